@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from assay.money.books.ages import OLD_DAYS, old_rows, undocumented
+from assay.money.books.ages import OLD_DAYS, old_rows, undocumented_rows
 from assay.money.books.books import BOOKS, load_book
 
 
@@ -19,7 +19,7 @@ def problems(folder: Path) -> list[str]:
     lines = []
     for path in sorted(folder.glob("*.yaml")):
         written = yaml.safe_load(path.read_text())
-        for place, lack in undocumented(written):
+        for place, lack in undocumented_rows(written):
             row = written["rows"][place]
             lines.append(f"{path.name}: rows[{place}], {row.get('dimension')} {row.get('item')}: {lack}")
     return lines

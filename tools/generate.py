@@ -107,13 +107,13 @@ def parameter_reference() -> str:
     ]
     for name, item in DEFINITIONS.items():
         usual = _defaults(name, item)
-        lines.append(f"| `{name}` | {item.about} | {item.kind.values} | {usual} | `{item.column or name}` |")
+        lines.append(f"| `{name}` | {item.about} | {item.kind.values_text} | {usual} | `{item.column or name}` |")
     return "\n".join([*lines, ""])
 
 
 def verdict_reference() -> str:
     """What each verdict says, in one page."""
-    from assay.model.result.verdict import MEANINGS, PARTLY
+    from assay.model.result.verdict import MEANINGS, PARTLY_CHECKED_MEANING
 
     lines = [
         "# Verdicts",
@@ -124,7 +124,7 @@ def verdict_reference() -> str:
         "| verdict | what it says | can the number be used? |",
         "|---|---|---|",
     ]
-    items = [*((f"`{verdict}`", meaning) for verdict, meaning in MEANINGS.items()), ("`ok *`", PARTLY)]
+    items = [*((f"`{verdict}`", meaning) for verdict, meaning in MEANINGS.items()), ("`ok *`", PARTLY_CHECKED_MEANING)]
     lines += [f"| {name} | {meaning.sentence} | {meaning.use} |" for name, meaning in items]
     return "\n".join([*lines, ""])
 

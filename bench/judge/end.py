@@ -14,16 +14,16 @@ def main() -> None:
     """The command."""
     with RunStore.open(Path(sys.argv[1]), write=True) as store:
         if hasattr(answers, "conclude"):
-            answers.conclude(store)
+            answers.store_conclusions(store)
             return
         # Trees before that judged twice.
         from assay.run.judging import judged_results
 
-        from assay.run.analysis import with_seen
+        from assay.run.analysis import with_raised_ceilings
 
-        store.describe(ceilings=with_seen(store, store.info()).ceilings)
+        store.describe(ceilings=with_raised_ceilings(store, store.info()).ceilings)
         store.save_results(judged_results(store))
-        found = answers.answers(store, over=True)
+        found = answers.compute_answers(store, over=True)
         store.describe(answers=found.sentences, page=found.page)
 
 

@@ -28,7 +28,7 @@ from assay.contract.reader import read_events
 from assay.launch.binary import find_engine
 from assay.launch.group import GroupOutcome, Member, run_group
 from assay.launch.launcher import LocalLauncher, engine_arguments
-from assay.plan.jobs import rank_job, together
+from assay.plan.jobs import joint_job, rank_job
 
 SECOND = 10**9
 PERCENTILES = (50, 90, 99, 99.9, 99.99)
@@ -52,7 +52,7 @@ def job_of(groups: int, each: int, seconds: int) -> Job:
         }
     )
     # More engines than CPUs: some may not be heard of for long.
-    return together(job, groups).model_copy(update={"lease_ns": 60 * SECOND})
+    return joint_job(job, groups).model_copy(update={"lease_ns": 60 * SECOND})
 
 
 def execute(job: Job, groups: int, each: int, engine: Path) -> GroupOutcome:

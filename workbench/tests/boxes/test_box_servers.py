@@ -119,11 +119,11 @@ def test_a_host_mounts_when_all_servers_answer(ring: RunningBox) -> None:
 
 def test_a_program_that_stays_is_stopped_and_started_again(ring: RunningBox) -> None:
     (server,) = ring.host("s1").servers
-    assert ring.server_ready("s1", server, 20) == ""
+    assert ring.server_fault("s1", server, 20) == ""
     ring.stop_server("s1", server)
-    assert "refused" in ring.server_ready("s1", server)
+    assert "refused" in ring.server_fault("s1", server)
     ring.start_server("s1", server)
-    assert ring.server_ready("s1", server) == ""
+    assert ring.server_fault("s1", server) == ""
     _, found = ask(ring, "s1", "/all")
     assert found["joined"] == [], "what comes once is not done again"
 

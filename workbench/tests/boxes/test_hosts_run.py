@@ -226,7 +226,7 @@ def test_hosts_that_share_an_empty_directory_give_it_back_once(tmp_path: Path, m
         assert "could not be removed" not in done.stderr, done.stderr
         assert list(target.iterdir()) == []
         with RunStore.open(only_run(work)) as store:
-            assert store.journal() == []
+            assert store.entries() == []
 
 
 def test_a_host_that_refuses_is_one_line_and_nothing_was_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

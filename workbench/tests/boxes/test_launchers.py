@@ -17,7 +17,7 @@ from testbed_tools import assert_soon
 
 from assay.contract.parts import HostPart
 from assay.contract.reader import read_events
-from assay.plan.jobs import together
+from assay.plan.jobs import joint_job
 from assay.site.box.running import RunningBox
 
 
@@ -133,7 +133,7 @@ def test_engines_end_when_their_launcher_is_killed(box: RunningBox, tmp_path: Pa
     assert fleet.steps is not None
     step = fleet.steps.start(4, 1)
     try:
-        step.say_job(together(timed(30.0), 4).model_dump_json().encode())
+        step.send_job(joint_job(timed(30.0), 4).model_dump_json().encode())
         assert_soon(lambda: len(engines_in(box)) >= 8, lambda: "the engines do not start")
         step.process.kill()
         assert_soon(lambda: not engines_in(box), lambda: f"engines are left: {engines_in(box)}")
@@ -145,7 +145,7 @@ def test_a_stop_reaches_all(box: RunningBox, tmp_path: Path) -> None:
     for launcher in LAUNCHERS:
         stopping = threading.Event()
         fleet = fleet_of(box, launcher, tmp_path, NAMES[:3])
-        whole = together(timed(60.0), 3)
+        whole = joint_job(timed(60.0), 3)
         hear = at_phase("write", 0.2, stopping.set)
         outcome = fleet.run(whole, 60, hear, lambda stopping=stopping: int(stopping.is_set()))  # type: ignore[misc]
         assert (outcome.status, outcome.stop_requested) == ("stopped", True), (launcher, outcome.reason)

@@ -9,8 +9,8 @@ import pytest
 from layer_setups import Setup
 from run_tools import assay, needs_engine, only_run
 
-from assay.model.result.result import Row
-from assay.model.result.run import Place
+from assay.model.result.result import ResultRow
+from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import Verdict
 from assay.run.analysis import analyse_store
 from assay.store import RunStore
@@ -40,7 +40,7 @@ def executed(
     cache: str = "direct",
     more: str = "",
     names: bool = False,
-) -> tuple[tuple[Row, ...], Place]:
+) -> tuple[tuple[ResultRow, ...], TargetPlace]:
     """Run a small study on a set-up."""
     with ExitStack() as stack:
         path = setup(stack, folder)
@@ -55,7 +55,7 @@ def executed(
             return tuple(analyse_store(store, quick=True).rows), store.info().places[0]
 
 
-def rules_of(row: Row) -> set[str]:
+def rules_of(row: ResultRow) -> set[str]:
     return {f"{finding.verdict} {finding.rule}" for finding in row.findings}
 
 
@@ -80,7 +80,7 @@ def test_what_is_memory_below_is_cached(tmp_path: Path, setup: Setup, words: str
     assert {str(row.verdict) for row in rows} == {"cached"}
     assert all("cached memory_below" in rules_of(row) for row in rows)
     (text,) = {finding.text for row in rows for finding in row.findings if finding.rule == "memory_below"}
-    assert words in text and place.lies_on in text
+    assert words in text and place.storage_chain in text
     assert place.memory_backed and not place.is_memory
 
 
@@ -89,14 +89,14 @@ def test_a_directory_of_tmpfs_is_what_it_says(tmp_path: Path) -> None:
         return str(stack.enter_context(made.tmpfs(folder / "memory")))
 
     rows, place = executed(setup, tmp_path, cache="keep")
-    assert place.is_memory and place.lies_on == "tmpfs (memory)"
+    assert place.is_memory and place.storage_chain == "tmpfs (memory)"
     assert not any({finding.verdict for finding in row.findings} & OF_CACHES for row in rows)
 
 
 @pytest.mark.parametrize("cache", ["direct", "drop"])
 def test_what_a_program_answers_is_unverified(tmp_path: Path, cache: str) -> None:
     rows, place = executed(made.fuse, tmp_path, "write, rewrite, read, random_read", cache)
-    assert place.device is None and "assay-faultfs" in place.lies_on
+    assert place.device is None and "assay-faultfs" in place.storage_chain
     assert all("unverified unseen_cache" in rules_of(row) for row in rows)
 
 
@@ -190,7 +190,7 @@ def test_honest_storage_gets_no_verdict_about_caches(tmp_path: Path, setup: Setu
     assert [rules_of(row) for row in rows if {finding.verdict for finding in row.findings} & OF_CACHES] == []
 
 
-def null(folder: Path, latency: str = "") -> Row:
+def null(folder: Path, latency: str = "") -> ResultRow:
     """The one result of a null target."""
     values = {
         "layout": "shared",

@@ -34,7 +34,7 @@ def server(box: RunningBox) -> Iterator[str]:
     """Address of a server; whatever a test did to it is mended, and what it left there is removed."""
     yield box.host("server1").address
     (service,) = box.host("server1").servers
-    if box.server_ready("server1", service):
+    if box.server_fault("server1", service):
         box.start_server("server1", service)
     said(box, "server1", "sh", "-c", "mount -o remount,rw /export; rm -rf /export/assay; chmod 1777 /export")
 

@@ -117,9 +117,9 @@ def test_it_answers_until_it_is_stopped_and_again_when_it_is_started(kind: str, 
         (server,) = running.host(host).servers
         assert server.version[:1].isdigit() or kind == "dynamodb-local", server.version
         for signal in ("", "KILL"):
-            assert running.server_ready(host, server) == ""
+            assert running.server_fault(host, server) == ""
             running.stop_server(host, server, signal)
-            assert running.server_ready(host, server) != ""
+            assert running.server_fault(host, server) != ""
             running.start_server(host, server)
     assert_nothing_left(root)
 
@@ -136,7 +136,7 @@ def test_a_study_makes_its_place_there_and_leaves_nothing(kind: str, root: Path,
     with RunStore.open(only_run(work)) as store:
         assert store.outcome_counts() == {"ok": 4 if kind == "versitygw" else 2}
         assert all(sample.bytes > 0 for sample in store.samples() if sample.operation != "delete")
-        assert store.journal() == []
+        assert store.entries() == []
     assert_nothing_left(root)
 
 

@@ -17,12 +17,12 @@ from testbed_tools import GUARD, assert_soon
 from assay.analyse.links import link_limits
 from assay.analyse.network import network_findings
 from assay.launch.shell import close_shells, make_shell
-from assay.model.result.network import Network
+from assay.model.result.network import NetworkMeasurements
 from assay.model.site.host import Host
-from assay.wires.leash import Leashes
-from assay.wires.preflight import Options, Server, run_preflight
+from assay.wires.leash import RemoteCommands
+from assay.wires.preflight import PreflightOptions, ServerEndpoint, run_preflight
 
-FAST = Options(seconds=1, streams=(2,), pings=3)
+FAST = PreflightOptions(seconds=1, streams=(2,), pings=3)
 MB = 1e6
 
 
@@ -40,11 +40,11 @@ def trio() -> Iterator[Wires]:
         close_shells()
 
 
-def server(host: Host) -> Server:
-    return Server(host.name, host.address, make_shell(host), link=host.link)
+def server(host: Host) -> ServerEndpoint:
+    return ServerEndpoint(host.name, host.address, make_shell(host), link=host.link)
 
 
-def kinds(network: Network) -> set[str]:
+def kinds(network: NetworkMeasurements) -> set[str]:
     return {finding.kind for finding in network_findings(network).findings}
 
 
@@ -106,7 +106,7 @@ def test_the_link_that_binds_is_named(trio: Wires) -> None:
 def test_two_names_of_one_machine_are_flagged(pair: Wires) -> None:
     first = pair.host(2)
     second = first.model_copy(update={"name": "other"})
-    options = Options(seconds=1, streams=(1,), pings=2, bandwidth=False)
+    options = PreflightOptions(seconds=1, streams=(1,), pings=2, bandwidth=False)
     network = run_preflight([make_shell(pair.host(1))], [server(first), server(second)], options)
     found = [item for item in network_findings(network).findings if item.kind == "same machine"]
     assert [item.about for item in found] == ["h2, other"]
@@ -116,9 +116,9 @@ def test_hosts_that_fail_are_named_and_the_others_go_on(pair: Wires) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     dead = Host(name="dead", kind="box", enter=("nsenter", "-t", str(gone.pid), "-n", "--"))
-    nobody = Server("nobody", f"{NET}.99", None)
+    nobody = ServerEndpoint("nobody", f"{NET}.99", None)
     network = run_preflight(
-        [make_shell(pair.host(1)), make_shell(dead)], [server(pair.host(2)), nobody], Options(1, (1,), 2)
+        [make_shell(pair.host(1)), make_shell(dead)], [server(pair.host(2)), nobody], PreflightOptions(1, (1,), 2)
     )
     texts = [item.text for item in network_findings(network).findings if item.kind == "not measured"]
     assert any("client dead cannot be used" in text for text in texts)
@@ -131,7 +131,7 @@ def test_hosts_that_fail_are_named_and_the_others_go_on(pair: Wires) -> None:
 def test_where_icmp_is_closed_connecting_tells_the_round_trip(pair: Wires) -> None:
     pair.run(2, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all")
     pair.shape(1, "1gbit", "1gbit")
-    options = Options(bandwidth=False, pings=2)
+    options = PreflightOptions(bandwidth=False, pings=2)
     network = run_preflight([make_shell(pair.host(1))], [server(pair.host(2))], options)
     (round_trip,) = network.rtts
     assert (round_trip.method, round_trip.received, round_trip.error) == ("tcp", 2, "")
@@ -141,10 +141,10 @@ def test_where_icmp_is_closed_connecting_tells_the_round_trip(pair: Wires) -> No
 
 def test_a_server_that_somebody_keeps_running_is_used(pair: Wires) -> None:
     with iperf_server(pair, 5333) as address:
-        somebody = Server("store", address, None, iperf_port=5333)
-        network = run_preflight([make_shell(pair.host(1))], [somebody], Options(1, (1,), 2))
+        somebody = ServerEndpoint("store", address, None, iperf_port=5333)
+        network = run_preflight([make_shell(pair.host(1))], [somebody], PreflightOptions(1, (1,), 2))
     assert [path.direction for path in network.paths if path.bits_per_s] == ["write", "read"]
-    assert "store" in network.names("server")
+    assert "store" in network.host_names("server")
 
 
 PROGRAM = """
@@ -200,6 +200,6 @@ def test_the_command_prints_stores_and_tells_by_its_exit_code(pair: Wires, tmp_p
 def iperf_server(pair: Wires, port: int) -> Iterator[str]:
     """One that somebody keeps running on the second host; gives its address."""
     command = ["iperf3", "-s", "-p", str(port), "--forceflush"]
-    with Leashes().hold(make_shell(pair.host(2)), command, 120) as leash:
-        assert leash.hear(b"listening", 20)
+    with RemoteCommands().start(make_shell(pair.host(2)), command, 120) as leash:
+        assert leash.wait_for(b"listening", 20)
         yield pair.host(2).address

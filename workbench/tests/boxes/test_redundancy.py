@@ -14,7 +14,7 @@ from nfs_tools import MIB, box_of, boxes_below
 from soak import times
 from testbed_tools import GUARD, assert_soon, inside, said
 
-from assay.launch.mirrored.copies import one_server, read_chunks
+from assay.launch.mirrored.copies import chunk_on_one_server, read_chunks
 from assay.site.box.running import RunningBox
 
 FILES, SIZE = 4, 4 * MIB
@@ -97,7 +97,7 @@ def assert_mirrored(box: RunningBox) -> None:
         for row in rows:
             said(box, "client1", "blockdev", "--flushbufs", row[7])
         dump = ("btrfs", "inspect-internal", "dump-tree", "-t", "chunk", "--noscan", *(row[7] for row in rows))
-        assert one_server(read_chunks(said(box, "client1", *dump)), holders) == ""
+        assert chunk_on_one_server(read_chunks(said(box, "client1", *dump)), holders) == ""
 
 
 def san(*disks: int) -> Kept:

@@ -121,6 +121,6 @@ def test_a_run_that_is_killed_between_two_phases_leaves_nothing_when_it_goes_on(
         assay(tmp_path, "run", "--resume")
         with RunStore.open(only_run(tmp_path)) as store:
             assert [job.status for job in store.jobs()] == ["ok"]
-            assert [entry.name for entry in store.journal()] == []
+            assert [entry.name for entry in store.entries()] == []
         assert "/assay-remounted" not in points.read_text()
         assert said(box, "client1", "find", "/boxed", "-mindepth", "1") == ""

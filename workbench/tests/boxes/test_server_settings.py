@@ -13,7 +13,7 @@ from assay.launch.shell import make_shell
 from assay.model.site.host import Host
 from assay.run.fleet import Fleet
 from assay.site.box.site import box_hosts
-from assay.site.site import Standing
+from assay.site.site import SiteState
 
 HOSTS = """
   client1:
@@ -63,7 +63,7 @@ def test_servers_that_a_target_names_are_asked_too_and_others_are_not(monkeypatc
     asked: list[str] = []
     monkeypatch.setattr("assay.run.fleet.make_shell", lambda host: asked.append(host.name))
     monkeypatch.setattr("assay.run.fleet.capture_hosts", lambda _: {})
-    Fleet((client,), (), Standing((client,), known=(nas, other))).environment({"10.0.0.2"})
+    Fleet((client,), (), SiteState((client,), other_hosts=(nas, other))).environment({"10.0.0.2"})
     assert asked == ["c", "nas"]
 
 

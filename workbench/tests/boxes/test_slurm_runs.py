@@ -60,7 +60,7 @@ def place(box: RunningBox, request: pytest.FixtureRequest) -> Iterator[str]:
     inside(box, "node1", "scancel", "--me")
     assert_soon(lambda: not said(box, "node1", "squeue", "-h"), lambda: said(box, "node1", "squeue"))
     for host in box.hosts:
-        if box.alive(host.name):
+        if box.is_alive(host.name):
             assert_soon(lambda host=host: not at_work(box, host.name), lambda host=host: at_work(box, host.name))
 
 

@@ -66,7 +66,7 @@ def mended(box: RunningBox) -> Iterator[None]:
     yield
     for host in box.hosts:
         for server in host.servers:
-            if box.server_ready(host.name, server):
+            if box.server_fault(host.name, server):
                 box.start_server(host.name, server)
             said(box, host.name, "sh", "-c", "rm -rf /export/assay /data/assay")
 

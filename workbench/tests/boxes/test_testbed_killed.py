@@ -28,11 +28,11 @@ from testbed_tools import (
     written,
 )
 
-from assay.journal.owner import Process
+from assay.journal.owner import ProcessIdentity
 from assay.model.site.box import Box
 from assay.site.box import journal
 from assay.site.box.clean import take_down
-from assay.site.box.find import running_boxes, sweep
+from assay.site.box.find import remove_dead_boxes, running_boxes
 from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
 from assay.site.box.programs import find_program
 from assay.site.box.up import bring_up
@@ -74,8 +74,8 @@ def _kill(pid: int) -> None:
 
 def _victims(chance: random.Random, root: Path, up: int) -> list[int]:
     """Processes to kill: of the box, or the one that makes it, or some of all."""
-    made = journal.read_journal(boxes_root() / "victim") or journal.Made()
-    inits = [process.pid for process in made.inits if process.alive]
+    made = journal.read_journal(boxes_root() / "victim") or journal.BoxRecord()
+    inits = [process.pid for process in made.inits if process.is_alive]
     everything = [up, *own_processes(root)]
     choice = chance.choice(("up", "inits", "init", "some", "all"))
     if choice == "init" and inits:
@@ -98,7 +98,7 @@ def _remove(box: Box, how: int) -> None:
         bring_up(box).down()
     for running in running_boxes():
         running.down()
-    assert sweep()[1] == []
+    assert remove_dead_boxes()[1] == []
 
 
 def test_nothing_is_left_whatever_is_killed(root: Path, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_disk_that_was_attached_but_not_mounted_yet_is_detached(root: Path, tm
     os.truncate(image, 2**20)
     subprocess.run(["losetup", "--find", str(image)], check=True)
     assert "loops" in left(root)
-    assert sweep() == (["victim"], [])
+    assert remove_dead_boxes() == (["victim"], [])
     assert left(root) == {}
 
 
@@ -157,18 +157,18 @@ def test_a_box_goes_after_the_process_it_belongs_to(root: Path, tmp_path: Path) 
         assert owner.stdout is not None
         assert owner.stdout.readline() == "up\n"
         assert [box.name for box in running_boxes()] == ["victim"]
-        assert sweep() == ([], [])
+        assert remove_dead_boxes() == ([], [])
         assert set(left(root)) == {"processes", "namespaces", "loops", "groups", "files"}, (
             "that is what there is to find"
         )
         owner.kill()
     assert running_boxes() == ()
-    assert sweep() == (["victim"], [])
+    assert remove_dead_boxes() == (["victim"], [])
     assert_nothing_left(root)
 
 
-def _recorded(name: str) -> list[Process]:
-    return (journal.read_journal(boxes_root() / name) or journal.Made()).processes()
+def _recorded(name: str) -> list[ProcessIdentity]:
+    return (journal.read_journal(boxes_root() / name) or journal.BoxRecord()).processes()
 
 
 def test_when_a_box_is_down_its_processes_are_gone(root: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_killed_up_takes_the_hosts_that_are_not_recorded_with_it(root: Path, t
     assert_soon(lambda: bool(own_processes(root)), lambda: "no process of the box was seen")
     up.kill()
     up.wait()
-    recorded = {process.pid for process in (journal.read_journal(boxes_root() / "victim") or journal.Made()).inits}
+    recorded = {process.pid for process in (journal.read_journal(boxes_root() / "victim") or journal.BoxRecord()).inits}
 
     def unrecorded() -> list[int]:
         return [pid for pid in own_processes(root) if command_of(pid)[1:2] == ["init"] and pid not in recorded]

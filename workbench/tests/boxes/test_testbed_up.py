@@ -14,11 +14,11 @@ from nfs_tools import boxes_below
 from run_tools import ASSAY
 from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
-from assay.journal.owner import Process
+from assay.journal.owner import ProcessIdentity
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box
-from assay.site.box.find import sweep
+from assay.site.box.find import remove_dead_boxes
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
 
@@ -100,12 +100,12 @@ def test_a_server_is_stopped_and_started_again(office: RunningBox) -> None:
     (server,) = office.host("server1").servers
     assert (server.kind, server.exports, len(server.sha256)) == ("nfs-ganesha", ("/export",), 64)
     assert re.match(r"\d", server.version)
-    assert office.server_ready("server1", server) == ""
+    assert office.server_fault("server1", server) == ""
     office.stop_server("server1", server, "KILL")
-    assert "refused" in office.server_ready("server1", server)
-    assert office.server_ready("server2", office.host("server2").servers[0]) == ""
+    assert "refused" in office.server_fault("server1", server)
+    assert office.server_fault("server2", office.host("server2").servers[0]) == ""
     office.start_server("server1", server)
-    assert office.server_ready("server1", server) == ""
+    assert office.server_fault("server1", server) == ""
     assert "lost+found" in said(office, "client1", "nfs-ls", "nfs://server1/export?version=3")
 
 
@@ -184,11 +184,11 @@ def test_a_dead_host_is_said_and_the_box_still_goes(root: Path, tmp_path: Path) 
     with brought_up(tmp_path, "name: half\nhosts: {a: {}, b: {}}\n") as box:
         victim = box.host("b")
         os.kill(victim.pid, 9)
-        while Process(victim.pid, victim.start).alive:
+        while ProcessIdentity(victim.pid, victim.start).is_alive:
             pass
         (facts,) = json.loads(_assay("status", "half", "--json").stdout)
         assert [host["alive"] for host in facts["hosts"]] == [True, False]
-        assert sweep() == ([], []), "a box of which one host is dead is still in use"
+        assert remove_dead_boxes() == ([], []), "a box of which one host is dead is still in use"
 
 
 def test_a_failing_up_leaves_nothing(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +229,7 @@ def test_the_other_presets_come_up(root: Path) -> None:
     for box in _boxes():
         running = bring_up(box)
         last = [host for host in running.hosts if host.servers][-1]
-        assert running.server_ready(last.name, last.servers[0]) == ""
+        assert running.server_fault(last.name, last.servers[0]) == ""
         running.down()
 
 

@@ -9,8 +9,8 @@ from assay.analyse.estimate import estimate
 from assay.cli.money.evidence import evidence_of, gather_evidence
 from assay.model.base import AssayError
 from assay.model.money.priced import FrozenPrices
-from assay.model.money.use import Chosen, Use
-from assay.money.advice.published import published
+from assay.model.money.use import DesignChoice, Use
+from assay.money.advice.published import published_evidence
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.frozen import priced_design
@@ -30,7 +30,7 @@ def runs(tmp_path):
         book=load_book("aws-eu-west-1-2016"),
         designs={
             target: priced_design(
-                chosen := Chosen(design="nfs-instance-store", set={"instance": instance}),
+                chosen := DesignChoice(design="nfs-instance-store", set={"instance": instance}),
                 load_template(chosen.design).build(chosen.set),
                 Use(),
             )
@@ -82,7 +82,7 @@ def test_the_command_takes_runs_and_says_what_does_not_count(runs):
 
 
 def test_published_figures_are_those_of_the_papers():
-    found = published()
+    found = published_evidence()
     assert len(found) == 7 + 26 and {item.source.split(" (")[0] for item in found} == {"NFS paper", "BeeGFS paper"}
     peak = max(item.measured.value for item in found if item.chosen.design == "beegfs" and item.metric == "write")
     assert peak == 6810e6

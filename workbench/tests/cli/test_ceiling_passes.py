@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Ceiling, CeilingPass
-from assay.plan.ceiling_times import BETWEEN, SHARE
-from assay.run.analysis import with_seen
+from assay.plan.ceiling_times import LEAST_PASS_SPACING, PASSES_BETWEEN
+from assay.run.analysis import with_raised_ceilings
 from assay.run.ceilings.during import CeilingPasses
 from assay.store import RunStore
 
@@ -89,15 +89,15 @@ def test_passes_take_a_bounded_share_and_are_few(estimated: float, takes: float,
     passes = CeilingPasses(meter, NoStore(), estimated, clock=clock)  # type: ignore[arg-type]
     begun = clock.now
     for number, seconds in enumerate(repeats):
-        passes.between(1 + number // 10)
+        passes.before_repeat(1 + number // 10)
         clock.now += seconds
     asked = [moment for _, moment in meter.asked]
     assert all(when == "between" for when, _ in meter.asked)
     # The first one is due at once here: nothing was measured before.
     gaps = [two - one for one, two in pairwise(asked)]
-    assert all(gap >= SHARE * takes for gap in gaps)
-    assert all(gap >= estimated / (BETWEEN + 1) for gap in gaps)
-    assert takes * (len(asked) - 1) <= (clock.now - begun) / SHARE
+    assert all(gap >= LEAST_PASS_SPACING * takes for gap in gaps)
+    assert all(gap >= estimated / (PASSES_BETWEEN + 1) for gap in gaps)
+    assert takes * (len(asked) - 1) <= (clock.now - begun) / LEAST_PASS_SPACING
 
 
 def test_a_pass_is_made_between_rounds_unless_a_round_is_long(store: RunStore) -> None:
@@ -106,7 +106,7 @@ def test_a_pass_is_made_between_rounds_unless_a_round_is_long(store: RunStore) -
     passes = CeilingPasses(meter, store, 100.0, clock=clock)  # type: ignore[arg-type]
     for repeat, wait in ((1, 0.0), (1, 31.0), (1, 1.0), (2, 1.0), (2, 45.0)):
         clock.now += wait
-        passes.between(repeat)
+        passes.before_repeat(repeat)
     assert [round(moment - 1.8e9) for _, moment in meter.asked] == [33, 79]
     (kept,) = store.info().ceilings
     assert [item.when for item in kept.passes] == ["before", "between", "between"]
@@ -120,10 +120,10 @@ def test_a_run_ends_with_a_pass_and_what_was_exceeded_is_measured_again(store: R
     clock.now += 1.0
     meter = Meter(clock)
     passes = CeilingPasses(meter, store, 100.0, clock=clock)  # type: ignore[arg-type]
-    passes.between(1)
+    passes.before_repeat(1)
     passes.finish()
     assert [when for when, _ in meter.asked] == ["after", "again"]
-    (found,) = with_seen(store, store.info()).ceilings
+    (found,) = with_raised_ceilings(store, store.info()).ceilings
     assert found.exceeded is not None
     assert (found.value, found.exceeded.measured) == (2e9, 1.5e9)
     assert [item.when for item in found.passes] == ["before", "after", "again"]
@@ -136,7 +136,7 @@ def test_a_resumed_run_goes_on_with_what_it_has(store: RunStore) -> None:
     clock = Clock()
     clock.now += 3600.0
     meter = Meter(clock)
-    CeilingPasses(meter, store, 100.0, clock=clock).between(2)  # type: ignore[arg-type]
+    CeilingPasses(meter, store, 100.0, clock=clock).before_repeat(2)  # type: ignore[arg-type]
     assert [when for when, _ in meter.asked] == ["between"]
     (kept,) = store.info().ceilings
     assert len(kept.passes) == 2
@@ -163,6 +163,6 @@ def test_nothing_is_measured_where_it_must_not_be(store: RunStore, hindrance: st
         meter.devices.clear()
     affords = (lambda _: False) if hindrance == "budget" else (lambda _: True)
     passes = CeilingPasses(meter, store, 100.0, affords, clock)  # type: ignore[arg-type]
-    passes.between(1)
+    passes.before_repeat(1)
     passes.finish()
     assert meter.asked == []

@@ -48,7 +48,7 @@ def test_there_is_something_to_type() -> None:
 def test_the_studies_are_right(name: str) -> None:
     loaded = load_study((CLUSTERS / name).read_bytes())
     assert not loaded.problems, loaded.problems
-    assert loaded.study is not None and loaded.study.hosts.allocated
+    assert loaded.study is not None and loaded.study.hosts.is_allocated
 
 
 def test_the_cluster_is_the_one_that_is_priced() -> None:

@@ -116,12 +116,12 @@ def stored(folder: Path, rates: dict[str, list[float]], cached: bool = False, **
         study="tiny-ab",
         question="Is B slower than A, or faster?",
         created_at=1_795_288_503.0,
-        repeats=blocks.most,
+        repeats=blocks.max_rounds,
         versions={"assay": "0.1.0"},
         places=tuple(make_place(side) for side in rates),
         blocks=blocks,
     )
-    order = block_order(pairs_of(cases, "A", "B"), blocks.most, 1)
+    order = block_order(pairs_of(cases, "A", "B"), blocks.max_rounds, 1)
     with RunStore.create(folder / "assay-runs", meta, cases, (), order, "study: tiny-ab\n") as store:
         for case in cases:
             for repeat, rate in enumerate(rates[case.target], start=1):

@@ -20,7 +20,7 @@ from assay.report.document import Table
 from assay.report.environments import differences_table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
-from assay.run.known import known_runs
+from assay.run.known import spread_between_runs
 
 WRITE, READ = ("disk", "write"), ("disk", "read")
 GOOD = {WRITE: noisy(300e6, seed=1), READ: noisy(500e6, seed=2)}
@@ -285,7 +285,7 @@ def test_the_page_is_whole_and_holds_every_row(tmp_path: Path) -> None:
 def comparison(folder: Path) -> RunsComparison:
     root = folder / "assay-runs"
     before, after = (load_analysis(name, root) for name in "ab")
-    return compare_runs([before], [after], known=known_runs(before.run.study, [after.run.folder], root))
+    return compare_runs([before], [after], variation=spread_between_runs(before.run.study, [after.run.folder], root))
 
 
 def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatc
     monkeypatch.setattr(compared, "_MOST_ROWS", 10)
     two(tmp_path, {READ: noisy(5e8, 5)}, {READ: noisy(5e8, 5, seed=2)})
     (row,) = comparison(tmp_path).rows
-    found = [compared.tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]
-    assert [(len(table.rows), table.interactive) for (table,) in found] == [
+    found = [compared.difference_tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]
+    assert [(len(table.rows), table.is_interactive) for (table,) in found] == [
         (1, False),
         (8, False),
         (9, True),
@@ -317,7 +317,7 @@ def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatc
     ]
     assert [table.caption for (table,) in found] == ["", "", "", "", "The first 10 of 11."]
     changed = [EnvironmentDifference(section="kernel", name="release", before="1", after="2", matters=True)]
-    assert [differences_table(changed * count).interactive for count in (8, 9, 10)] == [False, True, True]
+    assert [differences_table(changed * count).is_interactive for count in (8, 9, 10)] == [False, True, True]
 
 
 def test_names_from_a_study_cannot_break_the_page(tmp_path: Path) -> None:

@@ -43,23 +43,23 @@ def test_bash_completes_commands_options_runs_and_studies(folder: Path) -> None:
 
 
 def test_a_name_that_a_shell_could_take_for_more_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.cli.completion import runs_like
+    from assay.cli.completion import matching_runs
 
     monkeypatch.chdir(folder)
-    assert runs_like("") == ["last", "run-c", "run-b", "run-a", "weekly", "nightly"]
-    assert runs_like("$") == []
+    assert matching_runs("") == ["last", "run-c", "run-b", "run-a", "weekly", "nightly"]
+    assert matching_runs("$") == []
 
 
 def test_a_wrong_configuration_only_means_that_nothing_is_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.cli.completion import runs_like
+    from assay.cli.completion import matching_runs
 
     (folder / "config/assay").mkdir(parents=True)
     (folder / "config/assay/config.yaml").write_text("wrong: 1\n")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.chdir(folder)
-    assert runs_like("") == []
+    assert matching_runs("") == []
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_runs import RUNS, store_page_run
 
-from assay.cli.run import tell_results
+from assay.cli.run import print_run_results
 from assay.cli.show import command as show
 from assay.model.result.counts import VerdictCounts, count_verdicts
 from assay.model.result.verdict import RANK, Verdict
 from assay.report.document import Badge, Num, Table
 from assay.report.export_json import json_document
 from assay.report.sections import verdicts
-from assay.report.view import View
+from assay.report.view import RunView
 from assay.run.analysis import load_analysis
-from assay.run.answers import conclude
+from assay.run.answers import store_conclusions
 from assay.store import RunStore
 
 
@@ -33,10 +33,10 @@ def counts_in(text: str) -> dict[str, int]:
 def test_counts_agree(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = store_page_run(tmp_path, name)
     with RunStore.open(folder, write=True) as store:
-        conclude(store)
+        store_conclusions(store)
         store.set_status("complete")
-        each = {str(verdict): count for verdict, count in store.verdict_counts().each.items()}
-        tell_results(store, as_json=False, quiet=False)
+        each = {str(verdict): count for verdict, count in store.verdict_counts().by_worst.items()}
+        print_run_results(store, as_json=False, quiet=False)
     last = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("complete"))
     assert counts_in(last) == each and re.fullmatch(r"complete: [\w, -]+", last), last
     analysis = load_analysis(str(folder), tmp_path)
@@ -50,7 +50,7 @@ def test_counts_agree(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     shown = json.loads(capsys.readouterr().out)["results"]
     assert Counter(one["verdict"] for one in shown) == each
 
-    view = View(analysis)
+    view = RunView(analysis)
     table = next(one for one in verdicts.section(view).blocks if isinstance(one, Table) and one.id == "verdict-counts")
     per_verdict: Counter[str] = Counter()
     for badge, *cells in table.rows:
@@ -82,13 +82,13 @@ def test_each_result_counts_once_and_its_other_verdicts_beside(results: list[lis
     assert counts.total == len(results)
     for verdict in Verdict:
         have = sum(verdict in one for one in results)
-        assert counts.each.get(verdict, 0) + counts.also.get(verdict, 0) == have
-    assert counts_in(counts.words) == {str(verdict): count for verdict, count in counts.each.items()}
+        assert counts.by_worst.get(verdict, 0) + counts.by_further.get(verdict, 0) == have
+    assert counts_in(counts.words) == {str(verdict): count for verdict, count in counts.by_worst.items()}
 
 
 def test_words() -> None:
     one = count_verdicts([(Verdict.OK,), *[(Verdict.UNSTABLE, Verdict.CLIENT_BOUND)] * 3, (Verdict.CLIENT_BOUND,)])
     assert one.words == "1 ok, 3 unstable, 1 client-bound"
     assert one.also_words == "3 results are also client-bound"
-    assert one.of(Verdict.CLIENT_BOUND) == "4 are client-bound (3 of them beside another verdict)"
+    assert one.words_for(Verdict.CLIENT_BOUND) == "4 are client-bound (3 of them beside another verdict)"
     assert count_verdicts([]).words == "no results"

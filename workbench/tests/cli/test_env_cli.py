@@ -15,9 +15,9 @@ from assay.launch.doctor import examine_settings
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.model.result.environment import EnvironmentDifference
 from assay.report.document import Bullets, Facts
-from assay.report.environments import readable
+from assay.report.environments import readable_values
 from assay.report.sections import environment as report_section
-from assay.report.view import View
+from assay.report.view import RunView
 from assay.store import RunStore
 
 Environment = dict[str, dict[str, str]]
@@ -230,12 +230,12 @@ def test_report_shows_the_environment_in_brief_and_folds_all_of_it() -> None:
     here["target Disk"]["scheduler"] = "none"
     analysis = make_analysis()
     run = analysis.run.model_copy(update={"environment": here})
-    view = View(analysis.model_copy(update={"run": run}))
+    view = RunView(analysis.model_copy(update={"run": run}))
     (facts,) = [block for block in report_section.section(view).blocks if isinstance(block, Facts)]
-    assert dict(facts.items)["Memory"] == readable(here["memory"])["total"]
+    assert dict(facts.items)["Memory"] == readable_values(here["memory"])["total"]
     (fold,) = report_section.folds(view)
     shown = [block.items for block in fold.blocks if isinstance(block, Facts)]
-    assert shown == [tuple(readable(part).items()) for part in here.values()]
+    assert shown == [tuple(readable_values(part).items()) for part in here.values()]
 
 
 @needs_engine
@@ -274,7 +274,7 @@ def test_settings_that_differ_are_one_line_each_in_env_and_report(tmp_path: Path
     assert assay(tmp_path, "env", "last").stderr.splitlines() == [f"settings: {line}" for line in lines]
     analysis = make_analysis()
     run = analysis.run.model_copy(update={"environment": {**hosts, "settings wanted": {"mtu": "9000"}}})
-    assert Bullets(tuple(lines)) in report_section.section(View(analysis.model_copy(update={"run": run}))).blocks
+    assert Bullets(tuple(lines)) in report_section.section(RunView(analysis.model_copy(update={"run": run}))).blocks
 
 
 def test_doctor_says_what_a_study_wants_otherwise(tmp_path: Path) -> None:

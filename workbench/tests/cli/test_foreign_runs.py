@@ -15,12 +15,12 @@ from stored_runs import store_run
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.plan.load import load_study
-from assay.run.gather import keep_companions
+from assay.run.gather import copy_study_files
 from assay.store import RunStore, list_runs, new_run_id
-from assay.store.entries import ALIVE_NEW, DATABASE, FILES, INTERVALS, NAMES_ANOTHER, RUN_LOCK
+from assay.store.entries import ALL_FILES, DATABASE, FOREIGN_JOURNAL_END, HEARTBEAT_NEW, INTERVALS, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 
-WRITABLE = [name for name in FILES if name not in (DATABASE,)]
+WRITABLE = [name for name in ALL_FILES if name not in (DATABASE,)]
 
 
 def made(root: Path) -> RunStore:
@@ -34,7 +34,7 @@ def closed(root: Path) -> Path:
     return store.folder
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ALL_FILES)
 @pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
 def test_a_run_whose_files_lead_elsewhere_is_not_gone_on_with(tmp_path: Path, name: str, kind: str) -> None:
     folder = closed(tmp_path / "runs")
@@ -63,9 +63,11 @@ def _hot_journal(database: Path, names: Path) -> None:
     """As a killed process leaves one that changes several databases together, and whose transaction is to be undone."""
     name = str(names).encode()
     page = struct.unpack(">H", database.read_bytes()[16:18])[0]
-    header = NAMES_ANOTHER + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
+    header = FOREIGN_JOURNAL_END + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
     sum_of_signed = sum(struct.unpack(f"{len(name)}b", name))
-    record = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">Ii", len(name), sum_of_signed) + NAMES_ANOTHER
+    record = (
+        struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">Ii", len(name), sum_of_signed) + FOREIGN_JOURNAL_END
+    )
     database.with_name(f"{database.name}-journal").write_bytes(header.ljust(512, b"\0") + record)
 
 
@@ -101,7 +103,7 @@ def test_what_is_written_beside_a_file_does_not_follow_links(tmp_path: Path) -> 
     theirs = tmp_path / "theirs"
     theirs.write_text("mine")
     with made(tmp_path / "runs") as store:
-        (store.folder / ALIVE_NEW).symlink_to(theirs)
+        (store.folder / HEARTBEAT_NEW).symlink_to(theirs)
         (store.folder / f".{INTERVALS}.new").symlink_to(theirs)
         with Heartbeat(store.folder):
             pass
@@ -122,7 +124,7 @@ def test_a_companion_is_not_written_through_a_link(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "testbed.yaml").symlink_to(tmp_path / "new")
-    keep_companions(loaded.study, tmp_path, folder)
+    copy_study_files(loaded.study, tmp_path, folder)
     assert not (tmp_path / "new").exists()
 
 

@@ -20,10 +20,10 @@ from in_process import run_here
 from run_tools import ASSAY
 from stored_runs import DAY, STARTED, noisy, store_run
 
-from assay.model.foreign import cell, in_json, lines
+from assay.model.foreign import csv_cell, escape_json, escape_lines
 from assay.report.export_csv import csv_text
 from assay.report.export_xlsx import write_xlsx
-from assay.report.tables import Column, Table
+from assay.report.tables import FlatColumn, FlatTable
 from assay.run.analysis import load_analysis
 from assay.store import RunStore
 
@@ -172,7 +172,7 @@ FORMULAS = ("=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", '
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_no_cell_of_a_table_is_a_formula(text: str, tmp_path: Path) -> None:
-    table = Table("t", (Column("a", "text", "A"), Column("n", "number", "N")), ({"a": text, "n": -1.5},))
+    table = FlatTable("t", (FlatColumn("a", "text", "A"), FlatColumn("n", "number", "N")), ({"a": text, "n": -1.5},))
     _, row = csv.reader(io.StringIO(csv_text(table)))
     assert row[0].startswith("'")
     assert row[1] == "-1.5"
@@ -180,7 +180,7 @@ def test_no_cell_of_a_table_is_a_formula(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["-1", "+1.5", "-1e9", "-.5", "a=b", "plain", "", "1-2"])
 def test_numbers_and_plain_words_stay(text: str) -> None:
-    assert cell(text) == text
+    assert csv_cell(text) == text
 
 
 def test_text_of_results_that_looks_like_a_formula_is_text_in_a_workbook(tmp_path: Path) -> None:
@@ -197,14 +197,14 @@ def test_text_of_results_that_looks_like_a_formula_is_text_in_a_workbook(tmp_pat
 
 @given(st.text(st.characters()))
 def test_lines_keep_their_ends_and_nothing_that_steers(text: str) -> None:
-    shown = lines(text)
+    shown = escape_lines(text)
     assert obeyed(shown) == set()
     assert shown.count("\n") == text.count("\n")
-    assert lines(shown) == shown
+    assert escape_lines(shown) == shown
 
 
 @given(st.dictionaries(st.text(), st.text(st.characters())))
 def test_json_stays_the_same_value(value: dict[str, str]) -> None:
-    text = in_json(json.dumps(value, ensure_ascii=False, indent=1))
+    text = escape_json(json.dumps(value, ensure_ascii=False, indent=1))
     assert json.loads(text) == value
     assert obeyed(text) == set()

@@ -15,7 +15,7 @@ from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.plan.estimate import estimate_case, estimate_study
 from assay.plan.expand import expand
-from assay.plan.jobs import LEASE_NS, plan_job, rank_job, together
+from assay.plan.jobs import LEASE_NS, joint_job, plan_job, rank_job
 from assay.site.inventory.hosts import resolve_hosts
 
 NFS = {"store": {"kind": "nfs", "servers": "server[1-4]", "export": "/export"}}
@@ -46,10 +46,12 @@ def test_hosts_as_they_may_be_written(text: object, nodes: tuple[str, ...], inve
 @pytest.mark.parametrize("text", ["client[1-8]!client3", "rack[1-2]n[01-04]", "client[1-3,7]", ["b", "a"], "c[1-2000]"])
 def test_a_study_and_a_command_line_mean_the_same_hosts(text: Any) -> None:
     """Both have readers of their own: one names the line of the study, the other knows inventories."""
-    from assay.model.study.hosts import expanded
+    from assay.model.study.hosts import expand_names
 
     found = study(hosts=text).hosts
-    assert list(expanded(found.nodes, "host")) == [host.name for host in resolve_hosts(found.written, REPOSITORY)]
+    assert list(expand_names(found.nodes, "host")) == [
+        host.name for host in resolve_hosts(found.inventory_value, REPOSITORY)
+    ]
 
 
 def test_servers_are_written_out_and_keep_their_ports() -> None:
@@ -58,7 +60,7 @@ def test_servers_are_written_out_and_keep_their_ports() -> None:
     ]
     assert isinstance(target, NfsTarget)
     assert target.servers == ("nas:2050", "server1", "server2", "[fe80::1]:2049")
-    assert target.host_names == ("nas", "server1", "server2", "fe80::1")
+    assert target.server_names == ("nas", "server1", "server2", "fe80::1")
     assert target.path == "nas:2050 and 3 more:/export/assay"
 
 
@@ -231,7 +233,7 @@ def test_ranks_of_a_job_differ_in_nothing_but_their_number() -> None:
     assert ranks[0] == ranks[1] == ranks[2]
     alone = plan_job(many(), expand(many()).cases[0], 1).job
     assert (alone.ranks or 1, alone.wait_for_go) == (1, False)
-    assert together(alone, 1).wait_for_go
+    assert joint_job(alone, 1).wait_for_go
 
 
 STUDIES = {

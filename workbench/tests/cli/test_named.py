@@ -21,10 +21,10 @@ from stored_runs import noisy, store_run
 
 from assay.model import named
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.named import UnreadableError, opened, read_named
+from assay.model.named import UnreadableError, open_user_file, read_user_file
 from assay.model.regular import IrregularError, TooLargeError, read_regular
-from assay.model.site.host import MOST_HOSTS
-from assay.model.source import MOST_BYTES, read_source
+from assay.model.site.host import MAX_HOSTS
+from assay.model.source import MAX_FILE_BYTES, read_source
 from assay.site.box.box import load_box
 from assay.site.inventory.hosts import read_hostfile
 
@@ -69,7 +69,7 @@ WRONG = {
 @pytest.mark.parametrize(("name", "reason"), WRONG.items(), ids=[ascii(name)[:20] for name in WRONG])
 def test_what_is_no_file_is_one_line(things: Path, name: str, reason: str) -> None:
     with pytest.raises(UnreadableError) as caught:
-        read_named(things / name, "the name", "the hint", MOST)
+        read_user_file(things / name, "the name", "the hint", MOST)
     assert caught.value.message == f"the name: {reason}"
     assert (caught.value.hint, caught.value.exit_code) == ("the hint", EXIT_USAGE)
     assert caught.value.missing == (reason in ("no such file or directory", "not a directory"))
@@ -78,10 +78,10 @@ def test_what_is_no_file_is_one_line(things: Path, name: str, reason: str) -> No
 def test_a_file_may_have_so_many_bytes_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * MOST)
-    assert read_named(path, "f", "", MOST) == read_regular(path, MOST) == b"x" * MOST
+    assert read_user_file(path, "f", "", MOST) == read_regular(path, MOST) == b"x" * MOST
     path.write_bytes(b"x" * (2 << 20))
     with pytest.raises(UnreadableError, match=r"^f: larger than 1 MiB, the most that is read of such a file$"):
-        read_named(path, "f", "", 1 << 20)
+        read_user_file(path, "f", "", 1 << 20)
     with pytest.raises(TooLargeError):
         read_regular(path, MOST)
 
@@ -89,7 +89,7 @@ def test_a_file_may_have_so_many_bytes_and_no_more(tmp_path: Path) -> None:
 def test_a_file_that_grows_while_it_is_read_is_too_large(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * MOST)
-    with opened(path, "f", "", 1 << 20) as file, path.open("ab") as more:
+    with open_user_file(path, "f", "", 1 << 20) as file, path.open("ab") as more:
         more.write(b"y" * 10)
         more.flush()
         assert len(file.read()) <= MOST + 10
@@ -102,13 +102,13 @@ def test_a_file_is_read_as_it_is(content: bytes) -> None:
         file.write(content)
         file.flush()
         path = Path(file.name)
-        assert read_named(path, "f", "", 1 << 20) == content == read_regular(path, 1 << 20)
+        assert read_user_file(path, "f", "", 1 << 20) == content == read_regular(path, 1 << 20)
 
 
 def test_names_with_bytes_that_are_no_text_are_read(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\xff\xfe\n\x1b[31m")
     path.write_bytes(b"a")
-    assert read_named(path, "f", "", MOST) == b"a"
+    assert read_user_file(path, "f", "", MOST) == b"a"
 
 
 def test_a_fifo_of_a_run_is_not_waited_for(things: Path) -> None:
@@ -125,7 +125,7 @@ def test_storage_that_does_not_answer_is_left_behind(tmp_path: Path, monkeypatch
     monkeypatch.setattr(named, "SECONDS", 5.0)
     with hung(tmp_path) as storage:
         with pytest.raises(UnreadableError, match=r"^f: its storage has not answered for 5 s\nhint: ") as caught:
-            read_named(tmp_path / "study.yaml", "f", "", MOST)
+            read_user_file(tmp_path / "study.yaml", "f", "", MOST)
         assert caught.value.exit_code == EXIT_REFUSED
         assert storage.asked.is_set()
         left = named._LEFT.pop()
@@ -228,14 +228,14 @@ def test_hosts_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "hosts.yaml"
     path.write_text("hosts:\n" + "".join(f"  h{number}:\n" for number in range(90_000)))
     monkeypatch.setattr("assay.site.inventory.hosts.node_names", lambda *_: pytest.fail("expanded"))
-    with pytest.raises(AssayError, match=rf":{MOST_HOSTS + 3}: more than {MOST_HOSTS:,} entries in one place"):
+    with pytest.raises(AssayError, match=rf":{MAX_HOSTS + 3}: more than {MAX_HOSTS:,} entries in one place"):
         read_hostfile(path)
 
 
 def test_plain_lists_of_hosts_end_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("".join(f"h{number}\n" for number in range(100_000)))
-    with pytest.raises(AssayError, match=rf":{MOST_HOSTS + 1}: .* more than {MOST_HOSTS} hosts"):
+    with pytest.raises(AssayError, match=rf":{MAX_HOSTS + 1}: .* more than {MAX_HOSTS} hosts"):
         read_hostfile(path)
 
 
@@ -290,7 +290,7 @@ def test_any_yaml_is_values_or_a_line(text: str) -> None:
 
 
 def test_the_limit_is_said(tmp_path: Path) -> None:
-    (tmp_path / "study.yaml").write_bytes(b"#" * (MOST_BYTES + 1))
+    (tmp_path / "study.yaml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
     message = "cannot read the study study.yaml: larger than 256 KiB, the most that is read of such a file"
     assert assay(tmp_path, "check", "study.yaml", expect=2).stderr.startswith(f"error: {message}\n")
 

@@ -9,7 +9,7 @@ from run_tools import assay
 from assay.launch.shell import LocalShell, SshShell
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.load import load_study
-from assay.run.preflight_places import Places, from_study, named_places
+from assay.run.preflight_places import PreflightHosts, named_hosts, servers_of_study
 from assay.site.inventory.hosts import resolve_hosts
 
 HERE = Path()
@@ -66,8 +66,8 @@ def test_a_study_without_a_network_has_no_servers(tmp_path: Path) -> None:
     assert "no target of the study is reached over a network" in done.stderr
 
 
-def from_words(hosts: str, servers: str, inventory: str, base: Path) -> Places:
-    with named_places(hosts, servers, inventory, base, print) as places:
+def from_words(hosts: str, servers: str, inventory: str, base: Path) -> PreflightHosts:
+    with named_hosts(hosts, servers, inventory, base, print) as places:
         return places
 
 
@@ -107,7 +107,7 @@ def test_the_servers_of_a_study_each_once() -> None:
     study = load_study(STUDY.encode(), "/").study
     assert study is not None
     known = [*resolve_hosts("client1", HERE), Host(name="store2", address="10.0.0.2", link=5e8)]
-    servers = from_study(study, known)
+    servers = servers_of_study(study, known)
     assert [(server.name, server.address, server.tcp_port) for server in servers] == [
         ("store1", "store1", 2049),
         ("store2", "10.0.0.2", 2049),

@@ -110,7 +110,7 @@ def test_list_has_every_shipped_book_with_its_age():
         shipped = load_book(fact["book"])
         assert (fact["rows"], fact["currency"], fact["date"]) == (len(shipped.rows), "USD", str(shipped.date))
         assert fact["age_days"] == (dt.date.today() - shipped.date).days
-        assert fact["stale_rows"] == len(shipped.stale(dt.date.today()))
+        assert fact["stale_rows"] == len(shipped.stale_rows(dt.date.today()))
     text = assay(BAD, "prices", "list", expect=0).stdout
     assert len(re.findall("historic", text)) == sum(fact["historic"] for fact in found)
     assert len(re.findall("STALE", text)) == sum(fact["stale_rows"] > 0 for fact in found)

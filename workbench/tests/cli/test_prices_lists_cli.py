@@ -184,7 +184,7 @@ def test_the_key_goes_to_google_only(server, tmp_path, monkeypatch):
     """The address of Google's list is put to this server: the key comes in the header, and not in an address."""
     from assay.cli.money.prices_fetch import read_lists
     from assay.money.books import gcp
-    from assay.money.books.refresh import needed_files, provider_of, wanted_of
+    from assay.money.books.refresh import needed_urls, product_filter, provider_of
 
     monkeypatch.setenv(gcp.KEY, "secret-7")
     monkeypatch.setattr(gcp, "ROOT", f"{server.root}/gcp")
@@ -192,8 +192,10 @@ def test_the_key_goes_to_google_only(server, tmp_path, monkeypatch):
     (tmp_path / "mine.yaml").write_text(GCP)
     book = load_book("mine.yaml", tmp_path)
     server.asked.clear()
-    (found,) = read_lists(provider_of(book), needed_files(book), book, wanted_of(book), may_lack=False, seen=None)
-    assert [each.price for each in found.found] == [Decimal("0.17")] and "secret" not in found.url
+    (found,) = read_lists(
+        provider_of(book), needed_urls(book), book, product_filter(book), allow_missing=False, fetched_on=None
+    )
+    assert [each.price for each in found.prices] == [Decimal("0.17")] and "secret" not in found.url
     assert [headers.get("X-Goog-Api-Key") for _, _, headers in server.asked] == ["secret-7"] * 3
     assert not any("secret-7" in json.dumps([path, query]) for path, query, _ in server.asked)
 
@@ -223,7 +225,7 @@ def _amazon(handler):
 def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, capsys):
     from assay.cli.money import prices_fetch
     from assay.money.books import bulk, offers
-    from assay.money.books.refresh import needed_files, provider_of, refresh, wanted_of
+    from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
 
     monkeypatch.setattr(Handler, "do_GET", _amazon)
     monkeypatch.setattr(bulk, "HOST", server.root)
@@ -232,10 +234,12 @@ def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, ca
         monkeypatch.setattr(module, "PLANS", f"{server.root}/index")
     (tmp_path / "mine.yaml").write_text(PLANNED)
     book = load_book("mine.yaml", tmp_path)
-    addresses = needed_files(book)
+    addresses = needed_urls(book)
     assert addresses == [f"{server.root}/offers/AmazonEC2/current/eu-west-1/index.csv", f"{server.root}/index"]
     server.asked.clear()
-    files = prices_fetch.read_lists(provider_of(book), addresses, book, wanted_of(book), may_lack=True, seen=None)
+    files = prices_fetch.read_lists(
+        provider_of(book), addresses, book, product_filter(book), allow_missing=True, fetched_on=None
+    )
     found = refresh(book, files)
     table = "/savingsPlan/v1.0/aws/AWSDatabaseSavingsPlans/20260422194203/eu-west-1/index.csv"
     assert [path for path, _, _ in server.asked] == ["/offers/AmazonEC2/current/eu-west-1/index.csv", "/index", table]
@@ -243,7 +247,9 @@ def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, ca
     assert f"warning: {addresses[0]}: the server has no such file" in capsys.readouterr().err
     monkeypatch.setattr(prices_fetch, "PLANS", f"{server.root}/gone")
     missing = [f"{server.root}/gone"]
-    assert not prices_fetch.read_lists(provider_of(book), missing, book, wanted_of(book), may_lack=True, seen=None)
+    assert not prices_fetch.read_lists(
+        provider_of(book), missing, book, product_filter(book), allow_missing=True, fetched_on=None
+    )
 
 
 def _google(handler):
@@ -311,10 +317,10 @@ def test_a_page_whose_list_goes_on_is_told(tmp_path):
 
 
 def test_the_hint_for_old_prices_names_the_providers_whose_lists_are_read():
-    from assay.cli.money.books import LISTED
+    from assay.cli.money.books import REFRESHABLE_PROVIDERS
     from assay.money.books.providers import PROVIDERS
 
-    assert tuple(PROVIDERS) == LISTED
+    assert tuple(PROVIDERS) == REFRESHABLE_PROVIDERS
 
 
 def test_check_without_a_name_lists_the_old_prices_of_all_shipped_books(tmp_path):

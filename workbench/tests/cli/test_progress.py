@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from builders import make_meta
 
-from assay.cli.progress import LineProgress, finish_text
+from assay.cli.progress import LineProgress, repeat_line
 from assay.contract.messages import IntervalEvent
-from assay.launch.cgroup import Hierarchy
+from assay.launch.cgroup import MemoryController
 from assay.launch.engine import Outcome
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.executor import _Cap, _Teller, silence_limit
-from assay.run.listener import Heard, Stretch, TimeLeft
+from assay.run.executor import _Cap, _ProgressReporter, silence_limit
+from assay.run.listener import HostInterval, Stretch, TimeLeft
 from assay.store import RunStore
 
 CASE = Case(
@@ -38,34 +38,34 @@ def test_time_left_starts_at_the_estimate_and_learns_from_what_was_measured() ->
     left = TimeLeft(100.0, count=100)
     assert left.seconds() == 100.0
     for _ in range(50):
-        left.finished(1.0, 2.0)
+        left.end_repeat(1.0, 2.0)
     # Half is done and took twice as long: close to 100 s remain, less what the estimate still counts for.
     assert left.seconds() == pytest.approx(50 * (1 + 50 * 0.1 / (10 + 50)) + 50 * 0.9)
     for _ in range(50):
-        left.finished(1.0, 2.0)
+        left.end_repeat(1.0, 2.0)
     assert left.seconds() == 0.0
 
 
 def test_time_left_of_a_short_study_learns_what_each_repeat_takes_to_start_and_end() -> None:
     left = TimeLeft(9 * 0.83, count=9)
     for _ in range(2):
-        left.finished(0.83, 4.7)
+        left.end_repeat(0.83, 4.7)
     assert left.seconds() == pytest.approx(7 * 4.7, rel=0.06)
     # Repeats that are not asked for any more take theirs with them.
-    left.dropped(3 * 0.83, 3)
+    left.drop_repeats(3 * 0.83, 3)
     assert left.seconds() == pytest.approx(4 * 4.7, rel=0.06)
 
 
 def test_a_long_repeat_at_half_the_speed_tells_little_of_what_short_ones_take_to_start() -> None:
     left = TimeLeft(60.0 + 100 * 0.2, count=101)
-    left.finished(60.0, 120.0)
+    left.end_repeat(60.0, 120.0)
     # The storage is slower than assumed: in proportion, but for some tenths of a second.
     assert 20 * 1.8 < left.seconds() < 20 * 1.9 + 100 * 0.2
 
 
 def test_repeats_that_start_faster_than_estimated_never_leave_less_than_nothing() -> None:
     left = TimeLeft(3.2 + 9 * 0.1, count=10)
-    left.finished(3.2, 0.2)
+    left.end_repeat(3.2, 0.2)
     assert left.seconds() == 0.0
 
 
@@ -73,7 +73,7 @@ def test_time_left_runs_down_within_a_repeat_but_never_below_the_others(monkeypa
     now = 1000.0
     monkeypatch.setattr("assay.run.listener.time.monotonic", lambda: now)
     left = TimeLeft(30.0)
-    left.begin(10.0)
+    left.begin_repeat(10.0)
     now += 4.0
     assert left.seconds() == 26.0
     now += 100.0
@@ -94,7 +94,7 @@ def test_small_studies_get_a_line_per_repeat(capsys: pytest.CaptureFixture[str])
 def test_metadata_is_told_in_operations() -> None:
     case = CASE.model_copy(update={"operations": ("stat",)})
     stat = Sample(case="c0001", repeat=1, phase=0, operation="stat", status="done", started_at=0, ops=9, iops=12345.6)
-    assert finish_text(case, 1, "ok", "", 1.0, [stat]).endswith("stat 12,346 ops/s")
+    assert repeat_line(case, 1, "ok", "", 1.0, [stat]).endswith("stat 12,346 ops/s")
 
 
 def test_large_studies_get_few_lines_but_every_new_reason(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +109,7 @@ def test_large_studies_get_few_lines_but_every_new_reason(capsys: pytest.Capture
 
 
 def test_a_repeat_without_a_measurement_says_so() -> None:
-    text = finish_text(CASE, 2, "crashed", "killed", 0.5, [])
+    text = repeat_line(CASE, 2, "crashed", "killed", 0.5, [])
     assert text == "c0001 repeat 2 crashed (killed) in 0.5 s: nothing measured"
 
 
@@ -121,7 +121,7 @@ def test_silence_limit_follows_interval_and_estimate() -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
-    hierarchy = Hierarchy(version, tmp_path, "limit")
+    hierarchy = MemoryController(version, tmp_path, "limit")
     monkeypatch.setattr("assay.launch.cgroup.find_hierarchy", lambda: hierarchy)
     (tmp_path / "cgroup.subtree_control").write_text("")
     meta = make_meta()
@@ -140,17 +140,19 @@ def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytes
 
 
 def test_what_an_engine_tells_of_an_interval_is_told_where_it_was_done() -> None:
-    told: list[Heard] = []
+    told: list[HostInterval] = []
 
     class Told(LineProgress):
-        def interval(self, heard: Heard) -> None:
+        def interval(self, heard: HostInterval) -> None:
             told.append(heard)
 
-    teller = _Teller(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None, lambda _event: None)
+    teller = _ProgressReporter(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None, lambda _event: None)
     done = {"operation": "read", "ops": 4, "bytes": 4000, "errors": 0, "latency": "text"}
     earlier = [{"from": 1, "to": 3, "ops": 0.5, "bytes": 500.0}]
     event = {"event": "interval", "phase": 0, "index": 5, "start_ns": 500, "end_ns": 600, "operations": [done]}
-    teller.hear("a", IntervalEvent.model_validate({**event, "earlier": earlier}))
-    assert told == [Heard("a", Stretch(500, 600, 3000.0, 3.0), False, ("text",), (Stretch(100, 300, 1000.0, 1.0),))]
-    teller.hear("a", IntervalEvent.model_validate({**event, "end_ns": 500}))
+    teller.on_event("a", IntervalEvent.model_validate({**event, "earlier": earlier}))
+    assert told == [
+        HostInterval("a", Stretch(500, 600, 3000.0, 3.0), False, ("text",), (Stretch(100, 300, 1000.0, 1.0),))
+    ]
+    teller.on_event("a", IntervalEvent.model_validate({**event, "end_ns": 500}))
     assert len(told) == 1, "an interval of no length has no rate"

@@ -19,11 +19,11 @@ from run_tools import ASSAY, assay
 from served import ask, served
 from stored_runs import DAY, STARTED, noisy, store_run
 
-from assay.cli.serving.folder import Folder
+from assay.cli.serving.folder import RunsFolder
 from assay.cli.serving.server import Server
 from assay.model.base import AssayError
-from assay.model.result.brief import Result
-from assay.report.pages.runs import PAGE
+from assay.model.result.brief import BriefResult
+from assay.report.pages.runs import RUNS_PER_PAGE
 from assay.store import RunStore
 
 EVIL = "<script>alert('x')</script>\x1b[31m\u202e"
@@ -36,7 +36,7 @@ def two(root: Path) -> None:
     store_run(root, "later", slow, created_at=STARTED + DAY, study="weekly", planned=6)
     with RunStore.open(root / "early", write=True) as run:
         case = run.cases()[0]
-        run.save_results([Result(case.id, case.label, "write", "ok", 1.1e8, 1e8, 1.2e8, 1e3, 3, "")])
+        run.save_results([BriefResult(case.id, case.label, "write", "ok", 1.1e8, 1e8, 1.2e8, 1e3, 3, "")])
 
 
 def order(text: str) -> list[str]:
@@ -326,7 +326,7 @@ def test_a_page_in_the_making_holds_up_nobody_else(tmp_path: Path) -> None:
 
 def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
-    with Server(Folder(tmp_path), "127.0.0.1", 0) as server:
+    with Server(RunsFolder(tmp_path), "127.0.0.1", 0) as server:
         said = assay(tmp_path, "serve", "runs", "--port", server.server_port, expect=2)
     assert said.stderr.splitlines()[0] == (
         f"error: cannot listen at 127.0.0.1, port {server.server_port}: address already in use"
@@ -389,12 +389,12 @@ def test_whoever_opens_it_to_others_is_warned(tmp_path: Path) -> None:
 
 def test_a_long_list_has_pages(tmp_path: Path) -> None:
     whole = store_run(tmp_path, "run-000", {("disk", "write"): [1e8, 1.1e8]})
-    for number in range(1, PAGE + 3):
+    for number in range(1, RUNS_PER_PAGE + 3):
         shutil.copytree(whole, tmp_path / f"run-{number:03}")
     with served(tmp_path) as server:
         first, second = (ask(server, address).text for address in ("/?study=nightly", "/?study=nightly&page=2"))
-    assert (len(order(first)), len(order(second))) == (PAGE, 3)
+    assert (len(order(first)), len(order(second))) == (RUNS_PER_PAGE, 3)
     assert set(order(first)).isdisjoint(order(second))
     assert '<a href="/?study=nightly&amp;page=2">older</a>' in first and "newer</a>" not in first
     assert '<a href="/?study=nightly&amp;page=1">newer</a>' in second and "older</a>" not in second
-    assert f"page 1 of 2, {PAGE + 3} runs" in first
+    assert f"page 1 of 2, {RUNS_PER_PAGE + 3} runs" in first

@@ -13,7 +13,7 @@ from stored_runs import store_run
 
 from assay.cli.help.group import summary
 from assay.cli.main import COMMANDS, LazyGroup
-from assay.model.result.brief import Result
+from assay.model.result.brief import BriefResult
 from assay.store import RunStore
 
 PROGRAM = """
@@ -90,7 +90,7 @@ def place(tmp_path: Path) -> Path:
     folder = store_run(tmp_path / "assay-runs", "20261123-000000-kept", {("disk", "write"): [1e8, 1.1e8, 1.2e8]})
     with RunStore.open(folder, write=True) as run:
         case = run.cases()[0]
-        run.save_results([Result(case.id, case.label, "write", "ok", 1.1e8, 1e8, 1.2e8, 1e3, 3, "")])
+        run.save_results([BriefResult(case.id, case.label, "write", "ok", 1.1e8, 1e8, 1.2e8, 1e3, 3, "")])
     return tmp_path
 
 

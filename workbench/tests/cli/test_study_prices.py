@@ -23,17 +23,17 @@ from priced import BOOK, DISKS, VOLUMES, book, prices
 from run_tools import ASSAY, needs_engine
 
 from assay.cli.money.plan_cost import plan_cost
-from assay.cli.money.study_prices import current_book, find_prices, of_targets
+from assay.cli.money.study_prices import current_book, find_prices, prices_of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
-from assay.model.money.amount import money
+from assay.model.money.amount import format_money
 from assay.model.money.priced import FrozenPrices
 from assay.model.money.use import Use
 from assay.model.study.study import study_schema
-from assay.money.cost.frozen import all_running, design_cost, hour_of_running
+from assay.money.cost.frozen import design_cost, hour_of_all_running, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.run import meter as meters
-from assay.run.budget import Budget, of_hours, read_budget
+from assay.run.budget import Budget, cost_of_time, read_budget
 from assay.run.meter import Meter, spent_seconds
 from assay.run.session import measured_seconds
 from assay.store import Attempt, RunStore, heartbeat, list_runs
@@ -146,10 +146,10 @@ def test_a_target_that_nothing_uses_is_not_paid_for() -> None:
     assert fault.path == ("prices", "designs", "idle")
     both, faults = find_prices(priced, Path("/"), {"disk", "idle"})
     assert faults == []
-    one = of_targets(both, {"disk"})
+    one = prices_of_targets(both, {"disk"})
     assert both is not None
     assert one is not None
-    assert alike(all_running(both), 2 * all_running(one))
+    assert alike(hour_of_all_running(both), 2 * hour_of_all_running(one))
 
 
 def test_a_payment_needs_a_reservation() -> None:
@@ -169,9 +169,9 @@ def test_an_hour_of_a_run_has_no_use_in_it_and_is_switched_on() -> None:
     used = prices(Use(duty=Decimal("0.1"), egress=10**13), book=book(rows=rows), disk=VOLUMES)
     assert design_cost(used, "disk").month == Decimal(73 + 250 + 900)
     assert hour_of_running(plain, "disk") == hour_of_running(used, "disk")
-    assert money(hour_of_running(plain, "disk")) == "1.34"
+    assert format_money(hour_of_running(plain, "disk")) == "1.34"
     both = prices()
-    assert alike(all_running(both), hour_of_running(both, "disk") + hour_of_running(both, "memory"))
+    assert alike(hour_of_all_running(both), hour_of_running(both, "disk") + hour_of_running(both, "memory"))
 
 
 def alike(first: Decimal, second: Decimal) -> bool:
@@ -190,8 +190,8 @@ def test_the_cost_of_a_plan_is_its_hours_times_the_hourly_costs() -> None:
     frozen = prices(disk=VOLUMES, memory=DISKS)
     cost = plan_cost(found, estimate, frozen)
     hour = hour_of_running(frozen, "disk")
-    assert cost.designs["disk"].about == of_hours(estimate.seconds, hour)
-    assert cost.designs["disk"].least == of_hours(estimate.least_seconds, hour)
+    assert cost.designs["disk"].about == cost_of_time(estimate.seconds, hour)
+    assert cost.designs["disk"].least == cost_of_time(estimate.least_seconds, hour)
     assert estimate.at_most_seconds is not None
     hours = Decimal(repr(estimate.at_most_seconds)) / 3600
     assert alike(cost.total.at_most, hours * (hour + hour_of_running(frozen, "memory")))
@@ -246,14 +246,14 @@ def test_a_meter_never_lets_a_budget_be_exceeded(jobs: list[float], cents: int, 
     """If each job takes as long as estimated."""
     clock = [0.0]
     budget = Budget(Decimal(cents) / 100, "USD")
-    meter = Meter(budget, Decimal(hourly), before=0.0, begun=0.0, now=lambda: clock[0])
+    meter = Meter(budget, Decimal(hourly), earlier_s=0.0, begun=0.0, now=lambda: clock[0])
     for seconds in jobs:
-        if not meter.allows(seconds):
-            assert of_hours(clock[0] + seconds, Decimal(hourly)) > budget.amount
-            assert "budget of" in meter.stopped
+        if not meter.allows_repeat(seconds):
+            assert cost_of_time(clock[0] + seconds, Decimal(hourly)) > budget.amount
+            assert "budget of" in meter.stop_reason
             break
         clock[0] += seconds
-    assert of_hours(clock[0], Decimal(hourly)) <= budget.amount
+    assert cost_of_time(clock[0], Decimal(hourly)) <= budget.amount
 
 
 def attempt(number: int, at: float, seconds: float | None) -> Attempt:
@@ -294,9 +294,9 @@ def test_a_heartbeat_goes_on_between_steps_and_over_sessions(tmp_path: Path, mon
         raise ZeroDivisionError
     again, second = heartbeat.last_alive(tmp_path)
     assert begun <= first == again <= second <= time.time()
-    assert [path.name for path in tmp_path.iterdir()] == [heartbeat.ALIVE]
+    assert [path.name for path in tmp_path.iterdir()] == [heartbeat.HEARTBEAT]
     for damaged in ("", "[1, 2", "{}", "7", '["x"]', "[NaN]"):
-        (tmp_path / heartbeat.ALIVE).write_text(damaged)
+        (tmp_path / heartbeat.HEARTBEAT).write_text(damaged)
         assert heartbeat.last_alive(tmp_path) == ()
 
 

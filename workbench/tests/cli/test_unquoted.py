@@ -7,7 +7,7 @@ from in_process import run_here
 
 from assay.model.base import AssayError, LineError
 from assay.model.study.hosts import Hosts
-from assay.model.unquoted import Naming
+from assay.model.unquoted import FileOrigin
 from assay.site.inventory.site import InventorySite
 
 WORD = "CANARYx7"
@@ -97,9 +97,9 @@ def test_a_file_that_lies_elsewhere_or_is_hidden_is_not_quoted(name: str, tmp_pa
 def test_a_file_that_is_put_in_place_of_a_link_gives_no_leave(tmp_path: Path) -> None:
     """The name led to a secret when it was read, and to a file of the study's once something was wrong in it."""
     (tmp_path / "x.txt").write_text("n1 n2\n")
-    assert Naming(tmp_path).may_quote(tmp_path / "x.txt", b"n1 n2\n")
-    assert not Naming(tmp_path).may_quote(tmp_path / "x.txt", b"n1 CA\n")
-    assert not Naming(tmp_path).may_quote(tmp_path / "x.txt", b"secret")
+    assert FileOrigin(tmp_path).may_quote(tmp_path / "x.txt", b"n1 n2\n")
+    assert not FileOrigin(tmp_path).may_quote(tmp_path / "x.txt", b"n1 CA\n")
+    assert not FileOrigin(tmp_path).may_quote(tmp_path / "x.txt", b"secret")
 
 
 def test_a_file_whose_name_is_typed_is_quoted(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text(f"a\nb {WORD}\n")
     (tmp_path / "hosts.txt").symlink_to("secret")
     with pytest.raises(LineError) as refused:
-        InventorySite(Hosts(inventory="hosts.txt"), tmp_path).ready(1)
+        InventorySite(Hosts(inventory="hosts.txt"), tmp_path).check_ready(1)
     assert refused.value.line == 2
     assert refused.value.message == f"{tmp_path}/hosts.txt:2: this is no part of an inventory"
 

@@ -21,7 +21,7 @@ from assay.cli.export import Format, TableName, mark_of
 from assay.cli.main import app
 from assay.cli.output import json_text
 from assay.cli.preflight import SCHEMA
-from assay.cli.written import NETWORK
+from assay.cli.written import NETWORK_MARK
 from assay.report.formats.io500 import UNOFFICIAL
 
 CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"
@@ -172,7 +172,7 @@ def test_a_failure_while_writing_leaves_the_old_file(
 @pytest.mark.parametrize(
     ("mark", "text"),
     [
-        (NETWORK, json_text({"schema": SCHEMA, "network": {}})),
+        (NETWORK_MARK, json_text({"schema": SCHEMA, "network": {}})),
         (mark_of(Format.IO500, TableName.RESULTS), f"; {UNOFFICIAL}\n"),
     ],
 )

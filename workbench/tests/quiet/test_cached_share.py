@@ -12,7 +12,7 @@ from paths import this_python
 from run_tools import ASSAY, ENGINE, needs_engine
 from soak import times
 
-from assay.launch.cgroup import find_hierarchy
+from assay.launch.cgroup import find_controller
 from assay.model.base import AssayError
 
 pytestmark = needs_engine
@@ -81,7 +81,7 @@ def test_a_small_file_is_called_cached_with_the_share_that_the_counters_show() -
 def test_so_is_one_of_which_memory_holds_a_part() -> None:
     """Random reads of a file somewhat larger than the memory that the engine may use."""
     try:
-        find_hierarchy()
+        find_controller()
     except AssayError as error:
         pytest.skip(error.message)
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="assay-share-") as folder:

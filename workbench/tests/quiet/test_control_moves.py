@@ -10,9 +10,9 @@ from run_tools import ENGINE, needs_engine
 
 from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
-from assay.model.result.machine import Reading
+from assay.model.result.machine import ControlReading
 from assay.plan.controls import WAITS, WORKS, control_jobs
-from assay.run.control import MOST_LANES, reading
+from assay.run.control import MOST_LANES, combined_reading
 from assay.run.heard import read_repeat
 
 pytestmark = needs_engine
@@ -21,13 +21,13 @@ TURNS = 5
 LANES = min(MOST_LANES, len(os.sched_getaffinity(0)))
 
 
-def measured() -> Reading:
+def measured() -> ControlReading:
     launcher, parts = LocalLauncher(Path(ENGINE)), {}
     for name, job in control_jobs(LANES).items():
         outcome = run_job(launcher, job.model_dump_json(), 60.0)
         _, samples = read_repeat("control", 1, job, outcome, hosts=False)
         parts[name] = samples[0]
-    return reading(parts, time.time(), 0.0, LANES)
+    return combined_reading(parts, time.time(), 0.0, LANES)
 
 
 def spin() -> None:

@@ -4,14 +4,14 @@ from group_tools import GUARD, job, members, samples
 from run_tools import needs_engine
 
 from assay.launch.group import run_group
-from assay.plan.jobs import together
+from assay.plan.jobs import joint_job
 
 pytestmark = needs_engine
 
 
 def test_engines_start_together_and_their_clocks_are_compared_closely() -> None:
     """Against the time in which each of them does 256 operations of 1 ms."""
-    done = run_group(members(together(job(), 4)), GUARD)
+    done = run_group(members(joint_job(job(), 4)), GUARD)
     read, write = samples(done)
     # Barriers are told apart by what the clocks of the hosts cannot hide.
     assert read.skew_ns < 0.35 * read.elapsed_ns

@@ -14,7 +14,7 @@ import pytest
 from nfs_tools import Run, boxes_below
 from soak import times
 
-from assay.model.result.brief import Result
+from assay.model.result.brief import BriefResult
 from assay.model.result.verdict import Verdict
 from assay.store import RunStore
 
@@ -73,7 +73,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(parent)
 
 
-def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[tuple[int, str], Result]:
+def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[tuple[int, str], BriefResult]:
     """(hosts, operation) -> result of a run over such links."""
     folder.mkdir()
     served, target = KINDS[kind]
@@ -94,11 +94,11 @@ def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[
     return found
 
 
-def verdicts(result: Result) -> set[str]:
+def verdicts(result: BriefResult) -> set[str]:
     return {result.verdict, *result.also.split(", ")}
 
 
-def faults(found: dict[tuple[int, str], Result]) -> list[str]:
+def faults(found: dict[tuple[int, str], BriefResult]) -> list[str]:
     """What is not as it should be where links are full."""
     bad = []
     for (count, operation), result in found.items():

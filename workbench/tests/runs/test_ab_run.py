@@ -60,7 +60,7 @@ def check_rounds(store: RunStore) -> int:
     """Whole rounds, in the order that was planned, each repeat once; returns how many there are."""
     blocks = blocks_of(store)
     pairs = pairs_of(store.cases(), blocks.base, blocks.other)
-    assert tuple(store.order()) == block_order(pairs, blocks.most, store.info().seed)
+    assert tuple(store.order()) == block_order(pairs, blocks.max_rounds, store.info().seed)
     jobs = [(job.case, job.repeat) for job in store.jobs()]
     rounds = max(repeat for _, repeat in jobs)
     assert Counter(jobs) == Counter(
@@ -68,7 +68,7 @@ def check_rounds(store: RunStore) -> int:
     )
     assert (store.info().planned, store.info().status) == (len(jobs), "complete")
     assert store.pending() == []
-    assert rounds == blocks.most or {case.id for case in store.cases()} == set(store.settled())
+    assert rounds == blocks.max_rounds or {case.id for case in store.cases()} == set(store.settled())
     return rounds
 
 

@@ -9,7 +9,7 @@ from killing import GUARD, Start, strike
 from run_tools import assay, check_nothing_left, needs_engine, only_run
 from soak import times
 
-from assay.analyse.adaptive import case_enough
+from assay.analyse.adaptive import is_case_precise
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 from assay.store import RunStore, list_runs
@@ -46,7 +46,7 @@ def stopped_at(store: RunStore, case: Case) -> int:
     """When a case with these samples is to stop, by looking at them one repeat after the other."""
     samples = store.samples(case.id)
     for repeat in range(8, MOST):
-        if case_enough(case, [sample for sample in samples if sample.repeat <= repeat], 0.4):
+        if is_case_precise(case, [sample for sample in samples if sample.repeat <= repeat], 0.4):
             return repeat
     return MOST
 
@@ -68,7 +68,7 @@ def check_complete(folder: Path) -> dict[str, int]:
         assert store.outcome_counts() == {"ok": sum(done.values())}
         assert (info.planned, info.finished, info.status) == (sum(done.values()), sum(done.values()), "complete")
         assert store.pending() == []
-        assert Verdict.INCOMPLETE not in store.verdict_counts().each
+        assert Verdict.INCOMPLETE not in store.verdict_counts().by_worst
         short = {case.id for case in store.cases() if done[case.target] < MOST}
         assert short <= set(store.settled())
     check_nothing_left(folder)
@@ -127,7 +127,7 @@ def test_kill_9_at_random_moments_then_resume(
     done = check_complete(tmp_path)
     with RunStore.open(only_run(tmp_path)) as store:
         for case in store.cases():
-            assert done[case.target] == MOST or case_enough(case, store.samples(case.id), 0.4)
+            assert done[case.target] == MOST or is_case_precise(case, store.samples(case.id), 0.4)
         if victim == "workbench":
             # A crashed engine makes a case go on while the repeat is missing; the workbench's death loses nothing.
             assert {case.target: stopped_at(store, case) for case in store.cases()} == done

@@ -11,8 +11,8 @@ from killing import GUARD
 from run_tools import ASSAY, assay, check_whole, needs_engine, only_run, study
 
 from assay.model.result.ceiling import Ceiling
-from assay.run.analysis import judged_rows, with_seen
-from assay.run.ceilings.meter import BEFORE
+from assay.run.analysis import judged_rows, with_raised_ceilings
+from assay.run.ceilings.meter import PASSES_BEFORE
 from assay.store import RunStore
 
 pytestmark = needs_engine
@@ -49,13 +49,13 @@ def test_no_result_is_above_a_device_that_is_measured_before_and_after(tmp_path:
     found = measured(tmp_path)
     assert {"device write", "device rewrite", "device read"} <= set(found)
     for item in found.values():
-        assert whens(item) == ["before"] * BEFORE + ["after"], item
+        assert whens(item) == ["before"] * PASSES_BEFORE + ["after"], item
         assert item.low is not None and item.lowest is not None and item.value is not None
         assert item.lowest <= item.value
     with RunStore.open(only_run(tmp_path)) as store:
         shares = [held.share for row in judged_rows(store) for held in row.ceilings if held.name.startswith("device")]
         # What is kept is what every later analysis finds.
-        assert with_seen(store, store.info()).ceilings == store.info().ceilings
+        assert with_raised_ceilings(store, store.info()).ceilings == store.info().ceilings
     assert shares and max(shares) <= 1
 
 
@@ -71,9 +71,9 @@ def test_a_run_that_is_stopped_keeps_its_passes_and_adds_to_them(tmp_path: Path,
     process.communicate(timeout=GUARD)
     assert process.returncode == 130
     before = measured(tmp_path)
-    assert all(whens(item) == ["before"] * BEFORE for item in before.values())
+    assert all(whens(item) == ["before"] * PASSES_BEFORE for item in before.values())
     assay(tmp_path, "run", "study.yaml", "--resume")
     check_whole(tmp_path, phases=5)
     for name, item in measured(tmp_path).items():
-        assert whens(item)[:BEFORE] == ["before"] * BEFORE and whens(item)[-1] == "after"
-        assert item.passes[:BEFORE] == before[name].passes
+        assert whens(item)[:PASSES_BEFORE] == ["before"] * PASSES_BEFORE and whens(item)[-1] == "after"
+        assert item.passes[:PASSES_BEFORE] == before[name].passes

@@ -173,7 +173,7 @@ def test_a_server_that_dies_shows_in_the_results(tmp_path: Path, away: Path, sta
     with RunStore.open(only_run(tmp_path)) as store:
         counts = store.outcome_counts()
         assert counts["ok"] >= 3 and sum(counts.values()) == 12 and counts["ok"] < 12
-        assert store.journal() == []
+        assert store.entries() == []
     nothing_left(away)
     assay(tmp_path, "run", "--resume")
     check_whole(tmp_path, phases=2)

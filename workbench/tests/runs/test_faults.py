@@ -221,6 +221,6 @@ def test_a_file_system_that_goes_away_during_a_run(tmp_path: Path, how: str) -> 
         assert any(f"could not be removed: {mount.path}/t: " in line for line in told_left(stderr)), stderr
         with RunStore.open(only_run(tmp_path)) as store:
             jobs = {(job.case, job.repeat): job.status for job in store.jobs()}
-            assert store.journal(), "it is not forgotten"
+            assert store.entries(), "it is not forgotten"
         assert [jobs["c0002", repeat] for repeat in (1, 2)] == ["ok", "ok"]
         assert jobs["c0001", 1] != "ok" and jobs["c0001", 2] != "ok", jobs

@@ -167,7 +167,7 @@ repeats: 2
     )
     assay(tmp_path, "run", "study.yaml")
     with RunStore.open(find_run("last", tmp_path / "assay-runs")) as store:
-        records = sorted(store.jobs(whole=True), key=lambda record: record.started_at)
+        records = sorted(store.jobs(with_job=True), key=lambda record: record.started_at)
         assert {record.status for record in records} == {"ok"}
         assert [record.job["reuse_files"] for record in records] == [False, *[True] * 5]
         assert {record.job["target"]["directory"] for record in records} == {"c0001-r0"}

@@ -18,7 +18,7 @@ from assay.launch.conversation import Grace
 from assay.launch.group import run_group
 from assay.launch.launcher import LocalLauncher
 from assay.model.site.host import Host
-from assay.plan.jobs import together
+from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
 from assay.run.heard import samples_of_hosts
 
@@ -38,7 +38,7 @@ def once_reading(action: Callable[[], object]) -> Callable[[str, Event], None]:
 
 
 def test_engines_start_together_and_their_results_add_up() -> None:
-    done = run_group(members(together(job(file_size_bytes=4 << 20), 4)), GUARD)
+    done = run_group(members(joint_job(job(file_size_bytes=4 << 20), 4)), GUARD)
     assert (done.status, done.reason) == ("ok", "")
     read, write = samples(done)
     assert (read.ops, read.bytes) == (4 * 2 * 1024, 4 * 2 << 22)
@@ -62,7 +62,9 @@ def test_percentiles_of_all_are_those_of_all_latencies_together() -> None:
         latency = {"distribution": "fixed", "ns": 100 * MS if rank == 2 else 10 * MS}
         return Job.model_validate({**one.model_dump(mode="json"), "target": {"kind": "null", "latency": latency}})
 
-    done = run_group(members(together(job(file_size_bytes=16 << 12, phases=[{"operation": "read"}]), 3), slower), GUARD)
+    done = run_group(
+        members(joint_job(job(file_size_bytes=16 << 12, phases=[{"operation": "read"}]), 3), slower), GUARD
+    )
     (read,) = samples(done)
     parts = []
     for part in done.parts:
@@ -90,7 +92,7 @@ def test_after_a_time_limit_every_lane_of_every_host_does_as_much_as_the_fastest
         {"operation": "write", "time_limit_ns": 200 * MS, "wear_out": True},
         {"operation": "read", "reorder": shift},
     ]
-    done = run_group(members(together(job(file_size_bytes=1 << 30, phases=phases), 3), slower), GUARD)
+    done = run_group(members(joint_job(job(file_size_bytes=1 << 30, phases=phases), 3), slower), GUARD)
     assert (done.status, done.reason) == ("ok", "")
     write, read = samples(done)
     wall = write.at_limit
@@ -104,7 +106,7 @@ def test_after_a_time_limit_every_lane_of_every_host_does_as_much_as_the_fastest
 
 def test_an_engine_that_is_killed_stops_all_and_is_named() -> None:
     pids: list[int] = []
-    whole = together(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 3)
+    whole = joint_job(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 3)
     done = run_group(members(whole), GUARD, once_reading(lambda: os.kill(pids[1], signal.SIGKILL)), pids.append)
     assert done.status == "crashed" and done.reason == "h2: the engine was killed by SIGKILL before it was done"
     assert [part.status for part in done.parts] == ["stopped", "crashed", "stopped"]
@@ -120,7 +122,7 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
         return Job.model_validate({**one.model_dump(mode="json"), "target": target, "error_limit": 1})
 
     phases = [{"operation": "read", "runtime_ns": HOUR}, {"operation": "write"}]
-    done = run_group(members(together(job(phases=phases), 3), broken), GUARD)
+    done = run_group(members(joint_job(job(phases=phases), 3), broken), GUARD)
     assert done.status == "errors" and done.reason.startswith("h2: phase 0 (read) failed")
     read, _ = samples(done)
     assert read.status == "failed"
@@ -130,13 +132,13 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
 def test_an_engine_that_is_frozen_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.launch.group.LOST_SECONDS", 4.0)
     pids: list[int] = []
-    whole = together(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 2)
+    whole = joint_job(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 2)
     done = run_group(
         members(whole),
         GUARD,
         once_reading(lambda: os.kill(pids[0], signal.SIGSTOP)),
         pids.append,
-        grace=Grace(stop=5.0),
+        grace=Grace(stop_s=5.0),
     )
     assert done.status == "crashed" and done.reason.startswith("h1: the host has not answered for ")
     assert done.parts[1].status == "stopped"
@@ -147,7 +149,7 @@ def test_ranks_write_and_check_one_directory(tmp_path: Path) -> None:
     target = {"kind": "file", "root": str(tmp_path), "directory": "job"}
     for layout in ("separate", "shared"):
         phases = [{"operation": name} for name in ("write", "read", "random_write", "random_read")]
-        whole = together(job(target=target, layout=layout, data={"verify": True}, phases=phases), 3)
+        whole = joint_job(job(target=target, layout=layout, data={"verify": True}, phases=phases), 3)
         done = run_group(members(whole), GUARD)
         assert done.status == "ok", done.reason
         found = samples(done)
@@ -161,9 +163,9 @@ def test_a_fleet_keeps_who_said_what() -> None:
     hosts = tuple(Host(name=f"c{number}", kind="local") for number in (1, 2))
     fleet = Fleet(hosts, (LocalLauncher(Path(ENGINE)), LocalLauncher(Path(ENGINE))))
     heard: list[str] = []
-    done = fleet.run(together(job(), 2), GUARD, lambda host, _event: heard.append(host), lambda: 0)
+    done = fleet.run(joint_job(job(), 2), GUARD, lambda host, _event: heard.append(host), lambda: 0)
     assert set(heard) == {"c1", "c2"}
-    read, write = samples_of_hosts("c0001", 2, together(job(), 2), done.events, done.seconds)
+    read, write = samples_of_hosts("c0001", 2, joint_job(job(), 2), done.events, done.seconds)
     assert [share.host for share in read.hosts] == ["c1", "c2"] and write.repeat == 2
     assert '"event":"pong"' not in done.events
 
@@ -173,7 +175,7 @@ def test_many_engines_work_in_one_run() -> None:
     count = times(32, 256)
     target = {"kind": "null", "latency": {"distribution": "fixed", "ns": 20 * MS}}
     phases = [{"operation": "read", "runtime_ns": 1500 * MS}]
-    whole = together(job(lanes=1, target=target, interval_ns=1000 * MS, phases=phases), count)
+    whole = joint_job(job(lanes=1, target=target, interval_ns=1000 * MS, phases=phases), count)
     done = run_group(members(whole), GUARD)
     assert done.status == "ok", done.reason
     (read,) = samples(done)

@@ -15,7 +15,7 @@ from assay.launch.engine import Outcome
 from assay.launch.group import run_group
 from assay.plan.layout.legs import Leg, legs_of
 from assay.run.heard import read_repeat
-from assay.run.legs import noted, run_legs
+from assay.run.legs import run_legs, with_remounts
 
 pytestmark = needs_engine
 
@@ -77,7 +77,7 @@ def test_what_comes_out_is_that_of_one_job(root: Path, operations: tuple[str, ..
     assert facts == [(one.ops, one.bytes, one.verified_bytes, [share.host for share in one.hosts]) for one in expected]
     assert ["job" in names for names in seen] == [False] + [True] * (len(seen) - 1)
     assert [one.name for one in root.iterdir()] == [".assay-target"], "the last leg removes the files"
-    assert [bool(one.cache_done) for one in noted(whole, samples)] == [True] * len(operations)
+    assert [bool(one.cache_done) for one in with_remounts(whole, samples)] == [True] * len(operations)
 
 
 def test_a_leg_that_fails_is_the_last_and_so_is_one_after_which_the_user_stops(root: Path) -> None:

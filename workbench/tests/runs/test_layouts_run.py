@@ -72,7 +72,7 @@ def test_io500_gives_a_score_and_says_which_rules_it_has_not_kept(tmp_path: Path
     (score,) = io500_scores(load_analysis("last", tmp_path / "assay-runs").rows)
     assert all(phase.value and phase.value > 0 for phase in score.phases)
     assert score.total and score.bandwidth and score.iops
-    assert sum("to the stonewall, not 300 s" in rule for rule in score.broken) == 4
+    assert sum("to the stonewall, not 300 s" in rule for rule in score.broken_rules) == 4
     told = assay(tmp_path, "export", "last", "--format", "io500", "--output", "-").stdout
     shown = assay(tmp_path, "show", "last").stdout
     for line in told.strip().splitlines():

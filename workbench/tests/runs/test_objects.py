@@ -48,7 +48,7 @@ def test_objects_end_to_end(tmp_path: Path) -> None:
     assert all(row["operations_per_s"] > 0 and row["n"] == 3 for row in shown)
     with RunStore.open(only_run(tmp_path)) as store:
         samples = list(store.samples())
-        assert store.outcome_counts() == {"ok": 6 * 3} and store.journal() == []
+        assert store.outcome_counts() == {"ok": 6 * 3} and store.entries() == []
     for sample in samples:
         kinds = {counts.kind: counts for counts in sample.kinds if counts.ops}
         if sample.operation == "object_mix":

@@ -182,7 +182,7 @@ def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_p
     process.kill()
     process.communicate()
     with RunStore.open(run) as store:
-        open_groups = [entry.name for entry in store.journal() if entry.kind == "cgroup"]
+        open_groups = [entry.name for entry in store.entries() if entry.kind == "cgroup"]
     assert open_groups
     assay(tmp_path, "run", "--resume")
     assert not list(groups.glob(f"assay-{run.name}*"))

@@ -100,7 +100,7 @@ def test_a_whole_run_needs_no_confirmation_and_leaves_everything(at: At, as_root
     assay(folder, "run", "study.yaml")
     assert everything(at) == before
     with RunStore.open(only_run(folder)) as store:
-        assert store.outcome_counts() == {"ok": 6} and store.journal(only_open=False) == []
+        assert store.outcome_counts() == {"ok": 6} and store.entries(only_open=False) == []
         drawn = {sample.case: sample.existing for sample in store.samples()}
     assert drawn["c0001"] is not None and (drawn["c0001"].objects, drawn["c0001"].listed) == (6, 10)
     assert drawn["c0002"] is not None and (drawn["c0002"].objects, drawn["c0002"].bytes) == (10, sum(SIZES))

@@ -51,7 +51,7 @@ def test_a_bucket_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serv
     done = assay(folder, "run", "study.yaml")
     assert client(server).list_buckets()["Buckets"] == []
     with RunStore.open(only_run(folder)) as store:
-        assert store.outcome_counts() == {"ok": 4} and store.journal() == []
+        assert store.outcome_counts() == {"ok": 4} and store.entries() == []
         gets = [sample for sample in store.samples() if sample.operation == "get"]
     assert all(kind.first_byte for sample in gets for kind in sample.kinds if kind.kind == "get")
     shown = assay(folder, "show", "last", "c0001").stdout

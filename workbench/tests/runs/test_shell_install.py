@@ -18,9 +18,9 @@ from testbed_tools import GUARD, assert_soon
 from assay.contract._generated import Capabilities
 from assay.launch.binary import Engine, load_engine
 from assay.launch.engine import run_job
-from assay.launch.install import CANNOT_USE, COPY, LOOK, HostLauncher, ensure_engine, launcher_for
+from assay.launch.install import COPY_SCRIPT, FIND_SCRIPT, UNUSABLE_FOLDER, HostLauncher, ensure_engine, launcher_for
 from assay.launch.launcher import LocalLauncher
-from assay.launch.shell import Answer, Shell, close_shells, make_shell
+from assay.launch.shell import CommandResult, Shell, close_shells, make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.jobs import SPEC_VERSION
@@ -50,7 +50,7 @@ class Counting:
     def __init__(self, shell: Shell) -> None:
         self.shell, self.host, self.copies = shell, shell.host, 0
 
-    def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> CommandResult:
         self.copies += given is not None
         return self.shell.run(argv, timeout, given)
 
@@ -125,13 +125,13 @@ def test_a_link_of_the_folder_s_name_is_not_followed(tmp_path: Path, where: str)
     if where:
         place.mkdir()
     (place / where).symlink_to(empty if where else theirs)
-    words = ["sh", "-c", COPY, "sh", str(place), "0123456789abcdef", "0" * 64]
+    words = ["sh", "-c", COPY_SCRIPT, "sh", str(place), "0123456789abcdef", "0" * 64]
     done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
-    assert (done.returncode, b"cannot be used" in done.stderr) == (CANNOT_USE, True)
+    assert (done.returncode, b"cannot be used" in done.stderr) == (UNUSABLE_FOLDER, True)
     assert empty.is_dir() and list(empty.iterdir()) == []
     (theirs / empty.name).rmdir()
     done = subprocess.run(words, input=b"#!/bin/sh\n", capture_output=True, check=False)
-    assert done.returncode == CANNOT_USE
+    assert done.returncode == UNUSABLE_FOLDER
     assert list(theirs.iterdir()) == []
 
 
@@ -167,11 +167,13 @@ def test_an_engine_lies_where_nobody_else_can_put_another(tmp_path: Path, change
     subprocess.run(["sh", "-ec", change], cwd=tmp_path, check=True)
     digest = hashlib.sha256(program).hexdigest()
     home = {**os.environ, "XDG_CACHE_HOME": str(cache), "HOME": str(tmp_path)}
-    looked = subprocess.run(["sh", "-c", LOOK, "sh", BEGIN], env=home, capture_output=True, text=True, check=True)
+    looked = subprocess.run(
+        ["sh", "-c", FIND_SCRIPT, "sh", BEGIN], env=home, capture_output=True, text=True, check=True
+    )
     assert (f"hash={digest}" in looked.stdout) == taken, looked.stderr
-    words = ["sh", "-c", COPY, "sh", str(cache / "assay"), BEGIN, digest]
+    words = ["sh", "-c", COPY_SCRIPT, "sh", str(cache / "assay"), BEGIN, digest]
     copied = subprocess.run(words, input=program, env=home, capture_output=True, check=False)
-    assert copied.returncode == (0 if taken else CANNOT_USE), copied.stderr
+    assert copied.returncode == (0 if taken else UNUSABLE_FOLDER), copied.stderr
 
 
 def test_the_hash_of_a_changed_file_is_not_accepted(sshd: Sshd, tmp_path: Path) -> None:
@@ -185,9 +187,9 @@ def test_another_architecture_is_refused_before_anything_is_copied(tmp_path: Pat
     class Elsewhere:
         host = Host(name="pi")
 
-        def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> Answer:
+        def run(self, argv: list[str], timeout: float, given: bytes | None = None) -> CommandResult:
             assert given is None
-            return Answer(0, "system=Linux riscv64\nplace=/x\n", "")
+            return CommandResult(0, "system=Linux riscv64\nplace=/x\n", "")
 
     with pytest.raises(AssayError, match="host pi: is Linux riscv64, the engine is for"):
         ensure_engine(Elsewhere(), made_engine(tmp_path))  # type: ignore[arg-type]

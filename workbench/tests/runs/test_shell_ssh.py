@@ -17,7 +17,7 @@ from testbed_tools import GUARD, assert_soon
 from assay.launch import shell as shell_module
 from assay.launch.shell import NOT_FOUND, SshShell, close_shells, make_shell
 from assay.model.base import AssayError
-from assay.wires.leash import Leash
+from assay.wires.leash import RemoteCommand
 
 AWKWARD = ["a b", "it's", '"', "$HOME", "`id`", "*", "\\", "-n", "ä", "", "a\tb", "~", "!x", "#"]
 
@@ -87,10 +87,10 @@ def test_the_sockets_folder_is_private_and_gone_when_closed(sshd: Sshd) -> None:
     assert folder is not None
     assert folder.stat().st_mode & 0o777 == 0o700
     assert all(len(str(path)) < 90 for path in folder.iterdir())
-    assert isinstance(shell, SshShell) and shell.alive()
+    assert isinstance(shell, SshShell) and shell.is_alive()
     close_shells()
     assert not folder.exists()
-    assert not shell.alive()
+    assert not shell.is_alive()
     close_shells()
 
 
@@ -98,7 +98,7 @@ def test_a_connection_that_was_cut_is_made_anew(sshd: Sshd) -> None:
     shell = make_shell(sshd.host)
     assert isinstance(shell, SshShell)
     shell.run(["true"], GUARD)
-    assert shell._tell_master("exit")
+    assert shell._control_master("exit")
     assert shell.run(["echo", "again"], GUARD).out == "again\n"
 
 
@@ -142,7 +142,7 @@ def test_leftovers_of_a_killed_workbench_are_removed_and_nothing_else() -> None:
 
 def test_a_leashed_command_ends_with_its_input_also_over_there(shell: SshShell, tmp_path: Path) -> None:
     mark = tmp_path / "pid"
-    leash = Leash(shell, ["sh", "-c", f"echo $$ > {mark}; exec sleep 60"], 60)
+    leash = RemoteCommand(shell, ["sh", "-c", f"echo $$ > {mark}; exec sleep 60"], 60)
     pid = _written(mark)
     os.kill(leash.process.pid, signal.SIGKILL)
     leash.release()

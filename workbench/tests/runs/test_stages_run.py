@@ -11,7 +11,7 @@ import pytest
 from killing import GUARD
 from run_tools import ASSAY, assay, needs_engine, only_run
 
-from assay.model.result.stage import StageDone
+from assay.model.result.stage import MeasuredStage
 from assay.store import RunStore
 
 pytestmark = needs_engine
@@ -47,7 +47,7 @@ def study(folder: Path, extra: str = "", rest: str = "") -> str:
     return str(path)
 
 
-def stages(folder: Path) -> tuple[StageDone, ...]:
+def stages(folder: Path) -> tuple[MeasuredStage, ...]:
     with RunStore.open(only_run(folder)) as store:
         return store.info().stages
 
@@ -137,7 +137,7 @@ def test_a_stage_that_was_killed_is_finished_before_anything_is_accepted(tmp_pat
     assay(tmp_path, "run", file, "--stage")
     with RunStore.open(only_run(tmp_path), write=True) as store:
         # As after a kill between the last repeat and the record of the stage.
-        store.keep_stages(())
+        store.store_stages(())
         store.set_status("running")
     again = assay(tmp_path, "run", "--resume", "--stage")
     assert "stage 1 of 3, lanes 1:" in again.stdout

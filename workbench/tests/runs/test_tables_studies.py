@@ -72,7 +72,7 @@ def test_a_table_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serve
     done = assay(folder, "run", "study.yaml")
     assert tables(server) == []
     with RunStore.open(only_run(folder)) as store:
-        assert store.outcome_counts() == {"ok": 4} and store.journal() == []
+        assert store.outcome_counts() == {"ok": 4} and store.entries() == []
         samples = list(store.samples())
     by_operation = {sample.operation: sample for sample in samples}
     assert by_operation["put"].service and by_operation["put"].service.write_units > 0
@@ -135,7 +135,7 @@ def test_a_run_ends_before_it_sends_more_requests(tmp_path: Path, server: S3Serv
     assert tables(server) == [], "the table is removed all the same"
     with RunStore.open(only_run(folder)) as store:
         counts = store.outcome_counts()
-        assert counts.get("ok", 0) == limit // EACH and store.journal() == []
+        assert counts.get("ok", 0) == limit // EACH and store.entries() == []
         assert len(list(store.jobs())) <= limit // EACH + 1, "no further repeat is begun"
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
     assert "Service counters" in report or limit < EACH
@@ -148,7 +148,7 @@ def test_a_run_ends_before_it_consumes_more_units(tmp_path: Path, server: S3Serv
     assert "max_capacity_units" in said and "25" in said, said
     assert tables(server) == []
     with RunStore.open(only_run(folder)) as store:
-        assert "ok" not in store.outcome_counts() and store.journal() == []
+        assert "ok" not in store.outcome_counts() and store.entries() == []
 
 
 def test_a_run_that_has_spent_its_limit_is_not_resumed_beyond_it(tmp_path: Path, server: S3Server) -> None:

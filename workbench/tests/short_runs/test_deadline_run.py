@@ -8,7 +8,7 @@ from run_tools import needs_engine
 
 from assay.cli.quiet import QuietListener
 from assay.cli.studyfile import check_study
-from assay.launch.busy import Cause
+from assay.launch.busy import LoadCause
 from assay.model.deadline import Deadline
 from assay.run.session import OUT_OF_TIME, start
 from assay.store import RunStore
@@ -46,7 +46,7 @@ class Heard(QuietListener):
     def __init__(self) -> None:
         self.said: list[str] = []
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         self.said.append(text)
 
 
@@ -70,7 +70,7 @@ def test_a_run_ends_when_its_time_is_over_and_is_whole(tmp_path: Path, seconds: 
 def test_what_else_the_machine_does_is_one_line_before_a_run_and_no_time_is_said_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard, busy = Heard(), Cause("others keep sda busy 45 % of the time", "wait")
+    heard, busy = Heard(), LoadCause("others keep sda busy 45 % of the time", "wait")
     monkeypatch.setattr("assay.run.session.look_around", lambda _devices: [busy])
     ended(tmp_path, 0.0, heard).close()
     assert [line for line in heard.said if busy.text in line] == [

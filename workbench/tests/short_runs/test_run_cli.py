@@ -105,7 +105,7 @@ def test_memory_cap_is_made_and_removed(tmp_path: Path) -> None:
     name = only_run(tmp_path).name
     assert not list(groups.glob(f"assay-{name}*"))
     with RunStore.open(only_run(tmp_path)) as store:
-        kinds = [entry.kind for entry in store.journal(only_open=False)]
+        kinds = [entry.kind for entry in store.entries(only_open=False)]
     assert kinds.count("cgroup") == 6
     check_whole(tmp_path, phases=2)
 

@@ -55,4 +55,4 @@ def test_settle_survives_both_kinds_of_death_and_judges_anew(tmp_path: Path) -> 
         counts = {case.id: len(store.jobs(case.id)) for case in store.cases()}
         assert counts == {case.id: settling.repeats.get(case.id, 5) for case in store.cases()}
         assert {result.case: result.n for result in store.results()} == counts
-        assert store.journal() == []
+        assert store.entries() == []

@@ -5,7 +5,7 @@ from advise_tools import advised, book_of, read_need
 from outlook_tools import KINDS, looked_at
 
 from assay.money.advice.outlook.picture import picture
-from assay.money.advice.published import published
+from assay.money.advice.published import published_evidence
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -13,5 +13,5 @@ def test_the_picture_of_all_designs_is_that_of_the_best_of_them(name: str) -> No
     """So that tests may look at these few."""
     need = read_need(name)
     book = book_of(need)
-    whole = picture(advised(need, (book,), published()), book, published())
+    whole = picture(advised(need, (book,), published_evidence()), book, published_evidence())
     assert whole == looked_at(name).picture

@@ -34,7 +34,7 @@ def test_intervals_hold_what_was_put_in(hosts: tuple[int, ...], repeats: int, no
                 found_bends.append(found.at is not None)
             if found.at is not None:
                 held.append(found.at.low <= true <= found.at.high)
-                kinds.append(found.sharp is corner)
+                kinds.append(found.is_sharp is corner)
     # Of 95 % intervals at least 90 % hold it, and which curve it was is named right almost always.
     assert np.mean(held) >= 0.9
     assert np.mean(kinds) >= 0.97

@@ -8,10 +8,10 @@ from builders import make_case, row_of
 from noise import Floats, heavy, wandering
 from soak import times
 
-from assay.analyse.blocks import decided_cases, decisions, told
-from assay.model.result.result import Row
+from assay.analyse.blocks import decided_cases, decisions, side_state
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
-from assay.model.study.blocks import LOOKS, Blocks
+from assay.model.study.blocks import LOOK_ROUNDS, Blocks
 
 Noise = Callable[[np.random.Generator, int], Floats]
 
@@ -51,7 +51,7 @@ NOISES: dict[str, Noise] = {
 }
 
 
-def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> Row:
+def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> ResultRow:
     return row_of(make_case(f"{target}{number}", target, axes={"record_size": 4096 * (number + 1)}), rates, verdict)
 
 
@@ -64,20 +64,20 @@ def simulated(noise: str, count: int, slower: float, seed: int) -> tuple[list[st
     random = np.random.default_rng(seed)
     shape = {"A": 1.0, "B": 1 - slower}
     rates = {
-        (number, side): TRUE * level * np.exp(SIGMA * NOISES[noise](random, LOOKS[-1]))
+        (number, side): TRUE * level * np.exp(SIGMA * NOISES[noise](random, LOOK_ROUNDS[-1]))
         for number in range(count)
         for side, level in shape.items()
     }
     lengths: dict[int, int] = {}
-    rows: list[Row] = []
-    for look in LOOKS:
+    rows: list[ResultRow] = []
+    for look in LOOK_ROUNDS:
         rows = [row(n, side, values[: lengths.get(n, look)].tolist()) for (n, side), values in rates.items()]
         left = [one.case for one in rows if int(one.case.id[1:]) not in lengths]
         lengths |= {int(case[1:]): look for case in decided_cases(left, rows, BLOCKS)}
         if len(lengths) == count:
             break
     points = [point for decision in decisions(rows, BLOCKS) for point in decision.points]
-    return [told(point, "B") for point in points], max(lengths.values(), default=LOOKS[-1])
+    return [side_state(point, "B") for point in points], max(lengths.values(), default=LOOK_ROUNDS[-1])
 
 
 @pytest.mark.parametrize("count", [1, 4])

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from controlled_runs import simulated
 
-from assay.analyse.statistics.explained import Series, explain
-from assay.model.result.machine import Explained, Reading
+from assay.analyse.statistics.explained import RepeatSeries, explain
+from assay.model.result.machine import ControlReading, ExplainedVariance
 
 RUNS = 24
 
 
-def found(seed: int, **world: float) -> Explained:
+def found(seed: int, **world: float) -> ExplainedVariance:
     answer, why = explain(*simulated(seed, **world))  # type: ignore[arg-type]
     assert answer is not None and not why
     return answer
@@ -40,7 +40,7 @@ def test_what_goes_the_other_way_is_not_the_machines() -> None:
     assert not any(answer.p <= 0.01 for answer in answers)
 
 
-def neighbour(seed: int, share: float, rounds: int = 8) -> tuple[list[Reading], list[Series]]:
+def neighbour(seed: int, share: float, rounds: int = 8) -> tuple[list[ControlReading], list[RepeatSeries]]:
     """A neighbour that comes and goes from repeat to repeat: no control sees it at the right moment."""
     random = np.random.default_rng(seed)
     readings, results = simulated(seed, share=0.0, rounds=rounds)

@@ -5,7 +5,7 @@ import pytest
 from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
-from assay.analyse.statistics.alike import known_likeness
+from assay.analyse.statistics.alike import known_autocorrelation
 
 ROWS, RUNS = 40, 50
 
@@ -28,7 +28,7 @@ def test_nine_of_ten_intervals_hold_the_truth(noise: str, count: int) -> None:
     for seed in range(RUNS):
         chance = np.random.default_rng([seed, count])
         rows = [np.exp(NOISES[noise](chance, count)) for _ in range(ROWS)]
-        likeness = known_likeness([[float(value) for value in row] for row in rows])
+        likeness = known_autocorrelation([[float(value) for value in row] for row in rows])
         assert likeness is not None
         for row in rows:
             found = estimate([float(value) for value in row], likeness)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from simulate_decisions import Counts, cells, table, wrong
 
-from assay.model.result.decision import Outcome, PointDecision
+from assay.model.result.decision import PointDecision, PointOutcome
 
 CELLS = cells()
 
@@ -29,16 +29,16 @@ def test_a_study_of_each_kind_runs_and_is_shown(name: str) -> None:
 @pytest.mark.parametrize(
     ("outcome", "fields", "ratio", "kind"),
     [
-        (Outcome.FASTER, {"winner": "memory", "at_least": 1.01}, 1.0, "faster"),
-        (Outcome.FASTER, {"winner": "memory", "at_least": 1.01}, 1.1, ""),
-        (Outcome.FASTER, {"winner": "memory", "at_least": 1.11}, 1.1, "bound"),
-        (Outcome.FASTER, {"winner": "disk", "at_least": 1.01}, 1.1, "direction"),
-        (Outcome.EQUAL, {"within": 0.04}, 1.1, "equal"),
-        (Outcome.EQUAL, {"within": 0.04}, 1.03, ""),
-        (Outcome.EQUAL, {"within": 0.02}, 1.03, "bound"),
-        (Outcome.OPEN, {}, 1.1, ""),
+        (PointOutcome.FASTER, {"winner": "memory", "at_least": 1.01}, 1.0, "faster"),
+        (PointOutcome.FASTER, {"winner": "memory", "at_least": 1.01}, 1.1, ""),
+        (PointOutcome.FASTER, {"winner": "memory", "at_least": 1.11}, 1.1, "bound"),
+        (PointOutcome.FASTER, {"winner": "disk", "at_least": 1.01}, 1.1, "direction"),
+        (PointOutcome.EQUAL, {"within": 0.04}, 1.1, "equal"),
+        (PointOutcome.EQUAL, {"within": 0.04}, 1.03, ""),
+        (PointOutcome.EQUAL, {"within": 0.02}, 1.03, "bound"),
+        (PointOutcome.OPEN, {}, 1.1, ""),
     ],
 )
-def test_right_is_told_from_wrong(outcome: Outcome, fields: dict[str, float], ratio: float, kind: str) -> None:
+def test_right_is_told_from_wrong(outcome: PointOutcome, fields: dict[str, float], ratio: float, kind: str) -> None:
     point = PointDecision.model_validate({"axes": {}, "outcome": outcome, "ratio": 1.0, **fields})
     assert wrong(point, ratio) == kind

@@ -11,12 +11,12 @@ from builders import make_case, row_of
 from noise import Floats, heavy, wandering
 from soak import times
 
-from assay.analyse.adaptive import enough
+from assay.analyse.adaptive import is_precise
 from assay.analyse.compare import compare_rounds
 from assay.analyse.course import IntervalRate, course
 from assay.analyse.estimate import estimate
 from assay.analyse.statistics.changes import change_points
-from assay.model.result.result import Comparison, Estimate, Row
+from assay.model.result.result import Comparison, Estimate, ResultRow
 
 Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
 
@@ -83,13 +83,13 @@ def test_the_interval_covers_the_truth_in_90_of_100_where_its_width_decides_when
 ) -> None:
     random = np.random.default_rng(SEEDS["adaptive"])
     series = (TRUE * NOISES[noise](random, (TRIALS, 30), sigma)).tolist()
-    counts = [next((n for n in range(1, 30) if enough(values[:n], 0.05)), 30) for values in series]
+    counts = [next((n for n in range(1, 30) if is_precise(values[:n], 0.05)), 30) for values in series]
     hits = [covered(estimate(values[:n])) for values, n in zip(series, counts, strict=True)]
     assert np.mean(hits) >= 0.90
     assert min(counts) >= 8 and np.median(counts) == (8 if sigma == 0.03 else 23)
 
 
-def rows(values: Floats) -> list[Row]:
+def rows(values: Floats) -> list[ResultRow]:
     """One row for each line of values."""
     lines = enumerate(values.tolist())
     return [row_of(make_case(f"c{n:04}", axes={"record_size": 4096 * (n + 1)}), rates) for n, rates in lines]

@@ -7,13 +7,13 @@ from typing import Any
 from paths import GOLDEN
 
 from assay.model.files import read_model
-from assay.model.money.advice import Advice, Option
+from assay.model.money.advice import Advice, AdviceOption
 from assay.model.money.need import Need
-from assay.model.money.price import Book
-from assay.model.money.priced import Evidence, Measured
-from assay.model.money.use import Chosen
+from assay.model.money.price import PriceBook
+from assay.model.money.priced import DesignEvidence, MeasuredValue
+from assay.model.money.use import DesignChoice
 from assay.money.advice.advise import advise
-from assay.money.advice.published import published
+from assay.money.advice.published import published_evidence
 from assay.money.books.books import load_book
 
 NEEDS = GOLDEN / "needs"
@@ -32,17 +32,17 @@ def _written(name: str) -> Need:
     return read_model(Need, path.read_bytes(), path.name, "guide", "need")
 
 
-def book_of(need: Need) -> Book:
+def book_of(need: Need) -> PriceBook:
     """The book that it names."""
     assert need.book is not None
     return load_book(need.book, NEEDS)
 
 
-Made = tuple[Advice, Sequence[Book], Sequence[Evidence]]
+Made = tuple[Advice, Sequence[PriceBook], Sequence[DesignEvidence]]
 _MADE: dict[tuple[object, ...], Made] = {}
 
 
-def advised(need: Need, books: Sequence[Book], evidence: Sequence[Evidence]) -> Advice:
+def advised(need: Need, books: Sequence[PriceBook], evidence: Sequence[DesignEvidence]) -> Advice:
     """Advice, made once for all tests that ask for the same of the same books."""
     # Books and evidence are kept with the answer, so that nothing else gets their identities.
     key = (need.model_dump_json(), *map(id, books), None, *map(id, evidence))
@@ -51,13 +51,13 @@ def advised(need: Need, books: Sequence[Book], evidence: Sequence[Evidence]) -> 
     return _MADE[key][0]
 
 
-def advice_on(name: str, evidence: tuple[Evidence, ...] | None = None, **changes: Any) -> Advice:
+def advice_on(name: str, evidence: tuple[DesignEvidence, ...] | None = None, **changes: Any) -> Advice:
     """Advice on a need of the folder; evidence is what is published unless it is given."""
     need = read_need(name, **changes)
-    return advised(need, (book_of(need),), published() if evidence is None else evidence)
+    return advised(need, (book_of(need),), published_evidence() if evidence is None else evidence)
 
 
-def best(advice: Advice) -> Option:
+def best(advice: Advice) -> AdviceOption:
     """The recommended option."""
     return next(item for item in (*advice.options, *advice.unproven) if item.label == advice.recommended[0])
 
@@ -69,8 +69,10 @@ def reason(advice: Advice, rule: str, speaks: str = "for") -> str:
     return f"{found.text} | {found.source}"
 
 
-def measured(design: str, metric: str, low: float, value: float, high: float, **changes: Any) -> Evidence:
+def measured(design: str, metric: str, low: float, value: float, high: float, **changes: Any) -> DesignEvidence:
     """Evidence of a design; `set` and other fields of evidence may be given."""
     fields: dict[str, Any] = {"pattern": "sequential", "source": "a test", **changes}
-    chosen = Chosen(design=design, set=fields.pop("set", {}))
-    return Evidence(chosen=chosen, metric=metric, measured=Measured(value=value, low=low, high=high), **fields)
+    chosen = DesignChoice(design=design, set=fields.pop("set", {}))
+    return DesignEvidence(
+        chosen=chosen, metric=metric, measured=MeasuredValue(value=value, low=low, high=high), **fields
+    )

@@ -8,8 +8,8 @@ from judge_tools import LOOP_PLACE, NFS_PLACE, NULL_PLACE
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.model.result.ceiling import Binding
-from assay.model.result.course import Change, Course
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import ErrorTally, Sample
 from assay.model.result.seen import BlockDeviceUse
@@ -37,7 +37,9 @@ COURSES = st.builds(
     middle_range=maybe(SHARE),
     range_share=maybe(SHARE),
     slope_share=maybe(SHARE | SHARE.map(lambda share: -share)),
-    changes=st.lists(st.builds(Change, at_ns=NS, before=RATE, after=RATE, p=st.floats(0, 1)), max_size=3).map(tuple),
+    changes=st.lists(st.builds(RateChange, at_ns=NS, before=RATE, after=RATE, p=st.floats(0, 1)), max_size=3).map(
+        tuple
+    ),
     first_pass=maybe(RATE),
     later_passes=maybe(RATE),
 )
@@ -53,7 +55,7 @@ TALLIES = st.builds(
     example=st.just("read /t/f0 at 4096, 4096 bytes: it failed"),
 )
 BINDINGS = st.builds(
-    lambda name, value, share: Binding(
+    lambda name, value, share: CeilingShare(
         name=name,
         unit="operations/s" if name == "engine" or name.endswith("IOPS") or "random" in name else "bytes/s",
         value=value,
@@ -61,7 +63,7 @@ BINDINGS = st.builds(
         share=share,
         how="made up",
     ),
-    st.sampled_from(Binding.model_fields["name"].annotation.__args__),  # type: ignore[union-attr]
+    st.sampled_from(CeilingShare.model_fields["name"].annotation.__args__),  # type: ignore[union-attr]
     st.floats(1, 1e13),
     SHARE,
 )

@@ -15,8 +15,8 @@ from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.layers import Layer
-from assay.model.result.result import PricedRun, Row, RunAnalysis
-from assay.model.result.run import Place
+from assay.model.result.result import PricedRun, ResultRow, RunAnalysis
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import ErrorTally, JobRecord, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case
@@ -109,7 +109,7 @@ def make_names(
     return Sample(case=case, repeat=repeat, operation=operation, iops=iops, **{**ordinary, **fields})
 
 
-def make_place(target: str = "disk", **fields: Any) -> Place:
+def make_place(target: str = "disk", **fields: Any) -> TargetPlace:
     ordinary = {
         "kind": "file",
         "path": f"/var/tmp/{target}",
@@ -119,7 +119,7 @@ def make_place(target: str = "disk", **fields: Any) -> Place:
         "free_bytes": 10**11,
         "device": "/dev/vda",
     }
-    return Place(target=target, **{**ordinary, **fields})
+    return TargetPlace(target=target, **{**ordinary, **fields})
 
 
 MEMORY_PLACE = make_place("memory", filesystem="tmpfs", memory_backed=True, direct_bypasses_cache=False, device=None)
@@ -180,7 +180,7 @@ def make_meta(**fields: Any) -> RunMeta:
 
 def make_row(
     target: str, rates: list[float], verdict: Verdict = Verdict.OK, size: int = 4096, operation: str = "read"
-) -> Row:
+) -> ResultRow:
     """One row of a run with one operation; it has one finding of its verdict."""
     return row_of(
         make_case(f"{target}-{size}", target, axes={"record_size": size}), rates, verdict, operation=operation
@@ -189,14 +189,14 @@ def make_row(
 
 def row_of(
     case: Case, rates: Sequence[float], verdict: Verdict = Verdict.OK, first: int = 1, operation: str = "read"
-) -> Row:
+) -> ResultRow:
     """The row of a case; its repeats have these rates, from the number `first` on.
 
     It has one finding of its verdict, and no rate if it has no repeats.
     """
     samples = tuple(_sample_at(case.id, repeat, rate) for repeat, rate in enumerate(rates, start=first))
     findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
-    return Row(
+    return ResultRow(
         case=case,
         operation=operation,
         throughput=estimate(rates) if rates else None,

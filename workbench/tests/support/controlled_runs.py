@@ -5,15 +5,15 @@ import math
 import numpy as np
 from noise import wandering
 
-from assay.analyse.statistics.explained import Series
-from assay.model.result.machine import Reading
+from assay.analyse.statistics.explained import RepeatSeries
+from assay.model.result.machine import ControlReading
 
 ROWS = 12
 
 
 def simulated(
     seed: int, share: float, own: float = 0.0, rounds: int = 8, drift: float = 0.0, sign: float = 1.0
-) -> tuple[list[Reading], list[Series]]:
+) -> tuple[list[ControlReading], list[RepeatSeries]]:
     """A run of `ROWS` results, one repeat a second, and a control every fourth of them.
 
     Of each result's variance `share` is the machine's. States of the storage last for as long as `own` says, those of
@@ -26,7 +26,9 @@ def simulated(
     ramp = drift * np.linspace(0, 1, length)
     logs = 0.1 * (math.sqrt(share) * machine + math.sqrt(1 - share) * storage + ramp)
     readings = [
-        Reading(at=place, rates={"works": math.exp(sign * 0.2 * (machine[place] + ramp[place])), "waits": 5000.0})
+        ControlReading(
+            at=place, rates={"works": math.exp(sign * 0.2 * (machine[place] + ramp[place])), "waits": 5000.0}
+        )
         for place in range(0, length, 4)
     ]
     orders = [random.permutation(ROWS) for _ in range(rounds)]
@@ -35,4 +37,6 @@ def simulated(
         for row in range(ROWS)
     ]
     numbers = tuple(range(1, rounds + 1))
-    return readings, [Series(numbers, tuple(map(float, at)), tuple(float(logs[one]) for one in at)) for at in places]
+    return readings, [
+        RepeatSeries(numbers, tuple(map(float, at)), tuple(float(logs[one]) for one in at)) for at in places
+    ]

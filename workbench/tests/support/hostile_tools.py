@@ -51,7 +51,7 @@ WAYS = {
 }
 STATUS = {"edit-zero": "errors", "edit-escapes": "errors"}
 
-QUICK = conversation.Grace(stop=0.2, terminate=0.2, kill=5.0, leave=0.5)
+QUICK = conversation.Grace(stop_s=0.2, terminate_s=0.2, kill_s=5.0, exit_s=0.5)
 SILENCE = 1.0
 LONGEST = 3.0
 LONG = 100.0

@@ -9,11 +9,11 @@ from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
 from assay.judge.answer import Answer, NotEvaluated
 from assay.judge.judge import judge
-from assay.model.result.ceiling import Binding, CeilingName
-from assay.model.result.course import Change, Course
+from assay.model.result.ceiling import CeilingName, CeilingShare
+from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
@@ -32,7 +32,7 @@ LOOP_PLACE = make_place(
 )
 
 
-def stacked(how: str, filesystem: str = "ext4") -> Place:
+def stacked(how: str, filesystem: str = "ext4") -> TargetPlace:
     """A directory on a loop device, /dev/loop7, whose file is on a disk, /dev/vda."""
     words = "a loop device with direct I/O" if how == "direct" else "a loop device without direct I/O"
     layers = (
@@ -58,8 +58,8 @@ def make_course(**changes: Any) -> Course:
     return Course(**{**ordinary, **steady, **changes})
 
 
-def make_change(before: float, after: float, at_s: float = 0.5, p: float = 0.001) -> Change:
-    return Change(at_ns=int(at_s * 1e9), before=before, after=after, p=p)
+def make_change(before: float, after: float, at_s: float = 0.5, p: float = 0.001) -> RateChange:
+    return RateChange(at_ns=int(at_s * 1e9), before=before, after=after, p=p)
 
 
 def make_block(sample: Sample, **changes: Any) -> BlockDeviceUse:
@@ -76,12 +76,12 @@ def make_block(sample: Sample, **changes: Any) -> BlockDeviceUse:
     return BlockDeviceUse(**{**ordinary, **changes})
 
 
-def bind(name: CeilingName, share: float) -> Binding:
+def bind(name: CeilingName, share: float) -> CeilingShare:
     """A result at this share of a ceiling."""
     counted = name == "engine" or "random" in name or name.endswith("IOPS")
     value = 50_000.0 if counted else 1e9
     unit = "operations/s" if counted else "bytes/s"
-    return Binding(name=name, unit=unit, value=value, measured=share * value, share=share, how="made up")
+    return CeilingShare(name=name, unit=unit, value=value, measured=share * value, share=share, how="made up")
 
 
 CEILINGS = (bind("device read", 0.7), bind("link", 0.3), bind("stated read", 0.3), bind("engine", 0.1))
@@ -114,7 +114,7 @@ def fill(sample: Sample, lanes: int, given: Sequence[str], **changes: Any) -> Sa
 def evidence(
     operation: str = "read",
     speeds: tuple[float, ...] = (100e6, 102e6, 101e6),
-    place: Place | None = None,
+    place: TargetPlace | None = None,
     parameters: dict[str, Any] | None = None,
     samples: tuple[Sample, ...] | None = None,
     changes: Sequence[dict[str, Any]] | None = None,

@@ -11,9 +11,9 @@ from assay.contract.parts import HostPart, split_parts
 from assay.launch.binary import load_engine
 from assay.launch.engine import Outcome
 from assay.launch.install import launcher_for
-from assay.launch.parallel.find import steps_of
+from assay.launch.parallel.find import make_step_launcher
 from assay.model.result.sample import Sample
-from assay.plan.jobs import together
+from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
 from assay.site.box.running import RunningBox
@@ -35,7 +35,7 @@ def fleet_of(box: RunningBox, launcher: Word, folder: Path, names: list[str] = N
     known = {host.name: host for host in box_hosts(box)}
     hosts, engine = tuple(known[name] for name in names), load_engine()
     launchers = tuple(launcher_for(host, engine) for host in hosts)
-    steps = None if launcher == "ssh" else steps_of(launcher, hosts, launchers, folder)
+    steps = None if launcher == "ssh" else make_step_launcher(launcher, hosts, launchers, folder)
     return Fleet(hosts, launchers, steps=steps)
 
 
@@ -47,7 +47,7 @@ def execute(
     fleet: Fleet, one: Job, tasks: int = 1, hear: Callable[[str, Event], None] = nothing
 ) -> tuple[Outcome, tuple[Sample, ...], list[HostPart]]:
     """A job on all hosts, each with `tasks` engines that have `one.lanes` lanes each."""
-    whole = together(one.model_copy(update={"lanes": (one.lanes or 1) * tasks}), len(fleet.hosts))
+    whole = joint_job(one.model_copy(update={"lanes": (one.lanes or 1) * tasks}), len(fleet.hosts))
     outcome = fleet.run(whole, 60, hear, lambda: 0, tasks=tasks)
     outcome, samples = read_repeat("c0001", 1, whole, outcome, True)
     return outcome, samples, split_parts(outcome.events)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from assay.model.result.network import (
     Direction,
-    Link,
-    Network,
+    HostLink,
     NetworkHost,
+    NetworkMeasurements,
     PathMeasurement,
     Scope,
 )
@@ -21,7 +21,7 @@ def network(
     stated: dict[str, float] | None = None,
     reverse: float = 1.0,
     identities: dict[str, str] | None = None,
-) -> Network:
+) -> NetworkMeasurements:
     """Bits per second alone of (client, server) and in rounds; clients' names begin with c, all others are servers."""
     paths = []
     for way, factor in (("write", 1.0), ("read", reverse)):
@@ -37,10 +37,10 @@ def network(
         for name in names
     ]
     links = [
-        Link(side="client" if name[0] == "c" else "server", host=name, interface="e", bits_per_s=rate, how="stated")
+        HostLink(side="client" if name[0] == "c" else "server", host=name, interface="e", bits_per_s=rate, how="stated")
         for name, rate in (stated or {}).items()
     ]
-    return Network(
+    return NetworkMeasurements(
         started_at=0, seconds=1, time=2, streams=(4,), hosts=tuple(hosts), links=tuple(links), paths=tuple(paths),
         rtts=(), mtus=(),
     )  # fmt: skip

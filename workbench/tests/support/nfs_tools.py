@@ -26,8 +26,8 @@ from assay.launch.group import GroupOutcome, Member, run_group
 from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.result.sample import Sample
-from assay.plan.jobs import rank_job, together
-from assay.site.box.find import running_boxes, sweep
+from assay.plan.jobs import joint_job, rank_job
+from assay.site.box.find import remove_dead_boxes, running_boxes
 from assay.site.box.running import RunningBox
 from assay.site.box.site import box_hosts
 from assay.site.box.up import bring_up
@@ -61,7 +61,7 @@ def boxes_below(parent: Path) -> Iterator[Path]:
         close_shells()
         for box in running_boxes():
             box.down()
-        sweep()
+        remove_dead_boxes()
         if before is None:
             del os.environ["ASSAY_BOXES"]
         else:
@@ -138,7 +138,7 @@ def execute(
     """
     known = {host.name: host for host in box_hosts(box)}
     engine = load_engine()
-    whole = together(one, len(hosts))
+    whole = joint_job(one, len(hosts))
     members = [
         Member(name, launcher_for(known[name], engine), change(rank, rank_job(whole, rank)).model_dump_json())
         for rank, name in enumerate(hosts)

@@ -8,13 +8,13 @@ from typing import Any
 from advise_tools import NEEDS, advised, book_of, read_need
 
 from assay.model.money.advice import Advice
-from assay.model.money.advice_picture import Curves, Picture
+from assay.model.money.advice_picture import CostCurves, Sensitivity
 from assay.model.money.need import Need
-from assay.model.money.price import Book, Row, Tier
-from assay.money.advice.outlook.again import Again
+from assay.model.money.price import PriceBook, PriceRow, PriceTier
+from assay.money.advice.outlook.again import Reassessment
 from assay.money.advice.outlook.picture import picture
 from assay.money.advice.points import BadValueError
-from assay.money.advice.published import published
+from assay.money.advice.published import published_evidence
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Looked:
     """An answer with its picture, and the narrowed need that gives the same answer."""
 
     advice: Advice
-    picture: Picture
-    again: Again
-    books: tuple[Book, ...]
+    picture: Sensitivity
+    again: Reassessment
+    books: tuple[PriceBook, ...]
 
     @property
     def best(self) -> str:
@@ -46,21 +46,21 @@ KINDS: dict[str, tuple[Any, ...]] = {
 _LOOKED: dict[int, Looked] = {}
 
 
-def looked_at(need: Need | str, books: Sequence[Book] = (), **changes: Any) -> Looked:
+def looked_at(need: Need | str, books: Sequence[PriceBook] = (), **changes: Any) -> Looked:
     """Advice on a need, or on one of the folder by the beginning of its name, with its picture; made once for all."""
     if isinstance(need, str):
         need = read_need(need, **{"candidates": KINDS[need], **changes} if need in KINDS else changes)
     books = tuple(books) or (book_of(need),)
-    advice = advised(need, books, published())
+    advice = advised(need, books, published_evidence())
     if id(advice) not in _LOOKED:
-        found = picture(advice, books, published(), NEEDS)
+        found = picture(advice, books, published_evidence(), NEEDS)
         assert found is not None
-        _LOOKED[id(advice)] = Looked(advice, found, Again(advice, books, published(), NEEDS), books)
+        _LOOKED[id(advice)] = Looked(advice, found, Reassessment(advice, books, published_evidence(), NEEDS), books)
     return _LOOKED[id(advice)]
 
 
 def anew(
-    looked: Looked, books: Sequence[Book] = (), only: str = "", **changes: Any
+    looked: Looked, books: Sequence[PriceBook] = (), only: str = "", **changes: Any
 ) -> tuple[str | None, Decimal | None]:
     """The design and cost of a month that advice gives for the narrowed need with changes; None where nothing is met.
 
@@ -70,12 +70,12 @@ def anew(
         only: This design alone.
         changes: Keys of the need.
     """
-    need = looked.again.narrowed
+    need = looked.again.fixed_need
     if only:
         need = need.model_copy(update={"candidates": tuple(_candidates(looked, only))})
     need = need.model_copy(update=changes)
     try:
-        advice = advised(need, tuple(books) or looked.books, published())
+        advice = advised(need, tuple(books) or looked.books, published_evidence())
     except BadValueError as error:
         # At this size one of the kinds cannot be built.
         rest = tuple(each for each in need.candidates if each != error.candidate)
@@ -91,7 +91,7 @@ def _candidates(looked: Looked, only: str) -> list[Any]:
     return [each.candidate for each in looked.again.designs if each.name == only]
 
 
-def at_size(curves: Curves, size: float, need: Need) -> dict[str, Any]:
+def at_size(curves: CostCurves, size: float, need: Need) -> dict[str, Any]:
     """The keys of a need at a size of curves."""
     if curves.axis == "capacity":
         return {"capacity": round(size)}
@@ -102,17 +102,17 @@ def at_size(curves: Curves, size: float, need: Need) -> dict[str, Any]:
     }
 
 
-def scaled(book: Book, step: Decimal, dimension: str, item: str) -> Book:
+def scaled(book: PriceBook, step: Decimal, dimension: str, item: str) -> PriceBook:
     """The book with one price `step` times as high, in all its terms."""
     rows = [_scaled(row, step) if (row.dimension, row.item) == (dimension, item) else row for row in book.rows]
-    return book.model_copy(update={"rows": tuple(rows)}).reindexed()
+    return book.model_copy(update={"rows": tuple(rows)}).reindex()
 
 
-def _scaled(row: Row, step: Decimal) -> Row:
+def _scaled(row: PriceRow, step: Decimal) -> PriceRow:
     return row.model_copy(
         update={
             "price": None if row.price is None else row.price * step,
-            "tiers": tuple(Tier(up_to=tier.up_to, price=tier.price * step) for tier in row.tiers),
+            "tiers": tuple(PriceTier(up_to=tier.up_to, price=tier.price * step) for tier in row.tiers),
             "upfront": row.upfront * step,
             "history": tuple(spot.model_copy(update={"price": spot.price * step}) for spot in row.history),
         }

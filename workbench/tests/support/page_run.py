@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from builders import MIB, make_case, make_meta, make_place, make_sample
 from stored_runs import STARTED
 
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
-from assay.model.study.needs import Need
+from assay.model.study.needs import TargetNeed
 from assay.store import RunStore
 
 KIB = 1024
@@ -36,7 +36,7 @@ class PageRun(NamedTuple):
     """
 
     question: str
-    places: Sequence[Place]
+    places: Sequence[TargetPlace]
     rates: Rates
     operations: tuple[str, ...] = ("write", "read")
     axis: tuple[str, Sequence[Any]] = ("record_size", SIZES)
@@ -44,7 +44,7 @@ class PageRun(NamedTuple):
     planned: int = 0
     parameters: Mapping[str, Any] = {}
     of: Mapping[str, tuple[str, ...]] = {}
-    needs: tuple[Need, ...] = ()
+    needs: tuple[TargetNeed, ...] = ()
     blocks: Blocks | None = None
     finish: Callable[[RunStore], None] = lambda store: None
 

@@ -9,9 +9,9 @@ from page_run import DISK, KIB, NO_RATES, PageRun, Rates
 from stored_runs import noisy
 
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.machine import Reading
+from assay.model.result.machine import ControlReading
 from assay.model.study.blocks import Blocks
-from assay.model.study.needs import Need
+from assay.model.study.needs import TargetNeed
 from assay.run.control import describe_machine
 from assay.store import RunStore
 
@@ -33,7 +33,7 @@ def _middles(middles: Mapping[str, float], sigma: float = 0.03, count: int = 10)
 def _busy(store: RunStore) -> None:
     """Controls of which half of the time was spent waiting for a CPU."""
     for number, rate in enumerate(noisy(1e6, 8, 0.1)):
-        reading = Reading(
+        reading = ControlReading(
             at=1_795_288_500.0 + number * 10,
             rates={"works": rate, "waits": rate / 10},
             seconds=0.1,
@@ -123,8 +123,8 @@ MORE_RUNS: dict[str, PageRun] = {
         axis=SMALL,
         fields=_records(4 * KIB),
         needs=(
-            Need(operation="random_read", measure="iops", limit=15_000),
-            Need(operation="random_write", measure="p99", limit=10e6),
+            TargetNeed(operation="random_read", measure="iops", limit=15_000),
+            TargetNeed(operation="random_write", measure="p99", limit=10e6),
         ),
     ),
     "need-missed": PageRun(
@@ -135,8 +135,8 @@ MORE_RUNS: dict[str, PageRun] = {
         axis=SMALL,
         fields=_records(4 * KIB, slow=30_000_000),
         needs=(
-            Need(operation="random_write", measure="iops", limit=20_000),
-            Need(operation="random_write", measure="p99", limit=10e6),
+            TargetNeed(operation="random_write", measure="iops", limit=20_000),
+            TargetNeed(operation="random_write", measure="p99", limit=10e6),
         ),
     ),
     "need-unknown": PageRun(
@@ -145,6 +145,6 @@ MORE_RUNS: dict[str, PageRun] = {
         _middles({"disk": 495e6}, 0.08, 5),
         ("read",),
         axis=ONE_POINT,
-        needs=(Need(operation="read", measure="throughput", limit=500e6),),
+        needs=(TargetNeed(operation="read", measure="throughput", limit=500e6),),
     ),
 }

@@ -413,7 +413,7 @@ def own_names(scenario: Scenario) -> list[str]:
     for run in list_runs(world.runs):
         owner = Owner(Path(run.folder).name, Path(run.folder))
         with RunStore.open(Path(run.folder)) as store:
-            if store.journal():
+            if store.entries():
                 continue
         for above, _, files in os.walk(world.target):
             found += [f"{above}/{name}" for name in files if name == f".assay-job-{owner.identity}"]

@@ -7,7 +7,7 @@ from assay.contract._generated import BackendCapabilities
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.plan.expand import expand
-from assay.plan.load import Loaded, load_study
+from assay.plan.load import LoadedStudy, load_study
 
 
 def written(**changes: Any) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def written(**changes: Any) -> dict[str, Any]:
     return data | {key: value for key, value in changes.items() if not key.startswith("w_")}
 
 
-def load(data: dict[str, Any] | str, base: str = "/") -> Loaded:
+def load(data: dict[str, Any] | str, base: str = "/") -> LoadedStudy:
     """Load a study given as data or as text."""
     text = data if isinstance(data, str) else json.dumps(data, indent=1)
     return load_study(text.encode(), base)

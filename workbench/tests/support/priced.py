@@ -6,25 +6,25 @@ from typing import Any
 from builders import make_analysis
 
 from assay.model.money.amount import Payment, Term
-from assay.model.money.price import Book
+from assay.model.money.price import PriceBook
 from assay.model.money.priced import FrozenPrices
-from assay.model.money.use import Chosen, Use
+from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import RunAnalysis
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.frozen import freeze, priced_design
 
 BOOK = "aws-eu-west-1-2016"
-VOLUMES = Chosen(design="nfs-volumes", set={"instance": "c4.large", "volume": "st1", "capacity": "5TB"})
-DISKS = Chosen(design="nfs-instance-store", set={"instance": "d2.8xlarge"})
+VOLUMES = DesignChoice(design="nfs-volumes", set={"instance": "c4.large", "volume": "st1", "capacity": "5TB"})
+DISKS = DesignChoice(design="nfs-instance-store", set={"instance": "d2.8xlarge"})
 
 
 def prices(
     use: Use = Use(),  # noqa: B008
-    book: Book | None = None,
+    book: PriceBook | None = None,
     term: Term = "on-demand",
     payment: Payment | None = None,
-    **chosen: Chosen,
+    **chosen: DesignChoice,
 ) -> FrozenPrices:
     """Of `disk` with volumes and `memory` with its own disks, unless others are named."""
     designs = chosen or {"disk": VOLUMES, "memory": DISKS}
@@ -34,14 +34,14 @@ def prices(
     return freeze(built, book or load_book(BOOK), term, payment, use)
 
 
-def book(price: str = "1", **changes: Any) -> Book:
+def book(price: str = "1", **changes: Any) -> PriceBook:
     """Of one provider and region, with prices of what `VOLUMES` needs."""
     rows = [
         {"dimension": "instance", "item": "c4.large", "price": price, "unit": "hour", "source": "a test"},
         {"dimension": "volume-capacity", "item": "st1", "price": "0.05", "unit": "GB-month", "source": "a test"},
     ]
     data = {"book": "made-up", "provider": "aws", "region": "eu-west-1", "date": "2026-11-01", "currency": "USD"}
-    return Book.model_validate({**data, "hours_per_month": 730, "rows": rows, **changes})
+    return PriceBook.model_validate({**data, "hours_per_month": 730, "rows": rows, **changes})
 
 
 def priced_run(frozen: FrozenPrices | None = None) -> RunAnalysis:

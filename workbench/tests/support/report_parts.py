@@ -13,7 +13,7 @@ from assay.report.document import (
     Paragraph,
     Section,
     Table,
-    words,
+    plain_text,
 )
 
 
@@ -48,7 +48,7 @@ def text_of(found: Document | Section | Iterable[Block]) -> str:
     lines: list[str] = []
     for block in blocks_of(found):
         if isinstance(block, Paragraph | Heading):
-            lines.append(words(block.text))
+            lines.append(plain_text(block.text))
         elif isinstance(block, Bullets):
-            lines += map(words, block.items)
+            lines += map(plain_text, block.items)
     return "\n".join(lines)

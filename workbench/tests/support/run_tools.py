@@ -84,7 +84,7 @@ def check_whole(folder: Path, phases: int) -> None:
         assert len(samples) == len(set(samples)) == phases * len(order)
         assert store.info().status == "complete"
         assert store.pending() == []
-        assert store.journal() == []
+        assert store.entries() == []
         assert store.verdict_counts().total
     assert (run / "intervals.csv.gz").is_file()
     assert not run_is_alive(run)

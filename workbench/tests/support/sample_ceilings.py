@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from assay.analyse.ceilings import Ceilings, unit_of
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.run import RunInfo
 from assay.model.study.case import Case, job_kind
 
@@ -40,7 +40,7 @@ def ceilings_of(cases: list[Case], targets: tuple[str, ...]) -> Iterator[Ceiling
         yield Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=rate, how=how, kind=kind)
 
 
-def with_ceilings(rows: list[Row], run: RunInfo) -> list[Row]:
+def with_ceilings(rows: list[ResultRow], run: RunInfo) -> list[ResultRow]:
     """The rows held against the run's ceilings."""
     known = Ceilings(run.ceilings)
     places = {place.target: place for place in run.places}

@@ -13,12 +13,12 @@ from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide
 from assay.analyse.percentiles import percentiles
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.percentile import PERCENTILES, said
-from assay.model.result.result import Estimate, PricedRun, Row, RunAnalysis
-from assay.model.result.run import Place
+from assay.model.result.percentile import PERCENTILES, reliable_latencies
+from assay.model.result.result import Estimate, PricedRun, ResultRow, RunAnalysis
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import ErrorTally, JobRecord, Sample
 from assay.model.result.verdict import Finding, Unevaluated, Verdict
-from assay.model.study.case import Case, Excluded
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import Parameters
 
 KIB, MIB = 1024, 1024 * 1024
@@ -136,7 +136,7 @@ def findings_for(case: Case, operation: str, value: Estimate) -> tuple[Finding, 
     return ()
 
 
-def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, ops: int = 400) -> Row:
+def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, ops: int = 400) -> ResultRow:
     """One result with its repeats, the noise drawn from `seed`."""
     rng = random.Random(f"{seed}/{case.id}/{operation}")
     p = case.parameters
@@ -175,8 +175,8 @@ def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, 
     pooled.sort()
     value = estimate(values)
     found = findings_for(case, operation, value)
-    latency = said(latency_of(pooled), repeats * (p.file_size // p.record_size))
-    return Row(
+    latency = reliable_latencies(latency_of(pooled), repeats * (p.file_size // p.record_size))
+    return ResultRow(
         case=case,
         operation=operation,
         throughput=value,
@@ -191,7 +191,7 @@ def row_of(case: Case, operation: str, phase: int, seed: int, repeats: int = 4, 
     )
 
 
-def full_row(case: Case, operation: str, phase: int, repeats: int) -> Row:
+def full_row(case: Case, operation: str, phase: int, repeats: int) -> ResultRow:
     """A result that ran out of space while writing; later phases were skipped."""
     status: Any = "failed" if operation == "write" else "skipped"
     words = "write of f0 at 201326592, 4096 bytes: No space left on device"
@@ -210,7 +210,7 @@ def full_row(case: Case, operation: str, phase: int, repeats: int) -> Row:
     )
     text = "ENOSPC after 201,326,592 of 268,435,456 bytes in /dev/shm/assay-sample."
     found = finding(Verdict.INCOMPLETE, text, "Free 64 MiB there or take smaller files.", missing_bytes=67_108_864)
-    return Row(
+    return ResultRow(
         case=case,
         operation=operation,
         throughput=None,
@@ -234,7 +234,7 @@ def build(
 ) -> RunAnalysis:
     """A run over `plan` (workload, operations, parameters, axes) on every target."""
     cases: list[Case] = []
-    rows: list[Row] = []
+    rows: list[ResultRow] = []
     jobs: list[JobRecord] = []
     for workload, operations, parameters, axes in plan:
         for target in targets:
@@ -258,7 +258,7 @@ def build(
         run=run,
         cases=tuple(cases),
         excluded=(
-            Excluded(
+            ExcludedPoint(
                 target=targets[0],
                 workload="grid",
                 axes={"file_size": 1024 * MIB},
@@ -306,7 +306,7 @@ def info(
     for target in targets:
         filesystem, in_memory, device = kinds.get(target, ("xfs", False, "/dev/vdb"))
         places.append(
-            Place(
+            TargetPlace(
                 target=target,
                 kind="file",
                 path="/dev/shm/assay-sample" if in_memory else path,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.cli.serving.folder import Folder
+from assay.cli.serving.folder import RunsFolder
 from assay.cli.serving.server import Server
 
 WAIT = 600
@@ -34,7 +34,7 @@ def ask(server: Server, address: str, method: str = "GET", **headers: str) -> Re
 @contextlib.contextmanager
 def served(root: Path, host: str = "127.0.0.1") -> Iterator[Server]:
     """The runs below `root`."""
-    with Server(Folder(root), host, 0) as server:
+    with Server(RunsFolder(root), host, 0) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

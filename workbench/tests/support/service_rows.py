@@ -8,7 +8,7 @@ from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import ErrorTally, KindCounts, Sample
-from assay.model.result.seen import ServiceSeen
+from assay.model.result.seen import ServiceCounts
 from assay.model.study.case import Case
 
 LIMIT = "no cache on this side, but the service's cannot be bypassed or emptied"
@@ -41,7 +41,7 @@ def service_run(*cases: Case, throttled: int = 0, **run: Any) -> RunAnalysis:
     """Each case three times; of each phase on a table this many requests were throttled."""
     samples = []
     for case in cases:
-        told = ServiceSeen(read_units=32.0) if case.target == "table" else None
+        told = ServiceCounts(read_units=32.0) if case.target == "table" else None
         errors = ()
         if throttled and told is not None:
             name = "ProvisionedThroughputExceededException"

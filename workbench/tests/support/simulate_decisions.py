@@ -31,25 +31,25 @@ from noise import Floats, heavy, wandering
 
 import assay.run.rounds
 import assay.run.settle
-from assay.analyse.between import between
+from assay.analyse.between import run_variation
 from assay.analyse.compare import compare, key_of
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.runs import compare_runs
-from assay.analyse.statistics.alike import alike_notes, known_likeness
+from assay.analyse.statistics.alike import autocorrelation_notes, known_autocorrelation
 from assay.analyse.trend import trend_notes
 from assay.judge.rules import unstable
 from assay.model.frozen import Frozen
-from assay.model.result.decision import Outcome, PointDecision
+from assay.model.result.decision import PointDecision, PointOutcome
 from assay.model.result.evidence import Evidence
-from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
-from assay.model.study.repeats import EQUAL_WITHIN, STANDARD, Repeats
+from assay.model.study.repeats import DEFAULT_REPEATS, EQUAL_WITHIN, Repeats
 from assay.run.rounds import run_rounds
-from assay.run.settle import Rounds
+from assay.run.settle import RoundRules
 from assay.store import RunStore
 
 Random = np.random.Generator
@@ -166,7 +166,7 @@ def _cases(layout: Layout) -> tuple[tuple[Case, ...], ...]:
 
 
 @cache
-def _empty(layout: Layout) -> tuple[tuple[Row, ...], ...]:
+def _empty(layout: Layout) -> tuple[tuple[ResultRow, ...], ...]:
     """The rows of each side, without repeats; `measured` gives them some."""
     return tuple(
         tuple(row_of(case, [1.0], operation=operation) for case in side for operation in case.operations)
@@ -174,7 +174,7 @@ def _empty(layout: Layout) -> tuple[tuple[Row, ...], ...]:
     )
 
 
-def measured(row: Row, samples: Sequence[Sample]) -> Row:
+def measured(row: ResultRow, samples: Sequence[Sample]) -> ResultRow:
     """The row with these repeats. Of its estimate nothing that is simulated with such a row reads more than `median`.
 
     Made by copying, for speed.
@@ -184,7 +184,7 @@ def measured(row: Row, samples: Sequence[Sample]) -> Row:
     return _with(row, samples=tuple(samples), throughput=_with(row.throughput, median=middle, n=len(samples)))
 
 
-def _samples(row: Row, rates: Sequence[float]) -> list[Sample]:
+def _samples(row: ResultRow, rates: Sequence[float]) -> list[Sample]:
     return [_with(row.samples[0], repeat=n, throughput=rate) for n, rate in enumerate(rates, start=1)]
 
 
@@ -210,7 +210,7 @@ class Drawn:
             for rows, lines in zip(_empty(layout), rates.transpose(1, 0, 2), strict=True)
         ]
 
-    def rows(self, done: int) -> list[Row]:
+    def rows(self, done: int) -> list[ResultRow]:
         """After so many rounds; a case that was settled has no more repeats since."""
         return [
             measured(row, samples[: min(done, self.lengths.get(row.case.id, done))])
@@ -243,14 +243,14 @@ class Drawn:
 
 def by_repeats(study: Drawn, repeats: Repeats) -> int:
     """Repeat as `assay run` does; how often it may have been looked at."""
-    rounds = Rounds(study.store, repeats, study.cases())
+    rounds = RoundRules(study.store, repeats, study.cases())
     with patch.object(assay.run.settle, "rows_until", lambda store, done: store.rows(done)):
         for repeat in range(1, repeats.most + 1):
             study.done = repeat - 1
-            rounds.before(repeat)
+            rounds.settle_before_round(repeat)
             if len(study.lengths) == study.case_count():
                 break
-    return len(repeats.looks)
+    return len(repeats.look_numbers)
 
 
 def by_rounds(study: Drawn, blocks: Blocks) -> int:
@@ -260,7 +260,7 @@ def by_rounds(study: Drawn, blocks: Blocks) -> int:
         study.done = jobs[0][1]
         return True
 
-    jobs = [("", number) for number in range(1, blocks.most + 1)]
+    jobs = [("", number) for number in range(1, blocks.max_rounds + 1)]
     with patch.object(assay.run.rounds, "rows_until", lambda store, done: store.rows(done)):
         run_rounds(study.store, blocks, jobs, cast(Any, execute), lambda case, fewer: None, lambda text: None)
     return len(blocks.looks)
@@ -268,12 +268,12 @@ def by_rounds(study: Drawn, blocks: Blocks) -> int:
 
 def wrong(point: PointDecision, ratio: float) -> str:
     """What is wrong of an answer, if the other side is so many times as fast in truth; empty if nothing is."""
-    if point.outcome is Outcome.EQUAL:
+    if point.outcome is PointOutcome.EQUAL:
         apart = 1 - 1 / ratio
         if apart > EQUAL_WITHIN:
             return "equal"
         return "bound" if point.within is not None and point.within < apart else ""
-    if point.outcome is Outcome.FASTER:
+    if point.outcome is PointOutcome.FASTER:
         if ratio == 1:
             return "faster"
         if point.winner == SIDES[0]:
@@ -324,7 +324,7 @@ class Deciding:
             found["wrong"] += bool(kinds)
             found.update(f"wrong {kind}" for kind in kinds)
             found.update(f"{end.outcome}" for end, ratio in zip(ends, ratios, strict=True) if ratio == self.ratio)
-            found["told apart"] += sum(end.outcome is not Outcome.OPEN for end in points.values())
+            found["told apart"] += sum(end.outcome is not PointOutcome.OPEN for end in points.values())
             found.update(f"n {len(row.samples)}" for row in rows[: self.layout.points])
             found["trend told"] += bool(trend_notes(rows))
         return found
@@ -354,22 +354,22 @@ class Covering:
             if self.layout is ONE:
                 rates = rates[:, :1]
             series = rates.reshape(-1, self.count).tolist()
-            likeness = known_likeness(series)
+            likeness = known_autocorrelation(series)
             figures = [estimate(line, likeness or 0.0) for line in series]
             missed = [n for n, one in enumerate(figures) if not cast(float, one.low) <= TRUE <= cast(float, one.high)]
             found.update({"studies": 1, "intervals": len(series), "held": len(series) - len(missed)})
-            found["reach"] += sum(round(1e6 * (one.reach or 0)) for one in figures)
+            found["reach"] += sum(round(1e6 * (one.relative_reach or 0)) for one in figures)
             found["likeness"] += round(1e6 * (likeness or 0))
             if not missed:
                 continue
-            if alike_notes(likeness, [self.count] * len(series)):
+            if autocorrelation_notes(likeness, [self.count] * len(series)):
                 found["missed, likeness told"] += len(missed)
             if trend_notes(self._rows(series)):
                 found["missed, trend told"] += len(missed)
             found["missed, unstable"] += sum(self._unstable(series[n], likeness or 0.0) for n in missed)
         return found
 
-    def _rows(self, series: Sequence[Sequence[float]]) -> Iterator[Row]:
+    def _rows(self, series: Sequence[Sequence[float]]) -> Iterator[ResultRow]:
         for row, line in zip((row for side in _empty(self.layout) for row in side), series, strict=False):
             yield measured(row, _samples(row, line))
 
@@ -417,7 +417,7 @@ class Runs:
             medians = np.median(rates[:earlier], axis=2)
             history = {key_of(row): medians[:, n].tolist() for n, row in enumerate(rows)} if self.known else {}
             parts = [self._analysis(layout, run) for run in runs]
-            pairs = compare_runs(parts[:before], parts[before:], known=between(history))
+            pairs = compare_runs(parts[:before], parts[before:], variation=run_variation(history))
             ends = [one.comparison for one in pairs.rows]
             found["studies"] += 1
             called = [one for one in ends if one.separable]
@@ -429,7 +429,7 @@ class Runs:
             found["held"] += sum(cast(float, one.low) <= self.ratio <= cast(float, one.high) for one in held)
         return found
 
-    def _analysis(self, layout: Layout, rows: Sequence[Row]) -> RunAnalysis:
+    def _analysis(self, layout: Layout, rows: Sequence[ResultRow]) -> RunAnalysis:
         return RunAnalysis.model_construct(run=_run(), cases=_cases(layout)[0], rows=tuple(rows))
 
 
@@ -483,11 +483,13 @@ def cells() -> dict[str, Cell]:
             found[f"interval, one row, {noise}, n={count}"] = Covering(ONE, noise, count, chunk=500)
             found[f"interval, 150 rows, {noise}, n={count}"] = Covering(QUICKSTART, noise, count)
     shapes: dict[str, Callable[..., Deciding]] = {
-        "repeats one row": partial(Deciding, ONE, STANDARD.most, _stop(STANDARD), chunk=250),
+        "repeats one row": partial(Deciding, ONE, DEFAULT_REPEATS.most, _stop(DEFAULT_REPEATS), chunk=250),
         "repeats quickstart": partial(Deciding, QUICKSTART, QUICK_REPEATS.most, _stop(QUICK_REPEATS), chunk=50),
-        "repeats quickstart to 20": partial(Deciding, QUICKSTART, STANDARD.most, _stop(STANDARD), chunk=50),
-        "A/B one row": partial(Deciding, ONE, BLOCKS.most, _in_turns, chunk=100),
-        "A/B two-places": partial(Deciding, PLACES, BLOCKS.most, _in_turns, chunk=50),
+        "repeats quickstart to 20": partial(
+            Deciding, QUICKSTART, DEFAULT_REPEATS.most, _stop(DEFAULT_REPEATS), chunk=50
+        ),
+        "A/B one row": partial(Deciding, ONE, BLOCKS.max_rounds, _in_turns, chunk=100),
+        "A/B two-places": partial(Deciding, PLACES, BLOCKS.max_rounds, _in_turns, chunk=50),
     }
     for shape, make in shapes.items():
         for noise in NOISES:

@@ -70,7 +70,7 @@ def _store_repeat(
         rates = speeds[case.target, operation]
         if repeat <= len(rates):
             more = {"operation": operation, "phase": phase, **fields.get((case.target, operation), {})}
-            made = make_names if case.metadata else make_sample
+            made = make_names if case.is_metadata else make_sample
             samples.append(made(case.id, repeat, rates[repeat - 1], **more))
     attempt = store.begin_attempt(case.id, repeat, {"id": f"{case.id}-r{repeat}"})
     store.finish_repeat(attempt, "ok", 0.1, "", "", samples)

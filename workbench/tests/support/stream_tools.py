@@ -15,7 +15,7 @@ from paths import GOLDEN, REPOSITORY
 
 from assay.analyse.rows import analyse
 from assay.contract._generated import Job
-from assay.contract.parts import HEADER
+from assay.contract.parts import HOST_LINE_START
 from assay.judge.judge import judge
 from assay.launch.engine import Outcome
 from assay.model.result.result import RunAnalysis
@@ -51,7 +51,7 @@ def bases() -> tuple[Base, ...]:
     found = []
     for path in [*sorted(EVENTS.glob("*.ndjson")), STREAMS / "two-hosts.ndjson"]:
         lines = tuple(path.read_text().rstrip("\n").split("\n"))
-        hosts = lines[0].startswith(HEADER)
+        hosts = lines[0].startswith(HOST_LINE_START)
         hello = json.loads(lines[1 if hosts else 0])
         found.append(Base(path.stem, lines, Job.model_validate(hello["job"]), hosts))
     return tuple(found)
@@ -141,7 +141,7 @@ def spoil(lines: list[str], how: str, at: int, where: int, pick: int) -> None:
             spoil_histogram(lines, at, pick)
         case "forge":
             lines.insert(
-                at, HEADER + f'"host":"h{pick}","status":"ok","reason":"","offset_ns":{pick},"lines":{where}}}'
+                at, HOST_LINE_START + f'"host":"h{pick}","status":"ok","reason":"","offset_ns":{pick},"lines":{where}}}'
             )
 
 

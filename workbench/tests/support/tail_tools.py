@@ -12,7 +12,7 @@ from assay.analyse import histograms
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.percentile import PERCENTILES
-from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis
+from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
 from assay.model.result.sample import Sample
 
 Floats = npt.NDArray[np.float64]
@@ -29,7 +29,7 @@ def sample(repeat: int, values: Sequence[int], **fields: Any) -> Sample:
     return make_sample(repeat=repeat, ops=len(values), latency=latency, histogram=text, **fields)
 
 
-def row_of(samples: Sequence[Sample]) -> Row:
+def row_of(samples: Sequence[Sample]) -> ResultRow:
     return analyse(make_run(repeats=len(samples)), (make_case(),), (), samples, (), judge).rows[0]
 
 
@@ -67,5 +67,5 @@ def study(base: Floats, other: Floats, ops: int = 1500) -> RunAnalysis:
     return analyse(run, cases, (), samples, (), judge)
 
 
-def compared(base: Floats, other: Floats, of: Compared = "p99", **fields: Any) -> list[Comparison]:
+def compared(base: Floats, other: Floats, of: ComparedQuantity = "p99", **fields: Any) -> list[Comparison]:
     return [pair for pair in study(base, other, **fields).latency_comparisons if pair.of == of]

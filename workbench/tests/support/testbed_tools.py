@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from killing import command_of
 
-from assay.journal.owner import Process
+from assay.journal.owner import ProcessIdentity
 from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box
-from assay.site.box.disks import GROUPS, find_hierarchy, group_prefix
+from assay.site.box.disks import CGROUP_ROOT, find_hierarchy, group_prefix
 from assay.site.box.programs import check_programs, check_rights, find_program, find_switch
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
@@ -39,7 +39,7 @@ def need_box(*boxes: Box, programs: tuple[str, ...] = ()) -> None:
         find_switch()
         for box in boxes:
             check_programs(box)
-            if any(disk.limited for spec in box.hosts.values() for disk in spec.disks):
+            if any(disk.is_limited for spec in box.hosts.values() for disk in spec.disks):
                 find_hierarchy()
     except AssayError as error:
         pytest.skip(f"{error.message}; {error.hint}")
@@ -76,10 +76,10 @@ def own_processes(root: Path) -> list[int]:
     return found
 
 
-def listed_inits(root: Path, recorded: Iterable[Process]) -> list[int]:
+def listed_inits(root: Path, recorded: Iterable[ProcessIdentity]) -> list[int]:
     """Inits of boxes below `root` that the kernel still lists, ended and not reaped ones among them."""
     living = [pid for pid in own_processes(root) if command_of(pid)[1:2] == ["init"]]
-    return sorted({*living, *(process.pid for process in recorded if process.listed)})
+    return sorted({*living, *(process.pid for process in recorded if process.is_listed)})
 
 
 def left(root: Path) -> dict[str, list[str]]:
@@ -94,7 +94,7 @@ def left(root: Path) -> dict[str, list[str]]:
     seen = read_mounts()
     mounts = [one.point for one in seen if any(f"{root}/" in part for part in (one.point, one.root, one.source))]
     prefix = group_prefix(root / "boxes")
-    groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in GROUPS.glob(pattern)]
+    groups = [str(path) for pattern in (f"blkio/{prefix}*", f"{prefix}*") for path in CGROUP_ROOT.glob(pattern)]
     files = [str(path) for path in root.rglob("*")]
     # Of a mount that is gone the kernel shows but the end of the path. Other boxes may be up beside these.
     ends = (f"/{root.parent.name}/{root.name}/", f"//{root.name}/")

@@ -6,8 +6,8 @@ import second_opinion
 import second_opinion_needs  # noqa: F401  (fills the table of needs)
 from advise_tools import NEEDS, advised, best, read_need
 
-from assay.model.money.advice import Advice, Option
-from assay.money.advice.published import published
+from assay.model.money.advice import Advice, AdviceOption
+from assay.money.advice.published import published_evidence
 from assay.money.books.books import load_book
 
 NUMBERS = sorted(second_opinion.ALL)
@@ -19,7 +19,7 @@ def given(number: str, **changes: Any) -> Advice:
     """Assay's answer to a need with changes, whatever designs it tries."""
     need = read_need(number, **changes)
     books = [load_book(name, NEEDS) for name in need.books or (need.book or "",)]
-    return advised(need, books, published())
+    return advised(need, books, published_evidence())
 
 
 def among(number: str, more: str | None = None, **changes: Any) -> Advice:
@@ -30,9 +30,9 @@ def among(number: str, more: str | None = None, **changes: Any) -> Advice:
     return given(number, **{"candidates": [*designs, *({more} - {None, *designs})], **changes})
 
 
-def standing(answer: Advice) -> list[Option]:
+def standing(answer: Advice) -> list[AdviceOption]:
     """Of each design the cheapest option whose price lacks nothing, in the order of their price."""
-    cheapest: dict[str, Option] = {}
+    cheapest: dict[str, AdviceOption] = {}
     for item in sorted(answer.options, key=lambda item: item.price.paid):
         if not item.price.lacks:
             cheapest.setdefault(item.design, item)

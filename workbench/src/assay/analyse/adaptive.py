@@ -7,10 +7,10 @@ from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.model.study.repeats import LEAST_BEFORE_STOP
+from assay.model.study.repeats import MIN_BEFORE_STOP
 
 
-def enough(values: Sequence[float], within: float, least: int = LEAST_BEFORE_STOP) -> bool:
+def is_precise(values: Sequence[float], within: float, least: int = MIN_BEFORE_STOP) -> bool:
     """Whether both ends of the 95 % interval of a rate are as close to the median as required.
 
     Checking the interval after each repeat and stopping at the first narrow one favours values that agree by chance, so
@@ -26,11 +26,11 @@ def enough(values: Sequence[float], within: float, least: int = LEAST_BEFORE_STO
     """
     if len(values) < max(least, 2):
         return False
-    reach = estimate(values).reach
+    reach = estimate(values).relative_reach
     return reach is not None and reach <= within
 
 
-def case_reach(case: Case, samples: Iterable[Sample], least: int = LEAST_BEFORE_STOP) -> float | None:
+def case_reach(case: Case, samples: Iterable[Sample], least: int = MIN_BEFORE_STOP) -> float | None:
     """Return the greatest `Estimate.reach` of the measured operations of a case: how precisely the case is known.
 
     A repeat in which an operation failed has no value for that operation and does not count towards `least`. It does
@@ -50,11 +50,11 @@ def case_reach(case: Case, samples: Iterable[Sample], least: int = LEAST_BEFORE_
         rates[sample.phase].append(sample.rate)
     if len(rates) < len(case.operations) or any(len(values) < max(least, 2) for values in rates.values()):
         return None
-    reaches = [estimate(values).reach for values in rates.values()]
+    reaches = [estimate(values).relative_reach for values in rates.values()]
     return max((reach for reach in reaches if reach is not None), default=None) if None not in reaches else None
 
 
-def case_enough(case: Case, samples: Iterable[Sample], within: float, least: int = LEAST_BEFORE_STOP) -> bool:
+def is_case_precise(case: Case, samples: Iterable[Sample], within: float, least: int = MIN_BEFORE_STOP) -> bool:
     """Whether every measured operation of a case is known precisely enough; see `enough` and `case_reach`."""
     reach = case_reach(case, samples, least)
     return reach is not None and reach <= within

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from assay.analyse import histograms
-from assay.analyse.samples import Heard, listen
+from assay.analyse.samples import EventLog, sort_events
 from assay.contract._generated import FaultDomain, Job
-from assay.contract.bounds import largest_operation, only_reads
-from assay.contract.counts import Counted, by_kind, moved, operations, progress
+from assay.contract.bounds import largest_operation_bytes, reads_existing_objects
+from assay.contract.counts import OperationCounts, group_by_kind, moved_bytes, operation_count, progress_counts
 from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
@@ -26,10 +26,10 @@ from assay.contract.messages import (
     Watch,
     Window,
 )
-from assay.contract.parts import HEADER
+from assay.contract.parts import HOST_LINE_START
 from assay.contract.reader import BrokenLine
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.sample import Sample
 from assay.model.study.names import DATA
@@ -39,20 +39,20 @@ CLOCK_SHARE = 0.05
 """Allowed drift between two clocks, as a share of the time; real clocks differ by far less."""
 CLOCK_NS = 2 * 10**9
 """Allowed step of a clock, for example because it was set by hand."""
-CODES = {FaultDomain.os: range(1, 4096), FaultDomain.http: range(100, 600)}
+ERROR_CODES = {FaultDomain.os: range(1, 4096), FaultDomain.http: range(100, 600)}
 """Valid error codes by domain: up to MAX_ERRNO of the kernel's include/linux/err.h; RFC 9110 section 15."""
-STEP = 0.002
+HISTOGRAM_STEP = 0.002
 """Relative resolution of a histogram with three significant digits."""
 ENDED = ("done", "time_limit")
-MOST = 2**64 - 1
+GREATEST_COUNT = 2**64 - 1
 """The greatest value of any counter of an engine."""
 
 
-class UnbelievableError(Exception):
+class InvalidEventsError(Exception):
     """The events of an engine contradict the job, each other or the clock."""
 
 
-def believe(events: Iterable[object], job: Job, seconds: float | None = None) -> Heard:
+def validate_events(events: Iterable[object], job: Job, seconds: float | None = None) -> EventLog:
     """Check all events of one engine and return them, sorted by phase.
 
     Args:
@@ -67,10 +67,10 @@ def believe(events: Iterable[object], job: Job, seconds: float | None = None) ->
     for event in events:
         if not isinstance(event, BrokenLine):
             listed.append(event)
-        elif event.text.startswith(HEADER):
+        elif event.text.startswith(HOST_LINE_START):
             _reject("it spoke in the name of a host")
     _check_order(listed, job)
-    log = listen(listed)
+    log = sort_events(listed)
     limit_ns = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
     if log.hello is not None:
         _check_hello(log.hello, job)
@@ -88,7 +88,7 @@ def believe(events: Iterable[object], job: Job, seconds: float | None = None) ->
     return log
 
 
-def check_together(started: Sequence[dict[int, int]], seconds: float | None) -> None:
+def check_starts(started: Sequence[dict[int, int]], seconds: float | None) -> None:
     """Check that the engines of one job started each phase within the duration of the whole job.
 
     Args:
@@ -108,16 +108,16 @@ def check_together(started: Sequence[dict[int, int]], seconds: float | None) -> 
             )
 
 
-def nothing_done(samples: Iterable[Sample]) -> str:
+def idle_phase(samples: Iterable[Sample]) -> str:
     """Return why a complete repeat has no result: a phase without any operation; empty if there is none."""
-    first = next((sample for sample in samples if sample.idle), None)
+    first = next((sample for sample in samples if sample.is_idle), None)
     if first is None:
         return ""
     return f"phase {first.phase} ({first.operation}) ended without an operation, and without a failure"
 
 
 def _reject(what: str) -> NoReturn:
-    raise UnbelievableError(plain(what))
+    raise InvalidEventsError(escape_line(what))
 
 
 def _check_order(events: Sequence[object], job: Job) -> None:
@@ -173,9 +173,17 @@ def _check_hello(hello: HelloEvent, job: Job) -> None:
 def _check_existing(found: ExistingObjects, job: Job) -> None:
     """Check that the drawn objects are no more than the list contains and no more than the job's lanes use."""
     lanes, each = job.lanes * (job.ranks or 1), 0 if job.objects is None else job.objects.count
-    if not only_reads(job) or not lanes <= found.objects <= min(found.listed, lanes * each):
+    if not reads_existing_objects(job) or not lanes <= found.objects <= min(found.listed, lanes * each):
         _reject(f"{found.objects} of {found.listed} objects that were there before, for {lanes} lanes")
-    sizes = (0, found.smallest_bytes, found.median_bytes, found.largest_bytes, found.bytes, found.listed_bytes, MOST)
+    sizes = (
+        0,
+        found.smallest_bytes,
+        found.median_bytes,
+        found.largest_bytes,
+        found.bytes,
+        found.listed_bytes,
+        GREATEST_COUNT,
+    )
     bounds = (found.smallest_bytes * found.objects, found.bytes, found.largest_bytes * found.objects)
     if any(list(one) != sorted(one) for one in (sizes, bounds)):
         _reject(
@@ -183,7 +191,7 @@ def _check_existing(found: ExistingObjects, job: Job) -> None:
         )
 
 
-def _check_end(number: int, end: PhaseEndEvent, log: Heard, job: Job, limit_ns: int | None) -> None:
+def _check_end(number: int, end: PhaseEndEvent, log: EventLog, job: Job, limit_ns: int | None) -> None:
     phase, name = job.phases[number], f"phase {number} ({job.phases[number].operation})"
     if (end.operation, end.measured) != (phase.operation, phase.measured):
         _reject(f"{name} ended as {end.operation}")
@@ -193,7 +201,7 @@ def _check_end(number: int, end: PhaseEndEvent, log: Heard, job: Job, limit_ns: 
     _check_once(name, end.operations)
     _check_windows(name, end, limit_ns)
     _check_lanes(name, end, job, limit_ns)
-    largest = log.existing.largest_bytes if log.existing else largest_operation(job)
+    largest = log.existing.largest_bytes if log.existing else largest_operation_bytes(job)
     _check_set(name, end, job)
     for of_kind in end.operations:
         _check_kind(name, of_kind, largest if phase.measured else None)
@@ -219,12 +227,12 @@ def _check_set(name: str, end: PhaseEndEvent, job: Job) -> None:
     taken = opened + (done.get("stat", 0) + done.get("unlink", 0) if mixed else 0)
     if taken != files or closed != opened:
         _reject(f"{name}: {opened} files opened and {closed} closed, of {files}")
-    if job.sizes is None and not mixed and moved(end.operations) != files * job.file_size_bytes:
-        _reject(f"{name}: {moved(end.operations)} bytes of {files} files of {job.file_size_bytes}")
+    if job.sizes is None and not mixed and moved_bytes(end.operations) != files * job.file_size_bytes:
+        _reject(f"{name}: {moved_bytes(end.operations)} bytes of {files} files of {job.file_size_bytes}")
 
 
-def _check_once(name: str, counts: Iterable[Counted]) -> None:
-    if doubled := next((group for group in by_kind(counts) if len(group) > 1), None):
+def _check_once(name: str, counts: Iterable[OperationCounts]) -> None:
+    if doubled := next((group for group in group_by_kind(counts) if len(group) > 1), None):
         _reject(f"{name}: {doubled[0].operation.value} is counted twice")
 
 
@@ -272,9 +280,9 @@ def _check_watch(name: str, watch: Watch, limit_ns: int | None) -> None:
 
 
 def _check_windows(name: str, end: PhaseEndEvent, limit_ns: int | None) -> None:
-    done, last = progress(end.operations, end.operation.value in DATA), end.last_finisher
-    ops = operations(done)
-    if (last.ops, last.bytes) != (ops, moved(done)):
+    done, last = progress_counts(end.operations, end.operation.value in DATA), end.last_finisher
+    ops = operation_count(done)
+    if (last.ops, last.bytes) != (ops, moved_bytes(done)):
         _reject(f"{name}: {last.ops} operations in all of its time, {ops} by kind")
     for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
         if window is not None:
@@ -309,7 +317,7 @@ def _check_lanes(name: str, end: PhaseEndEvent, job: Job, limit_ns: int | None) 
     _check_parts(f"{name}: {{}} of all lanes", end.operations, counts_of_lanes, whole)
 
 
-def _check_parts(name: str, totals: Sequence[OpTotals], counts: Iterable[Counted], whole: bool) -> None:
+def _check_parts(name: str, totals: Sequence[OpTotals], counts: Iterable[OperationCounts], whole: bool) -> None:
     """Check that the parts of a phase add up to no more than its totals, or exactly to them if the parts are `whole`.
 
     Args:
@@ -318,7 +326,7 @@ def _check_parts(name: str, totals: Sequence[OpTotals], counts: Iterable[Counted
         counts: Counts of all parts.
         whole: No part is missing.
     """
-    parts = {group[0].operation: group for group in by_kind(counts)}
+    parts = {group[0].operation: group for group in group_by_kind(counts)}
     for kind in {total.operation for total in totals} | set(parts):
         own = [total for total in totals if total.operation == kind]
         part_sums, total_sums = _sums(parts.get(kind, ())), _sums(own)
@@ -330,15 +338,17 @@ def _check_parts(name: str, totals: Sequence[OpTotals], counts: Iterable[Counted
             _reject(f"{name.format(kind.value)} {part_sums[0]} operations, of the phase {total_sums[0]}")
 
 
-def _sums(parts: Iterable[Counted]) -> tuple[int, int, int]:
+def _sums(parts: Iterable[OperationCounts]) -> tuple[int, int, int]:
     listed = list(parts)
-    return operations(listed), moved(listed), sum(of_kind.errors for of_kind in listed)
+    return operation_count(listed), moved_bytes(listed), sum(of_kind.errors for of_kind in listed)
 
 
 def _check_latency(name: str, summary: LatencySummary) -> None:
     tail = [summary.min_ns, summary.p50_ns, summary.p90_ns, summary.p99_ns, summary.p999_ns, summary.p9999_ns]
     # The mean is computed from the middles of the histogram's steps; minimum and maximum are exact.
-    mean_fits = summary.min_ns * (1 - STEP) - 1 <= summary.mean_ns <= summary.max_ns * (1 + STEP) + 1
+    mean_fits = (
+        summary.min_ns * (1 - HISTOGRAM_STEP) - 1 <= summary.mean_ns <= summary.max_ns * (1 + HISTOGRAM_STEP) + 1
+    )
     if tail != sorted(tail) or tail[-1] > summary.max_ns or not mean_fits:
         _reject(f"{name}: a percentile is greater than a higher one")
     if _checked_total(name, summary.histogram) != summary.count or not summary.count:
@@ -356,7 +366,7 @@ def _checked_total(name: str, text: str) -> int:
 
 
 def _check_intervals(
-    number: int, intervals: Sequence[IntervalEvent], log: Heard, job: Job, limit_ns: int | None
+    number: int, intervals: Sequence[IntervalEvent], log: EventLog, job: Job, limit_ns: int | None
 ) -> None:
     name = f"phase {number} ({job.phases[number].operation})"
     for event in intervals:
@@ -397,13 +407,13 @@ def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:
 
 
 def _check_fault(name: str, fault: Fault | None) -> None:
-    known = CODES.get(fault.domain) if fault is not None else None
+    known = ERROR_CODES.get(fault.domain) if fault is not None else None
     if fault is not None and known is not None and fault.code not in known:
         origin = "" if fault.domain is FaultDomain.os else f" of {fault.domain.value}"
         _reject(f"{name}: there is no error number {fault.code}{origin}")
 
 
-def _check_times(log: Heard, limit_ns: int | None) -> None:
+def _check_times(log: EventLog, limit_ns: int | None) -> None:
     """Check that the engine's own times are in order and lie within the duration of the job."""
     if log.hello is None:
         return
@@ -416,7 +426,7 @@ def _check_times(log: Heard, limit_ns: int | None) -> None:
         _reject(f"by its clock the job took {(moments[-1] - moments[0]) / 1e9:.4g} s, longer than by ours")
 
 
-def _check_bye(log: Heard, job: Job) -> None:
+def _check_bye(log: EventLog, job: Job) -> None:
     if log.bye is None or str(log.bye.status) != "ok":
         return
     for number, phase in enumerate(job.phases):

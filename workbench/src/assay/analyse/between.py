@@ -25,7 +25,7 @@ Key = tuple[str, ...]
 """Identifies a row in any run: target, workload, operation, parameters."""
 
 
-class Between(NamedTuple):
+class RunVariation(NamedTuple):
     """The variation between the runs of a study.
 
     Attributes:
@@ -38,8 +38,8 @@ class Between(NamedTuple):
 
     variances: Mapping[Key, float]
     freedom: float
-    runs: int
-    stretch: float = 1.0
+    run_count: int
+    error_factor: float = 1.0
 
     @property
     def typical(self) -> float:
@@ -49,7 +49,7 @@ class Between(NamedTuple):
         return math.expm1(1.96 * math.sqrt(2 * middle))
 
 
-def between(series: Mapping[Key, Sequence[float]]) -> Between | None:
+def run_variation(series: Mapping[Key, Sequence[float]]) -> RunVariation | None:
     """Estimate the variation between runs of a study.
 
     Where a row moved from one level to another (`assay.analyse.statistics.changes`), something was changed: only the
@@ -72,7 +72,7 @@ def between(series: Mapping[Key, Sequence[float]]) -> Between | None:
     variances = dict(zip(found, together.variances, strict=True))
     freedom = min(freedom, most)
     distances = [_studentized(levels[key], variances[key], found[key][1] + together.prior) for key in found]
-    return Between(
+    return RunVariation(
         variances, freedom, max(map(len, known.values())), _stretch([one for row in distances for one in row], freedom)
     )
 

@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from assay.analyse.compare import LEAST_TRIMMED, TRIMMED, compare, deviation_of
+from assay.analyse.compare import LEAST_TRIMMED, TRIMMED_SHARE, compare, deviation_of
 from assay.analyse.decide import decide
-from assay.analyse.statistics.alike import allowed, freedom, widening
+from assay.analyse.statistics.alike import degrees_of_freedom, expected_bound, variance_inflation
 from assay.analyse.statistics.significance import t_quantile
 from assay.analyse.usable import usable
-from assay.model.result.decision import Decision, Outcome, PointDecision
-from assay.model.result.result import Row
+from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
+from assay.model.result.result import ResultRow
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case
 
@@ -27,26 +27,30 @@ found in about 8 of 10 simulated runs. With 0.84, enough if the correlation of r
 _LEAST = 3
 """Minimum number of rounds that shows how much rounds differ."""
 
-Told = Literal["faster", "slower", "equal", "open", "no result"]
+SideState = Literal["faster", "slower", "equal", "open", "no result"]
 """What is known of one side of a row compared with the other side."""
 
 
-def told(point: PointDecision, other: str) -> Told:
+def side_state(point: PointDecision, other: str) -> SideState:
     """Return what the decision at a point means for the side named `other`."""
-    if point.outcome is Outcome.FASTER:
+    if point.outcome is PointOutcome.FASTER:
         return "faster" if point.winner == other else "slower"
-    words: dict[Outcome, Told] = {Outcome.EQUAL: "equal", Outcome.OPEN: "open"}
+    words: dict[PointOutcome, SideState] = {PointOutcome.EQUAL: "equal", PointOutcome.OPEN: "open"}
     return words.get(point.outcome, "no result")
 
 
-def decisions(rows: Sequence[Row], blocks: Blocks) -> tuple[Decision, ...]:
+def decisions(rows: Sequence[ResultRow], blocks: Blocks) -> tuple[TargetDecision, ...]:
     """Return the decisions so far for all rows of a run with two sides."""
     return decide(
-        rows, compare(rows, looks=len(blocks.looks)), blocks.within, ignored=blocks.ignored, alike=blocks.alike
+        rows,
+        compare(rows, looks=len(blocks.looks)),
+        blocks.within,
+        ignored=blocks.ignored_verdicts,
+        alike=blocks.symmetric_verdicts,
     )
 
 
-def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) -> dict[str, str]:
+def decided_cases(cases: Iterable[Case], rows: Sequence[ResultRow], blocks: Blocks) -> dict[str, str]:
     """Return the cases that need no more rounds, each with the reason.
 
     Args:
@@ -67,7 +71,7 @@ def decided_cases(cases: Iterable[Case], rows: Sequence[Row], blocks: Blocks) ->
     return found
 
 
-def findable(deviation: float, rounds: int, rows: int, looks: int) -> float:
+def detectable_difference(deviation: float, rounds: int, rows: int, looks: int) -> float:
     """Return the smallest true difference that is found in about 8 of 10 runs, as a share.
 
     The computation follows the test of `assay.analyse.compare`, for rounds without autocorrelation.
@@ -80,15 +84,15 @@ def findable(deviation: float, rounds: int, rows: int, looks: int) -> float:
     """
     if rounds < _LEAST:
         return math.inf
-    likeness = allowed(rounds, rows)
-    cut = 2 * int(TRIMMED * rounds) if rounds >= LEAST_TRIMMED else 0
-    known = rows * max(1.0, freedom(likeness, rounds) * (1 - cut / (rounds - 1)))
-    error = deviation * math.sqrt(widening(likeness, rounds) / rounds)
+    likeness = expected_bound(rounds, rows)
+    cut = 2 * int(TRIMMED_SHARE * rounds) if rounds >= LEAST_TRIMMED else 0
+    known = rows * max(1.0, degrees_of_freedom(likeness, rounds) * (1 - cut / (rounds - 1)))
+    error = deviation * math.sqrt(variance_inflation(likeness, rounds) / rounds)
     reach = t_quantile(1 - _LEVEL / looks / rows / 2, known)
     return math.expm1(min(700.0, error * (reach + _POWER)))
 
 
-def deviations(rows: Sequence[Row], blocks: Blocks, cases: Iterable[str]) -> list[float]:
+def ratio_deviations(rows: Sequence[ResultRow], blocks: Blocks, cases: Iterable[str]) -> list[float]:
     """Return the standard deviation of the log ratio of the sides from round to round, for each row of these cases."""
     sides: dict[object, dict[str, dict[int, float]]] = {}
     wanted = set(cases)
@@ -108,7 +112,7 @@ def deviations(rows: Sequence[Row], blocks: Blocks, cases: Iterable[str]) -> lis
 
 
 def _words(point: PointDecision, other: str) -> str:
-    known = told(point, other)
+    known = side_state(point, other)
     return (
         f"{'undecided' if known == 'open' else known}: {point.why}"
         if known in ("open", "no result")

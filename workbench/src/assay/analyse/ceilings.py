@@ -9,21 +9,21 @@ from assay.analyse.links import link_ceilings, link_limits
 from assay.model.result.ceiling import (
     COPY_BLOCK,
     HOST_WIDE,
-    SMALL_RECORD,
-    Binding,
+    MAX_SMALL_RECORD,
     Ceiling,
     CeilingName,
     CeilingPass,
+    CeilingShare,
     When,
 )
-from assay.model.result.network import Direction, Network
-from assay.model.result.result import COMPRESSING, Estimate
-from assay.model.result.run import Place
+from assay.model.result.network import Direction, NetworkMeasurements
+from assay.model.result.result import COMPRESSING_FILESYSTEMS, Estimate
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case, job_kind
-from assay.model.study.mixes import read_part
+from assay.model.study.mixes import read_share
 from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 
 Unit = Literal["bytes/s", "operations/s"]
 Key = tuple[str, CeilingName, str]
@@ -41,9 +41,9 @@ LEAST_PASSES = 3
 """Minimum number of passes for a confidence interval."""
 
 
-OF_CPU: tuple[CeilingName, ...] = ("cache copy", "engine")
+CPU_BOUND: tuple[CeilingName, ...] = ("cache copy", "engine")
 """Ceilings limited by the CPUs alone: the lanes of such jobs wait for nothing else and share no memory bandwidth."""
-LEAST_CPU = 0.05
+LEAST_CPU_SHARE = 0.05
 """An attempt whose lanes got a smaller share of their possible CPU time is counted as if they got this share."""
 
 
@@ -91,7 +91,7 @@ def measured_ceilings(
             reason = f"{by} was answered from memory, not by the device"
         else:
             rate = sample.iops if name in COUNTED else sample.throughput
-            attempts[name].append(rate / _cpu_share(sample, lanes) if name in OF_CPU else rate)
+            attempts[name].append(rate / _cpu_share(sample, lanes) if name in CPU_BOUND else rate)
     found = []
     for name, rates in attempts.items():
         best = max(rates, default=0.0)
@@ -120,7 +120,7 @@ def _cpu_share(sample: Sample, lanes: int) -> float:
     """
     possible_ns = sample.elapsed_ns * min(lanes, max(1, sample.cpus))
     used_ns = sample.cpu_user_ns + sample.cpu_system_ns
-    return min(1.0, max(LEAST_CPU, used_ns / possible_ns)) if used_ns and possible_ns else 1.0
+    return min(1.0, max(LEAST_CPU_SHARE, used_ns / possible_ns)) if used_ns and possible_ns else 1.0
 
 
 def client_ceilings(
@@ -182,7 +182,7 @@ def served_by_device(sample: Sample, direct: bool, flushed: bool) -> bool:
     return sample.block.write_bytes >= SERVED_SHARE * sample.write_bytes
 
 
-def merged(known: Sequence[Ceiling], found: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
+def merge_ceilings(known: Sequence[Ceiling], found: Iterable[Ceiling]) -> tuple[Ceiling, ...]:
     """Return the known ceilings, updated with later measurements; new ceilings come last."""
     result = {(item.target, item.name, item.kind): item for item in known}
     for item in found:
@@ -230,7 +230,9 @@ _LINKS: dict[str, CeilingName] = {"client": "client link", "server": "server lin
 class Ceilings:
     """All ceilings of a run, looked up by what they apply to."""
 
-    def __init__(self, ceilings: Sequence[Ceiling], hosts: Sequence[str] = (), network: Network | None = None) -> None:
+    def __init__(
+        self, ceilings: Sequence[Ceiling], hosts: Sequence[str] = (), network: NetworkMeasurements | None = None
+    ) -> None:
         """Index the ceilings; `hosts` and `network` are those of the run."""
         self._known = {(item.target, item.name, item.kind): item for item in ceilings if item.value}
         memory, cache = (self._known.get((HOST_WIDE, name, "")) for name in ("memory copy", "cache copy"))
@@ -244,10 +246,10 @@ class Ceilings:
         self,
         case: Case,
         operation: str,
-        place: Place | None,
+        place: TargetPlace | None,
         throughput: Estimate | None,
         iops: Estimate | None,
-    ) -> tuple[Binding, ...]:
+    ) -> tuple[CeilingShare, ...]:
         """Return how close a result is to each ceiling that applies to it, the closest first.
 
         Args:
@@ -261,12 +263,12 @@ class Ceilings:
             return ()
         found, _ = _until_missing(self._network(case, operation, place, throughput))
         rates = {"bytes/s": throughput.median if throughput else 0.0, "operations/s": iops.median}
-        for target, name, kind in self.applying(case, operation, place):
+        for target, name, kind in self.applicable(case, operation, place):
             ceiling = self._known.get((target, name, kind))
             if ceiling is not None and ceiling.value and rates[ceiling.unit]:
                 measured = rates[ceiling.unit] * _share(case, operation, name)
                 found.append(
-                    Binding(
+                    CeilingShare(
                         name=name,
                         unit=ceiling.unit,
                         value=ceiling.value,
@@ -278,8 +280,8 @@ class Ceilings:
         return tuple(sorted(found, key=lambda binding: -binding.share))
 
     def _network(
-        self, case: Case, operation: str, place: Place | None, throughput: Estimate | None
-    ) -> Iterator[Binding]:
+        self, case: Case, operation: str, place: TargetPlace | None, throughput: Estimate | None
+    ) -> Iterator[CeilingShare]:
         """Yield the tightest link on the data's path for each direction; links carry both directions at once."""
         if throughput is None or (path := self._path(case, operation, place)) is None:
             return
@@ -290,7 +292,7 @@ class Ceilings:
             if share and limits:
                 limit, measured = limits[0], share * throughput.median
                 names = ", ".join(limit.hosts[:3]) + (" and others" if len(limit.hosts) > 3 else "")
-                yield Binding(
+                yield CeilingShare(
                     name=_LINKS[limit.place],
                     unit="bytes/s",
                     value=limit.value,
@@ -300,7 +302,7 @@ class Ceilings:
                 )
 
     def _path(
-        self, case: Case, operation: str, place: Place | None
+        self, case: Case, operation: str, place: TargetPlace | None
     ) -> tuple[Sequence[str], Sequence[str], float] | None:
         """Return the clients and servers of the data's path and the share that is read; None without known links."""
         if place is None or not place.servers or not self._links:
@@ -308,34 +310,34 @@ class Ceilings:
         clients, servers = self._hosts[: case.parameters.hosts], place.servers[: case.parameters.servers]
         return clients, servers, _reads(case, operation)
 
-    def applying(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
+    def applicable(self, case: Case, operation: str, place: TargetPlace | None) -> Iterator[Key]:
         """Yield target, name and kind of each ceiling that applies to an operation of a case, measured or not."""
         for part in self._parts(case, operation, place):
             # If all parameters are known, no value can be missing here.
-            yield from _until_missing(part)[0] if case.parameters.not_told else part
+            yield from _until_missing(part)[0] if case.parameters.missing_names else part
 
-    def unsure(self, case: Case, operation: str, place: Place | None) -> NotTold | None:
+    def missing_parameter(self, case: Case, operation: str, place: TargetPlace | None) -> MissingValue | None:
         """Return the missing parameter that decides which known ceilings apply to a case; None if none is missing."""
-        if not case.parameters.not_told:
+        if not case.parameters.missing_names:
             return None
         missing_values = [_until_missing(part)[1] for part in self._parts(case, operation, place)]
         if not any(target in (case.target, HOST_WIDE) and not is_stated(name) for target, name, _ in self._known):
             missing_values = []
         try:
             self._path(case, operation, place)
-        except NotTold as missing:
+        except MissingValue as missing:
             missing_values.append(missing)
         return next((missing for missing in missing_values if missing is not None), None)
 
-    def _parts(self, case: Case, operation: str, place: Place | None) -> Iterator[Iterator[Key]]:
+    def _parts(self, case: Case, operation: str, place: TargetPlace | None) -> Iterator[Iterator[Key]]:
         yield _of_engine(case, operation, place)
         if operation in DATA or operation in OBJECTS:
             yield _of_study(case, operation)
         if operation in DATA:
             yield self._of_storage(case, operation, place)
 
-    def _of_storage(self, case: Case, operation: str, place: Place | None) -> Iterator[Key]:
-        if place is None or place.no_storage or operation in MIXES:
+    def _of_storage(self, case: Case, operation: str, place: TargetPlace | None) -> Iterator[Key]:
+        if place is None or place.has_no_storage or operation in MIXES:
             return
         for key in _of_storage(case, operation, place):
             # Older versions did not measure rewrites separately; their device write ceiling is of new files.
@@ -343,20 +345,20 @@ class Ceilings:
             yield (case.target, "device write", "") if old else key
 
 
-def _until_missing(items: Iterator[Item]) -> tuple[list[Item], NotTold | None]:
+def _until_missing(items: Iterator[Item]) -> tuple[list[Item], MissingValue | None]:
     """Return the items before the first one that depends on a missing value, and that missing value."""
     found: list[Item] = []
     try:
         for item in items:
             found.append(item)
-    except NotTold as missing:
+    except MissingValue as missing:
         return found, missing
     return found, None
 
 
-def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]:
+def _of_engine(case: Case, operation: str, place: TargetPlace | None) -> Iterator[Key]:
     # The limit of one engine says nothing about several engines.
-    if place is not None and not place.no_storage and case.parameters.hosts == 1:
+    if place is not None and not place.has_no_storage and case.parameters.hosts == 1:
         kind = job_kind(case.parameters, operation)
         if kind is not None:
             yield HOST_WIDE, "engine", kind
@@ -365,7 +367,7 @@ def _of_engine(case: Case, operation: str, place: Place | None) -> Iterator[Key]
 
 def _reads(case: Case, operation: str) -> float:
     """Return the share of operations, and of their bytes, that are reads; head and list count as reads."""
-    return 1.0 if operation in ("head", "list") else read_part(operation, case.parameters)
+    return 1.0 if operation in ("head", "list") else read_share(operation, case.parameters)
 
 
 def _share(case: Case, operation: str, name: CeilingName) -> float:
@@ -388,7 +390,7 @@ def _of_study(case: Case, operation: str) -> Iterator[Key]:
         yield target, "stated write IOPS", ""
 
 
-def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
+def _of_storage(case: Case, operation: str, place: TargetPlace) -> Iterator[Key]:
     parameters, target = case.parameters, case.target
     direct = parameters.cache == "direct" and place.direct_bypasses_cache
     if not direct:
@@ -400,10 +402,10 @@ def _of_storage(case: Case, operation: str, place: Place) -> Iterator[Key]:
             yield target, "page cache read", ""
     # Flushed data goes to the device, whether or not the cache keeps it.
     stays = parameters.cache == "keep" and (operation in READS or parameters.sync == "none")
-    shrinks = (parameters.compressible or parameters.duplicate) and place.filesystem in COMPRESSING
+    shrinks = (parameters.compressible or parameters.duplicate) and place.filesystem in COMPRESSING_FILESYSTEMS
     if place.memory_backed or stays or shrinks:
         return
-    small = direct and (parameters.record_size or 0) <= SMALL_RECORD
+    small = direct and (parameters.record_size or 0) <= MAX_SMALL_RECORD
     if operation in READS:
         yield target, "device read", ""
         if small and "random" in operation:

@@ -31,31 +31,31 @@ from itertools import combinations
 from statistics import median
 from typing import Literal
 
-from assay.analyse.between import LEAST_RUNS, LEVEL, Between, Key
-from assay.analyse.percentiles import of_repeats
-from assay.analyse.statistics.alike import alike, freedom, shrinking, widening
+from assay.analyse.between import LEAST_RUNS, LEVEL, Key, RunVariation
+from assay.analyse.percentiles import repeat_percentiles
+from assay.analyse.statistics.alike import autocorrelation_bound, degrees_of_freedom, variance_bias, variance_inflation
 from assay.analyse.statistics.moderate import moderate
-from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
+from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_quantile
 from assay.analyse.usable import usable
-from assay.model.result.result import Compared, Comparison, Row
-from assay.model.result.verdict import SOUND
+from assay.model.result.result import ComparedQuantity, Comparison, ResultRow
+from assay.model.result.verdict import OWN_SPEED
 from assay.model.study.parameters import DEFINITIONS
-from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.study.repeats import MIN_COMPARED
 
 MOST_NAMED = 3
 """At most this many unknown parameters are named in a caveat."""
-TRIMMED = 0.2
+TRIMMED_SHARE = 0.2
 """Share of the rounds that is cut off at either end."""
 LEAST_TRIMMED = 12
 """With fewer rounds none is cut off: the rest would show too little of its noise."""
-LATENCIES: tuple[Compared, ...] = ("p50", "p99")
+LATENCIES: tuple[ComparedQuantity, ...] = ("p50", "p99")
 """The percentiles of latency that are compared."""
 _Sides = tuple[Mapping[int, float], Mapping[int, float]]
 _RESOLUTION = 1 / 1024
 """Relative resolution of a latency histogram; its absolute resolution is a nanosecond."""
 
 
-def compare(rows: Iterable[Row], looks: int = 1, of: Compared = "rate") -> tuple[Comparison, ...]:
+def compare(rows: Iterable[ResultRow], looks: int = 1, of: ComparedQuantity = "rate") -> tuple[Comparison, ...]:
     """Compare every pair of targets wherever both have a result; the first target is the base.
 
     Args:
@@ -63,26 +63,26 @@ def compare(rows: Iterable[Row], looks: int = 1, of: Compared = "rate") -> tuple
         looks: How often the run was, or may have been, checked for a decision.
         of: The quantity to compare; percentiles only where both sides have enough operations.
     """
-    groups: dict[object, list[Row]] = {}
+    groups: dict[object, list[ResultRow]] = {}
     for row in rows:
-        if comparable(row, of):
+        if is_comparable(row, of):
             groups.setdefault(_key(row), []).append(row)
     pairs = (pair for group in groups.values() for pair in combinations(group, 2))
     apart = [(base, other) for base, other in pairs if base.case.target != other.case.target]
     return compare_rounds(apart, looks=looks, of=of)
 
 
-def comparable(row: Row, of: Compared) -> bool:
+def is_comparable(row: ResultRow, of: ComparedQuantity) -> bool:
     """Whether a row has a value above zero to compare."""
     return has_rate(row) if of == "rate" else bool(_values(row, of))
 
 
-def has_rate(row: Row) -> bool:
+def has_rate(row: ResultRow) -> bool:
     """Whether a row has a rate above zero, so that it can be compared."""
     return row.rate is not None and row.rate.median > 0
 
 
-def _key(row: Row) -> object:
+def _key(row: ResultRow) -> object:
     return row.case.workload, row.operation, tuple(row.case.axes.items())
 
 
@@ -118,7 +118,7 @@ class _Difference:
     def trimmed(cls, values: tuple[float, ...]) -> "_Difference":
         """Compute the difference from one series, with both ends cut off if it is long enough."""
         count = len(values)
-        end = int(TRIMMED * count) if count >= LEAST_TRIMMED else 0
+        end = int(TRIMMED_SHARE * count) if count >= LEAST_TRIMMED else 0
         if not end:
             return cls.of((values,), _mean(values))
         inner = sorted(values)[end:-end]
@@ -130,7 +130,10 @@ class _Difference:
 
 
 def compare_rounds(
-    pairs: Sequence[tuple[Row, Row]], names: tuple[str, str] | None = None, looks: int = 1, of: Compared = "rate"
+    pairs: Sequence[tuple[ResultRow, ResultRow]],
+    names: tuple[str, str] | None = None,
+    looks: int = 1,
+    of: ComparedQuantity = "rate",
 ) -> tuple[Comparison, ...]:
     """Compare rows of one run, in order, and decide for all of them together which differences are significant.
 
@@ -150,10 +153,10 @@ def compare_rounds(
 
 
 def compare_medians(
-    pairs: Sequence[tuple[Sequence[Row], Sequence[Row]]],
+    pairs: Sequence[tuple[Sequence[ResultRow], Sequence[ResultRow]]],
     names: tuple[str, str] | None,
-    known: Between | None,
-    of: Compared = "rate",
+    variation: RunVariation | None,
+    of: ComparedQuantity = "rate",
 ) -> tuple[Comparison, ...]:
     """Compare rows of different runs, in order. Each run counts as one observation: its median over repeats.
 
@@ -172,17 +175,17 @@ def compare_medians(
     found = []
     for number, (base, _, here, there) in enumerate(ready):
         found.append(
-            tests[number] if number in tests else _test_by_history(_unpaired(here, there), known, key_of(base))
+            tests[number] if number in tests else _test_by_history(_unpaired(here, there), variation, key_of(base))
         )
     return tuple(_comparisons(ready, found, names, 1, "run", of))
 
 
-def key_of(row: Row) -> Key:
+def key_of(row: ResultRow) -> Key:
     """Return the key of a row, the same in any run."""
     return row.case.target, row.case.workload, row.operation, row.case.parameters.model_dump_json()
 
 
-def _by_targets(pairs: Sequence[tuple[Row, Row]]) -> Iterable[list[int]]:
+def _by_targets(pairs: Sequence[tuple[ResultRow, ResultRow]]) -> Iterable[list[int]]:
     """Group the pairs by their two targets, as indexes; pairs without a storage result are groups of their own."""
     groups: dict[tuple[str, str, bool], list[int]] = {}
     for number, (base, other) in enumerate(pairs):
@@ -190,19 +193,19 @@ def _by_targets(pairs: Sequence[tuple[Row, Row]]) -> Iterable[list[int]]:
     return groups.values()
 
 
-def _answers_nothing(base: Row, other: Row) -> bool:
+def _answers_nothing(base: ResultRow, other: ResultRow) -> bool:
     """Whether a value of either side is no result of the storage, so that the comparison answers no question."""
-    return base.no_result or other.no_result
+    return base.has_no_result or other.has_no_result
 
 
-def _values(row: Row, of: Compared) -> dict[int, float]:
+def _values(row: ResultRow, of: ComparedQuantity) -> dict[int, float]:
     """Return repeat -> compared value for the usable repeats of a row, without zeros, which have no logarithm."""
     samples = usable(row.samples)
-    found = {sample.repeat: sample.rate for sample in samples} if of == "rate" else of_repeats(samples, of)
+    found = {sample.repeat: sample.rate for sample in samples} if of == "rate" else repeat_percentiles(samples, of)
     return {repeat: value for repeat, value in found.items() if value > 0}
 
 
-def _medians(rows: Sequence[Row], of: Compared) -> tuple[float, ...]:
+def _medians(rows: Sequence[ResultRow], of: ComparedQuantity) -> tuple[float, ...]:
     return tuple(median(_values(row, of).values()) for row in rows)
 
 
@@ -239,28 +242,28 @@ def _unpaired(here: Sequence[float], there: Sequence[float]) -> _Difference:
     return _Difference.of(series, _mean(series[1]) - _mean(series[0]))
 
 
-def _test_by_history(item: _Difference, known: Between | None, key: Key) -> "_Test":
+def _test_by_history(item: _Difference, known: RunVariation | None, key: Key) -> "_Test":
     variance = None if known is None else known.variances.get(key)
     if known is None or variance is None:
         return _Test(item.centre, min(item.counts))
-    error = known.stretch * math.sqrt(variance * math.fsum(1 / count for count in item.counts))
-    p = t_p(item.centre, error, known.freedom)
+    error = known.error_factor * math.sqrt(variance * math.fsum(1 / count for count in item.counts))
+    p = t_p_value(item.centre, error, known.freedom)
     return _Test(item.centre, min(item.counts), error, known.freedom, p, p)
 
 
 def _comparisons(
-    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]],
+    pairs: Sequence[tuple[ResultRow, ResultRow, Sequence[float], Sequence[float]]],
     tests: Sequence["_Test"],
     names: tuple[str, str] | None,
     looks: int,
     unit: Literal["repeat", "run"],
-    of: Compared,
+    of: ComparedQuantity,
 ) -> Iterator[Comparison]:
     """Yield all comparisons, with the differences that are significant among them."""
     adjusted, tested = _adjusted(pairs, tests, looks)
     for number, (base, other, here, there) in enumerate(pairs):
         test, p = tests[number], adjusted.get(number)
-        enough = unit == "run" or test.count >= LEAST_COMPARED
+        enough = unit == "run" or test.count >= MIN_COMPARED
         resolvable = of == "rate" or abs(test.centre) > max(_RESOLUTION, 1 / min(*here, *there))
         ratio = median(there) / median(here) if here and there else 1.0
         # Where results have several levels, the medians may differ in the opposite direction.
@@ -277,7 +280,7 @@ def _comparisons(
             of=of,
             separable=separable,
             caveat=caveat(base, other, names),
-            told=not not_told(base, other),
+            told=not unknown_parameters(base, other),
             n_base=len(here),
             n_other=len(there),
             unit=unit,
@@ -288,7 +291,7 @@ def _comparisons(
 
 
 def _adjusted(
-    pairs: Sequence[tuple[Row, Row, Sequence[float], Sequence[float]]], tests: Sequence["_Test"], looks: int
+    pairs: Sequence[tuple[ResultRow, ResultRow, Sequence[float], Sequence[float]]], tests: Sequence["_Test"], looks: int
 ) -> tuple[dict[int, float], Counter[bool]]:
     """Return p-values times the number of comparisons and looks, and the number of comparisons in each family.
 
@@ -354,7 +357,9 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
         differences: The differences.
         in_time: The values of a series followed each other in time, and may correlate.
     """
-    likeness = (alike([values for item in differences for values in item.series]) or 0.0) if in_time else 0.0
+    likeness = (
+        (autocorrelation_bound([values for item in differences for values in item.series]) or 0.0) if in_time else 0.0
+    )
     known = [item for item in differences if item.variance is not None]
     freedoms = [_freedom(item, likeness) for item in known]
     true = [item.variance / _shrinking(item, likeness) for item in known if item.variance is not None]
@@ -366,11 +371,11 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
             found.append(_Test(item.centre, min(item.counts)))
             continue
         own, shared, alone = next(tests)
-        spread = math.fsum(widening(likeness, count) / count for count in item.counts)
+        spread = math.fsum(variance_inflation(likeness, count) / count for count in item.counts)
         most = min(alone + together.prior, math.fsum(freedoms))
         error = math.sqrt(shared * spread)
-        by_itself = t_p(item.centre, math.sqrt(own * spread), alone)
-        p = t_p(item.centre, error, most)
+        by_itself = t_p_value(item.centre, math.sqrt(own * spread), alone)
+        p = t_p_value(item.centre, error, most)
         found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, likeness))
     return found
 
@@ -379,12 +384,12 @@ def _freedom(item: _Difference, likeness: float) -> float:
     """Return the degrees of freedom; values that correlate with their neighbours also show less of their variance."""
     counts = [count for count in item.counts if count > 1]
     left = 1 - item.cut / math.fsum(count - 1 for count in counts)
-    return max(1.0, left * math.fsum(freedom(likeness, count) for count in counts))
+    return max(1.0, left * math.fsum(degrees_of_freedom(likeness, count) for count in counts))
 
 
 def _shrinking(item: _Difference, likeness: float) -> float:
     counts = [count for count in item.counts if count > 1]
-    return math.fsum((count - 1) * shrinking(likeness, count) for count in counts) / math.fsum(
+    return math.fsum((count - 1) * variance_bias(likeness, count) for count in counts) / math.fsum(
         count - 1 for count in counts
     )
 
@@ -403,22 +408,22 @@ def _factor(logarithm: float) -> float:
     return math.exp(max(-700.0, min(700.0, logarithm)))
 
 
-def caveat(base: Row, other: Row, names: tuple[str, str] | None = None) -> str:
+def caveat(base: ResultRow, other: ResultRow, names: tuple[str, str] | None = None) -> str:
     """Return which row has a verdict against comparing it, and which parameters are unknown; empty if none."""
     labels = names or (base.case.target, other.case.target)
     pairs = zip(labels, (base, other), strict=True)
     unsound = " and ".join(f"{name} is {' and '.join(bad)}" for name, row in pairs if (bad := _unsound(row)))
-    return "; ".join(words for words in (unsound, not_told(base, other)) if words)
+    return "; ".join(words for words in (unsound, unknown_parameters(base, other)) if words)
 
 
-def not_told(base: Row, other: Row) -> str:
+def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
     """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known."""
-    names = dict.fromkeys((*base.case.parameters.not_told, *other.case.parameters.not_told))
-    whats = [f"{DEFINITIONS[name].untold} ({name})" for name in names]
+    names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
+    whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
     more = f", nor {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
     return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
 
 
-def _unsound(row: Row) -> list[str]:
+def _unsound(row: ResultRow) -> list[str]:
     """Return the verdicts that say the number is not the storage's own, the worst first."""
-    return [str(verdict) for verdict in row.verdicts if verdict not in SOUND]
+    return [str(verdict) for verdict in row.verdicts if verdict not in OWN_SPEED]

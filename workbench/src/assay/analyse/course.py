@@ -11,20 +11,20 @@ from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.histograms import decode, merge, summary
 from assay.analyse.statistics.changes import Floats, change_points
 from assay.analyse.statistics.segments import segments_of
-from assay.contract.counts import progress
+from assay.contract.counts import progress_counts
 from assay.contract.messages import IntervalEvent, OpInterval, PhaseEndEvent, Window
 from assay.model.base import AssayError
-from assay.model.result.course import Change, Course, Segments
-from assay.model.result.percentile import said
+from assay.model.result.course import Course, RateChange, Segments
+from assay.model.result.percentile import reliable_latencies
 from assay.model.study.names import DATA
 
-LEAST = 5
+LEAST_INTERVALS = 5
 """With fewer intervals only mean and variation are computed: SNIA's steady state needs five rounds."""
-MOST = 10_000_000
+MOST_INTERVALS = 10_000_000
 """No phase has more intervals: at 10 ms, the shortest interval, this is more than a day."""
-STILL = 1e-9
+ZERO_SHARE = 1e-9
 """A median below this share of the mean counts as zero."""
-OPENING = 3.0
+BURST_RATIO = 3.0
 """A phase begins with a burst if its beginning is at least this many times as fast as every later interval."""
 WINDOWS = 5
 """Rounds of the measurement window in SNIA's Solid State Storage Performance Test Specification (PTS) 2.0."""
@@ -58,14 +58,14 @@ def course_of(
     found = course(intervals, rest)
     if found is None:
         return None
-    found = found.model_copy(update={"opening": opening(before, intervals)})
+    found = found.model_copy(update={"opening": opening_burst(before, intervals)})
     if found.segments is None:
         return found
     segments = with_latencies(found.segments, events_of_one_phase, end.operation.value)
     return found.model_copy(update={"segments": segments})
 
 
-def opening(before: float, intervals: Sequence[IntervalRate]) -> Change | None:
+def opening_burst(before: float, intervals: Sequence[IntervalRate]) -> RateChange | None:
     """Return the burst at the beginning of a phase; None if the beginning is not much faster than all later intervals.
 
     A search for change points needs several intervals on either side, but burst credits may last for less than one.
@@ -82,10 +82,10 @@ def opening(before: float, intervals: Sequence[IntervalRate]) -> Change | None:
     if intervals[0].start_ns > 0:
         head, rest = before * _NS / intervals[0].start_ns, intervals
     most = max(interval.rate for interval in rest)
-    if len(rest) < LEAST or not 0 < OPENING * most <= head:
+    if len(rest) < LEAST_INTERVALS or not 0 < BURST_RATIO * most <= head:
         return None
     after = math.fsum(interval.rate for interval in rest) / len(rest)
-    return Change(at_ns=rest[0].start_ns, before=head, after=after, p=1 / (len(rest) + 1))
+    return RateChange(at_ns=rest[0].start_ns, before=head, after=after, p=1 / (len(rest) + 1))
 
 
 def with_latencies(segments: Segments, events: Sequence[IntervalEvent], operation: str = "") -> Segments:
@@ -103,7 +103,7 @@ def with_latencies(segments: Segments, events: Sequence[IntervalEvent], operatio
     for event in events:
         place = -(-(event.end_ns - segments.start_ns) // segments.length_ns) - 1
         if 0 <= place < len(parts):
-            parts[place] += progress(event.operations, operation in DATA)
+            parts[place] += progress_counts(event.operations, operation in DATA)
     tails = [_tail(part) for part in parts]
     return segments.model_copy(
         update={
@@ -119,7 +119,7 @@ def _tail(parts: Sequence[OpInterval]) -> dict[str, float]:
     if not found:
         return {}
     whole = merge(found)
-    return said(summary(whole), whole.total)
+    return reliable_latencies(summary(whole), whole.total)
 
 
 def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bool) -> tuple[float, list[IntervalRate]]:
@@ -146,7 +146,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
         amounts[event.index] = amounts.get(event.index, 0) + amount
         _move_earlier(amounts, event, counted)
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
-    if stop - first > MOST:
+    if stop - first > MOST_INTERVALS:
         raise AssayError(f"a phase of {stop - first} intervals of {length} ns: more than any run has")
     before = sum(amount for index, amount in amounts.items() if index < first)
     rates = (amounts.get(index, 0) * _NS / length for index in range(first, stop))
@@ -163,7 +163,7 @@ def _length(event: IntervalEvent) -> int:
 def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool) -> None:
     """Move amounts that were done before an interval to the intervals in which they were done."""
     for part in event.earlier or ():
-        if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST:
+        if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST_INTERVALS:
             raise AssayError(
                 f"interval {event.index} tells of intervals {part.from_} to {part.to}, which are not before it"
             )
@@ -187,7 +187,7 @@ def course(intervals: Sequence[IntervalRate], data_set_bytes: float | None = Non
     rates = [interval.rate for interval in intervals]
     mean, deviation = mean_deviation(rates)
     first, later = _passes(intervals, data_set_bytes)
-    statistics = _statistics(intervals, np.array(rates), mean) if len(rates) >= LEAST and mean > 0 else {}
+    statistics = _statistics(intervals, np.array(rates), mean) if len(rates) >= LEAST_INTERVALS and mean > 0 else {}
     return Course(
         intervals=len(rates),
         interval_ns=intervals[0].end_ns - intervals[0].start_ns,
@@ -207,7 +207,7 @@ def _statistics(intervals: Sequence[IntervalRate], rates: Floats, mean: float) -
     low, high = _batch_interval(rates, mean)
     lower, middle, upper = np.quantile(rates, (0.25, 0.5, 0.75))
     return {
-        "middle_range": float((upper - lower) / middle) if middle > STILL * mean else None,
+        "middle_range": float((upper - lower) / middle) if middle > ZERO_SHARE * mean else None,
         "range_share": float(np.ptp(windows)) / mean,
         "slope_share": 4 * slope / mean,
         "effective": effective_size(rates),
@@ -261,12 +261,12 @@ def _batch_interval(rates: Floats, mean: float) -> tuple[float | None, float | N
     return max(0.0, mean - reach), mean + reach
 
 
-def _changes(intervals: Sequence[IntervalRate], rates: Floats) -> tuple[Change, ...]:
+def _changes(intervals: Sequence[IntervalRate], rates: Floats) -> tuple[RateChange, ...]:
     points = change_points(rates)
     places = [0, *(point.at for point in points), len(rates)]
     levels = [float(rates[start:end].mean()) for start, end in pairwise(places)]
     return tuple(
-        Change(at_ns=intervals[point.at].start_ns, before=before, after=after, p=point.p)
+        RateChange(at_ns=intervals[point.at].start_ns, before=before, after=after, p=point.p)
         for point, (before, after) in zip(points, pairwise(levels), strict=True)
     )
 

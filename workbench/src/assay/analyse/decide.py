@@ -14,13 +14,13 @@ device's work. A number that is unverified counts, and is named.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from assay.analyse.compare import not_told
-from assay.analyse.statistics.alike import GREATEST, widening
-from assay.model.result.decision import Decision, Outcome, PointDecision
-from assay.model.result.result import Comparison, Row
-from assay.model.result.verdict import HELD, Finding, Verdict
+from assay.analyse.compare import unknown_parameters
+from assay.analyse.statistics.alike import GREATEST, variance_inflation
+from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
+from assay.model.result.result import Comparison, ResultRow
+from assay.model.result.verdict import LOWER_BOUND, Finding, Verdict
 from assay.model.study.case import Case
-from assay.model.study.repeats import EQUAL_WITHIN, LEAST_BEFORE_LOOK
+from assay.model.study.repeats import EQUAL_WITHIN, MIN_BEFORE_LOOK
 
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates whose true value may be lower or higher."""
@@ -32,13 +32,13 @@ Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
 
 
 def decide(
-    rows: Iterable[Row],
+    rows: Iterable[ResultRow],
     comparisons: Sequence[Comparison],
     within: float = EQUAL_WITHIN,
-    took: Mapping[str, float] | None = None,
+    repeat_seconds: Mapping[str, float] | None = None,
     ignored: Collection[Verdict] = (),
     alike: Collection[Verdict] = (),
-) -> tuple[Decision, ...]:
+) -> tuple[TargetDecision, ...]:
     """Return the answer of a run to each of its questions, in plan order.
 
     Args:
@@ -58,15 +58,15 @@ def decide(
             base, other = _without(base, ignored), _without(other, ignored)
             question = (pair.workload, pair.operation, pair.base, pair.other)
             groups.setdefault(question, []).append(
-                _timed(_point(pair, base, other, within, alike), pair, base, other, took or {})
+                _timed(_point(pair, base, other, within, alike), pair, base, other, repeat_seconds or {})
             )
     return tuple(
-        Decision(workload=workload, operation=operation, base=base, other=other, points=tuple(points))
+        TargetDecision(workload=workload, operation=operation, base=base, other=other, points=tuple(points))
         for (workload, operation, base, other), points in groups.items()
     )
 
 
-def mean_seconds(took: Iterable[tuple[str, float]]) -> dict[str, float]:
+def mean_repeat_seconds(took: Iterable[tuple[str, float]]) -> dict[str, float]:
     """Return case id -> mean seconds of a repeat, from the seconds of each repeat."""
     found: dict[str, list[float]] = {}
     for case, seconds in took:
@@ -78,7 +78,7 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
     return workload, operation, target, tuple(sorted(axes.items()))
 
 
-def _without(row: Row, ignored: Collection[Verdict]) -> Row:
+def _without(row: ResultRow, ignored: Collection[Verdict]) -> ResultRow:
     """Return the row as if these verdicts had not been found."""
     if not any(verdict in ignored for verdict in row.verdicts):
         return row
@@ -87,7 +87,7 @@ def _without(row: Row, ignored: Collection[Verdict]) -> Row:
     return row.model_copy(update={"verdict": verdict, "findings": findings})
 
 
-def _in_turns(row: Row, alike: Collection[Verdict]) -> Row:
+def _in_turns(row: ResultRow, alike: Collection[Verdict]) -> ResultRow:
     """Return the row without findings that slow both sides equally when they take turns.
 
     `alike` is empty if the sides do not take turns. Another user of a disk further down, shared by both sides, affects
@@ -101,7 +101,9 @@ def _in_turns(row: Row, alike: Collection[Verdict]) -> Row:
     return _without(lighter, alike)
 
 
-def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: Mapping[str, float]) -> PointDecision:
+def _timed(
+    point: PointDecision, pair: Comparison, base: ResultRow, other: ResultRow, took: Mapping[str, float]
+) -> PointDecision:
     """Return the point with the time of the repeats that would settle it."""
     if point.needs is None or base.case.id not in took or other.case.id not in took:
         return point
@@ -109,31 +111,33 @@ def _timed(point: PointDecision, pair: Comparison, base: Row, other: Row, took: 
     return point.model_copy(update={"seconds": more * (took[base.case.id] + took[other.case.id])})
 
 
-def _point(pair: Comparison, base: Row, other: Row, within: float, alike: Collection[Verdict]) -> PointDecision:
-    barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.no_result]
-    if unknowns := not_told(base, other):
+def _point(
+    pair: Comparison, base: ResultRow, other: ResultRow, within: float, alike: Collection[Verdict]
+) -> PointDecision:
+    barred = [f"{row.case.target} is {row.verdict}" for row in (base, other) if row.has_no_result]
+    if unknowns := unknown_parameters(base, other):
         barred.append(unknowns)
     if barred:
         why = "; ".join(barred)
-        return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
+        return PointDecision(axes=pair.axes, outcome=PointOutcome.BARRED, ratio=pair.ratio, why=why)
     if pair.sure_low is None or pair.sure_high is None:
         return _unsettled(pair, within, base, other)
     if _reached_set_rate(base) and _reached_set_rate(other):
         why = "the study sets the rate, and both kept it: compare their latencies"
-        return PointDecision(axes=pair.axes, outcome=Outcome.BARRED, ratio=pair.ratio, why=why)
-    if pair.equal(within):
+        return PointDecision(axes=pair.axes, outcome=PointOutcome.BARRED, ratio=pair.ratio, why=why)
+    if pair.is_equal(within):
         return _equal(pair, base, other)
     if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
         return _faster(pair, base, other, alike)
     return _unsettled(pair, within, base, other)
 
 
-def _reached_set_rate(row: Row) -> bool:
+def _reached_set_rate(row: ResultRow) -> bool:
     """Whether the row reached the rate that the study sets, so that its own maximum is unknown."""
     return row.case.parameters.rate is not None and Verdict.UNSUSTAINED not in row.verdicts
 
 
-def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict]) -> PointDecision:
+def _faster(pair: Comparison, base: ResultRow, other: ResultRow, alike: Collection[Verdict]) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
     ahead = pair.sure_low > 1
     fast, slow = (other, base) if ahead else (base, other)
@@ -143,24 +147,26 @@ def _faster(pair: Comparison, base: Row, other: Row, alike: Collection[Verdict])
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
     bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _possible_speedup(_in_turns(slow, alike))
     if bound <= 1:
-        doubts.append(f"{slow.case.target} is {_named(slow, HELD)} and may be faster than measured")
+        doubts.append(f"{slow.case.target} is {_named(slow, LOWER_BOUND)} and may be faster than measured")
     if doubts:
         return _open(pair, "; ".join(doubts))
     return PointDecision(
         axes=pair.axes,
-        outcome=Outcome.FASTER,
+        outcome=PointOutcome.FASTER,
         winner=fast.case.target,
         at_least=bound,
         ratio=pair.ratio if ahead else 1 / pair.ratio,
-        why=f"{fast.case.target} is {_named(fast, HELD)}: it may be faster still" if _named(fast, HELD) else "",
+        why=f"{fast.case.target} is {_named(fast, LOWER_BOUND)}: it may be faster still"
+        if _named(fast, LOWER_BOUND)
+        else "",
         unverified=_unverified(base, other),
     )
 
 
-def _possible_speedup(row: Row) -> float:
+def _possible_speedup(row: ResultRow) -> float:
     """Return how many times as fast a row may be in truth: 1 if nothing limited it, infinite if unknown."""
-    found = [finding for finding in row.findings if finding.verdict in HELD]
-    if row.verdict in HELD and not found:
+    found = [finding for finding in row.findings if finding.verdict in LOWER_BOUND]
+    if row.verdict in LOWER_BOUND and not found:
         return math.inf
     return math.prod(_most_lost(finding) for finding in found)
 
@@ -178,44 +184,46 @@ def _most_lost(finding: Finding) -> float:
     return 1 / (1 - lost) if lost < 1 else math.inf
 
 
-def _equal(pair: Comparison, base: Row, other: Row) -> PointDecision:
+def _equal(pair: Comparison, base: ResultRow, other: ResultRow) -> PointDecision:
     assert pair.sure_low is not None and pair.sure_high is not None
-    both = HELD | DOUBTFUL
+    both = LOWER_BOUND | DOUBTFUL
     doubts = [f"{row.case.target} is {_named(row, both)}" for row in (base, other) if _named(row, both)]
     if doubts:
         return _open(pair, "; ".join(doubts))
     most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
     unverified = _unverified(base, other)
-    return PointDecision(axes=pair.axes, outcome=Outcome.EQUAL, ratio=pair.ratio, within=most, unverified=unverified)
+    return PointDecision(
+        axes=pair.axes, outcome=PointOutcome.EQUAL, ratio=pair.ratio, within=most, unverified=unverified
+    )
 
 
-def _unverified(*rows: Row) -> tuple[str, ...]:
+def _unverified(*rows: ResultRow) -> tuple[str, ...]:
     return tuple(row.case.target for row in rows if Verdict.UNVERIFIED in row.verdicts)
 
 
 def _open(pair: Comparison, why: str, needs: int | None = None, too_few: bool = False) -> PointDecision:
     ratio = pair.ratio
-    return PointDecision(axes=pair.axes, outcome=Outcome.OPEN, ratio=ratio, why=why, needs=needs, too_few=too_few)
+    return PointDecision(axes=pair.axes, outcome=PointOutcome.OPEN, ratio=ratio, why=why, needs=needs, too_few=too_few)
 
 
-def _unsettled(pair: Comparison, within: float, base: Row, other: Row) -> PointDecision:
+def _unsettled(pair: Comparison, within: float, base: ResultRow, other: ResultRow) -> PointDecision:
     """Return an open point: noise hides the answer until the interval excludes 1 or lies in what counts as equal."""
     count = min(pair.n_base, pair.n_other)
-    if pair.too_few or pair.sure_low is None or pair.sure_high is None:
-        return _open(pair, "too few repeats", max(LEAST_BEFORE_LOOK, count + 1), too_few=True)
+    if pair.has_too_few or pair.sure_low is None or pair.sure_high is None:
+        return _open(pair, "too few repeats", max(MIN_BEFORE_LOOK, count + 1), too_few=True)
     low, high = math.log(pair.sure_low), math.log(pair.sure_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)
     # So few repeats do not show how much they correlate; more of them will.
-    allowed = widening(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
+    allowed = variance_inflation(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
     needs = math.ceil(count * (reach / room) ** 2 / allowed)
     point = _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
-    if any(_named(row, HELD | DOUBTFUL) for row in (base, other)):
+    if any(_named(row, LOWER_BOUND | DOUBTFUL) for row in (base, other)):
         return point
     return point.model_copy(update={"low": pair.sure_low, "high": pair.sure_high})
 
 
-def undecided(decisions: Iterable[Decision], cases: Iterable[Case]) -> dict[str, int]:
+def undecided_cases(decisions: Iterable[TargetDecision], cases: Iterable[Case]) -> dict[str, int]:
     """Return the cases with a point that more repeats may settle, and about how many repeats that takes.
 
     Args:
@@ -236,5 +244,5 @@ def undecided(decisions: Iterable[Decision], cases: Iterable[Case]) -> dict[str,
     return found
 
 
-def _named(row: Row, kinds: frozenset[Verdict]) -> str:
+def _named(row: ResultRow, kinds: frozenset[Verdict]) -> str:
     return " and ".join(str(verdict) for verdict in row.verdicts if verdict in kinds)

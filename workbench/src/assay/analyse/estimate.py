@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
 
-from assay.analyse.statistics.alike import freedom, shrinking, widening
+from assay.analyse.statistics.alike import degrees_of_freedom, variance_bias, variance_inflation
 from assay.analyse.statistics.levels import levels
 from assay.model.result.result import Estimate
 
@@ -42,7 +42,7 @@ def student_t(freedom: float) -> float:
     return _T[below] + share * (_T[below - 1] - _T[below])
 
 
-def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
+def estimate(values: Sequence[float], autocorrelation: float = 0.0) -> Estimate:
     """Return the median over repeats with a 95 % interval.
 
     The interval is Student's t on the logarithms, that is, the interval of the geometric mean: it is always positive,
@@ -63,7 +63,7 @@ def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
     if min(values) <= 0:
         return Estimate(median=middle, low=None, high=None, n=len(values), spread=spread)
     centre, error = log_mean(values)
-    factor, quantile = _allowance(likeness, len(values))
+    factor, quantile = _allowance(autocorrelation, len(values))
     reach = quantile * (error * factor)
     found = levels(values)
     inside = [middle, *(level.rate for level in found)]
@@ -73,7 +73,7 @@ def estimate(values: Sequence[float], likeness: float = 0.0) -> Estimate:
         high=max(math.exp(centre + reach), *inside),
         n=len(values),
         spread=spread,
-        likeness=likeness,
+        likeness=autocorrelation,
         levels=found,
     )
 
@@ -83,8 +83,8 @@ def _allowance(likeness: float, count: int) -> tuple[float, float]:
     """Return the factor on the standard error for correlated repeats, and the matching quantile of Student's t."""
     if not likeness:
         return 1.0, student_t(count - 1.0)
-    factor = math.sqrt(widening(likeness, count) / shrinking(likeness, count))
-    return factor, student_t(freedom(likeness, count))
+    factor = math.sqrt(variance_inflation(likeness, count) / variance_bias(likeness, count))
+    return factor, student_t(degrees_of_freedom(likeness, count))
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:

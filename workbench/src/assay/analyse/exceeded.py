@@ -9,12 +9,12 @@ from typing import NamedTuple
 from assay.analyse.ceilings import Ceilings, is_stated, served_by_device
 from assay.analyse.ceilings import Key as Key
 from assay.analyse.usable import usable
-from assay.model.result.ceiling import Ceiling, Exceeding
-from assay.model.result.run import Place
+from assay.model.result.ceiling import Ceiling, ExceedingRepeat
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 
-RAISED = (
+RAISABLE = (
     "device read",
     "device write",
     "device rewrite",
@@ -25,11 +25,11 @@ RAISED = (
 )
 """Ceilings that are raised to such a result. CPU cache copies and the engine without storage are not: a result above
 them is itself in doubt."""
-MOST_LOOKS = 1000
+MOST_CHECKED = 1000
 """At most this many samples are checked for each ceiling, the fastest first."""
 
 
-class Rate(NamedTuple):
+class SampleRate(NamedTuple):
     """The rates of a sample.
 
     Attributes:
@@ -46,13 +46,13 @@ class Rate(NamedTuple):
     iops: float
 
 
-def exceeding(
+def exceeding_results(
     ceilings: Sequence[Ceiling],
-    places: Iterable[Place],
-    rates: Callable[[float, float], Iterable[Rate]],
+    places: Iterable[TargetPlace],
+    rates: Callable[[float, float], Iterable[SampleRate]],
     case_of: Callable[[str], Case],
     sample_of: Callable[[int], Sample],
-) -> dict[Key, Exceeding]:
+) -> dict[Key, ExceedingRepeat]:
     """Return the result furthest above each measured ceiling; ceilings that were not exceeded are left out.
 
     Args:
@@ -69,7 +69,7 @@ def exceeding(
     @cache
     def applying(case_id: str, operation: str) -> tuple[Ceiling, ...]:
         case = case_of(case_id)
-        keys = all_ceilings.applying(case, operation, where.get(case.target))
+        keys = all_ceilings.applicable(case, operation, where.get(case.target))
         return tuple(known[key] for key in keys if key in known)
 
     least = [
@@ -84,12 +84,12 @@ def exceeding(
                 above[item.target, item.name, item.kind].append((value, rate.number))
     found = {}
     for key, fast in above.items():
-        for value, number in sorted(fast, reverse=True)[:MOST_LOOKS]:
+        for value, number in sorted(fast, reverse=True)[:MOST_CHECKED]:
             sample = sample_of(number)
             case = case_of(sample.case)
             if usable([sample]) and (not key[1].startswith("device") or _served(case, sample, where)):
                 measured = max((item.value for item in known[key].passes), default=known[key].value or 0.0)
-                found[key] = Exceeding(
+                found[key] = ExceedingRepeat(
                     case=case.id,
                     label=case.label,
                     operation=sample.operation,
@@ -102,15 +102,15 @@ def exceeding(
     return found
 
 
-def _served(case: Case, sample: Sample, places: dict[str, Place]) -> bool:
+def _served(case: Case, sample: Sample, places: dict[str, TargetPlace]) -> bool:
     place = places.get(case.target)
-    if not (case.parameters.tells("cache") and case.parameters.tells("sync")):
+    if not (case.parameters.has("cache") and case.parameters.has("sync")):
         return False
     direct = case.parameters.cache == "direct" and place is not None and place.direct_bypasses_cache
     return served_by_device(sample, direct, flushed=case.parameters.sync != "none")
 
 
-def raised(ceilings: Sequence[Ceiling], found: dict[Key, Exceeding]) -> tuple[Ceiling, ...]:
+def raise_ceilings(ceilings: Sequence[Ceiling], found: dict[Key, ExceedingRepeat]) -> tuple[Ceiling, ...]:
     """Return the ceilings raised to the best result that exceeds them.
 
     Args:
@@ -120,7 +120,7 @@ def raised(ceilings: Sequence[Ceiling], found: dict[Key, Exceeding]) -> tuple[Ce
     result = []
     for item in ceilings:
         more = found.get((item.target, item.name, item.kind))
-        if more is not None and item.name in RAISED:
+        if more is not None and item.name in RAISABLE:
             how = f"seen in {more.operation} of {more.label}, repeat {more.repeat}; passes: {item.how}"
             item = item.model_copy(update={"value": more.value, "how": how, "exceeded": more})
         result.append(item)

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.contract.messages import ErrorCount, ErrorSampleEvent, Fault
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.sample import ErrorTally
 
-EXAMPLE = 5000
+EXAMPLE_CHARS = 5000
 """Greatest length of a failure's description, in characters: a path may have 4,096."""
 
 _Reason = tuple[str, str | None, int | None]
@@ -27,7 +27,7 @@ def tallies(
         many: The failures are of many files or objects, which are identified by number.
     """
     listed = list(counts)
-    names = {_reason(item.kind, item.fault): plain(item.name) for item in listed if item.name}
+    names = {_reason(item.kind, item.fault): escape_line(item.name) for item in listed if item.name}
     uncounted = Counter(_reason(item.kind, item.fault) for item in examples)
     counted = {_reason(item.kind, item.fault): item.count for item in listed}
     return tuple(_tally(reason, count, names, examples, many) for reason, count in (uncounted | counted).items())
@@ -59,7 +59,7 @@ def _example(failure: ErrorSampleEvent, words: str, many: bool) -> str:
     place = f" at {failure.offset}, {failure.length} bytes" if failure.length else ""
     if many and failure.lane is not None:
         place = f" of number {failure.number}"
-    return plain(f"{failure.action} {failure.object}{place}: {words}", EXAMPLE)
+    return escape_line(f"{failure.action} {failure.object}{place}: {words}", EXAMPLE_CHARS)
 
 
 def _words(reason: _Reason, name: str | None, first: ErrorSampleEvent | None) -> str:

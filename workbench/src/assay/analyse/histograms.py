@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hdrh.codec import HdrHistogramEncoder, PayloadHeader
 from hdrh.histogram import HdrHistogram, get_bucket_count
 
-from assay.contract.bounds import HISTOGRAM_BYTES, HISTOGRAM_COUNTERS, HISTOGRAM_LETTERS
+from assay.contract.bounds import HISTOGRAM_BYTES, HISTOGRAM_CHARS, HISTOGRAM_COUNTERS
 from assay.model.base import AssayError
 from assay.model.result.percentile import PERCENTILES
 
@@ -43,7 +43,7 @@ class Histogram:
     counts: npt.NDArray[np.int64]
 
     @cached_property
-    def upto(self) -> npt.NDArray[np.int64]:
+    def cumulative(self) -> npt.NDArray[np.int64]:
         """Cumulative sums of the counters."""
         return np.cumsum(self.counts)
 
@@ -95,7 +95,7 @@ def _header(text: str) -> PayloadHeader:
     Raises:
         ValueError: The text is no histogram, or is larger than one of three significant digits can be.
     """
-    if len(text) > HISTOGRAM_LETTERS:
+    if len(text) > HISTOGRAM_CHARS:
         raise ValueError("it is too long")
     inflating = zlib.decompressobj()
     packed = base64.b64decode(text)[_OUTER_BYTES:]
@@ -132,7 +132,7 @@ def encode(histogram: Histogram) -> str:
     return text.decode("ascii")
 
 
-def check_alike(one: Histogram, other: Histogram) -> None:
+def check_resolution(one: Histogram, other: Histogram) -> None:
     """Check that two histograms can be added exactly.
 
     Raises:
@@ -150,7 +150,7 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
     """
     one = histograms[0]
     for other in histograms:
-        check_alike(one, other)
+        check_resolution(one, other)
     filled = [histogram for histogram in histograms if len(histogram.counts)]
     if len(filled) < 2:
         return filled[0] if filled else one
@@ -163,7 +163,7 @@ def merge(histograms: Sequence[Histogram]) -> Histogram:
     return Histogram(one.lowest, one.digits, first, counts)
 
 
-def less(whole: Histogram, part: Histogram) -> Histogram:
+def subtract_part(whole: Histogram, part: Histogram) -> Histogram:
     """Return `whole` minus `part`, exactly.
 
     Raises:
@@ -193,7 +193,7 @@ def percentiles(histogram: Histogram, percents: Sequence[float] | npt.NDArray[np
     total = histogram.total
     # 99.9 % of 1000 must be 999, whatever the last bit of 0.999 says.
     wanted = np.ceil(np.asarray(percents) * (total / 100.0) * (1.0 - 1e-12))
-    places = np.searchsorted(histogram.upto, np.clip(wanted, 1, total).astype(np.int64), side="left")
+    places = np.searchsorted(histogram.cumulative, np.clip(wanted, 1, total).astype(np.int64), side="left")
     return _highest_values(histogram, places + histogram.first)
 
 

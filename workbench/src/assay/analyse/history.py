@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.statistics.changes import change_points
-from assay.model.result.comparison import Boundary, History, HistoryChange, HistoryPoint, HistoryRow, RunName
+from assay.model.result.comparison import History, HistoryChange, HistoryPoint, HistoryRow, RunBoundary, RunLabel
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT
 
@@ -37,7 +37,7 @@ def history(study: str, runs: Sequence[RunInfo], series: Series, counted: Iterab
     places = sorted({(change.before, change.after) for row in rows for change in row.changes})
     return History(
         study=study,
-        runs=tuple(RunName.of(run) for run in runs),
+        runs=tuple(RunLabel.of(run) for run in runs),
         rows=tuple(rows),
         boundaries=tuple(_boundary(before, after, runs) for before, after in places),
     )
@@ -66,6 +66,6 @@ def _changes(points: Sequence[HistoryPoint]) -> tuple[HistoryChange, ...]:
     )
 
 
-def _boundary(before: int, after: int, runs: Sequence[RunInfo]) -> Boundary:
+def _boundary(before: int, after: int, runs: Sequence[RunInfo]) -> RunBoundary:
     old, new = ({"versions": run.versions, **run.environment} for run in (runs[before], runs[after]))
-    return Boundary(before=before, after=after, differences=environment_diff(old, new))
+    return RunBoundary(before=before, after=after, differences=environment_diff(old, new))

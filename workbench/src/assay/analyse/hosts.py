@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.model.result.percentile import said
-from assay.model.result.result import Row
+from assay.model.result.percentile import reliable_latencies
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import HostShare, Sample
 
 
@@ -22,11 +22,11 @@ class HostSummary(NamedTuple):
         uncertainty_ns: Uncertainty of `skew_ns`.
     """
 
-    hosts: int
-    least: float
-    mean: float
-    most: float
-    least_transferred: float
+    host_count: int
+    least_rate: float
+    mean_rate: float
+    most_rate: float
+    least_transferred_bytes: float
     skew_ns: float
     uncertainty_ns: float
 
@@ -49,33 +49,33 @@ class HostLine(NamedTuple):
     repeats: int
 
 
-def with_hosts(samples: Iterable[Sample]) -> list[Sample]:
+def multi_host_samples(samples: Iterable[Sample]) -> list[Sample]:
     """Return the samples that several engines made and all of them completed."""
     sound = ("done", "time_limit")
     return [item for item in samples if item.hosts and all(share.status in sound for share in item.hosts)]
 
 
-def summary(row: Row) -> HostSummary | None:
+def summary(row: ResultRow) -> HostSummary | None:
     """Return the summary of a result; None if no repeat was completed on all of several hosts."""
-    samples = with_hosts(row.samples)
+    samples = multi_host_samples(row.samples)
     if not samples:
         return None
     rates = [[_rate(share, sample) for share in sample.hosts] for sample in samples]
     return HostSummary(
-        hosts=len(samples[0].hosts),
-        least=median(min(values) for values in rates),
-        mean=median(fmean(values) for values in rates),
-        most=median(max(values) for values in rates),
-        least_transferred=median(min(share.stonewall_bytes for share in sample.hosts) for sample in samples),
+        host_count=len(samples[0].hosts),
+        least_rate=median(min(values) for values in rates),
+        mean_rate=median(fmean(values) for values in rates),
+        most_rate=median(max(values) for values in rates),
+        least_transferred_bytes=median(min(share.stonewall_bytes for share in sample.hosts) for sample in samples),
         skew_ns=median(sample.skew_ns for sample in samples),
         uncertainty_ns=median(sample.clock_uncertainty_ns for sample in samples),
     )
 
 
-def lines(row: Row) -> list[HostLine]:
+def lines(row: ResultRow) -> list[HostLine]:
     """Return one line for each host, in the order of the study."""
     found: dict[str, list[tuple[HostShare, Sample]]] = {}
-    for sample in with_hosts(row.samples):
+    for sample in multi_host_samples(row.samples):
         for share in sample.hosts:
             found.setdefault(share.host, []).append((share, sample))
     return [_line(host, parts) for host, parts in found.items()]
@@ -83,7 +83,9 @@ def lines(row: Row) -> list[HostLine]:
 
 def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
     def middle(name: str) -> float | None:
-        known = [found for share, _ in parts if (found := said(share.latency, share.ops).get(name)) is not None]
+        known = [
+            found for share, _ in parts if (found := reliable_latencies(share.latency, share.ops).get(name)) is not None
+        ]
         return median(known) if len(known) == len(parts) else None
 
     return HostLine(
@@ -99,4 +101,4 @@ def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
 
 
 def _rate(share: HostShare, sample: Sample) -> float:
-    return share.iops if sample.counted else share.throughput
+    return share.iops if sample.is_counted else share.throughput

@@ -4,29 +4,29 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assay.model.result.network import (
     Direction,
+    HostLink,
     LimitPlace,
-    Link,
     LinkCeiling,
     LinkLimit,
     LinkPlace,
-    Network,
+    NetworkMeasurements,
     PathMeasurement,
 )
 from assay.model.units import about_number, about_size
 
 DIRECTIONS: tuple[Direction, ...] = ("write", "read")
 PLACES: tuple[LinkPlace, ...] = ("client", "server", "path", "shared")
-SLOW = 0.9
+SLOW_SHARE = 0.9
 """A link should carry at least this share of its rate as payload: TCP over Ethernet has 94 % with packets of 1500."""
-FILLED = 0.8
+FULL_SHARE = 0.8
 """At or above this share of its known rate, a link counts as full."""
-REACHED = 0.95
+SELF_LIMITED_SHARE = 0.95
 """Clients that together reach this share of the sum of what each does alone are limited only by themselves."""
-SAME = 1.05
+EQUAL_RATIO = 1.05
 """Limits whose ratio is below this are considered equal."""
 
 
-def link_ceilings(network: Network) -> tuple[LinkCeiling, ...]:
+def link_ceilings(network: NetworkMeasurements) -> tuple[LinkCeiling, ...]:
     """Return what each client's link, each server's link and a link shared by all carry in each direction.
 
     A client's ceiling is the best rate it reached alone, with one server or all; a server's is the rate of all clients
@@ -38,8 +38,8 @@ def link_ceilings(network: Network) -> tuple[LinkCeiling, ...]:
     found: list[LinkCeiling] = []
     for direction in DIRECTIONS:
         towards = [path for path in paths if path.direction == direction]
-        clients = [_client(network, towards, name, direction) for name in network.names("client")]
-        servers = [_server(network, towards, name, direction) for name in network.names("server")]
+        clients = [_client(network, towards, name, direction) for name in network.host_names("client")]
+        servers = [_server(network, towards, name, direction) for name in network.host_names("server")]
         between = _between(network, towards, clients, servers, direction)
         found += [*clients, *servers, *between, *_shared(towards, clients, servers, direction)]
     return tuple(sorted(found, key=lambda item: PLACES.index(item.place)))
@@ -66,7 +66,7 @@ def link_limits(
         *_total("shared", ceilings, [""], direction),
     ]
     least = min((limit.value for limit in limits), default=0.0)
-    close = [limit for limit in limits if limit.value <= SAME * least]
+    close = [limit for limit in limits if limit.value <= EQUAL_RATIO * least]
     return (*close, *sorted((limit for limit in limits if limit not in close), key=lambda limit: limit.value))
 
 
@@ -105,7 +105,9 @@ def _paths_total(
         yield LinkLimit(place="shared", hosts=hosts, direction=direction, value=total, how=narrow[0].how)
 
 
-def _client(network: Network, paths: Sequence[PathMeasurement], name: str, direction: Direction) -> LinkCeiling:
+def _client(
+    network: NetworkMeasurements, paths: Sequence[PathMeasurement], name: str, direction: Direction
+) -> LinkCeiling:
     mine = [path for path in paths if path.client == name]
     best = max((path.bits_per_s or 0.0 for path in mine if path.scope == "alone"), default=0.0)
     together = _sum(path for path in mine if path.scope == "client")
@@ -113,12 +115,12 @@ def _client(network: Network, paths: Sequence[PathMeasurement], name: str, direc
     how = f"{name} with {'all servers' if together > best else 'one server'}, {_tool(network)}"
     reason = "" if top else "not measured"
     stated = stated_rate(network, "client", name)
-    if top and stated and top < FILLED * stated and _servers_limit(network, paths, name, top):
+    if top and stated and top < FULL_SHARE * stated and _servers_limit(network, paths, name, top):
         reason = f"its link of {bits_text(stated)} was not filled: no server did more than {bits_text(top)}"
     return _ceiling("client", name, direction, top, how, reason)
 
 
-def _servers_limit(network: Network, paths: Sequence[PathMeasurement], client: str, top: float) -> bool:
+def _servers_limit(network: NetworkMeasurements, paths: Sequence[PathMeasurement], client: str, top: float) -> bool:
     """Whether the only server of a client fills its link, or does little more with all clients than with this one."""
     servers = {path.server for path in paths if path.client == client}
     if len(servers) != 1:
@@ -126,10 +128,12 @@ def _servers_limit(network: Network, paths: Sequence[PathMeasurement], client: s
     server = servers.pop()
     stated = stated_rate(network, "server", server)
     at_once = _sum(path for path in paths if path.scope == "server" and path.server == server)
-    return bool(stated and top >= FILLED * stated) or 0 < at_once < 1.1 * top
+    return bool(stated and top >= FULL_SHARE * stated) or 0 < at_once < 1.1 * top
 
 
-def _server(network: Network, paths: Sequence[PathMeasurement], name: str, direction: Direction) -> LinkCeiling:
+def _server(
+    network: NetworkMeasurements, paths: Sequence[PathMeasurement], name: str, direction: Direction
+) -> LinkCeiling:
     group = [path for path in paths if path.server == name and path.scope == "server"]
     senders = {path.client for path in paths if path.server == name}
     alone = [best_alone(paths, client, name) for client in senders]
@@ -139,11 +143,11 @@ def _server(network: Network, paths: Sequence[PathMeasurement], name: str, direc
     reason = ""
     if not top:
         reason = "not measured"
-    elif stated and top >= FILLED * stated:
+    elif stated and top >= FULL_SHARE * stated:
         pass
     elif not group:
         reason = "one client alone cannot separate the server's link from its own"
-    elif top >= REACHED * sum(alone):
+    elif top >= SELF_LIMITED_SHARE * sum(alone):
         reason = f"not filled: the clients at once reach {bits_text(top)}, which is what each does alone, added"
     return _ceiling("server", name, direction, top, how, reason)
 
@@ -155,7 +159,7 @@ def best_alone(paths: Sequence[PathMeasurement], client: str, server: str) -> fl
 
 
 def _between(
-    network: Network,
+    network: NetworkMeasurements,
     paths: Sequence[PathMeasurement],
     clients: Sequence[LinkCeiling],
     servers: Sequence[LinkCeiling],
@@ -165,7 +169,7 @@ def _between(
         for server in servers:
             best = best_alone(paths, client.host, server.host)
             # If the server's own link is unknown, that link may be the narrow part.
-            if best and client.value and server.value and best / 8 < SLOW * min(client.value, server.value):
+            if best and client.value and server.value and best / 8 < SLOW_SHARE * min(client.value, server.value):
                 how = f"{client.host} and {server.host} alone, {_tool(network)}"
                 yield _ceiling("path", f"{client.host} {server.host}", direction, best, how, "")
 
@@ -187,7 +191,7 @@ def _shared(
         known = [value for value in values if value is not None]
         if len(known) == len(values):
             sums.append(sum(known))
-    if not sums or total / 8 >= SLOW * min(sums):
+    if not sums or total / 8 >= SLOW_SHARE * min(sums):
         return
     yield _ceiling("shared", "", direction, total, how, "")
 
@@ -199,7 +203,7 @@ def _ceiling(place: str, host: str, direction: Direction, bits: float, how: str,
     )
 
 
-def own(network: Network, client: str, server: str) -> bool:
+def is_same_machine(network: NetworkMeasurements, client: str, server: str) -> bool:
     """Whether client and server are the same machine."""
     identities = [
         host.identity for host in network.hosts if (host.side, host.name) in (("client", client), ("server", server))
@@ -207,16 +211,16 @@ def own(network: Network, client: str, server: str) -> bool:
     return len(identities) == 2 and identities[0] == identities[1] != ""
 
 
-def _loops(network: Network, path: PathMeasurement) -> bool:
-    return own(network, path.client, path.server)
+def _loops(network: NetworkMeasurements, path: PathMeasurement) -> bool:
+    return is_same_machine(network, path.client, path.server)
 
 
-def stated_rate(network: Network, side: str, name: str) -> float | None:
+def stated_rate(network: NetworkMeasurements, side: str, name: str) -> float | None:
     """Return the bits per second of a host's link, as stated or as its interface reports; None if unknown."""
     return next((link.bits_per_s for link in network.links if _is(link, side, name)), None)
 
 
-def _is(link: Link, side: str, name: str) -> bool:
+def _is(link: HostLink, side: str, name: str) -> bool:
     return (link.side, link.host) == (side, name)
 
 
@@ -224,7 +228,7 @@ def _sum(paths: Iterable[PathMeasurement]) -> float:
     return sum(path.bits_per_s or 0.0 for path in paths)
 
 
-def _tool(network: Network) -> str:
+def _tool(network: NetworkMeasurements) -> str:
     return f"iperf3, {network.time:g} s"
 
 

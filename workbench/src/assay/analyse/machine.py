@@ -14,39 +14,39 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import mean_deviation
-from assay.model.result.machine import WAIT_SHARE, Controls, Explained, MachineFinding, Reading
+from assay.model.result.machine import WAIT_SHARE, ControlReading, Controls, ExplainedVariance, MachineFinding
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 from assay.model.units import about_number
 
 if TYPE_CHECKING:
-    from assay.analyse.statistics.explained import Series
+    from assay.analyse.statistics.explained import RepeatSeries
 
 LEAST_CONTROLS = 3
 """With fewer controls there is no statement about the machine."""
-MATTERS = 0.02
+LEAST_VARIATION = 0.02
 """Results that vary by less than this share need no explanation."""
-GOOD_PART = 0.25
+LEAST_EXPLAINED = 0.25
 """Least explained share of the variance that is reported."""
-SURE = 0.01
+SIGNIFICANCE = 0.01
 """Greatest p-value of an explanation that is reported."""
 TICK_NS = 10_000_000
 """Unit of proc_stat(5) for each CPU."""
 
 NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
 """Rules that find that the engine did not run, or ran late."""
-FOLLOWS = ("no_steady_state", "skewed", "uneven_lanes")
+CONSEQUENCES = ("no_steady_state", "skewed", "uneven_lanes")
 """Rules whose findings follow when lanes wait for CPUs."""
-KEPT = 0.05
+LEAST_WAITED_SHARE = 0.05
 """Share of their time that lanes must have waited for a CPU for FOLLOWS to be set aside."""
 
 REMEDY = "Stop what else runs on this machine, or measure on one that has nothing else to do."
 
 
-class Measured(NamedTuple):
+class MachineSample(NamedTuple):
     """One repeat of one operation, as seen by the machine analysis.
 
     Attributes:
@@ -72,10 +72,10 @@ class Measured(NamedTuple):
     watched_ns: int = 0
     away_ns: int | None = None
     longest_ns: int = 0
-    got: float | None = None
+    cpu_share: float | None = None
 
 
-def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Controls | None:
+def summarise_controls(readings: Sequence[ControlReading], measured: Sequence[MachineSample]) -> Controls | None:
     """Summarise what the controls of a run and the repeats show about the machine.
 
     Args:
@@ -111,17 +111,17 @@ def summarise(readings: Sequence[Reading], measured: Sequence[Measured]) -> Cont
     )
 
 
-def _rows(measured: Sequence[Measured]) -> list[list[Measured]]:
+def _rows(measured: Sequence[MachineSample]) -> list[list[MachineSample]]:
     ordered = sorted(measured, key=attrgetter("row", "repeat"))
     return [list(group) for _, group in groupby(ordered, key=attrgetter("row"))]
 
 
-def _series(row: Sequence[Measured], taken: bool) -> "Series":
+def _series(row: Sequence[MachineSample], taken: bool) -> "RepeatSeries":
     """Return the repeats of a result, with their share of the CPUs if something else had taken CPUs."""
-    from assay.analyse.statistics.explained import Series
+    from assay.analyse.statistics.explained import RepeatSeries
 
-    got = [math.log(one.got) for one in row if one.got] if taken else []
-    return Series(
+    got = [math.log(one.cpu_share) for one in row if one.cpu_share] if taken else []
+    return RepeatSeries(
         tuple(one.repeat for one in row),
         tuple(one.at for one in row),
         tuple(math.log(one.rate) for one in row),
@@ -135,11 +135,11 @@ def _share(parts: Sequence[tuple[int | None, int]]) -> float | None:
     return sum(part for part, _ in known) / sum(whole for _, whole in known) if known else None
 
 
-def _watched(measured: Sequence[Measured]) -> list[tuple[int | None, int]]:
+def _watched(measured: Sequence[MachineSample]) -> list[tuple[int | None, int]]:
     return [(one.away_ns, one.watched_ns) for one in measured]
 
 
-def _stolen(measured: Sequence[Measured]) -> tuple[float | None, float]:
+def _stolen(measured: Sequence[MachineSample]) -> tuple[float | None, float]:
     """Return the share of CPU time that the hypervisor took, and its error.
 
     The counts are exact to a tick of each CPU at either end of a phase. The errors of several phases are independent
@@ -160,10 +160,10 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     causes, explained = _taken(controls), _good_part(controls)
     if not causes and explained is None:
         return None
-    text = [f"This machine affected the results. {moved_words(controls)}"]
+    text = [f"This machine affected the results. {variation_text(controls)}"]
     text += [f"{', and '.join(causes)}."] if causes else []
     if explained is not None:
-        least = f", at least {_percent(explained.low)}" if explained.low >= MATTERS else ""
+        least = f", at least {_percent(explained.low)}" if explained.low >= LEAST_VARIATION else ""
         share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.untold:
@@ -178,7 +178,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     )
 
 
-def busy_words(controls: Controls | None) -> str:
+def busy_text(controls: Controls | None) -> str:
     """Return one sentence on how the machine affected the results; empty if it did not, or if that is unknown."""
     if controls is None:
         return ""
@@ -209,11 +209,13 @@ def _taken(controls: Controls) -> list[str]:
     return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(phrases)]
 
 
-def _good_part(controls: Controls) -> Explained | None:
+def _good_part(controls: Controls) -> ExplainedVariance | None:
     """Return the explanation by the control, if it is significant and large enough to report."""
     found = controls.explained
-    matters = (controls.store_moved or 0.0) >= MATTERS
-    return found if found is not None and matters and found.p <= SURE and found.share >= GOOD_PART else None
+    matters = (controls.store_moved or 0.0) >= LEAST_VARIATION
+    return (
+        found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= LEAST_EXPLAINED else None
+    )
 
 
 def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
@@ -229,7 +231,7 @@ _PARTS = {"waits": "while it waits", "works": "while it copies memory"}
 """Part of the control -> what the control does in it."""
 
 
-def moved_words(controls: Controls) -> str:
+def variation_text(controls: Controls) -> str:
     """Return one sentence on how much control and results varied."""
     parts = " and ".join(
         f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.moved.items())
@@ -263,9 +265,9 @@ def set_aside(
     rules = {finding.rule for finding in findings}
     try:
         machine_rules = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
-        if machine_rules or _waited_share(case, samples) > KEPT:
-            machine_rules.update(FOLLOWS)
-    except NotTold:
+        if machine_rules or _waited_share(case, samples) > LEAST_WAITED_SHARE:
+            machine_rules.update(CONSEQUENCES)
+    except MissingValue:
         return tuple(findings), ()
     if machine_rules & {"late_engine", "stopped_engine"}:
         machine_rules.add("unsustained")
@@ -291,12 +293,12 @@ def _waited_share(case: Case, samples: Sequence[Sample]) -> float:
     return median(shares) if shares else 0.0
 
 
-def measured_of(sample: Sample) -> Measured:
+def machine_sample(sample: Sample) -> MachineSample:
     """Return a sample, with a rate above 0, as the machine analysis sees it."""
     watch = sample.watch
     used, waited = sample.cpu_user_ns + sample.cpu_system_ns, sample.cpu_wait_ns
     host = (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + (sample.host_stolen_ns or 0)
-    return Measured(
+    return MachineSample(
         row=(sample.case, sample.phase),
         repeat=sample.repeat,
         at=sample.started_at + sample.elapsed_ns / 2e9,
@@ -307,7 +309,7 @@ def measured_of(sample: Sample) -> Measured:
         watched_ns=watch.elapsed_ns if watch else 0,
         away_ns=watch.away_ns if watch else None,
         longest_ns=watch.longest_ns if watch else 0,
-        got=used / (used + waited) if waited is not None and used > 0 else None,
+        cpu_share=used / (used + waited) if waited is not None and used > 0 else None,
     )
 
 

@@ -7,12 +7,12 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.analyse.decide import MOST_NEEDED
-from assay.model.result.decision import Decision, Outcome
-from assay.model.result.result import Row
+from assay.model.result.decision import PointOutcome, TargetDecision
+from assay.model.result.result import ResultRow
 
 MARGIN = 1.3
 """Factor on the repeats expected to settle a point: one more look at the run widens its intervals."""
-LEAST_LIMIT = 600.0
+LEAST_LIMIT_SECONDS = 600.0
 """Points that take longer than this, in seconds, and longer than the run has measured, are left undecided."""
 _START = (5.0, 120.0)
 """Least and greatest assumed seconds before the first repeat."""
@@ -22,7 +22,7 @@ _SPARE = 1.25
 """Factor on the expected duration, as a reserve."""
 
 
-class More(NamedTuple):
+class ExtraRepeats(NamedTuple):
     """Repeats to be added.
 
     Attributes:
@@ -36,12 +36,12 @@ class More(NamedTuple):
     """
 
     repeats: Mapping[str, int] = {}
-    points: int = 0
+    point_count: int = 0
     seconds: float = 0.0
-    around: float = 0.0
-    too_long: int = 0
-    others: int = 0
-    few: bool = False
+    overhead_s: float = 0.0
+    too_long_count: int = 0
+    unsettled_count: int = 0
+    has_too_few: bool = False
 
 
 class _Open(NamedTuple):
@@ -51,7 +51,7 @@ class _Open(NamedTuple):
     few: bool
 
 
-def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at: float) -> More:
+def more_repeats(rows: Sequence[ResultRow], decisions: Iterable[TargetDecision], created_at: float) -> ExtraRepeats:
     """Choose the repeats that settle as many undecided points as possible in a sensible time, the quickest first.
 
     Args:
@@ -65,7 +65,7 @@ def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at:
     found: list[_Open] = []
     too_long = 0
     for decision in decisions:
-        for point in decision.of(Outcome.OPEN):
+        for point in decision.points_with(PointOutcome.OPEN):
             if point.needs is None:
                 others += 1
             elif point.needs > MOST_NEEDED:
@@ -78,14 +78,14 @@ def more_repeats(rows: Sequence[Row], decisions: Iterable[Decision], created_at:
                 found.append(_Open(_added(sides, point.needs), point.too_few))
     times = _Times(rows, created_at)
     chosen, more = _chosen(found, times)
-    return More(
+    return ExtraRepeats(
         repeats=more,
-        points=len(chosen),
+        point_count=len(chosen),
         seconds=times.around + _SPARE * times.of(more) if more else 0.0,
-        around=times.around,
-        too_long=too_long + len(found) - len(chosen),
-        others=others,
-        few=bool(chosen) and all(point.few for point in chosen),
+        overhead_s=times.around,
+        too_long_count=too_long + len(found) - len(chosen),
+        unsettled_count=others,
+        has_too_few=bool(chosen) and all(point.few for point in chosen),
     )
 
 
@@ -93,7 +93,7 @@ def _key(workload: str, operation: str, target: str, axes: Mapping[str, object])
     return workload, operation, target, tuple(sorted(axes.items()))
 
 
-def _added(sides: Sequence[Row], needs: int) -> dict[str, int]:
+def _added(sides: Sequence[ResultRow], needs: int) -> dict[str, int]:
     """Return case id -> repeats to add."""
     wanted = math.ceil(MARGIN * needs)
     return {row.case.id: max(0, wanted - (row.rate.n if row.rate is not None else 0)) for row in sides}
@@ -115,11 +115,11 @@ def _chosen(found: Sequence[_Open], times: "_Times") -> tuple[list[_Open], dict[
 class _Times:
     """Expected durations of repeats, by those of the run."""
 
-    def __init__(self, rows: Sequence[Row], created_at: float) -> None:
+    def __init__(self, rows: Sequence[ResultRow], created_at: float) -> None:
         spans: dict[str, dict[int, list[tuple[float, float]]]] = {}
         for row in rows:
             for sample in row.samples:
-                span = (sample.started_at, sample.started_at + (sample.known("elapsed_ns") or 0) / 1e9)
+                span = (sample.started_at, sample.started_at + (sample.get_value("elapsed_ns") or 0) / 1e9)
                 spans.setdefault(row.case.id, {}).setdefault(sample.repeat, []).append(span)
         whole = {case: [_whole(parts) for parts in each.values()] for case, each in spans.items()}
         every = sorted(span for each in whole.values() for span in each)
@@ -129,7 +129,9 @@ class _Times:
         }
         before = every[0][0] - created_at if every else 0.0
         self.around = min(max(before, _START[0]), _START[1])
-        self.sensible = max(LEAST_LIMIT, math.fsum(self._each[case] * len(each) for case, each in whole.items()))
+        self.sensible = max(
+            LEAST_LIMIT_SECONDS, math.fsum(self._each[case] * len(each) for case, each in whole.items())
+        )
 
     def of(self, more: Mapping[str, int]) -> float:
         """Return the seconds of this many repeats of each case."""

@@ -6,13 +6,13 @@ from enum import StrEnum
 
 from assay.analyse.decide import DOUBTFUL
 from assay.analyse.percentiles import percentiles_of
-from assay.model.result.result import Row
-from assay.model.result.verdict import HELD, Verdict
-from assay.model.study.needs import Need
-from assay.model.told import NOT_TOLD
+from assay.model.result.result import ResultRow
+from assay.model.result.verdict import LOWER_BOUND, Verdict
+from assay.model.study.needs import TargetNeed
+from assay.model.told import MISSING_TEXT
 
 
-class Met(StrEnum):
+class NeedStatus(StrEnum):
     """The answer to a need, the worst first."""
 
     NO = "no"
@@ -20,11 +20,11 @@ class Met(StrEnum):
     YES = "yes"
 
 
-_ORDER = tuple(Met)
+_ORDER = tuple(NeedStatus)
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class NeedResult:
     """What one result shows about a need.
 
     Attributes:
@@ -34,84 +34,88 @@ class Reached:
         why: Why the answer is open; empty if it is not.
     """
 
-    row: Row
-    met: Met
+    row: ResultRow
+    status: NeedStatus
     value: float | None = None
     low: float | None = None
     high: float | None = None
     why: str = ""
 
-    def margin(self, need: Need) -> float:
+    def margin(self, need: TargetNeed) -> float:
         """Return by how much the result is better than needed, as a factor, at least; 0 if unknown."""
-        if need.at_most:
+        if need.is_upper_limit:
             return need.limit / self.high if self.high else 0.0
         return (self.low or 0.0) / need.limit
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class NeedAnswer:
     """What one target shows about one need.
 
     Attributes:
         reached: One for every point, in plan order; never empty.
     """
 
-    need: Need
+    need: TargetNeed
     target: str
-    reached: tuple[Reached, ...]
+    results: tuple[NeedResult, ...]
 
     @property
-    def worst(self) -> Reached:
+    def worst(self) -> NeedResult:
         """The point that decides: the one with the worst answer, and among these the least margin."""
-        return min(self.reached, key=lambda one: (_ORDER.index(one.met), one.margin(self.need)))
+        return min(self.results, key=lambda one: (_ORDER.index(one.status), one.margin(self.need)))
 
     @property
-    def met(self) -> Met:
+    def status(self) -> NeedStatus:
         """Yes if every point says yes, no if any says no."""
-        return self.worst.met
+        return self.worst.status
 
 
-def answers(needs: Sequence[Need], rows: Iterable[Row]) -> list[Answer]:
+def need_answers(needs: Sequence[TargetNeed], rows: Iterable[ResultRow]) -> list[NeedAnswer]:
     """Return the answers in the study's order, one for each need and target that has a result for it.
 
     Args:
         needs: Needs of the study.
         rows: Rows of the run.
     """
-    found: dict[tuple[int, str], list[Reached]] = {}
+    found: dict[tuple[int, str], list[NeedResult]] = {}
     rows = tuple(rows)
     for place, need in enumerate(needs):
         for row in rows:
-            sync = str(row.case.parameters.known("sync", NOT_TOLD))
+            sync = str(row.case.parameters.get_value("sync", MISSING_TEXT))
             if need.covers(row.case.workload, row.operation, sync):
                 found.setdefault((place, row.case.target), []).append(_reached(need, row))
-    return [Answer(needs[place], target, tuple(reached)) for (place, target), reached in found.items()]
+    return [NeedAnswer(needs[place], target, tuple(reached)) for (place, target), reached in found.items()]
 
 
-def _reached(need: Need, row: Row) -> Reached:
+def _reached(need: TargetNeed, row: ResultRow) -> NeedResult:
     value, low, high = _figures(need, row)
-    if row.no_result:
-        return Reached(row, Met.OPEN, why=str(row.verdict))
+    if row.has_no_result:
+        return NeedResult(row, NeedStatus.OPEN, why=str(row.verdict))
     if value is None:
-        return Reached(row, Met.OPEN, why="too few operations" if need.at_most and row.rate else "no result")
+        return NeedResult(
+            row, NeedStatus.OPEN, why="too few operations" if need.is_upper_limit and row.rate else "no result"
+        )
     if low is None or high is None:
-        return Reached(row, Met.OPEN, value, why="one repeat has no interval")
+        return NeedResult(row, NeedStatus.OPEN, value, why="one repeat has no interval")
     doubts = [verdict for verdict in row.verdicts if verdict in DOUBTFUL or verdict is Verdict.UNVERIFIED]
-    good, bad = (high <= need.limit, low > need.limit) if need.at_most else (low >= need.limit, high < need.limit)
+    good, bad = (
+        (high <= need.limit, low > need.limit) if need.is_upper_limit else (low >= need.limit, high < need.limit)
+    )
     if doubts and (good or bad):
-        return Reached(row, Met.OPEN, value, low, high, why=str(doubts[0]))
-    limitation = next((verdict for verdict in row.verdicts if verdict in HELD), None)
+        return NeedResult(row, NeedStatus.OPEN, value, low, high, why=str(doubts[0]))
+    limitation = next((verdict for verdict in row.verdicts if verdict in LOWER_BOUND), None)
     if bad and limitation is not None:
         # A limited result is a lower bound: the storage alone may satisfy the need.
-        return Reached(row, Met.OPEN, value, low, high, why=str(limitation))
-    met = Met.YES if good else Met.NO if bad else Met.OPEN
-    return Reached(
-        row, met, value, low, high, why="" if met is not Met.OPEN else "what is needed lies within the interval"
+        return NeedResult(row, NeedStatus.OPEN, value, low, high, why=str(limitation))
+    met = NeedStatus.YES if good else NeedStatus.NO if bad else NeedStatus.OPEN
+    return NeedResult(
+        row, met, value, low, high, why="" if met is not NeedStatus.OPEN else "what is needed lies within the interval"
     )
 
 
-def _figures(need: Need, row: Row) -> tuple[float | None, float | None, float | None]:
-    if need.at_most:
+def _figures(need: TargetNeed, row: ResultRow) -> tuple[float | None, float | None, float | None]:
+    if need.is_upper_limit:
         # A percentile over all operations together has no interval.
         percentile = percentiles_of(row).get(need.measure)
         known = percentile is not None and percentile.estimate is not None

@@ -4,8 +4,16 @@ from collections.abc import Iterator
 from itertools import groupby
 from statistics import median_low
 
-from assay.analyse.links import DIRECTIONS, SLOW, best_alone, bits_text, link_ceilings, own, stated_rate
-from assay.model.result.network import Direction, Network, NetworkFinding, NetworkFindings, NetworkHost
+from assay.analyse.links import (
+    DIRECTIONS,
+    SLOW_SHARE,
+    best_alone,
+    bits_text,
+    is_same_machine,
+    link_ceilings,
+    stated_rate,
+)
+from assay.model.result.network import Direction, NetworkFinding, NetworkFindings, NetworkHost, NetworkMeasurements
 from assay.model.units import about_number
 
 ASYMMETRY = 0.8
@@ -17,7 +25,7 @@ FAR = 2.0
 FAR_SECONDS = 100e-6
 
 
-def network_findings(network: Network) -> NetworkFindings:
+def network_findings(network: NetworkMeasurements) -> NetworkFindings:
     """Return all findings and ceilings that follow from the measurements."""
     findings = [
         *_unmeasured(network),
@@ -42,7 +50,7 @@ def network_findings(network: Network) -> NetworkFindings:
     return NetworkFindings(findings=tuple(findings), ceilings=ceilings)
 
 
-def _unmeasured(network: Network) -> Iterator[NetworkFinding]:
+def _unmeasured(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
     for host in network.hosts:
         if host.error:
             mend = "Mend that, or leave the host out."
@@ -85,7 +93,7 @@ def _iperf_remedy(error: str) -> str:
     return "Try iperf3 between the two by hand."
 
 
-def _same_machines(network: Network) -> Iterator[NetworkFinding]:
+def _same_machines(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
     known_hosts: dict[str, NetworkHost] = {}
     for host in network.hosts:
         keys = [host.identity, *(host.addresses if host.side == "server" else ())]
@@ -105,16 +113,16 @@ def _same_machines(network: Network) -> Iterator[NetworkFinding]:
                 known_hosts.setdefault(key, host)
 
 
-def _slow_links(network: Network) -> Iterator[NetworkFinding]:
-    for client in network.names("client"):
-        for server in network.names("server"):
+def _slow_links(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
+    for client in network.host_names("client"):
+        for server in network.host_names("server"):
             rates = stated_rate(network, "client", client), stated_rate(network, "server", server)
             lines = [line for line in network.lines if (line.client, line.server) == (client, server)]
             known = [rate for rate in (*rates, *(line.bits_per_s for line in lines)) if rate]
             bottleneck = "line between their sites" if lines and lines[0].bits_per_s == min(known) else "slower link"
             for direction in DIRECTIONS:
                 best = _pair_rate(network, client, server, direction)
-                if known and best and best < SLOW * min(known):
+                if known and best and best < SLOW_SHARE * min(known):
                     yield NetworkFinding(
                         kind="slow link",
                         about=f"{client}, {server}",
@@ -126,9 +134,9 @@ def _slow_links(network: Network) -> Iterator[NetworkFinding]:
                     )
 
 
-def _asymmetric(network: Network) -> Iterator[NetworkFinding]:
-    for client in network.names("client"):
-        for server in network.names("server"):
+def _asymmetric(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
+    for client in network.host_names("client"):
+        for server in network.host_names("server"):
             write, read = (_pair_rate(network, client, server, direction) for direction in DIRECTIONS)
             if write and read and min(write, read) < ASYMMETRY * max(write, read):
                 yield NetworkFinding(
@@ -139,7 +147,7 @@ def _asymmetric(network: Network) -> Iterator[NetworkFinding]:
                 )
 
 
-def _packet_sizes(network: Network) -> Iterator[NetworkFinding]:
+def _packet_sizes(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
     for item in network.mtus:
         if item.mtu is not None and item.interface_mtu is not None and item.mtu < item.interface_mtu:
             yield NetworkFinding(
@@ -149,7 +157,11 @@ def _packet_sizes(network: Network) -> Iterator[NetworkFinding]:
                 f"but those above {item.mtu} do not get to {item.server}",
                 remedy="Set the same MTU on all interfaces and switches: large packets may be lost without a word.",
             )
-    sizes = {item.mtu for item in network.mtus if item.mtu is not None and not own(network, item.client, item.server)}
+    sizes = {
+        item.mtu
+        for item in network.mtus
+        if item.mtu is not None and not is_same_machine(network, item.client, item.server)
+    }
     far = {(link.mtu, link.host) for link in network.links if link.mtu is not None and link.interface != "lo"}
     if len(sizes) > 1 or len({mtu for mtu, _ in far}) > 1:
         hosts = "; ".join(f"{host} {mtu}" for mtu, host in sorted(far)) or ", ".join(map(str, sorted(sizes)))
@@ -161,8 +173,12 @@ def _packet_sizes(network: Network) -> Iterator[NetworkFinding]:
         )
 
 
-def _round_trips(network: Network) -> Iterator[NetworkFinding]:
-    known = [item for item in network.rtts if item.median is not None and not own(network, item.client, item.server)]
+def _round_trips(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
+    known = [
+        item
+        for item in network.rtts
+        if item.median is not None and not is_same_machine(network, item.client, item.server)
+    ]
     usual = median_low(item.median or 0.0 for item in known) if known else 0.0
     for item in known:
         far = (item.median or 0.0) - usual > FAR_SECONDS and (item.median or 0.0) > FAR * usual
@@ -183,7 +199,7 @@ def _round_trips(network: Network) -> Iterator[NetworkFinding]:
             )
 
 
-def _one_connection(network: Network) -> Iterator[NetworkFinding]:
+def _one_connection(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
     if len(network.streams) < 2:
         return
     few, many = min(network.streams), max(network.streams)
@@ -205,9 +221,9 @@ def _one_connection(network: Network) -> Iterator[NetworkFinding]:
         )
 
 
-def _pair_rate(network: Network, client: str, server: str, direction: Direction) -> float:
+def _pair_rate(network: NetworkMeasurements, client: str, server: str, direction: Direction) -> float:
     """Return the bits per second of a pair alone; 0 if unknown, or if there is no link between the two."""
-    if own(network, client, server):
+    if is_same_machine(network, client, server):
         return 0.0
     return best_alone([path for path in network.paths if path.direction == direction], client, server)
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
-from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import Percentile, Row
+from assay.model.result.percentile import MIN_OPS
+from assay.model.result.result import Percentile, ResultRow
 from assay.model.result.sample import Sample
 
 
-def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:
+def repeat_percentiles(samples: Iterable[Sample], name: str) -> dict[int, float]:
     """Return repeat -> its own percentile in nanoseconds; empty unless each repeat has enough operations for it.
 
     A repeat with too few operations is not left out alone: in phases of fixed duration the slow repeats have few
@@ -26,7 +26,7 @@ def of_repeats(samples: Iterable[Sample], name: str) -> dict[int, float]:
     """
     found: dict[int, float] = {}
     for sample in samples:
-        if sample.ops < LEAST_OPS[name] or name not in sample.latency:
+        if sample.ops < MIN_OPS[name] or name not in sample.latency:
             return {}
         found[sample.repeat] = sample.latency[name]
     return found
@@ -42,17 +42,17 @@ def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple
     counts = [sample.ops for sample in samples if sample.latency]
     if not counts:
         return ()
-    return tuple(_percentile(samples, name, counts, pooled.get(name)) for name in LEAST_OPS)
+    return tuple(_percentile(samples, name, counts, pooled.get(name)) for name in MIN_OPS)
 
 
-def percentiles_of(row: Row) -> dict[str, Percentile]:
+def percentiles_of(row: ResultRow) -> dict[str, Percentile]:
     """Return the percentiles of a row by name, also of a quickly analysed row, which lacks pooled percentiles."""
     found = row.percentiles or percentiles(usable(row.samples), row.latency)
     return {item.name: item for item in found}
 
 
 def _percentile(samples: Sequence[Sample], name: str, counts: Sequence[int], pooled: float | None) -> Percentile:
-    own = list(of_repeats(samples, name).values())
+    own = list(repeat_percentiles(samples, name).values())
     return Percentile(
         name=name,
         least_ops=min(counts),

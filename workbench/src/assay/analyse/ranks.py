@@ -7,8 +7,8 @@ done at a moment that another host marked, such as the end of its first lane, is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assay.analyse.samples import Heard, ended_sample, failed_writes, listen, merged_latency, phase_sample
-from assay.contract.counts import added_up, by_kind, progress
+from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample, sort_events
+from assay.contract.counts import group_by_kind, progress_counts, summed_fields
 from assay.contract.messages import (
     HostConnections,
     HostCpu,
@@ -44,17 +44,17 @@ class Rank:
     host: str
     offset_ns: int
     uncertainty_ns: int | None
-    heard: Heard
+    log: EventLog
 
     def started(self, number: int) -> int | None:
         """Return when a phase started, on the controller's clock in nanoseconds; None if it did not."""
-        start = self.heard.starts.get(number)
+        start = self.log.starts.get(number)
         return start.at_ns - self.offset_ns if start else None
 
 
 def read_rank(host: str, offset_ns: int, uncertainty_ns: int | None, events: Iterable[object]) -> Rank:
     """Return a rank from its events; arguments as in `Rank`."""
-    return Rank(host, offset_ns, uncertainty_ns, listen(events))
+    return Rank(host, offset_ns, uncertainty_ns, sort_events(events))
 
 
 def samples_from_ranks(case_id: str, repeat: int, ranks: Sequence[Rank]) -> tuple[Sample, ...]:
@@ -68,7 +68,7 @@ def samples_from_ranks(case_id: str, repeat: int, ranks: Sequence[Rank]) -> tupl
         repeat: Its number.
         ranks: All ranks, in order; one without events counts as crashed.
     """
-    hello = next((rank.heard.hello for rank in ranks if rank.heard.hello is not None), None)
+    hello = next((rank.log.hello for rank in ranks if rank.log.hello is not None), None)
     if hello is None:
         return ()
     numbers = [number for number, phase in enumerate(hello.job.phases) if phase.measured]
@@ -79,7 +79,7 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
     singles = [_single(case_id, repeat, number, rank) for rank in ranks]
     errors = _errors(singles, ranks)
     status = min((single.status for single in singles), key=_WORST.index)
-    ends = [rank.heard.ends.get(number) for rank in ranks]
+    ends = [rank.log.ends.get(number) for rank in ranks]
     whole = [end for end in ends if end is not None and end.lanes]
     if len(whole) < len(ranks):
         worst = next(single for single in singles if single.status == status)
@@ -88,12 +88,12 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
     shifts = [(rank.started(number) or 0) - origin for rank in ranks]
     merged = _merged_end(whole, ranks, number, shifts)
     first = next(rank for rank, shift in zip(ranks, shifts, strict=True) if not shift)
-    log = Heard(
-        hello=first.heard.hello,
-        starts=first.heard.starts,
+    log = EventLog(
+        hello=first.log.hello,
+        starts=first.log.starts,
         ends={number: merged},
         existing=_existing(ranks),
-        intervals={number: _merged_intervals([rank.heard.intervals.get(number, []) for rank in ranks])},
+        intervals={number: _merged_intervals([rank.log.intervals.get(number, []) for rank in ranks])},
     )
     sample = ended_sample(case_id, repeat, merged, log, errors)
     stonewall = merged.first_finisher.end_ns
@@ -102,13 +102,13 @@ def _sample(case_id: str, repeat: int, number: int, ranks: Sequence[Rank]) -> Sa
         "cpus": _cpus(ranks),
         "hosts": _shares(singles, ranks, number, stonewall, origin),
         "clock_uncertainty_ns": max((rank.uncertainty_ns or 0 for rank in ranks), default=0),
-        "failed_writes": sum(failed_writes(number, rank.heard) for rank in ranks if rank.heard.hello is not None),
+        "failed_writes": sum(failed_writes(number, rank.log) for rank in ranks if rank.log.hello is not None),
     }
     return sample.model_copy(update=more)
 
 
 def _single(case_id: str, repeat: int, number: int, rank: Rank) -> Sample:
-    log = rank.heard
+    log = rank.log
     if log.hello is None:
         return Sample(case=case_id, repeat=repeat, phase=number, operation="", status="crashed", started_at=0.0)
     return phase_sample(case_id, repeat, number, log)
@@ -128,7 +128,7 @@ def _errors(singles: Sequence[Sample], ranks: Sequence[Rank]) -> tuple[ErrorTall
 
 def _existing(ranks: Sequence[Rank]) -> ExistingObjects | None:
     """Return the objects that existed before; None if the hosts do not agree on them."""
-    found = [rank.heard.existing for rank in ranks]
+    found = [rank.log.existing for rank in ranks]
     return found[0] if all(one == found[0] for one in found) else None
 
 
@@ -136,7 +136,7 @@ def _cpus(ranks: Sequence[Rank]) -> int:
     """Return the number of CPUs of all machines; hosts that are namespaces of one machine count once."""
     machines = {}
     for rank in ranks:
-        hello = rank.heard.hello
+        hello = rank.log.hello
         if hello is not None:
             machines[hello.boot_id or rank.host] = hello.cpus
     return sum(machines.values())
@@ -155,7 +155,7 @@ def _merged_end(
     first = min(lane.end_ns for lane in lanes)
     totals = _totals([of_kind for end in ends for of_kind in end.operations])
     steady = [_shifted(end.steady, shift) for end, shift in zip(ends, shifts, strict=True)]
-    done = Progress(ends, [rank.heard.intervals.get(number, []) for rank in ranks], shifts)
+    done = HostsProgress(ends, [rank.log.intervals.get(number, []) for rank in ranks], shifts)
     starts = [lane.start_ns for lane in lanes]
     return ends[0].model_copy(
         update={
@@ -189,12 +189,12 @@ def _totals(parts: Sequence[OpTotals]) -> list[OpTotals]:
     """Return the totals of all hosts, one for each kind of operation."""
     return [
         OpTotals(
-            **added_up(group),
+            **summed_fields(group),
             latency=_latency([part.latency for part in group]),
             first_byte=_latency([part.first_byte for part in group]),
             repeated=_latency([part.repeated for part in group]),
         )
-        for group in by_kind(parts)
+        for group in group_by_kind(parts)
     ]
 
 
@@ -236,7 +236,7 @@ def _shifted(window: Window | None, shift: int) -> Window | None:
     return window.model_copy(update={"start_ns": window.start_ns + shift, "end_ns": window.end_ns + shift})
 
 
-class Progress:
+class HostsProgress:
     """Operations and bytes that all hosts together had completed at a moment of the common axis."""
 
     def __init__(
@@ -245,18 +245,18 @@ class Progress:
         """Take ends, intervals and shifts of the same hosts in the same order."""
         self._hosts = list(zip(ends, intervals, shifts, strict=True))
 
-    def by(self, moment_ns: int) -> tuple[int, int]:
+    def done_at(self, moment_ns: int) -> tuple[int, int]:
         """Return (operations, bytes) completed by a moment."""
-        parts = [done_by(intervals, end, moment_ns - shift) for end, intervals, shift in self._hosts]
+        parts = [host_done_at(intervals, end, moment_ns - shift) for end, intervals, shift in self._hosts]
         return sum(ops for ops, _ in parts), sum(amount for _, amount in parts)
 
     def window(self, start_ns: int, end_ns: int) -> Window:
         """Return what was completed between two moments."""
-        (ops, amount), (ops_before, before) = self.by(end_ns), self.by(start_ns)
+        (ops, amount), (ops_before, before) = self.done_at(end_ns), self.done_at(start_ns)
         return Window(start_ns=start_ns, end_ns=end_ns, ops=max(0, ops - ops_before), bytes=max(0, amount - before))
 
 
-def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: int) -> tuple[int, int]:
+def host_done_at(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: int) -> tuple[int, int]:
     """Return (operations, bytes) that one host had completed: linear in an interval, exact at its last lane's end.
 
     Args:
@@ -272,7 +272,7 @@ def done_by(intervals: Sequence[IntervalEvent], end: PhaseEndEvent, moment_ns: i
         stop = min(event.end_ns, end.last_finisher.end_ns)
         length = stop - event.start_ns
         share = min(1.0, max(0.0, (moment_ns - event.start_ns) / length)) if length > 0 else float(moment_ns >= stop)
-        ops += share * sum(part.ops for part in progress(event.operations, data))
+        ops += share * sum(part.ops for part in progress_counts(event.operations, data))
         amount += share * sum(part.bytes for part in event.operations)
     return round(ops), round(amount)
 
@@ -293,7 +293,7 @@ def _stonewall(walls: Sequence[Stonewall | None], shifts: Sequence[int]) -> Ston
     return Stonewall(window=window, least_ops=least, most_ops=max(wall.most_ops for wall in known))
 
 
-def _common_window(windows: Sequence[Window | None], done: Progress) -> Window | None:
+def _common_window(windows: Sequence[Window | None], done: HostsProgress) -> Window | None:
     """Return the window in which every lane of every host worked."""
     known = [window for window in windows if window is not None]
     if len(known) < len(windows):
@@ -372,7 +372,8 @@ def _merged_intervals(hosts: Sequence[Sequence[IntervalEvent]]) -> list[Interval
     merged = []
     for _, parts in sorted(found.items()):
         operations = [
-            OpInterval(**added_up(group)) for group in by_kind([one for part in parts for one in part.operations])
+            OpInterval(**summed_fields(group))
+            for group in group_by_kind([one for part in parts for one in part.operations])
         ]
         end = max(part.end_ns for part in parts)
         earlier = [one for part in parts for one in part.earlier or ()]
@@ -386,10 +387,10 @@ def _shares(
     """Return what each host contributed."""
     shares = []
     for single, rank in zip(singles, ranks, strict=True):
-        end, start = rank.heard.ends.get(number), rank.started(number)
+        end, start = rank.log.ends.get(number), rank.started(number)
         moved = 0
         if end is not None and start is not None and stonewall_ns:
-            _, moved = done_by(rank.heard.intervals.get(number, []), end, stonewall_ns - (start - origin))
+            _, moved = host_done_at(rank.log.intervals.get(number, []), end, stonewall_ns - (start - origin))
         cpu = single.cpu_user_ns + single.cpu_system_ns
         shares.append(
             HostShare(

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
-from assay.analyse.decide import decide, mean_seconds
+from assay.analyse.decide import decide, mean_repeat_seconds
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
 from assay.analyse.odd.notes import falling, notes
 from assay.analyse.percentiles import percentiles
-from assay.analyse.statistics.alike import alike_notes
+from assay.analyse.statistics.alike import autocorrelation_notes
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.percentile import said
-from assay.model.result.result import PricedRun, Row, RunAnalysis
+from assay.model.result.percentile import reliable_latencies
+from assay.model.result.result import PricedRun, ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.verdict import Finding, Unevaluated, Verdict
-from assay.model.study.case import Case, Excluded
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.names import is_counted
 from assay.model.units import UnitError, parse_size
 
@@ -40,13 +40,13 @@ because analysis and judgement do not import each other."""
 def analyse(
     run: PricedRun,
     cases: Sequence[Case],
-    excluded: Sequence[Excluded],
+    excluded: Sequence[ExcludedPoint],
     samples: Iterable[Sample],
     jobs: Sequence[JobRecord],
     judge: Judge,
     quick: bool = False,
     settled: Mapping[str, bool] = MappingProxyType({}),
-    likeness: float | None = 0.0,
+    autocorrelation: float | None = 0.0,
 ) -> RunAnalysis:
     """Group samples into rows, estimate, pool, judge, compare, and note what is odd.
 
@@ -67,28 +67,30 @@ def analyse(
     executed: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         executed[job.case].append(job)
-    maker = RowMaker(run, judge, quick, settled, likeness or 0.0)
+    maker = RowMaker(run, judge, quick, settled, autocorrelation or 0.0)
     rows = tuple(row for case in cases for row in maker.rows(case, of_case[case.id], executed[case.id]))
-    comparisons = () if quick else compare(rows, run.looks)
+    comparisons = () if quick else compare(rows, run.look_count)
     machine = run.machine and run.machine.model_copy(update={"rows": sum(bool(row.machine) for row in rows)})
-    took = mean_seconds((job.case, job.seconds) for job in jobs)
+    took = mean_repeat_seconds((job.case, job.seconds) for job in jobs)
     return RunAnalysis(
         run=run,
         cases=tuple(cases),
         excluded=tuple(excluded),
         rows=rows,
         comparisons=comparisons,
-        decisions=decide(rows, comparisons, run.equal_within, took, run.ignored, run.alike),
-        latency_comparisons=() if quick else tuple(pair for of in LATENCIES for pair in compare(rows, run.looks, of)),
-        notes=() if quick else (*falling(rows), *machine_notes(machine), *_other_notes(rows, maker, likeness)),
+        decisions=decide(rows, comparisons, run.equal_within, took, run.ignored_verdicts, run.symmetric_verdicts),
+        latency_comparisons=()
+        if quick
+        else tuple(pair for of in LATENCIES for pair in compare(rows, run.look_count, of)),
+        notes=() if quick else (*falling(rows), *machine_notes(machine), *_other_notes(rows, maker, autocorrelation)),
         machine=machine,
         jobs=tuple(jobs),
     )
 
 
-def _other_notes(rows: Sequence[Row], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
+def _other_notes(rows: Sequence[ResultRow], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
     counts = [row.rate.n for row in rows if row.rate is not None]
-    return (*maker.unread, *alike_notes(likeness, counts), *notes(rows, maker.places))
+    return (*maker.unread, *autocorrelation_notes(likeness, counts), *notes(rows, maker.places))
 
 
 class RowMaker:
@@ -100,7 +102,7 @@ class RowMaker:
         judge: Judge,
         quick: bool = False,
         settled: Mapping[str, bool] = MappingProxyType({}),
-        likeness: float = 0.0,
+        autocorrelation: float = 0.0,
     ) -> None:
         """Store what the rows have in common; arguments as in `analyse`."""
         self.places = {place.target: place for place in run.places}
@@ -112,11 +114,11 @@ class RowMaker:
         self._judge = judge
         self._quick = quick
         self._settled = settled
-        self._likeness = likeness
+        self._likeness = autocorrelation
         self.unread: list[str] = []
         """Data of repeats that could not be read, one sentence each."""
 
-    def rows(self, case: Case, samples: Sequence[Sample], jobs: Sequence[JobRecord]) -> Iterator[Row]:
+    def rows(self, case: Case, samples: Sequence[Sample], jobs: Sequence[JobRecord]) -> Iterator[ResultRow]:
         """Yield the rows of one case, in the order of its operations.
 
         Args:
@@ -134,7 +136,7 @@ class RowMaker:
         with_blocks = [_with_block(sample, devices[0]) for sample in samples] if devices else samples
         return _by_operation(case, with_blocks)
 
-    def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> Row:
+    def _row(self, case: Case, label: str, samples: tuple[Sample, ...], jobs: Sequence[JobRecord]) -> ResultRow:
         counted = usable(samples)
         moved = [sample.throughput for sample in counted if sample.moves_data]
         throughput = estimate(moved, self._likeness) if moved else None
@@ -155,7 +157,7 @@ class RowMaker:
             reasons=_reasons(samples, jobs) if len(samples) < planned else (),
             # A case that ran out of time is not judged by the precision that the study requests.
             within=self._within if self._settled.get(case.id, True) else None,
-            unsure=self._ceilings.unsure(case, operation, place),
+            missing_value=self._ceilings.missing_parameter(case, operation, place),
         )
         verdict, findings, not_evaluated = self._judge(evidence)
         pooled = () if self._quick else counted
@@ -163,7 +165,7 @@ class RowMaker:
         latency, pool = _pooled([(item.repeat, item.latency, item.histogram) for item in pooled], on_unreadable)
         delays = [(item.repeat, item.start_delay, item.start_delay_histogram) for item in pooled]
         remaining, machine = set_aside(self._controls, case, counted, findings)
-        return Row(
+        return ResultRow(
             case=case,
             operation=label,
             throughput=throughput,
@@ -181,7 +183,7 @@ class RowMaker:
         )
 
     def _note_unreadable(self, case: Case, label: str, repeat: int, why: str) -> None:
-        self.unread.append(f"{case.label}, {label}: the latencies of repeat {repeat} are left out: {plain(why)}.")
+        self.unread.append(f"{case.label}, {label}: the latencies of repeat {repeat} are left out: {escape_line(why)}.")
 
 
 def _with_block(sample: Sample, devices: Sequence[Layer]) -> Sample:
@@ -189,7 +191,7 @@ def _with_block(sample: Sample, devices: Sequence[Layer]) -> Sample:
 
     The engine cannot query the devices of such a file system.
     """
-    if sample.block is not None or (used := sample.used(devices)) is None:
+    if sample.block is not None or (used := sample.device_use(devices)) is None:
         return sample
     return sample.model_copy(update={"block": used})
 
@@ -247,7 +249,7 @@ def _pooled(
             if missing := {"min", "mean", "max"} - summary.keys():
                 raise AssayError(f"{', '.join(sorted(missing))} missing in their summary")
             part = histograms.decode(text)
-            histograms.check_alike(parts[0] if parts else part, part)
+            histograms.check_resolution(parts[0] if parts else part, part)
         except AssayError as error:
             on_unreadable(repeat, error.message)
             continue
@@ -262,7 +264,7 @@ def _pooled(
         return {}, None
     greatest = max(summary["max"] for summary in summaries)
     mean = sum(summary["mean"] * total for summary, total in zip(summaries, totals, strict=True)) / count
-    tail = {name: min(value, greatest) for name, value in said(histograms.summary(pool), count).items()}
+    tail = {name: min(value, greatest) for name, value in reliable_latencies(histograms.summary(pool), count).items()}
     return {"min": min(summary["min"] for summary in summaries), "mean": mean, **tail, "max": greatest}, pool
 
 

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from assay.analyse.between import LEAST_RUNS, Between
-from assay.analyse.compare import LATENCIES, comparable, compare_medians, compare_rounds, has_rate, key_of
+from assay.analyse.between import LEAST_RUNS, RunVariation
+from assay.analyse.compare import LATENCIES, compare_medians, compare_rounds, has_rate, is_comparable, key_of
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
 from assay.model.base import AssayError
-from assay.model.result.comparison import ComparedRow, RunName, RunsComparison, Side, UncomparedRow
-from assay.model.result.result import Compared, Comparison, Percentile, Row, RunAnalysis
+from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison, UncomparedRow
+from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
-from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.study.repeats import MIN_COMPARED
 
 NAMES = ("before", "after")
-HOW_TO_TELL = (
+MORE_RUNS_HINT = (
     f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
     " it in the folder; two places that you have now are compared by `assay compare --ab A B`"
 )
@@ -29,7 +29,7 @@ def compare_runs(
     before: Sequence[RunAnalysis],
     after: Sequence[RunAnalysis],
     by_target: bool = False,
-    known: Between | None = None,
+    variation: RunVariation | None = None,
 ) -> RunsComparison:
     """Compare every row of one run, or of several, with the same row of another run, or of several.
 
@@ -51,54 +51,58 @@ def compare_runs(
     same = _same(matched, before, after)
     # The variation of latencies between runs is unknown: `known` has rates only.
     latencies = {of: _medians(same, None, of) for of in LATENCIES}
-    compared = _compared(matched, _medians(same, known), latencies, same)
+    compared = _compared(matched, _medians(same, variation), latencies, same)
     return RunsComparison(
-        before=RunName.of(before[-1].run),
-        after=RunName.of(after[-1].run),
+        before=RunLabel.of(before[-1].run),
+        after=RunLabel.of(after[-1].run),
         runs=(len(before), len(after)),
-        known_runs=0 if known is None else known.runs,
-        typical=None if known is None else known.typical,
+        known_runs=0 if variation is None else variation.run_count,
+        typical=None if variation is None else variation.typical,
         rows=compared,
         uncompared=tuple(rest),
         differences=differences,
     )
 
 
-Found = dict[int, Comparison]
+PairComparisons = dict[int, Comparison]
 """Index of a matched pair -> its comparison."""
-Same = Sequence[tuple[list[Row], list[Row]]]
+SameRows = Sequence[tuple[list[ResultRow], list[ResultRow]]]
 """For each matched pair, its rows in all runs before and in all runs after."""
 
 
-def _same(matched: Sequence[tuple[Row, Row]], before: Sequence[RunAnalysis], after: Sequence[RunAnalysis]) -> Same:
+def _same(
+    matched: Sequence[tuple[ResultRow, ResultRow]], before: Sequence[RunAnalysis], after: Sequence[RunAnalysis]
+) -> SameRows:
     here, there = _by_key(before), _by_key(after)
     return [(here[key_of(old)], there[key_of(new)]) for old, new in matched]
 
 
-def _by_key(runs: Sequence[RunAnalysis]) -> dict[tuple[str, ...], list[Row]]:
-    found: dict[tuple[str, ...], list[Row]] = {}
+def _by_key(runs: Sequence[RunAnalysis]) -> dict[tuple[str, ...], list[ResultRow]]:
+    found: dict[tuple[str, ...], list[ResultRow]] = {}
     for run in runs:
         for row in run.rows:
             found.setdefault(key_of(row), []).append(row)
     return found
 
 
-def _medians(same: Same, known: Between | None, of: Compared = "rate") -> Found:
+def _medians(same: SameRows, known: RunVariation | None, of: ComparedQuantity = "rate") -> PairComparisons:
     """Compare the pairs of which both sides have runs with a value to compare."""
     every = ((_known(before, of), _known(after, of)) for before, after in same)
     sides = {place: (before, after) for place, (before, after) in enumerate(every) if before and after}
     return dict(zip(sides, compare_medians(list(sides.values()), NAMES, known, of), strict=True))
 
 
-def _known(rows: Sequence[Row], of: Compared) -> list[Row]:
+def _known(rows: Sequence[ResultRow], of: ComparedQuantity) -> list[ResultRow]:
     """Return the rows with a rate; none if one of them has too few operations for a percentile, as slow ones do."""
     measured = [row for row in rows if has_rate(row)]
-    return measured if all(comparable(row, of) for row in measured) else []
+    return measured if all(is_comparable(row, of) for row in measured) else []
 
 
-def _rounds(matched: Sequence[tuple[Row, Row]], looks: int, of: Compared = "rate") -> Found:
+def _rounds(
+    matched: Sequence[tuple[ResultRow, ResultRow]], looks: int, of: ComparedQuantity = "rate"
+) -> PairComparisons:
     """Compare the pairs of which both targets have a value to compare."""
-    sides = {place: pair for place, pair in enumerate(matched) if all(comparable(row, of) for row in pair)}
+    sides = {place: pair for place, pair in enumerate(matched) if all(is_comparable(row, of) for row in pair)}
     return dict(zip(sides, compare_rounds(list(sides.values()), looks=looks, of=of), strict=True))
 
 
@@ -113,9 +117,9 @@ def compare_targets(run: RunAnalysis) -> RunsComparison:
         raise AssayError(f"run {run.run.id} has one target, {targets[0]}", "name two runs to compare them")
     pairs = list(combinations(targets, 2))
     matched, rest = _matched(run.rows, run.rows, pairs, ("first target", "second target"))
-    looks = run.run.looks
+    looks = run.run.look_count
     compared = _compared(matched, _rounds(matched, looks), {of: _rounds(matched, looks, of) for of in LATENCIES})
-    name = RunName.of(run.run)
+    name = RunLabel.of(run.run)
     return RunsComparison(before=name, after=name, rows=compared, uncompared=tuple(rest), differences=())
 
 
@@ -146,8 +150,8 @@ def _target_pairs(before: list[str], after: list[str], by_target: bool) -> list[
 Key = tuple[str, str, str, int]
 
 
-def _keyed(rows: Iterable[Row], target: str) -> dict[Key, Row]:
-    found: dict[Key, Row] = {}
+def _keyed(rows: Iterable[ResultRow], target: str) -> dict[Key, ResultRow]:
+    found: dict[Key, ResultRow] = {}
     counts: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         if row.case.target == target:
@@ -158,10 +162,10 @@ def _keyed(rows: Iterable[Row], target: str) -> dict[Key, Row]:
 
 
 def _matched(
-    before: Sequence[Row], after: Sequence[Row], targets: Sequence[tuple[str, str]], sides: tuple[str, str]
-) -> tuple[list[tuple[Row, Row]], list[UncomparedRow]]:
+    before: Sequence[ResultRow], after: Sequence[ResultRow], targets: Sequence[tuple[str, str]], sides: tuple[str, str]
+) -> tuple[list[tuple[ResultRow, ResultRow]], list[UncomparedRow]]:
     """Return pairs of the same row, and the rows that have no partner with a rate."""
-    matched: list[tuple[Row, Row]] = []
+    matched: list[tuple[ResultRow, ResultRow]] = []
     rest: list[UncomparedRow] = []
     for first, second in targets:
         here, there = _keyed(before, first), _keyed(after, second)
@@ -175,13 +179,16 @@ def _matched(
 
 
 def _compared(
-    matched: Sequence[tuple[Row, Row]], rates: Found, latencies: Mapping[Compared, Found], same: Same | None = None
+    matched: Sequence[tuple[ResultRow, ResultRow]],
+    rates: PairComparisons,
+    latencies: Mapping[ComparedQuantity, PairComparisons],
+    same: SameRows | None = None,
 ) -> tuple[ComparedRow, ...]:
     runs = same or [([old], [new]) for old, new in matched]
     return tuple(
         ComparedRow(
-            what=row_words(new),
-            counted=new.counted,
+            what=row_label(new),
+            counted=new.is_counted,
             comparison=rates[place],
             before=_side(old, runs[place][0]),
             after=_side(new, runs[place][1]),
@@ -192,12 +199,12 @@ def _compared(
     )
 
 
-def row_words(row: Row) -> str:
+def row_label(row: ResultRow) -> str:
     """Return workload, parameters and operation of a row, without its target."""
     return f"{row.case.label.removeprefix(f'{row.case.target} / ')}, {row.operation}"
 
 
-def _uncompared(old: Row | None, new: Row | None, sides: tuple[str, str]) -> UncomparedRow:
+def _uncompared(old: ResultRow | None, new: ResultRow | None, sides: tuple[str, str]) -> UncomparedRow:
     row = old or new
     assert row is not None
     if old is None or new is None:
@@ -207,14 +214,14 @@ def _uncompared(old: Row | None, new: Row | None, sides: tuple[str, str]) -> Unc
         reason = "; ".join(_without_rate(row, side) for row, side in both if not has_rate(row))
     targets = dict.fromkeys(side.case.target for side in (old, new) if side is not None)
     return UncomparedRow(
-        name=f"{' -> '.join(targets)} / {row_words(row)}",
+        name=f"{' -> '.join(targets)} / {row_label(row)}",
         before=old.verdict if old else None,
         after=new.verdict if new else None,
         reason=reason,
     )
 
 
-def _without_rate(row: Row, side: str) -> str:
+def _without_rate(row: ResultRow, side: str) -> str:
     why = f": {row.findings[0].text}" if row.findings else ""
     return f"no usable repeat in the {side}{why}"
 
@@ -224,13 +231,13 @@ def _middle(found: Sequence[Percentile]) -> Percentile:
     return sorted(found, key=lambda one: one.value or 0.0)[len(found) // 2]
 
 
-def _side(row: Row, runs: Sequence[Row]) -> Side:
+def _side(row: ResultRow, runs: Sequence[ResultRow]) -> ComparedSide:
     """Return the results of a row on one side: medians of several runs, or the repeats of a single run."""
     assert row.rate is not None
     medians = [one.rate.median for one in runs if one.rate is not None and one.rate.median > 0]
     every = [percentiles_of(one) for one in runs]
     known = {name: _middle([found[name] for found in every if name in found]) for name in percentiles_of(row)}
-    return Side(
+    return ComparedSide(
         rate=estimate(medians) if len(medians) > 1 else row.rate,
         verdict=row.verdict,
         finding=row.findings[0].text if row.findings else "",
@@ -244,11 +251,11 @@ def mean_ratio(rows: Iterable[ComparedRow]) -> tuple[float, int] | None:
 
     Rows with a false number on a side are left out.
     """
-    logs = [math.log(row.after.rate.median / row.before.rate.median) for row in rows if not row.no_result]
+    logs = [math.log(row.after.rate.median / row.before.rate.median) for row in rows if not row.has_no_result]
     return (math.exp(math.fsum(logs) / len(logs)), len(logs)) if logs else None
 
 
-class Unjudged(NamedTuple):
+class UnjudgedRow(NamedTuple):
     """A row that could not be judged, and why."""
 
     row: str
@@ -258,7 +265,7 @@ class Unjudged(NamedTuple):
         return f"{self.row}: {self.why}"
 
 
-class Broken(NamedTuple):
+class LostRow(NamedTuple):
     """A row that no longer has a result, and why.
 
     Attributes:
@@ -283,9 +290,9 @@ class Gate(NamedTuple):
     """
 
     slower: tuple[ComparedRow, ...]
-    broken: tuple[Broken, ...]
-    unjudged: tuple[Unjudged, ...]
-    open: bool = False
+    lost: tuple[LostRow, ...]
+    unjudged: tuple[UnjudgedRow, ...]
+    is_undecided: bool = False
 
 
 def gate(found: RunsComparison, allowed: float) -> Gate:
@@ -301,21 +308,21 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         found: The comparison.
         allowed: Greatest slowdown that passes, as a share of the rate before.
     """
-    slower = tuple(row for row in found.rows if row.judged and row.comparison.separable and _slowdown(row) > allowed)
-    broken = [Broken(row.name, row.reason) for row in found.uncompared if row.before is not None]
-    unjudged = [Unjudged(row.name, row.reason) for row in found.uncompared if row.before is None]
+    slower = tuple(row for row in found.rows if row.is_judged and row.comparison.separable and _slowdown(row) > allowed)
+    broken = [LostRow(row.name, row.reason) for row in found.uncompared if row.before is not None]
+    unjudged = [UnjudgedRow(row.name, row.reason) for row in found.uncompared if row.before is None]
     for row in found.rows:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
-            broken.append(Broken(row.name, f"{new} now: {row.after.finding}".rstrip(": ")))
-        elif row.no_result or not row.comparison.told:
-            unjudged.append(Unjudged(row.name, row.comparison.caveat))
-        elif row.comparison.too_few:
-            unjudged.append(Unjudged(row.name, _too_few(row.comparison)))
-    unknown = [row for row in found.rows if row.comparison.unit == "run" and row.comparison.too_few]
-    if not any(row.judged for row in found.rows) and not unknown:
-        broken.append(Broken("", "no row could be judged"))
-    return Gate(slower, tuple(broken), tuple(unjudged), bool(unknown) and not any(row.judged for row in found.rows))
+            broken.append(LostRow(row.name, f"{new} now: {row.after.finding}".rstrip(": ")))
+        elif row.has_no_result or not row.comparison.told:
+            unjudged.append(UnjudgedRow(row.name, row.comparison.caveat))
+        elif row.comparison.has_too_few:
+            unjudged.append(UnjudgedRow(row.name, _too_few(row.comparison)))
+    unknown = [row for row in found.rows if row.comparison.unit == "run" and row.comparison.has_too_few]
+    if not any(row.is_judged for row in found.rows) and not unknown:
+        broken.append(LostRow("", "no row could be judged"))
+    return Gate(slower, tuple(broken), tuple(unjudged), bool(unknown) and not any(row.is_judged for row in found.rows))
 
 
 def _too_few(pair: Comparison) -> str:
@@ -324,13 +331,14 @@ def _too_few(pair: Comparison) -> str:
         return (
             f"needs {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to separate change from chance"
         )
-    return f"{pair.n_base} and {pair.n_other} repeats, but at least {LEAST_COMPARED} are needed"
+    return f"{pair.n_base} and {pair.n_other} repeats, but at least {MIN_COMPARED} are needed"
 
 
-def blind(found: RunsComparison, allowed: float) -> int:
+def undetectable_count(found: RunsComparison, allowed: float) -> int:
     """Return the number of judged rows whose variation is too large to show a slowdown of `allowed`."""
     return sum(
-        row.judged and not row.comparison.separable and (row.comparison.low or 1.0) < 1 - allowed for row in found.rows
+        row.is_judged and not row.comparison.separable and (row.comparison.low or 1.0) < 1 - allowed
+        for row in found.rows
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.analyse.failures import tallies
-from assay.contract.counts import progress
+from assay.contract.counts import progress_counts
 from assay.contract.messages import (
     ByeEvent,
     ErrorSampleEvent,
@@ -22,11 +22,11 @@ from assay.contract.messages import (
     Watch,
     Window,
 )
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
 from assay.model.result.sample import ErrorTally, KindCounts, Sample, SampleStatus
-from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
+from assay.model.result.seen import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 
@@ -38,7 +38,7 @@ WRITES_ALL = frozenset({"prepare", "write", "rewrite", "random_write", "fwrite",
 
 
 @dataclass
-class Heard:
+class EventLog:
     """The events of one repeat on one host, by phase."""
 
     hello: HelloEvent | None = None
@@ -61,38 +61,38 @@ def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> 
         repeat: Its number.
         events: Events as `assay.contract.reader` read them; anything else is skipped.
     """
-    return samples_from_heard(case_id, repeat, listen(events))
+    return samples_from_log(case_id, repeat, sort_events(events))
 
 
-def samples_from_heard(case_id: str, repeat: int, heard: Heard) -> tuple[Sample, ...]:
+def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, ...]:
     """As `samples_from_events`, from events that are sorted by phase."""
-    if heard.hello is None:
+    if log.hello is None:
         return ()
-    planned = [number for number, phase in enumerate(heard.hello.job.phases) if phase.measured]
-    return tuple(phase_sample(case_id, repeat, number, heard) for number in planned)
+    planned = [number for number, phase in enumerate(log.hello.job.phases) if phase.measured]
+    return tuple(phase_sample(case_id, repeat, number, log) for number in planned)
 
 
-def phase_sample(case_id: str, repeat: int, number: int, heard: Heard) -> Sample:
+def phase_sample(case_id: str, repeat: int, number: int, log: EventLog) -> Sample:
     """Return the sample of one phase of one repeat that had a `hello`; arguments as in `samples_from_events`."""
-    assert heard.hello is not None
-    end = heard.ends.get(number)
+    assert log.hello is not None
+    end = log.ends.get(number)
     if end is None:
-        return _unended(case_id, repeat, number, str(heard.hello.job.phases[number].operation), heard)
+        return _unended(case_id, repeat, number, str(log.hello.job.phases[number].operation), log)
     skipped = end.status.value == "skipped"
-    errors = _errors_before(number, heard) if skipped else errors_of(number, heard)
-    return ended_sample(case_id, repeat, end, heard, errors)
+    errors = _errors_before(number, log) if skipped else errors_of(number, log)
+    return ended_sample(case_id, repeat, end, log, errors)
 
 
-def errors_of(number: int, heard: Heard) -> tuple[ErrorTally, ...]:
+def errors_of(number: int, log: EventLog) -> tuple[ErrorTally, ...]:
     """Return the failures of a phase; those outside operations (open, flush, ...) may come from examples only."""
-    end, job = heard.ends.get(number), heard.hello.job if heard.hello is not None else None
+    end, job = log.ends.get(number), log.hello.job if log.hello is not None else None
     # Objects that existed before have their own names, not numbers.
     numbered = job is not None and (job.tree is not None or job.objects is not None)
-    many = numbered and heard.existing is None
-    return tallies(end.errors if end else (), heard.errors.get(number, []), many)
+    many = numbered and log.existing is None
+    return tallies(end.errors if end else (), log.errors.get(number, []), many)
 
 
-def _errors_before(number: int, log: Heard) -> tuple[ErrorTally, ...]:
+def _errors_before(number: int, log: EventLog) -> tuple[ErrorTally, ...]:
     """Return why a phase was skipped: the failures of the last failed phase before it, measured or not."""
     failed = [end for end in log.ends.values() if end.phase < number and end.status.value == "failed"]
     if not failed:
@@ -102,31 +102,31 @@ def _errors_before(number: int, log: Heard) -> tuple[ErrorTally, ...]:
     return tuple(tally.model_copy(update={"example": f"in {last.operation.value}: {tally.example}"}) for tally in found)
 
 
-def failed_writes(number: int, heard: Heard) -> int:
+def failed_writes(number: int, log: EventLog) -> int:
     """Return the number of failed writes, before a phase that reads, of records that no later phase wrote.
 
     Args:
         number: Number of the phase; if it does not read, the result is 0.
         heard: Events of its engine.
     """
-    assert heard.hello is not None
-    phases = heard.hello.job.phases
+    assert log.hello is not None
+    phases = log.hello.job.phases
     if str(phases[number].operation) not in READS:
         return 0
     failed = 0
     for earlier, phase in enumerate(phases[:number]):
-        operation, end = str(phase.operation), heard.ends.get(earlier)
+        operation, end = str(phase.operation), log.ends.get(earlier)
         if operation not in WRITES | WRITES_ALL or end is None:
             continue
-        failures = sum(tally.count for tally in errors_of(earlier, heard))
+        failures = sum(tally.count for tally in errors_of(earlier, log))
         whole = operation in WRITES_ALL and phase.runtime_ns is None and str(end.status) == "done"
         failed = 0 if whole and not failures else failed + failures
     return failed
 
 
-def listen(events: Iterable[object]) -> Heard:
+def sort_events(events: Iterable[object]) -> EventLog:
     """Sort events by phase; anything that is no event is skipped."""
-    log = Heard()
+    log = EventLog()
     for event in events:
         match event:
             case HelloEvent():
@@ -149,7 +149,7 @@ def listen(events: Iterable[object]) -> Heard:
     return log
 
 
-def _unended(case_id: str, repeat: int, number: int, operation: str, log: Heard) -> Sample:
+def _unended(case_id: str, repeat: int, number: int, operation: str, log: EventLog) -> Sample:
     status: SampleStatus = "crashed"
     if log.bye is not None and log.bye.status != "ok":
         status = "stopped" if log.bye.status == "stopped" else "failed"
@@ -162,17 +162,19 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, log: Heard)
         status=status,
         started_at=_wall_clock(number, log),
         method=str(start.method) if start else "",
-        method_reason=plain(start.method_reason) if start else "",
+        method_reason=escape_line(start.method_reason) if start else "",
         errors=errors_of(number, log),
     )
 
 
-def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, errors: tuple[ErrorTally, ...]) -> Sample:
+def ended_sample(
+    case_id: str, repeat: int, end: PhaseEndEvent, log: EventLog, errors: tuple[ErrorTally, ...]
+) -> Sample:
     """Return the sample of a phase that ended; `heard` has its start, its intervals and the `hello`."""
-    start = heard.starts.get(end.phase)
+    start = log.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]
-    done = progress(end.operations, end.operation.value in DATA)
+    done = progress_counts(end.operations, end.operation.value in DATA)
     latency, histogram = merged_latency([of_kind.latency for of_kind in done])
     delay, delay_histogram = merged_latency((end.start_delay,))
     first = end.first_finisher if end.lanes else None
@@ -182,7 +184,7 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         phase=end.phase,
         operation=str(end.operation),
         status=end.status.value,
-        started_at=_wall_clock(end.phase, heard),
+        started_at=_wall_clock(end.phase, log),
         ops=sum(of_kind.ops for of_kind in done),
         bytes=sum(of_kind.bytes for of_kind in end.operations),
         read_bytes=_moved(end.operations, "in"),
@@ -203,8 +205,8 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         skew_ns=end.start_skew_ns,
         finish_spread_ns=max(ends) - min(ends) if ends else 0,
         method=str(start.method) if start else "",
-        method_reason=plain(start.method_reason) if start else "",
-        cache_done=plain(end.cache_done),
+        method_reason=escape_line(start.method_reason) if start else "",
+        cache_done=escape_line(end.cache_done),
         at_limit=_at_limit(end),
         target_per_s=end.target_per_s,
         unstarted_ops=end.unstarted_ops,
@@ -212,27 +214,27 @@ def ended_sample(case_id: str, repeat: int, end: PhaseEndEvent, heard: Heard, er
         device_read_bytes=end.resources.read_bytes,
         device_write_bytes=end.resources.write_bytes,
         cpu_wait_ns=_cpu_wait(end),
-        cpus=heard.hello.cpus if heard.hello else 0,
-        **_host_and_device(end, (heard.hello.job.watch or ()) if heard.hello is not None else ()),
+        cpus=log.hello.cpus if log.hello else 0,
+        **_host_and_device(end, (log.hello.job.watch or ()) if log.hello is not None else ()),
         cached_bytes=end.cached_bytes,
         lane_balance=_lane_balance(end),
         flush_ns=max((lane.sync_ns for lane in end.lanes), default=0),
         wall_shift_ns=end.wall_shift_ns or 0,
         watch=_watch(end.watch),
-        service=None if end.service is None else ServiceSeen(**end.service.model_dump(exclude_none=True)),
-        existing=heard.existing,
-        course=_course(end, heard),
+        service=None if end.service is None else ServiceCounts(**end.service.model_dump(exclude_none=True)),
+        existing=log.existing,
+        course=_course(end, log),
         **_cpu(end.resources),
-        failed_writes=failed_writes(end.phase, heard),
+        failed_writes=failed_writes(end.phase, log),
     )
 
 
-def _at_limit(end: PhaseEndEvent) -> AtLimit | None:
+def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:
     wall = end.stonewall
     if wall is None:
         return None
     window = wall.window
-    return AtLimit(
+    return LimitProgress(
         elapsed_ns=window.end_ns, ops=window.ops, bytes=window.bytes, least_ops=wall.least_ops, most_ops=wall.most_ops
     )
 
@@ -269,7 +271,7 @@ def _accesses(of_kind: OpTotals) -> dict[str, Any]:
         return {}
     repeated, _ = merged_latency((of_kind.repeated,))
     whole = histograms.decode(of_kind.latency.histogram)
-    first = histograms.less(whole, histograms.decode(of_kind.repeated.histogram))
+    first = histograms.subtract_part(whole, histograms.decode(of_kind.repeated.histogram))
     return {"repeated": repeated, "repeated_ops": of_kind.repeated.count, "first": histograms.summary(first)}
 
 
@@ -296,7 +298,7 @@ def _cpu_wait(end: PhaseEndEvent) -> int | None:
 
 def _lane_balance(end: PhaseEndEvent) -> float | None:
     data = end.operation.value in DATA
-    done = sorted(sum(of_kind.ops for of_kind in progress(lane.operations, data)) for lane in end.lanes)
+    done = sorted(sum(of_kind.ops for of_kind in progress_counts(lane.operations, data)) for lane in end.lanes)
     if len(done) < 2 or not (middle := median(done)):
         return None
     return done[0] / middle
@@ -316,7 +318,7 @@ def _host_and_device(end: PhaseEndEvent, watch: Sequence[str]) -> dict[str, Any]
     return found
 
 
-def _course(end: PhaseEndEvent, log: Heard) -> Course | None:
+def _course(end: PhaseEndEvent, log: EventLog) -> Course | None:
     """Return the course of a phase; with few intervals None, without loading the modules for it."""
     intervals = log.intervals.get(end.phase, [])
     if len(intervals) < LEAST_INTERVALS or log.hello is None:
@@ -342,7 +344,7 @@ def _rate(amount: int, nanoseconds: int) -> float | None:
     return amount * _SECOND / nanoseconds if nanoseconds > 0 else None
 
 
-def _wall_clock(number: int, log: Heard) -> float:
+def _wall_clock(number: int, log: EventLog) -> float:
     """Return the start of a phase in seconds since 1970; the job's own start if the phase never began."""
     assert log.hello is not None
     start = log.starts.get(number)

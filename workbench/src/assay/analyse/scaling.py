@@ -6,27 +6,27 @@ from typing import NamedTuple
 
 from assay.analyse.estimate import mean_deviation, student_t
 from assay.analyse.usable import usable
-from assay.model.result.ceiling import Binding
-from assay.model.result.result import Row
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
-from assay.model.study.growth import Work, work_of
+from assay.model.study.growth import WorkScaling, work_scaling
 
 HOSTS = ("hosts", "tasks_per_host")
 """Axes along which engines are added."""
-BESIDE = {"hosts": ("streams",)}
+DEPENDENT_AXES = {"hosts": ("streams",)}
 """Axes that may grow together with one of HOSTS."""
-CLEAR = 2.0
+MOST_UNCERTAINTY = 2.0
 """If the interval of an efficiency is wider than by this factor, there is no statement about growth."""
-PLATEAU = 0.95
+PLATEAU_SHARE = 0.95
 """Totals of at least this share of the greatest total count as equal to it."""
 LEAST_POINTS = 3
-BINDS = 0.8
+BINDING_SHARE = 0.8
 """At or above this share, a ceiling counts as what limits a result."""
 UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
 """Results with one of these verdicts say nothing about the storage."""
 
 
-class Point(NamedTuple):
+class ScalingPoint(NamedTuple):
     """The result at one number of hosts, tasks or lanes.
 
     Attributes:
@@ -44,8 +44,8 @@ class Point(NamedTuple):
     low: float | None
     high: float | None
     efficiency: float
-    binding: Binding | None
-    sure: tuple[float, float] | None = None
+    binding: CeilingShare | None
+    efficiency_interval: tuple[float, float] | None = None
     seconds: float | None = None
 
 
@@ -71,21 +71,25 @@ class Scaling(NamedTuple):
     operation: str
     axis: str
     others: tuple[tuple[str, object], ...]
-    points: tuple[Point, ...]
-    saturated: Point | None
-    greatest: Point
-    binding: Binding | None
+    points: tuple[ScalingPoint, ...]
+    saturated: ScalingPoint | None
+    greatest: ScalingPoint
+    binding: CeilingShare | None
     repeats: dict[int, tuple[float, ...]]
-    work: Work
+    work: WorkScaling
     client_bound: bool = False
 
     @property
-    def clear(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether efficiencies are known within a factor of two, so that totals can be compared."""
-        return all(point.sure is not None and point.sure[1] <= CLEAR * point.sure[0] for point in self.points[1:])
+        return all(
+            point.efficiency_interval is not None
+            and point.efficiency_interval[1] <= MOST_UNCERTAINTY * point.efficiency_interval[0]
+            for point in self.points[1:]
+        )
 
 
-def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
+def scalings(rows: Sequence[ResultRow], axes: Sequence[str] = HOSTS) -> list[Scaling]:
     """Return the scaling of every operation measured with at least three numbers of hosts, tasks or lanes.
 
     Results that say nothing about the storage (cached, impossible, incomplete) are left out.
@@ -94,34 +98,34 @@ def scalings(rows: Sequence[Row], axes: Sequence[str] = HOSTS) -> list[Scaling]:
         rows: Rows of a run.
         axes: Axes to consider, of `GROWING`.
     """
-    groups: dict[tuple[object, ...], list[Row]] = {}
+    groups: dict[tuple[object, ...], list[ResultRow]] = {}
     for axis in axes:
         for row in rows:
-            if of_store(row) and axis in row.case.axes and _count(row, axis):
+            if describes_storage(row) and axis in row.case.axes and _count(row, axis):
                 key = (axis, row.case.target, row.case.workload, row.operation, other_axes(row, axis))
                 groups.setdefault(key, []).append(row)
     found = (_scaling(str(key[0]), group) for key, group in groups.items())
     return [one for one in found if one is not None]
 
 
-def of_store(row: Row) -> bool:
+def describes_storage(row: ResultRow) -> bool:
     """Whether a result has a rate that says something about the storage."""
     return row.rate is not None and not UNUSABLE.intersection(row.verdicts)
 
 
-def other_axes(row: Row, axis: str) -> tuple[tuple[str, object], ...]:
+def other_axes(row: ResultRow, axis: str) -> tuple[tuple[str, object], ...]:
     """Return axis -> value of all axes except the growing one and those that grow with it."""
-    left = (axis, *BESIDE.get(axis, ()))
+    left = (axis, *DEPENDENT_AXES.get(axis, ()))
     return tuple((name, value) for name, value in row.case.axes.items() if name not in left)
 
 
-def _count(row: Row, axis: str) -> int:
+def _count(row: ResultRow, axis: str) -> int:
     """Return the number along the axis; 0 if it is unknown."""
-    value = row.case.parameters.known(axis)
+    value = row.case.parameters.get_value(axis)
     return value if isinstance(value, int) else 0
 
 
-def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
+def _scaling(axis: str, rows: Sequence[ResultRow]) -> Scaling | None:
     by_count = {_count(row, axis): row for row in rows}
     if len(by_count) < LEAST_POINTS or len(by_count) < len(rows):
         return None
@@ -135,7 +139,7 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
     saturated = _saturated(points)
     greatest = max(points, key=lambda point: point.rate)
     limited = saturated or greatest
-    binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDS else None
+    binding = limited.binding if limited.binding is not None and limited.binding.share >= BINDING_SHARE else None
     return Scaling(
         first.case.target,
         first.case.workload,
@@ -147,30 +151,30 @@ def _scaling(axis: str, rows: Sequence[Row]) -> Scaling | None:
         greatest,
         binding,
         repeats,
-        work_of({count: row.case.parameters for count, row in by_count.items()}),
+        work_scaling({count: row.case.parameters for count, row in by_count.items()}),
         Verdict.CLIENT_BOUND in by_count[limited.number].verdicts,
     )
 
 
-def _saturated(points: Sequence[Point]) -> Point | None:
+def _saturated(points: Sequence[ScalingPoint]) -> ScalingPoint | None:
     """Return the first point of the plateau at the end; None if the last point is alone on it, or below it."""
     greatest = max(point.rate for point in points)
     first = len(points)
-    while first > 0 and points[first - 1].rate >= PLATEAU * greatest:
+    while first > 0 and points[first - 1].rate >= PLATEAU_SHARE * greatest:
         first -= 1
     return points[first] if first < len(points) - 1 else None
 
 
-def _point(row: Row, count: int, each: float, reaches: dict[int, float]) -> Point:
+def _point(row: ResultRow, count: int, each: float, reaches: dict[int, float]) -> ScalingPoint:
     rate = row.rate
     assert rate is not None
     efficiency = rate.median / (count * each) if each else 0.0
     reach = reaches.get(count)
     sure = None if reach is None else (efficiency * math.exp(-reach), efficiency * math.exp(reach))
-    timed = row.case.parameters.known("runtime") is not None
+    timed = row.case.parameters.get_value("runtime") is not None
     spans = sorted(sample.elapsed_ns for sample in usable(row.samples))
     seconds = None if timed or not spans or not spans[-1] else spans[len(spans) // 2] / 1e9
-    return Point(count, rate.median, rate.low, rate.high, efficiency, row.binding, sure, seconds)
+    return ScalingPoint(count, rate.median, rate.low, rate.high, efficiency, row.limiting_ceiling, sure, seconds)
 
 
 def _reaches(repeats: dict[int, tuple[float, ...]]) -> dict[int, float]:

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.draws import Range
-from assay.analyse.scaling import Scaling, of_store, scalings
-from assay.model.result.result import Row
-from assay.model.result.run import Place
+from assay.analyse.scaling import Scaling, describes_storage, scalings
+from assay.model.result.result import ResultRow
+from assay.model.result.run import TargetPlace
 
 GROWING = ("hosts", "streams", "servers")
 
 
-class Cell(NamedTuple):
+class GrowthCell(NamedTuple):
     """The result with one number of servers and hosts.
 
     Attributes:
@@ -49,18 +49,18 @@ class Growth(NamedTuple):
     operation: str
     targets: dict[int, str]
     others: tuple[tuple[str, object], ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[GrowthCell, ...]
     bends: dict[int, int | None]
     ratios: dict[int, Bend | None]
 
     @property
-    def most(self) -> Cell:
+    def most(self) -> GrowthCell:
         """The cell with all servers, and with the hosts that get the highest total from them."""
         last = max(cell.servers for cell in self.cells)
         return max((cell for cell in self.cells if cell.servers == last), key=lambda cell: cell.rate)
 
 
-def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
+def growths(rows: Sequence[ResultRow], places: Sequence[TargetPlace]) -> list[Growth]:
     """Return the growth of each operation that was measured with one server and with more of the same servers.
 
     The number of servers varies either by target, each target with the servers of the smaller one and further ones, or
@@ -68,9 +68,9 @@ def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
     """
     servers = {place.target: place.servers for place in places}
     grown = scalings(rows)
-    groups: dict[tuple[object, ...], list[tuple[tuple[str, ...], Row]]] = {}
+    groups: dict[tuple[object, ...], list[tuple[tuple[str, ...], ResultRow]]] = {}
     for row in rows:
-        if not of_store(row) or not (row.case.parameters.tells("hosts") and row.case.parameters.tells("servers")):
+        if not describes_storage(row) or not (row.case.parameters.has("hosts") and row.case.parameters.has("servers")):
             continue
         used = servers.get(row.case.target, ())[: row.case.parameters.servers]
         if used:
@@ -79,11 +79,11 @@ def growths(rows: Sequence[Row], places: Sequence[Place]) -> list[Growth]:
     return [growth for growth in found if growth is not None]
 
 
-def _others(row: Row) -> tuple[tuple[str, object], ...]:
+def _others(row: ResultRow) -> tuple[tuple[str, object], ...]:
     return tuple((name, value) for name, value in row.case.axes.items() if name not in GROWING)
 
 
-def _growth(group: Sequence[tuple[tuple[str, ...], Row]], grown: Sequence[Scaling]) -> Growth | None:
+def _growth(group: Sequence[tuple[tuple[str, ...], ResultRow]], grown: Sequence[Scaling]) -> Growth | None:
     rates: dict[tuple[int, int], float] = {}
     targets: dict[int, str] = {}
     used: dict[int, frozenset[str]] = {}
@@ -102,7 +102,7 @@ def _growth(group: Sequence[tuple[tuple[str, ...], Row]], grown: Sequence[Scalin
         return None
     first = group[0][1]
     cells = tuple(
-        Cell(count, hosts, rate, _parts(count, hosts, rates)) for (count, hosts), rate in sorted(rates.items())
+        GrowthCell(count, hosts, rate, _parts(count, hosts, rates)) for (count, hosts), rate in sorted(rates.items())
     )
     by_target = len(set(targets.values())) > 1
     lines = {count: _line(grown, first, targets[count], count, by_target) for count in counts}
@@ -133,7 +133,7 @@ def _parts(servers: int, hosts: int, rates: Mapping[tuple[int, int], float]) -> 
     return None if each is None else servers * each
 
 
-def _line(grown: Sequence[Scaling], first: Row, target: str, servers: int, by_target: bool) -> Scaling | None:
+def _line(grown: Sequence[Scaling], first: ResultRow, target: str, servers: int, by_target: bool) -> Scaling | None:
     """Return the scaling with hosts on this number of servers."""
     for one in grown:
         same = (one.target, one.workload, one.operation) == (target, first.case.workload, first.operation)

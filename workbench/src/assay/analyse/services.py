@@ -4,7 +4,7 @@ from statistics import median
 from typing import NamedTuple
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 
 THROTTLES = frozenset(
@@ -19,11 +19,11 @@ THROTTLES = frozenset(
     }
 )
 """Names of the errors with which services refuse requests above their limit."""
-PARTLY = "UnprocessedItems"
+PARTIAL_FAILURE = "UnprocessedItems"
 """Name of the failure of a batch that a service has processed in part: it charges for that part."""
 
 
-class Told(NamedTuple):
+class ServiceReport(NamedTuple):
     """What a service reported about a result, or one of its repeats; None where it does not report a value.
 
     Attributes:
@@ -42,7 +42,7 @@ class Told(NamedTuple):
     unprocessed: int
 
 
-def throttled(sample: Sample) -> int:
+def throttled_requests(sample: Sample) -> int:
     """Return the number of requests that the service refused because there were too many."""
     return _of_name(sample, THROTTLES)
 
@@ -51,41 +51,41 @@ def _of_name(sample: Sample, names: frozenset[str]) -> int:
     return sum(tally.count for tally in sample.errors if tally.name in names)
 
 
-def told_by(sample: Sample) -> Told | None:
+def sample_report(sample: Sample) -> ServiceReport | None:
     """Return what the service reported in a repeat; None if it reported nothing and refused nothing."""
-    service, refused = sample.service, throttled(sample)
+    service, refused = sample.service, throttled_requests(sample)
     if service is not None and (service.frames or service.sessions_lost or service.looks):
         # A disk or a share, which reports none of this; looks have a table of their own.
         return None
-    charged = sample.ops + _of_name(sample, frozenset({PARTLY}))
+    charged = sample.ops + _of_name(sample, frozenset({PARTIAL_FAILURE}))
     if not refused and (service is None or not charged):
         return None
-    elapsed_ns = sample.known("elapsed_ns")
+    elapsed_ns = sample.get_value("elapsed_ns")
     seconds = float(elapsed_ns) / 1e9 if elapsed_ns else None
     objects = (service.objects if service else 0) or sample.ops
     per_s = objects / seconds if seconds else None
     if service is None or not charged:
-        return Told(per_s, None, None, None, refused, service.unprocessed if service else 0)
+        return ServiceReport(per_s, None, None, None, refused, service.unprocessed if service else 0)
     units = (service.read_units, service.write_units)
     each = (units[0] / charged, units[1] / charged)
-    return Told(per_s, *each, sum(units) / seconds if seconds else None, refused, service.unprocessed)
+    return ServiceReport(per_s, *each, sum(units) / seconds if seconds else None, refused, service.unprocessed)
 
 
-def told_of(row: Row) -> Told | None:
+def row_report(row: ResultRow) -> ServiceReport | None:
     """Return what the service reported about a result: medians over usable repeats, and sums of failures over all.
 
     None if it reported nothing and refused nothing.
     """
-    everything = [report for sample in row.samples if (report := told_by(sample)) is not None]
+    everything = [report for sample in row.samples if (report := sample_report(sample)) is not None]
     if not everything:
         return None
-    counting = [report for sample in usable(row.samples) if (report := told_by(sample)) is not None]
+    counting = [report for sample in usable(row.samples) if (report := sample_report(sample)) is not None]
 
     def middle(name: str) -> float | None:
         values = [value for report in counting if (value := getattr(report, name)) is not None]
         return median(values) if values else None
 
-    return Told(
+    return ServiceReport(
         objects_per_s=middle("objects_per_s"),
         read_units=middle("read_units"),
         write_units=middle("write_units"),

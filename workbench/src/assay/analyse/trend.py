@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.units import about_number
 
 LEAST_ROUNDS = 4
 LEAST_CHANGE = 0.05
 """A smaller change from the first round to the last is not worth a note."""
-CHANCE = 0.05
+NOTE_PROBABILITY = 0.05
 """Probability of a note in a run without a trend, over all its targets."""
 
 _CORRELATION = 0.5
@@ -53,10 +53,10 @@ class Trend(NamedTuple):
     p: float
     rounds: int
     cases: int
-    along: int
+    same_direction_count: int
 
 
-def trends(rows: Iterable[Row]) -> tuple[Trend, ...]:
+def trends(rows: Iterable[ResultRow]) -> tuple[Trend, ...]:
     """Return the trends of targets whose rates rose or fell over the rounds, in the order of the rows.
 
     Args:
@@ -67,14 +67,14 @@ def trends(rows: Iterable[Row]) -> tuple[Trend, ...]:
         rates = {sample.repeat: math.log(sample.rate) for sample in usable(row.samples) if sample.rate > 0}
         of_target[row.case.target].append(rates)
     found = [trend for target, series in of_target.items() if (trend := _trend(target, series)) is not None]
-    return tuple(item for item in found if item.p <= CHANCE / len(found) and abs(item.change) >= LEAST_CHANGE)
+    return tuple(item for item in found if item.p <= NOTE_PROBABILITY / len(found) and abs(item.change) >= LEAST_CHANGE)
 
 
-def trend_notes(rows: Iterable[Row]) -> tuple[str, ...]:
+def trend_notes(rows: Iterable[ResultRow]) -> tuple[str, ...]:
     """Return a sentence for each trend."""
     return tuple(
         f"On {item.target} the rates {'rose' if item.change > 0 else 'fell'} by {100 * abs(item.change):.0f} % over the"
-        f" {item.rounds} rounds of the run ({item.along} of {item.cases} results went that way; p ="
+        f" {item.rounds} rounds of the run ({item.same_direction_count} of {item.cases} results went that way; p ="
         f" {about_number(item.p, 2)}):"
         " the level moved while it was measured, so that medians and intervals depend on when the run began and ended."
         for item in trends(rows)

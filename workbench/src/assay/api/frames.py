@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
-from assay.report.tables import Column, Table
+from assay.report.tables import FlatColumn, FlatTable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _TYPES = {"integer": "Int64", "number": "float64", "boolean": "boolean", "text": "string"}
 """Kind of a column -> pandas type."""
-NAMES = frozenset(
+CATEGORY_COLUMNS = frozenset(
     ("case", "target", "workload", "operation", "verdict", "status", "binding_ceiling", "base", "other", "outcome")
 )
 """Columns of names that recur; they get the type `category`."""
 _SERIES = ("case", "operation")
 
 
-def pandas() -> Any:
+def load_pandas() -> Any:
     """Import and return pandas.
 
     Raises:
@@ -36,7 +36,7 @@ def pandas() -> Any:
     return pandas
 
 
-def frame(table: Table) -> "pd.DataFrame":
+def table_frame(table: FlatTable) -> "pd.DataFrame":
     """Return a table as a data frame with typed columns; missing values are NA, in floating-point columns NaN.
 
     Raises:
@@ -45,16 +45,16 @@ def frame(table: Table) -> "pd.DataFrame":
     return _frame(table.columns, table.records)
 
 
-def _frame(columns: Sequence[Column], records: Sequence[Any]) -> "pd.DataFrame":
-    pd = pandas()
+def _frame(columns: Sequence[FlatColumn], records: Sequence[Any]) -> "pd.DataFrame":
+    pd = load_pandas()
     values = {
         column.name: pd.Series([record[column.name] for record in records], dtype=_type(column)) for column in columns
     }
     return pd.DataFrame(values)
 
 
-def _type(column: Column) -> str:
-    return "category" if column.name in NAMES else _TYPES[column.kind]
+def _type(column: FlatColumn) -> str:
+    return "category" if column.name in CATEGORY_COLUMNS else _TYPES[column.kind]
 
 
 def decisions_frame(analysis: RunAnalysis) -> "pd.DataFrame":
@@ -81,11 +81,13 @@ def decisions_frame(analysis: RunAnalysis) -> "pd.DataFrame":
         }
         for decision, point in points
     ]
-    name_columns = [Column(name, "text", "") for name in ("workload", "operation", "base", "other")]
-    axis_columns = [Column(name, _kind([record[name] for record in records]), "") for name in axes]
-    outcome_columns = [Column(name, "text", "") for name in ("outcome", "faster")]
-    number_columns = [Column(name, "number", "") for name in ("at_least", "ratio", "within_share")]
-    return _frame([*name_columns, *axis_columns, *outcome_columns, *number_columns, Column("why", "text", "")], records)
+    name_columns = [FlatColumn(name, "text", "") for name in ("workload", "operation", "base", "other")]
+    axis_columns = [FlatColumn(name, _kind([record[name] for record in records]), "") for name in axes]
+    outcome_columns = [FlatColumn(name, "text", "") for name in ("outcome", "faster")]
+    number_columns = [FlatColumn(name, "number", "") for name in ("at_least", "ratio", "within_share")]
+    return _frame(
+        [*name_columns, *axis_columns, *outcome_columns, *number_columns, FlatColumn("why", "text", "")], records
+    )
 
 
 def _kind(values: Sequence[Any]) -> Any:
@@ -108,7 +110,7 @@ def series_frame(store: "RunStore") -> "pd.DataFrame":
     from assay.run.series import run_rows
     from assay.store.series import COLUMNS
 
-    pd = pandas()
+    pd = load_pandas()
     rows = list(run_rows(store, note))
     types = {name: "category" if name in _SERIES else "Int64" for name in COLUMNS}
     return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype=kind) for name, kind in types.items()})

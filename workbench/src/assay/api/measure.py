@@ -6,20 +6,20 @@ from typing import Any
 
 import yaml
 
-from assay.api.opened import Run, runs_in
+from assay.api.opened import Run, runs_folder_or
 from assay.cli.output import note
 from assay.cli.progress import LineProgress
 from assay.cli.quiet import QuietListener
 from assay.cli.run import study_path
 from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.source import Problem
 from assay.run.listener import Progress, TimeLeft
 from assay.run.planned import Plan
 from assay.run.session import start
 
-GIVEN = Path("study")
+UNNAMED_STUDY = Path("study")
 """Path of a study that is not a file, so that relative file names in it start at the current directory."""
 
 Study = str | Path | Mapping[str, Any]
@@ -45,7 +45,7 @@ class StudyError(AssayError):
 
     def __str__(self) -> str:
         """All problems, two lines each."""
-        return "\n".join(problem.text(plain(str(self.path))) for problem in self.problems)
+        return "\n".join(problem.text(escape_line(str(self.path))) for problem in self.problems)
 
 
 def run(
@@ -80,8 +80,10 @@ def run(
         KeyboardInterrupt: The run was interrupted; the results so far are kept.
     """
     plan = _plan(study)
-    with start(plan, runs_in(out), destroy, QuietListener() if quiet else _LineListener(), budget, on_root) as store:
-        folder, status = store.folder, store.info_status()
+    with start(
+        plan, runs_folder_or(out), destroy, QuietListener() if quiet else _LineListener(), budget, on_root
+    ) as store:
+        folder, status = store.folder, store.current_status()
     if status == "interrupted" and budget is None:
         raise KeyboardInterrupt(f"the run was interrupted: go on with assay run {folder} --resume")
     return Run(folder)
@@ -95,11 +97,11 @@ def _plan(study: Study) -> Plan:
             return plan_study(path, read_study(path))
         if text is None:
             text = yaml.safe_dump(_yaml_value(study), sort_keys=False, allow_unicode=True)
-        return plan_study(GIVEN, text.encode())
+        return plan_study(UNNAMED_STUDY, text.encode())
     except StudyProblemsError as error:
         raise StudyError(error.path, error.problems) from None
     except (yaml.YAMLError, UnicodeEncodeError) as error:
-        message = f"the study cannot be written as YAML: {plain(str(error))}"
+        message = f"the study cannot be written as YAML: {escape_line(str(error))}"
         raise AssayError(message, "give text, numbers, booleans, lists and mappings only") from None
 
 
@@ -115,7 +117,7 @@ def _yaml_value(value: Any) -> Any:
 class _LineListener:
     """A listener that prints a line at a time on standard error: a notebook has no cursor to move."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         note(text)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def runs_in(out: str | Path | None) -> Path:
+def runs_folder_or(out: str | Path | None) -> Path:
     """Return the folder of the runs: `out`, or the command line's default if `out` is None."""
     return runs_folder() if out is None else Path(out)
 
@@ -28,7 +28,7 @@ def load(run: str | Path, *, out: str | Path | None = None) -> "Run":
     Raises:
         AssayError: There is no such run, or it cannot be read.
     """
-    return Run(find_run(str(run), runs_in(out)))
+    return Run(find_run(str(run), runs_folder_or(out)))
 
 
 class Run:
@@ -83,34 +83,34 @@ class Run:
     @property
     def results(self) -> "pd.DataFrame":
         """A row for each operation of each case: rates, latencies, parameters, verdict, the binding ceiling."""
-        from assay.api.frames import frame
+        from assay.api.frames import table_frame
         from assay.report.tables import results_table
 
-        return frame(results_table(self.analysis))
+        return table_frame(results_table(self.analysis))
 
     @property
     def samples(self) -> "pd.DataFrame":
         """A row for each repeat of each row of `results`."""
-        from assay.api.frames import frame
+        from assay.api.frames import table_frame
         from assay.report.tables import samples_table
 
-        return frame(samples_table(self.analysis))
+        return table_frame(samples_table(self.analysis))
 
     @property
     def ceilings(self) -> "pd.DataFrame":
         """A row for each measured or stated ceiling; its column `unit` holds the unit."""
-        from assay.api.frames import frame
+        from assay.api.frames import table_frame
         from assay.report.tables import ceilings_table
 
-        return frame(ceilings_table(self.analysis))
+        return table_frame(ceilings_table(self.analysis))
 
     @property
     def costs(self) -> "pd.DataFrame":
         """A row for each target with a design, at the prices when the run began; empty if the study has no prices."""
-        from assay.api.frames import frame
+        from assay.api.frames import table_frame
         from assay.report.cost_table import costs_table
 
-        return frame(costs_table(self.analysis))
+        return table_frame(costs_table(self.analysis))
 
     @property
     def series(self) -> "pd.DataFrame":
@@ -149,8 +149,8 @@ class Run:
             AssayError: The file cannot be written.
         """
         from assay.cli.report import write_report
-        from assay.cli.written import PAGE, Output
+        from assay.cli.written import PAGE_MARK, OutputFile
 
         # An absolute path, so that a file named `-` is not taken for standard output.
-        write_report(self.analysis, Output(Path(path).absolute(), PAGE, force))
+        write_report(self.analysis, OutputFile(Path(path).absolute(), PAGE_MARK, force))
         return Path(path)

@@ -10,7 +10,7 @@ from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
 from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import check_study, load_study_file
-from assay.launch.abilities import leave_out_impossible
+from assay.launch.abilities import exclude_unavailable
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.study.blocks import Blocks, looks_within
 from assay.model.study.case import Case
@@ -20,7 +20,7 @@ from assay.model.units import UnitError, about_duration, parse_duration
 from assay.plan.blocks import pairs_of
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
-from assay.plan.sides import of_places, of_targets, twin, with_rounds
+from assay.plan.sides import study_of_places, study_of_targets, with_rounds, with_target_copies
 from assay.plan.text import study_text
 from assay.run.planned import Plan
 from assay.run.session import start
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PRESET = "two-places"
 """Preset of the study that two places get if the user names none."""
-SECONDS = 300.0
+DEFAULT_SECONDS = 300.0
 """Default time for measuring."""
 LEAST_SECONDS, MOST_SECONDS = 1.0, 744 * 3600.0
 
@@ -39,7 +39,7 @@ def measure(
     written: tuple[str, str],
     study: str,
     time: str | None,
-    allowed: float | None,
+    allowed_slowdown: float | None,
     out: Path,
     destroy: bool = False,
     budget: str | None = None,
@@ -61,7 +61,7 @@ def measure(
     Raises:
         AssayError: A word names no side, or the run is refused; nothing is left behind.
     """
-    seconds = SECONDS if time is None else _seconds(time)
+    seconds = DEFAULT_SECONDS if time is None else _seconds(time)
     known = load_study_file(study_path(study)) if study else None
     sides = find_sides(written, None if known is None else {n: t.kind for n, t in known.study.targets.items()})
     base, other = sides
@@ -70,7 +70,7 @@ def measure(
         other=other.name,
         seconds=seconds,
         # A gate that allows 2 % needs "equal within 2 %", not 5 %; for 0 % no finite number of rounds shows equality.
-        within=min(EQUAL_WITHIN, allowed) if allowed else EQUAL_WITHIN,
+        within=min(EQUAL_WITHIN, allowed_slowdown) if allowed_slowdown else EQUAL_WITHIN,
         engines=base.kind == "engine",
     )
     plan = _plan(sides, _study_or_preset(known, base), blocks, written)
@@ -107,16 +107,16 @@ def _study_or_preset(known: Plan | None, base: Side) -> Plan:
 def _plan(sides: tuple[Side, Side], known: Plan, blocks: Blocks, written: Sequence[str]) -> Plan:
     """Return the plan of the run: the study with the two sides as its targets, its cases and its rounds."""
     study_data, head = _study_data(sides, known, blocks), [f"{' and '.join(written)} in turns, by {known.path}"]
-    loaded = check_study(known.path, study_text(study_data, head).encode(), made=True)
+    loaded = check_study(known.path, study_text(study_data, head).encode(), generated=True)
     study, cases, excluded = loaded.study, loaded.cases, loaded.excluded
     if blocks.engines:
-        study = twin(study, {side.name: side.words for side in sides})
-        cases, excluded = leave_out_impossible(study, expand(study).cases)
+        study = with_target_copies(study, {side.name: side.words for side in sides})
+        cases, excluded = exclude_unavailable(study, expand(study).cases)
     cases = _paired(cases, blocks)
     blocks = _with_rounds_in_time(study, cases, blocks)
     return Plan(
         with_rounds(study, blocks),
-        study_text({**study_data, "repeats": blocks.most}, head),
+        study_text({**study_data, "repeats": blocks.max_rounds}, head),
         loaded.source,
         known.path,
         cases,
@@ -132,19 +132,19 @@ def _study_data(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[s
     base, other = sides
     data = known.source.data
     if base.kind == "target":
-        study_data = of_targets(data, known.study, blocks)
+        study_data = study_of_targets(data, known.study, blocks)
         if not study_data["workloads"]:
             raise AssayError(f"no workload of {known.path} runs on both {base.name} and {other.name}", "see `targets`")
         alone = [name for name in known.study.workloads if name not in study_data["workloads"]]
         if alone:
             note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
         return study_data
-    if not known.study.local:
+    if not known.study.is_local:
         message = f"{known.path} has hosts of its own, which two {base.kind}s named here are not on"
         raise AssayError(message, "name two of its targets")
     if base.kind == "place":
-        return of_places(data, {side.name: dict(side.target or {}) for side in sides}, blocks)
-    return of_places(data, {base.name: data["targets"][_only_target(known)]}, blocks)
+        return study_of_places(data, {side.name: dict(side.target or {}) for side in sides}, blocks)
+    return study_of_places(data, {base.name: data["targets"][_only_target(known)]}, blocks)
 
 
 def _only_target(known: Plan) -> str:
@@ -168,10 +168,10 @@ def _paired(cases: tuple[Case, ...], blocks: Blocks) -> tuple[Case, ...]:
 def _with_rounds_in_time(study: Study, cases: Sequence[Case], blocks: Blocks) -> Blocks:
     """Return `blocks` with as many rounds as the time allows by estimate; the fewest that can decide must fit."""
     seconds = sum(case.seconds for case in estimate_study(study, cases).cases)
-    least = blocks.least * seconds
+    least = blocks.min_rounds * seconds
     if least > blocks.seconds:
         message = (
-            f"{blocks.least} rounds of {len(cases)} repeats, the fewest that can decide, take about "
+            f"{blocks.min_rounds} rounds of {len(cases)} repeats, the fewest that can decide, take about "
             f"{about_duration(least)}, more than the {about_duration(blocks.seconds)} that there are"
         )
         hint = f"give more time, such as --time {math.ceil(2 * least / 60)}m, or a study of fewer cases"

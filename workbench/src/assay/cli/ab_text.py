@@ -2,27 +2,27 @@
 
 from typing import Any, NamedTuple
 
-from assay.analyse.blocks import Told, told
+from assay.analyse.blocks import SideState, side_state
 from assay.analyse.decide import MOST_NEEDED
-from assay.analyse.runs import Gate, Unjudged, compare_targets, gate
+from assay.analyse.runs import Gate, UnjudgedRow, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
-from assay.cli.output import note, say
+from assay.cli.output import note, print_line
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
 from assay.model.result.comparison import ComparedRow, RunsComparison
 from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
-from assay.model.study.blocks import LOOKS, Blocks
+from assay.model.study.blocks import LOOK_ROUNDS, Blocks
 from assay.model.units import about_duration
-from assay.report.first.words import difference
-from assay.report.numbers import change, plural
+from assay.report.first.words import difference_bound
+from assay.report.numbers import difference_text, plural
 
-SHOWN = 12
+SHOWN_ROWS = 12
 """Undecided rows beyond this number are only counted."""
-UNKNOWN = 100
+TOO_WIDE = 100
 """An interval whose upper end is more than this many times its lower end is too wide to show a difference."""
 
 
-class Answer(NamedTuple):
+class SidesOutcome(NamedTuple):
     """The outcome of a comparison of two sides.
 
     Attributes:
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
         seconds: Time that they took.
     """
 
-    found: RunsComparison
+    comparison: RunsComparison
     points: dict[object, PointDecision]
     blocks: Blocks
     sides: dict[str, str]
@@ -46,16 +46,16 @@ class Answer(NamedTuple):
         pair = row.comparison
         return self.points[pair.workload, pair.operation, tuple(pair.axes.items())]
 
-    def told(self, row: ComparedRow) -> Told:
+    def outcome(self, row: ComparedRow) -> SideState:
         """Return the outcome of a row for the other side: faster, slower, equal, open or no result."""
-        return told(self.point(row), self.blocks.other)
+        return side_state(self.point(row), self.blocks.other)
 
-    def of(self, outcome: Told) -> list[ComparedRow]:
+    def rows_with(self, outcome: SideState) -> list[ComparedRow]:
         """Return the rows with this outcome."""
-        return [row for row in self.found.rows if self.told(row) == outcome]
+        return [row for row in self.comparison.rows if self.outcome(row) == outcome]
 
 
-def answer_of(run: RunAnalysis) -> Answer:
+def sides_outcome(run: RunAnalysis) -> SidesOutcome:
     """Return the outcome of a run; it must have two sides (`blocks`)."""
     assert run.run.blocks is not None
     rounds = max((job.repeat for job in run.jobs), default=0)
@@ -63,7 +63,7 @@ def answer_of(run: RunAnalysis) -> Answer:
     points: dict[object, PointDecision] = {
         (one.workload, one.operation, tuple(point.axes.items())): point for one in run.decisions for point in one.points
     }
-    return Answer(compare_targets(run), points, run.run.blocks, _sides(run), rounds, seconds)
+    return SidesOutcome(compare_targets(run), points, run.run.blocks, _sides(run), rounds, seconds)
 
 
 def _sides(run: RunAnalysis) -> dict[str, str]:
@@ -78,46 +78,46 @@ def _sides(run: RunAnalysis) -> dict[str, str]:
     return found
 
 
-def print_sides(answer: Answer) -> None:
+def print_sides(answer: SidesOutcome) -> None:
     """Print the two sides, a line each."""
     width = max(map(len, answer.sides))
     for name, words in answer.sides.items():
-        say(f"{name.ljust(width)}  {words}".rstrip())
+        print_line(f"{name.ljust(width)}  {words}".rstrip())
 
 
-def print_answer(answer: Answer) -> None:
+def print_answer(answer: SidesOutcome) -> None:
     """Print the rounds, and which rows are equal, undecided or without a result, with reasons."""
-    equal, undecided = answer.of("equal"), answer.of("open")
+    equal, undecided = answer.rows_with("equal"), answer.rows_with("open")
     within, other = f"{100 * answer.blocks.within:g} %", answer.blocks.other
-    say(f"{plural(answer.rounds, 'round')} in {about_duration(answer.seconds)}, each with both sides in turns")
+    print_line(f"{plural(answer.rounds, 'round')} in {about_duration(answer.seconds)}, each with both sides in turns")
     if equal:
-        say(f"equal within {within}: {plural(len(equal), 'row')}")
-    for row in undecided[:SHOWN]:
-        say(f"undecided: {row.what}: {_undecided_words(answer, row)}")
-    if len(undecided) > SHOWN:
-        say(f"undecided: {plural(len(undecided) - SHOWN, 'row')} more")
+        print_line(f"equal within {within}: {plural(len(equal), 'row')}")
+    for row in undecided[:SHOWN_ROWS]:
+        print_line(f"undecided: {row.what}: {_undecided_words(answer, row)}")
+    if len(undecided) > SHOWN_ROWS:
+        print_line(f"undecided: {plural(len(undecided) - SHOWN_ROWS, 'row')} more")
     if words := _no_difference(undecided):
-        say(words)
-    without_result = answer.of("no result")
-    for row in without_result[:SHOWN]:
-        say(f"no result: {row.what}: {answer.point(row).why}")
-    if not undecided and len(without_result) < len(answer.found.rows):
+        print_line(words)
+    without_result = answer.rows_with("no result")
+    for row in without_result[:SHOWN_ROWS]:
+        print_line(f"no result: {row.what}: {answer.point(row).why}")
+    if not undecided and len(without_result) < len(answer.comparison.rows):
         every = "every row" if not without_result else "every other row"
-        say(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
+        print_line(f"decided: {every} shows whether {other} is faster, slower, or equal within {within}")
 
 
 def _no_difference(undecided: list[ComparedRow]) -> str:
     """Return how large the difference may be in rows that show none; empty if no row bounds it."""
     bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in undecided]
     known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
-    sized = [(low, high) for low, high in known if low > 0 and high <= UNKNOWN * low]
+    sized = [(low, high) for low, high in known if low > 0 and high <= TOO_WIDE * low]
     if not sized:
         return ""
     most = max(max(1 / low, high) for low, high in sized)
-    return f"no difference found in {plural(len(sized), 'row')}: {difference(most)}"
+    return f"no difference found in {plural(len(sized), 'row')}: {difference_bound(most)}"
 
 
-def _undecided_words(answer: Answer, row: ComparedRow) -> str:
+def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of an undecided row's difference, and how many more rounds would likely decide it."""
     pair = row.comparison
     if pair.sure_low is None or pair.sure_high is None:
@@ -131,54 +131,60 @@ def _undecided_words(answer: Answer, row: ComparedRow) -> str:
     return f"{_range_words(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 
 
-def _range_words(answer: Answer, row: ComparedRow) -> str:
+def _range_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of the difference from the interval that holds for all rows at once."""
     pair = row.comparison
     assert pair.sure_low is not None and pair.sure_high is not None
-    if pair.sure_high > UNKNOWN * pair.sure_low:
+    if pair.sure_high > TOO_WIDE * pair.sure_low:
         return f"too noisy to compare {answer.blocks.other}: the rounds differ too much"
-    return f"{answer.blocks.other} is {change(pair.sure_low)} to {change(pair.sure_high)}"
+    return f"{answer.blocks.other} is {difference_text(pair.sure_low)} to {difference_text(pair.sure_high)}"
 
 
-def gate_code(answer: Answer, allowed: float) -> int:
+def gate_code(answer: SidesOutcome, allowed: float) -> int:
     """Print the result of --fail-if-slower on standard error; return the exit code."""
-    result = gate(answer.found, allowed)
+    result = gate(answer.comparison, allowed)
     slow = slower_rows(answer, result)
     for row in slow:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
-    for line in result.broken:
+    for line in result.lost:
         note(f"broken: {line}")
     note_unjudged(not_judged(answer, result))
-    if slow or result.broken:
+    if slow or result.lost:
         return EXIT_INCOMPLETE
-    if not any(answer.of(outcome) for outcome in ("faster", "slower", "equal")):
+    if not any(answer.rows_with(outcome) for outcome in ("faster", "slower", "equal")):
         note("error: no row is decided, so nothing can be judged")
-        more = "give it more time with --time" if answer.rounds < LOOKS[-1] else "make the repeats of the study longer"
+        more = (
+            "give it more time with --time"
+            if answer.rounds < LOOK_ROUNDS[-1]
+            else "make the repeats of the study longer"
+        )
         note(f"hint: {more}, or see what else the machine is doing")
         return EXIT_REFUSED
     return EXIT_OK
 
 
-def slower_rows(answer: Answer, result: Gate) -> list[ComparedRow]:
+def slower_rows(answer: SidesOutcome, result: Gate) -> list[ComparedRow]:
     """Return the rows that the gate finds slower and that the rounds have decided to be slower."""
-    return [row for row in result.slower if answer.told(row) == "slower"]
+    return [row for row in result.slower if answer.outcome(row) == "slower"]
 
 
-def not_judged(answer: Answer, result: Gate) -> list[Unjudged]:
+def not_judged(answer: SidesOutcome, result: Gate) -> list[UnjudgedRow]:
     """Return the rows that the gate could not judge, and the undecided rows, which cannot show a slowdown either."""
-    known = {row.name for row in answer.found.rows if row.comparison.too_few}
-    undecided = (row for row in answer.of("open") if row.name not in known)
-    more = [Unjudged(row.name, f"undecided: {_range_words(answer, row)}; {answer.point(row).why}") for row in undecided]
+    known = {row.name for row in answer.comparison.rows if row.comparison.has_too_few}
+    undecided = (row for row in answer.rows_with("open") if row.name not in known)
+    more = [
+        UnjudgedRow(row.name, f"undecided: {_range_words(answer, row)}; {answer.point(row).why}") for row in undecided
+    ]
     return [*result.unjudged, *more]
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
+def answer_json(answer: SidesOutcome) -> dict[str, Any]:
     """Return the outcome for programs; times in seconds."""
-    kinds: tuple[Told, ...] = ("faster", "slower", "equal", "open", "no result")
+    kinds: tuple[SideState, ...] = ("faster", "slower", "equal", "open", "no result")
     return {
         "sides": answer.sides,
         "rounds": answer.rounds,
         "seconds": answer.seconds,
         "equal_within": answer.blocks.within,
-        **{kind.replace(" ", "_"): [row.name for row in answer.of(kind)] for kind in kinds},
+        **{kind.replace(" ", "_"): [row.name for row in answer.rows_with(kind)] for kind in kinds},
     }

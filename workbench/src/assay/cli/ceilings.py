@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import ceiling_text, note, print_json, print_table, say
+from assay.cli.output import ceiling_text, note, print_json, print_line, print_table
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
-    from assay.run.ceilings.place import Measured
+    from assay.run.ceilings.place import PlaceCeilings
 
 
 def command(
@@ -48,12 +48,12 @@ def command(
         raise typer.Exit(EXIT_INCOMPLETE)
 
 
-def _print_ceilings(found: "Measured") -> None:
+def _print_ceilings(found: "PlaceCeilings") -> None:
     place = found.place
-    say(f"target   {place.path}, {place.lies_on}")
+    print_line(f"target   {place.path}, {place.storage_chain}")
     below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"
     for line in (*place.limits, *([below] if place.stacked_on else ())):
-        say(f"limit    {line}")
+        print_line(f"limit    {line}")
     rows = [
         [
             item.name,

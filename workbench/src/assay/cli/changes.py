@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.model.written import MOST_REPEATS
+from assay.model.written import MAX_REPEATS
 
 if TYPE_CHECKING:
     from assay.plan.change import Change
@@ -16,16 +16,14 @@ SET = typer.Option(
     help="Give a parameter another value, or several, in all workloads that use it: "
     "`record_size=4KiB,1MiB`; `grid.record_size=4KiB` in one.",
 )
-REPEATS = typer.Option(
-    None, "--repeats", min=1, max=MOST_REPEATS, help="Repeats of each case, whatever the study says."
-)
+REPEATS = typer.Option(None, "--repeats", min=1, max=MAX_REPEATS, help="Repeats of each case, whatever the study says.")
 ONLY = typer.Option([], "--only", metavar="WORKLOAD", help="Only this workload; may come several times.")
 TARGET = typer.Option([], "--target", metavar="TARGET", help="Only at this target; may come several times.")
 
 ON_ROOT = "Directories for mounts may lie on the root file system."
 
 
-def asked(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> "Change | None":
+def study_change(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> "Change | None":
     """Return the change of the study that the options describe; None if they change nothing."""
     if not (values or only or targets) and repeats is None:
         return None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.cli.output import as_path
 from assay.cli.settings import RUNS
 
@@ -30,4 +30,4 @@ def command(
     """
     from assay.cli.studies.checked import check_file
 
-    check_file(study, asked(values, repeats, only, targets), out, on_root)
+    check_file(study, study_change(values, repeats, only, targets), out, on_root)

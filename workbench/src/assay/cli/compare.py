@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note, print_json
-from assay.cli.settings import RUNS, runs_of
-from assay.cli.written import FORCE, JUNIT, PAGE, Output, output_option, printing
+from assay.cli.settings import RUNS, complete_runs
+from assay.cli.written import FORCE, JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
-    from assay.cli.ab_text import Answer
-    from assay.model.result.comparison import ComparedRow, RunsComparison, Side
+    from assay.cli.ab_text import SidesOutcome
+    from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
     from assay.model.result.result import Comparison, RunAnalysis
 
 BY = ("target",)
@@ -24,7 +24,7 @@ def command(
     runs: list[str] | None = typer.Argument(
         None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
-        autocompletion=runs_of,
+        autocompletion=complete_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path; the older one first. "
         "Commas join several.",
     ),
@@ -81,9 +81,9 @@ def command(
     allowed = None if fail_if_slower is None else _parse_percent(fail_if_slower)
     if junit is not None and allowed is None:
         raise AssayError("--junit writes what --fail-if-slower finds", "add --fail-if-slower 5%")
-    page = None if output is None else Output(output, PAGE, force)
-    checks = None if junit is None else Output(junit, JUNIT, force, "--junit")
-    printing(json=as_json, output=page, junit=checks)
+    page = None if output is None else OutputFile(output, PAGE_MARK, force)
+    checks = None if junit is None else OutputFile(junit, JUNIT_MARK, force, "--junit")
+    check_one_printed(json=as_json, output=page, junit=checks)
     if ab is None:
         _refuse_ab_options({"--study": study, "--time": time, "--destroy": destroy, "--budget": budget})
         found = _compare_runs(runs or [], by, out, latencies=as_json or page is not None)
@@ -113,33 +113,33 @@ def _measure_sides(
     out: Path,
     destroy: bool,
     budget: str | None,
-) -> "Answer":
+) -> "SidesOutcome":
     """Measure two sides in a new run; return the outcome."""
     from assay.cli.ab import measure
-    from assay.cli.ab_text import answer_of
+    from assay.cli.ab_text import sides_outcome
     from assay.run.analysis import analyse_store
 
     with measure(sides, study, time, allowed, out, destroy, budget) as store:
-        if store.info_status() == "interrupted":
-            from assay.cli.run import tell_stopped
+        if store.current_status() == "interrupted":
+            from assay.cli.run import print_stopped
 
-            raise typer.Exit(tell_stopped(store))
-        return answer_of(analyse_store(store))
+            raise typer.Exit(print_stopped(store))
+        return sides_outcome(analyse_store(store))
 
 
 def _output(
-    what: "RunsComparison | Answer",
+    what: "RunsComparison | SidesOutcome",
     allowed: float | None,
     everything: bool,
     as_json: bool,
-    page: Output | None,
+    page: OutputFile | None,
     printed: bool,
 ) -> None:
     """Write the page and print the comparison; if `printed`, a file goes to standard output instead."""
     from assay.model.result.comparison import RunsComparison
 
     answer = None if isinstance(what, RunsComparison) else what
-    found = what if isinstance(what, RunsComparison) else what.found
+    found = what if isinstance(what, RunsComparison) else what.comparison
     if page is not None:
         _write_page(found, page)
     if as_json:
@@ -150,7 +150,7 @@ def _output(
         note(f"wrote {page.path}")
 
 
-def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bool) -> None:
+def _print_text(found: "RunsComparison", answer: "SidesOutcome | None", everything: bool) -> None:
     from assay.cli.compare_text import print_comparison
 
     if answer is None:
@@ -163,7 +163,7 @@ def _print_text(found: "RunsComparison", answer: "Answer | None", everything: bo
     print_answer(answer)
 
 
-def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float | None) -> None:
+def _print_json(found: "RunsComparison", answer: "SidesOutcome | None", allowed: float | None) -> None:
     value = _json(found, allowed)
     if answer is not None:
         from assay.cli.ab_text import answer_json
@@ -172,7 +172,7 @@ def _print_json(found: "RunsComparison", answer: "Answer | None", allowed: float
     print_json(value)
 
 
-def _exit_code(what: "RunsComparison | Answer", allowed: float) -> int:
+def _exit_code(what: "RunsComparison | SidesOutcome", allowed: float) -> int:
     """Print the result of --fail-if-slower; return the exit code."""
     from assay.model.result.comparison import RunsComparison
 
@@ -183,7 +183,7 @@ def _exit_code(what: "RunsComparison | Answer", allowed: float) -> int:
     return gate_code(what, allowed)
 
 
-def _write_junit(what: "RunsComparison | Answer", allowed: float, file: Output) -> None:
+def _write_junit(what: "RunsComparison | SidesOutcome", allowed: float, file: OutputFile) -> None:
     from assay.analyse.runs import gate
     from assay.model.result.comparison import RunsComparison
     from assay.report.formats.junit import junit_text
@@ -194,8 +194,8 @@ def _write_junit(what: "RunsComparison | Answer", allowed: float, file: Output) 
     else:
         from assay.cli.ab_text import not_judged, slower_rows
 
-        result = gate(what.found, allowed)
-        text = junit_text(what.found, result, slower_rows(what, result), not_judged(what, result), allowed)
+        result = gate(what.comparison, allowed)
+        text = junit_text(what.comparison, result, slower_rows(what, result), not_judged(what, result), allowed)
     file.write(text)
     if not file.prints:
         note(f"wrote {file.path}")
@@ -208,10 +208,10 @@ def _parse_percent(text: str) -> float:
     return float(match[1]) / 100
 
 
-def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | Answer":
+def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | SidesOutcome":
     from assay.analyse.runs import compare_targets
     from assay.run.analysis import load_analysis
-    from assay.run.known import compare_in
+    from assay.run.known import compare_with_history
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
@@ -236,7 +236,7 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
             return compare_targets(before[-1])
         name, _ = next(iter(twice))
         raise AssayError(f"both are run {name}", "name two runs, or compare its targets with --by target")
-    return compare_in(out, before, after, by_target=bool(by))
+    return compare_with_history(out, before, after, by_target=bool(by))
 
 
 def _refuse_twice(side: "list[RunAnalysis]") -> None:
@@ -248,15 +248,15 @@ def _refuse_twice(side: "list[RunAnalysis]") -> None:
         known.add((one.run.id, one.run.created_at))
 
 
-def _stored_answer(run: str, out: Path) -> "Answer":
+def _stored_answer(run: str, out: Path) -> "SidesOutcome":
     """Return the outcome of a stored run of two sides."""
-    from assay.cli.ab_text import answer_of
+    from assay.cli.ab_text import sides_outcome
     from assay.run.analysis import load_analysis
 
     if "," not in run:
         found = load_analysis(run, out)
         if found.run.blocks is not None:
-            return answer_of(found)
+            return sides_outcome(found)
     raise AssayError("one run is named", "name two, or compare the targets of one with --by target")
 
 
@@ -268,7 +268,7 @@ def _split(side: str) -> list[str]:
     return names
 
 
-def _write_page(found: "RunsComparison", page: Output) -> None:
+def _write_page(found: "RunsComparison", page: OutputFile) -> None:
     from assay.report.compared import comparison_document
     from assay.report.html import render_html
 
@@ -277,25 +277,25 @@ def _write_page(found: "RunsComparison", page: Output) -> None:
 
 def _runs_exit_code(found: "RunsComparison", allowed: float) -> int:
     """Print the result of --fail-if-slower for stored runs on standard error; return the exit code."""
-    from assay.analyse.runs import HOW_TO_TELL, blind, gate
+    from assay.analyse.runs import MORE_RUNS_HINT, gate, undetectable_count
     from assay.cli.compare_text import note_unjudged
 
     result = gate(found, allowed)
     for row in result.slower:
         note(f"slower: {row.name}: {100 * (1 - row.comparison.ratio):.1f} %, more than {100 * allowed:g} %")
-    for line in result.broken:
+    for line in result.lost:
         note(f"broken: {line}")
     note_unjudged(result.unjudged)
-    if few := blind(found, allowed):
+    if few := undetectable_count(found, allowed):
         note(
             f"note: {few:,} of {len(found.rows):,} rows may have lost more than {100 * allowed:g} % without being seen:"
             " the runs differ too much from day to day"
         )
-    if result.open and not result.broken:
+    if result.is_undecided and not result.lost:
         note("error: these runs cannot be judged: the day-to-day variation of this study is not known")
-        note(f"hint: {HOW_TO_TELL}")
+        note(f"hint: {MORE_RUNS_HINT}")
         return EXIT_REFUSED
-    return EXIT_INCOMPLETE if result.slower or result.broken else EXIT_OK
+    return EXIT_INCOMPLETE if result.slower or result.lost else EXIT_OK
 
 
 def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
@@ -316,7 +316,7 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
         result = gate(found, allowed)
         names = [row.name for row in result.slower]
         unjudged = [str(row) for row in result.unjudged]
-        broken = [str(one) for one in result.broken]
+        broken = [str(one) for one in result.lost]
         value["gate"] = {"allowed": allowed, "slower": names, "broken": broken, "not_judged": unjudged}
     return value
 
@@ -355,14 +355,14 @@ def _difference_json(pair: "Comparison") -> dict[str, Any]:
         "sure_high": None if pair.sure_high is None else pair.sure_high - 1,
         "observations": pair.unit,
         "significant": pair.separable,
-        "too_few_repeats": pair.too_few,
+        "too_few_repeats": pair.has_too_few,
     }
 
 
-def _side_json(side: "Side") -> dict[str, Any]:
+def _side_json(side: "ComparedSide") -> dict[str, Any]:
     found = {**side.rate.model_dump(), "verdict": str(side.verdict)}
     for name, item in (("p50", side.p50), ("p99", side.p99)):
         low, high = (None, None) if item is None else item.interval
         found |= {f"{name}_ns": None if item is None else item.value, f"{name}_low_ns": low, f"{name}_high_ns": high}
-        found |= {f"{name}_standing": None if item is None else str(item.standing)}
+        found |= {f"{name}_standing": None if item is None else str(item.quality)}
     return found

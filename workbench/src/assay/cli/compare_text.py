@@ -4,12 +4,20 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from assay.analyse.runs import Unjudged
-from assay.cli.output import note, show
-from assay.model.result.comparison import ComparedRow, RunName, RunsComparison
+from assay.analyse.runs import UnjudgedRow
+from assay.cli.output import note, print_blocks
+from assay.model.result.comparison import ComparedRow, RunLabel, RunsComparison
 from assay.model.result.environment import EnvironmentDifference
 from assay.report import latencies
-from assay.report.compared import caveats, counts, mean_change, remarks, sides_words, tables, uncompared_table
+from assay.report.compared import (
+    caveat_lines,
+    difference_counts,
+    difference_tables,
+    mean_change_lines,
+    remarks,
+    sides_heading,
+    uncompared_table,
+)
 from assay.report.document import Block, Bullets, Facts, Heading, Note, Paragraph
 from assay.report.environments import differences_table
 
@@ -32,14 +40,14 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     blocks: list[Block] = [_runs(found), *_machines(found)]
     for (base, other), rows in groupby(shown, key=lambda row: (row.comparison.base, row.comparison.other)):
         every = [row for row in found.rows if (row.comparison.base, row.comparison.other) == (base, other)]
-        blocks += [Heading(sides_words(base, other), "rows"), *tables(list(rows), "rows")]
-        blocks += map(Paragraph, mean_change(every))
+        blocks += [Heading(sides_heading(base, other), "rows"), *difference_tables(list(rows), "rows")]
+        blocks += map(Paragraph, mean_change_lines(every))
     if len(shown) < len(found.rows):
         blocks.append(Paragraph(f"{len(found.rows) - len(shown)} more rows without a significant difference: --all"))
-    blocks += [Paragraph(line) for line in (counts(found), *caveats(found))]
+    blocks += [Paragraph(line) for line in (difference_counts(found), *caveat_lines(found))]
     blocks += _latencies(found, everything)
     blocks += [Heading("Not compared", "uncompared"), uncompared_table(found)] if found.uncompared else []
-    show(*blocks, *([] if one else differences_blocks(found.differences)))
+    print_blocks(*blocks, *([] if one else differences_blocks(found.differences)))
 
 
 def _runs(found: RunsComparison) -> Facts:
@@ -57,7 +65,7 @@ def _machines(found: RunsComparison) -> list[Note]:
     return [Note(f"the machine itself affected results of {run.id}: see `assay show {run.id}`") for run in runs]
 
 
-def run_words(run: RunName) -> str:
+def run_words(run: RunLabel) -> str:
     """Return a run in words: `20261121-211503-quickstart (complete, 2026-11-21 21:15 UTC)`."""
     return f"{run.id} ({run.status}, {datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M} UTC)"
 
@@ -73,7 +81,7 @@ def _first(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
 def _latencies(found: RunsComparison, everything: bool) -> list[Block]:
     """Return which rows differ in p50 and p99, and how many: the table has no room for them."""
     blocks: list[Block] = []
-    for line, rows in zip(latencies.lines(found), latencies.latency_rows(found).values(), strict=True):
+    for line, rows in zip(latencies.latency_lines(found), latencies.latency_rows(found).values(), strict=True):
         different = [row for row in rows if row.pair.separable]
         shown = different if everything else different[:FIRST_LATENCIES]
         more = [f"and {len(different) - len(shown)} more: --all"] if len(shown) < len(different) else []
@@ -91,7 +99,7 @@ def differences_blocks(differences: Sequence[EnvironmentDifference]) -> list[Blo
     return [Heading(title, "environment"), differences_table(matter[:FIRST_DIFFERENCES], caption=more)]
 
 
-def note_unjudged(rows: Iterable[Unjudged]) -> None:
+def note_unjudged(rows: Iterable[UnjudgedRow]) -> None:
     """Print on standard error which rows were not judged; more than `FIRST_UNJUDGED` with one reason share a line."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:

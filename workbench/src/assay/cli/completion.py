@@ -5,11 +5,11 @@ from typing import Literal
 
 import typer
 
-from assay.cli.output import say
+from assay.cli.output import print_line
 from assay.cli.settings import runs_folder
 from assay.model.base import AssayError
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names that are offered to a shell: only those that it takes for one plain word."""
 
 
@@ -31,10 +31,10 @@ def command(
     from assay.cli.main import COMPLETE_VARIABLE
 
     for line in get_completion_script(prog_name="assay", complete_var=COMPLETE_VARIABLE, shell=shell).splitlines():
-        say(line)
+        print_line(line)
 
 
-def runs_like(incomplete: str) -> list[str]:
+def matching_runs(incomplete: str) -> list[str]:
     """Return ids of runs, the newest first, and studies that begin with `incomplete`, from the default folder."""
     from assay.store.find import list_runs
 
@@ -43,4 +43,4 @@ def runs_like(incomplete: str) -> list[str]:
     except AssayError:
         return []
     names = ("last", *(run.id for run in runs), *(run.study for run in runs))
-    return [name for name in dict.fromkeys(names) if name.startswith(incomplete) and NAME.fullmatch(name)]
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete) and PLAIN_WORD.fullmatch(name)]

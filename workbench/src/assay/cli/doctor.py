@@ -32,8 +32,8 @@ def command(
 
         plan = load_study_file(study).study
         places = {name: (plan.targets[name].whole_device, plan.targets[name].path) for name in plan.targets}
-        local = plan.seen_here(plan.targets)
-        wanted = plan.settings.wanted
+        local = plan.inspectable_targets(plan.targets)
+        wanted = plan.settings.required_values
         settings = examine_settings(wanted, {name: places[name] for name in local}) if wanted else []
     folder, where = runs_setting()
     facts = [*examine(), *settings, Fact("folder of runs", "ok", f"{folder} ({where})", "")]

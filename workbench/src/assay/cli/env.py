@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay import __version__
-from assay.cli.output import note, print_json, say, show
-from assay.cli.settings import RUNS, runs_of
+from assay.cli.output import note, print_blocks, print_json, print_line
+from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def command(
     runs: list[str] = typer.Argument(
         None,
         metavar="RUN",
-        autocompletion=runs_of,
+        autocompletion=complete_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path. Default: here and now.",
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),
@@ -123,7 +123,7 @@ def _look_at_directory(target: str, path: Path) -> "Look | None":
 
     missing = AssayError(f"{target}: there is no such folder or device", "name one that exists")
     try:
-        launcher = placing.here()
+        launcher = placing.local_launcher()
     except AssayError:
         if not path.exists():
             raise missing from None
@@ -131,8 +131,8 @@ def _look_at_directory(target: str, path: Path) -> "Look | None":
     if str(path) == "/":
         return None
     try:
-        look = places.look_at(str(path), launcher)
-    except placing.SilentError:
+        look = places.inspect_path(str(path), launcher)
+    except placing.SilentStorageError:
         raise
     except AssayError as error:
         reason = error.message.rpartition(": ")[2]
@@ -145,10 +145,12 @@ def _look_at_directory(target: str, path: Path) -> "Look | None":
 def _print(environment: "Environment") -> None:
     from assay.analyse.environments.settings import setting_lines
     from assay.report.document import Facts, Heading
-    from assay.report.environments import readable
+    from assay.report.environments import readable_values
 
-    sections = ((Heading(name, ""), Facts(tuple(readable(values).items()))) for name, values in environment.items())
-    show(*(block for section in sections for block in section))
+    sections = (
+        (Heading(name, ""), Facts(tuple(readable_values(values).items()))) for name, values in environment.items()
+    )
+    print_blocks(*(block for section in sections for block in section))
     for line in setting_lines(environment):
         note(f"settings: {line}")
 
@@ -169,9 +171,9 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     others = [difference for difference in differences if not difference.matters]
     if not differences:
         items = sum(len(values) for values in before.values())
-        say(f"the environments are the same: {items} items in {len(before)} sections")
+        print_line(f"the environments are the same: {items} items in {len(before)} sections")
     elif not matters:
-        say("nothing that commonly changes results differs")
+        print_line("nothing that commonly changes results differs")
     groups: dict[str, Sequence[EnvironmentDifference]] = {
         "These commonly change results:": matters,
         "These seldom do, or one side does not know:": others,
@@ -180,7 +182,7 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     blocks: list[Block] = []
     for title, group in groups.items():
         blocks += [Heading(title, "environment"), differences_table(group, names)] if group else []
-    show(*blocks)
+    print_blocks(*blocks)
     for name, environment in zip(names, (before, after), strict=True):
         if len(environment) < 2:
             note(warning(f"run {name} holds no description of its environment"))

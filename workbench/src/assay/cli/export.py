@@ -6,13 +6,23 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.settings import RUNS, runs_of
-from assay.cli.written import FORCE, Mark, Output, at_start, in_head, in_tail, in_workbook, output_option, write_whole
+from assay.cli.settings import RUNS, complete_runs
+from assay.cli.written import (
+    FORCE,
+    Mark,
+    OutputFile,
+    at_start,
+    in_head,
+    in_tail,
+    in_workbook,
+    output_option,
+    write_atomically,
+)
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
     from assay.model.result.result import RunAnalysis
-    from assay.report.tables import Table
+    from assay.report.tables import FlatTable
 
 
 class Format(StrEnum):
@@ -27,9 +37,9 @@ class Format(StrEnum):
     IO500 = "io500"
 
 
-SUFFIX = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json", Format.IO500: "io500.txt"}
+SUFFIXES = {Format.OPENMETRICS: "prom", Format.FIO: "fio.json", Format.IO500: "io500.txt"}
 """Suffixes of file names that differ from the name of the format."""
-FLAT = (Format.CSV, Format.PARQUET)
+FLAT_FORMATS = (Format.CSV, Format.PARQUET)
 """Formats that hold one table."""
 
 
@@ -47,7 +57,7 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=runs_of,
+        autocompletion=complete_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
@@ -73,17 +83,17 @@ def command(
     from assay.run.analysis import load_analysis
     from assay.store import find_run
 
-    destination = None if output is None else Output(output, mark_of(format_, table), force)
+    destination = None if output is None else OutputFile(output, mark_of(format_, table), force)
     if destination is not None and destination.prints and format_ in (Format.PARQUET, Format.XLSX):
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
-    if table is not TableName.RESULTS and format_ not in FLAT:
+    if table is not TableName.RESULTS and format_ not in FLAT_FORMATS:
         holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
         raise AssayError(f"{format_} holds {holds}: --table {table} does not apply", "leave --table out")
     if format_ is Format.PARQUET:
         from assay.model.extras import require
 
         require("pyarrow", "the format parquet")
-    if format_ is Format.CSV and table in OF_ROWS:
+    if format_ is Format.CSV and table in ROW_TABLES:
         _write_rows(find_run(run, out), table, destination, force)
         return
     analysis = load_analysis(run, out)
@@ -97,11 +107,11 @@ def command(
     note(f"wrote {path}")
 
 
-OF_ROWS = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
+ROW_TABLES = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
 """Tables whose records each follow from one result, so that only one case at a time must be in memory."""
 
 
-def _write_rows(folder: Path, table: TableName, destination: Output | None, force: bool) -> None:
+def _write_rows(folder: Path, table: TableName, destination: OutputFile | None, force: bool) -> None:
     """Write a table as CSV row by row, without holding all rows in memory."""
     from assay.cli.output import note
     from assay.report import kinds_table, tables
@@ -124,7 +134,7 @@ def _write_rows(folder: Path, table: TableName, destination: Output | None, forc
         if destination is not None and destination.prints:
             write_csv(columns, found, typer.get_text_stream("stdout"))
             return
-        file = destination or Output(
+        file = destination or OutputFile(
             default_path(store.info().id, Format.CSV, table), mark_of(Format.CSV, table), force
         )
         file.fill(write)
@@ -133,16 +143,16 @@ def _write_rows(folder: Path, table: TableName, destination: Output | None, forc
 
 def _note_left_out(analysis: "RunAnalysis") -> None:
     from assay.cli.output import note
-    from assay.report.formats.fio import left_out
+    from assay.report.formats.fio import left_out_count
 
-    if (count := left_out(analysis)) and count < len(analysis.rows):
+    if (count := left_out_count(analysis)) and count < len(analysis.rows):
         note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")
 
 
 def default_path(run: str, format_: Format, table: TableName) -> Path:
     """Return the default file in the current directory: `<run id>.xlsx`, `<run id>-samples.csv`, ..."""
-    suffix = f"-{table}" if format_ in FLAT and table is not TableName.RESULTS else ""
-    return Path(f"{run}{suffix}.{SUFFIX.get(format_, format_)}")
+    suffix = f"-{table}" if format_ in FLAT_FORMATS and table is not TableName.RESULTS else ""
+    return Path(f"{run}{suffix}.{SUFFIXES.get(format_, format_)}")
 
 
 def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, path: Path, force: bool) -> None:
@@ -164,7 +174,7 @@ def write_export(analysis: "RunAnalysis", format_: Format, table: TableName, pat
         else:
             temporary.write_text(_text(analysis, format_, table), encoding="utf-8")
 
-    write_whole(path, write, mark_of(format_, table), force)
+    write_atomically(path, write, mark_of(format_, table), force)
 
 
 def mark_of(format_: Format, table: TableName) -> Mark:
@@ -220,7 +230,7 @@ def _text(analysis: "RunAnalysis", format_: Format, table: TableName) -> str:
     return csv_text(_table(analysis, table))
 
 
-def _table(analysis: "RunAnalysis", name: TableName) -> "Table":
+def _table(analysis: "RunAnalysis", name: TableName) -> "FlatTable":
     from assay.report.tables import ceilings_table, results_table, samples_table
 
     if name is TableName.COSTS:

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note, print_json, show
+from assay.cli.output import note, print_blocks, print_json
 from assay.cli.settings import RUNS
 from assay.model.base import AssayError
-from assay.model.named import look
+from assay.model.named import path_kind
 from assay.model.units import about_rate
 
 if TYPE_CHECKING:
-    from assay.model.result.brief import Result
+    from assay.model.result.brief import BriefResult
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
     from assay.model.result.run import RunInfo
     from assay.report.document import Table
@@ -50,35 +50,35 @@ def command(
 def _study_name(study: str) -> str:
     """Return the name of the study that a user named, by its name or by a file's path."""
     path = Path(study)
-    if look(path) != "file":
+    if path_kind(path) != "file":
         return study
-    from assay.cli.studyfile import read_study, refuse
+    from assay.cli.studyfile import exit_with_problems, read_study
     from assay.plan.load import load_study
 
     loaded = load_study(read_study(path), str(Path.cwd()))
     if loaded.study is None:
-        refuse(path, loaded.problems)
+        exit_with_problems(path, loaded.problems)
     return loaded.study.name
 
 
 def _history(study: str, out: Path) -> "History":
     from assay.analyse.history import LEAST_RUNS, history
     from assay.store import RunStore
-    from assay.store.damage import damage_told
+    from assay.store.damage import damage_as_error
 
     infos: list[RunInfo] = []
     series: dict[str, dict[str, list[HistoryPoint]]] = {}
     counted: set[str] = set()
     for folder in _complete_runs(study, out):
         try:
-            with RunStore.open(folder) as store, damage_told(folder):
+            with RunStore.open(folder) as store, damage_as_error(folder):
                 info, results = store.info(), _results(store)
                 points = [(name, parameters, _point(result, len(infos))) for name, parameters, result in results]
         except AssayError as error:
             note(f"note: left out: {error.message}")
             continue
         infos.append(info)
-        counted |= {name for name, _, result in results if result.counted}
+        counted |= {name for name, _, result in results if result.is_counted}
         for name, parameters, point in points:
             series.setdefault(name, {}).setdefault(parameters, []).append(point)
     if len(infos) < LEAST_RUNS:
@@ -111,19 +111,22 @@ def _complete_runs(study: str, out: Path) -> list[Path]:
     return [Path(run.folder) for run in ended]
 
 
-def _results(store: "RunStore") -> "list[tuple[str, str, Result]]":
+def _results(store: "RunStore") -> "list[tuple[str, str, BriefResult]]":
     """Return each result of a run with its name and its parameters as JSON, which later versions may change."""
-    from assay.run.brief import results_of
+    from assay.run.brief import stored_or_new_results
 
     parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
-    return [(f"{result.label}, {result.operation}", parameters[result.case], result) for result in results_of(store)]
+    return [
+        (f"{result.label}, {result.operation}", parameters[result.case], result)
+        for result in stored_or_new_results(store)
+    ]
 
 
-def _point(result: "Result", run: int) -> "HistoryPoint":
+def _point(result: "BriefResult", run: int) -> "HistoryPoint":
     from assay.model.result.comparison import HistoryPoint
     from assay.model.result.verdict import Verdict
 
-    rate = result.iops if result.counted else result.throughput
+    rate = result.iops if result.is_counted else result.throughput
     return HistoryPoint(
         run=run,
         median=rate or 0.0,
@@ -160,7 +163,7 @@ def _print(found: "History", limit: int | None) -> None:
         blocks += [Heading(title, "new"), Facts((("from", run_words(before)), ("to", run_words(after))))]
         blocks += differences_blocks(boundary.differences)
         blocks.append(Paragraph(f"more: assay compare {before.id} {after.id}"))
-    show(*blocks)
+    print_blocks(*blocks)
     if len(found.rows) >= 50 and changed:
         expected = max(1, round(len(found.rows) / 100))
         note(f"note: of {len(found.rows)} results that never change, about {expected} would show a change by chance")
@@ -171,7 +174,10 @@ def _table(found: "History", limit: int | None) -> "Table":
 
     columns = ("result", "runs", "first", "last", "", "changes")
     return Table.of(
-        columns, [_cells(row, found) for row in found.rows[:limit]], right=columns[1:4], least=("runs", "", "first")
+        columns,
+        [_cells(row, found) for row in found.rows[:limit]],
+        numeric_titles=columns[1:4],
+        dropped_first=("runs", "", "first"),
     )
 
 
@@ -180,7 +186,7 @@ def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
 
     ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
-        f"{_date(found.runs[change.after].created_at)} {numbers.change(change.ratio)} ({_p(change.p)})"
+        f"{_date(found.runs[change.after].created_at)} {numbers.difference_text(change.ratio)} ({_p(change.p)})"
         for change in row.changes
     ]
     if row.left_out:

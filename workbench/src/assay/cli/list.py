@@ -18,15 +18,15 @@ def command(
     Example: `assay list --json`
     """
     from assay.cli.output import note, print_json, print_table
-    from assay.store.door import look_at
+    from assay.store.door import plain_file_status
     from assay.store.entries import BATCH
     from assay.store.find import list_runs
 
     runs = list_runs(out)
-    if any(look_at(Path(run.folder), BATCH) for run in runs):
-        from assay.run.batch.states import with_jobs
+    if any(plain_file_status(Path(run.folder), BATCH) for run in runs):
+        from assay.run.batch.states import with_job_states
 
-        runs = with_jobs(runs, note)
+        runs = with_job_states(runs, note)
     if as_json:
         print_json([asdict(run) for run in runs])
         return

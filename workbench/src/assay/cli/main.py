@@ -13,7 +13,7 @@ try:
     import typer.exceptions
 
     from assay.cli.help.group import SETTINGS, Command, Group
-    from assay.cli.output import prepare_streams, say
+    from assay.cli.output import prepare_streams, print_line
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
     from assay.model.room import rooms
@@ -110,7 +110,7 @@ def _commands() -> dict[str, tuple[str, str]]:
 
 COMMANDS = _commands()
 """As `_CORE`, with those of all rooms."""
-MOST_UNCOLLECTED = 100_000
+GC_THRESHOLD = 100_000
 """Objects that Python allocates before it collects garbage: loading modules leaves none, and collecting takes
 a tenth of the time of a quick command."""
 COMPLETE_VARIABLE = "_ASSAY_COMPLETE"
@@ -175,8 +175,8 @@ def _wrong_usage(error: Any) -> int:
     """Print a usage error of the command line; return the exit code."""
     context = getattr(error, "ctx", None)
     if context is not None:
-        say(context.get_usage(), err=True)
-        say(f"Try '{context.command_path} --help' for help.", err=True)
+        print_line(context.get_usage(), err=True)
+        print_line(f"Try '{context.command_path} --help' for help.", err=True)
     return _print_error(_unknown_option(error) or error.format_message(), "", int(error.exit_code))
 
 
@@ -207,7 +207,7 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
     if version:
         from assay import __version__
 
-        say(f"assay {__version__}")
+        print_line(f"assay {__version__}")
         raise typer.Exit
 
 
@@ -222,7 +222,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     prepare_streams()
     gc_threshold = gc.get_threshold()
-    gc.set_threshold(MOST_UNCOLLECTED)
+    gc.set_threshold(GC_THRESHOLD)
     without_working_directory(os.environ)
     try:
         try:
@@ -260,19 +260,19 @@ def _stored_data_error(error: Exception) -> AssayError | None:
     snapshot, damage = (sys.modules.get(f"assay.store.{name}") for name in ("snapshot", "damage"))
     if snapshot is None or damage is None or not snapshot.read or not isinstance(error, damage.OF_DATA):
         return None
-    runs = ", ".join(map(str, list(snapshot.read)[-MOST_NAMED:]))
+    runs = ", ".join(map(str, list(snapshot.read)[-MOST_RUNS_NAMED:]))
     hint = "restore it from a copy; if it is as it was written, report this with what ASSAY_TRACEBACK=1 shows"
     return AssayError(f"what was read cannot be computed with ({type(error).__name__}: {error}): {runs}", hint)
 
 
 def _print_error(message: str, hint: str, code: int, word: str = "error: ") -> int:
-    say(f"{word}{message}", err=True)
+    print_line(f"{word}{message}", err=True)
     if hint:
-        say(f"hint: {hint}", err=True)
+        print_line(f"hint: {hint}", err=True)
     return code
 
 
-MOST_NAMED = 4
+MOST_RUNS_NAMED = 4
 """Runs that a message names at most: the last ones read."""
 FOLDER_HINT = "go to one that is there"
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, print_json, say, terminal_width
+from assay.cli.output import note, print_json, print_line, terminal_width
 from assay.cli.settings import RUNS
-from assay.cli.written import FORCE, PAGE, Output, edited, output_option, printing
+from assay.cli.written import FORCE, PAGE_MARK, OutputFile, check_one_printed, never_marked, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.units import UnitError, about_duration, about_size, parse_duration
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
-FIRST_SHARE = 0.7
+PROBE_TIME_SHARE = 0.7
 """Share of the time that the first short writes may take."""
-FIRST_AFTER = 0.3
+AFTER_PROBE_SECONDS = 0.3
 """CPU time in seconds that is needed after the first short writes."""
-PAGE_SECONDS = 0.5
+REPORT_CPU_SECONDS = 0.5
 """CPU time in seconds that a report takes."""
-ENGINES_DELAYED = 1.3
+ENGINE_DELAY_FACTOR = 1.3
 """Factor by which a busy machine slows the start of engines at most: they compute little."""
-STEP = 5.0
+TIME_STEP_SECONDS = 5.0
 """A suggested `--time` is a multiple of this many seconds."""
 
 
-class Confirmed(NamedTuple):
+class Confirmations(NamedTuple):
     """What the user has confirmed."""
 
     destroy: bool
@@ -68,22 +68,22 @@ def command(
 
     Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
     """
-    from assay.kinds.spelled import spelled
+    from assay.kinds.spelled import parse_uri
     from assay.model.deadline import JUDGING_SECONDS, Deadline, process_age
-    from assay.plan.measure import measure_study, measure_text, names_of
+    from assay.plan.measure import measure_study, measure_text, place_names
 
-    seconds, confirmed = _seconds(time), Confirmed(destroy, on_root)
+    seconds, confirmed = _seconds(time), Confirmations(destroy, on_root)
     # The time counts from the start of the process, if it was started for this command.
     begun = clock.monotonic() - (process_age() if sys.argv[1:2] == ["measure"] else 0.0)
     _check_words(places)
-    page = None if output is None else Output(output, PAGE, force)
-    study = None if save is None else Output(save, edited, force, "--save")
-    printing(json=as_json, output=page, save=study)
+    page = None if output is None else OutputFile(output, PAGE_MARK, force)
+    study = None if save is None else OutputFile(save, never_marked, force, "--save")
+    check_one_printed(json=as_json, output=page, save=study)
     targets = {
-        name: spelled(place, destroy)
-        for name, place in zip(names_of([_absolute(place) for place in places]), places, strict=True)
+        name: parse_uri(place, destroy)
+        for name, place in zip(place_names([_absolute(place) for place in places]), places, strict=True)
     }
-    deadline = Deadline(begun + seconds, JUDGING_SECONDS + PAGE_SECONDS * (report + (page is not None)))
+    deadline = Deadline(begun + seconds, JUDGING_SECONDS + REPORT_CPU_SECONDS * (report + (page is not None)))
     cache, chosen = _first_look(targets, places, seconds, deadline, confirmed, out)
     text = measure_text(measure_study(targets, chosen, cache), places)
     plan = _plan_of(text)
@@ -104,7 +104,9 @@ def command(
 def _check_words(places: Sequence[str]) -> None:
     for place in places:
         if not place.isprintable():
-            raise AssayError(f"{plain(place)}: the place has unprintable characters", "name it by a link without them")
+            raise AssayError(
+                f"{escape_line(place)}: the place has unprintable characters", "name it by a link without them"
+            )
 
 
 def _absolute(place: str) -> str:
@@ -128,26 +130,26 @@ def _first_look(
     places: Sequence[str],
     seconds: float,
     deadline: "Deadline",
-    confirmed: Confirmed,
+    confirmed: Confirmations,
     out: Path,
 ) -> "tuple[str, Scale]":
     """Measure short writes to each place; return how to bypass the page cache, and how much fits into the time."""
     from assay.model.deadline import Deadline
     from assay.plan.measure import holds_files, probe_study
-    from assay.run.first_look import first_look
+    from assay.run.first_look import temporary_run_folder
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
         return "keep", _scale_to_time(seconds, deadline, {}, {})
     note("a first look, to see how much can be done in the time")
-    end = Deadline(deadline.end - (1 - FIRST_SHARE) * seconds, FIRST_AFTER)
+    end = Deadline(deadline.end - (1 - PROBE_TIME_SHARE) * seconds, AFTER_PROBE_SECONDS)
     for cache in ("direct", "evict"):
         try:
-            with first_look(out, note) as folder:
+            with temporary_run_folder(out, note) as folder:
                 speeds, free, after = _measure_speeds(
                     probe_study(files, cache, _least_space(places)), folder, end, confirmed
                 )
-                deadline.seen(after)
+                deadline.note_first_look(after)
         except KeyboardInterrupt:
             note("stopped: nothing was measured, and what was made is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -168,11 +170,11 @@ def _scale_to_time(
     Raises:
         AssayError: The time is too short for any result.
     """
-    from assay.plan.measure import TooShort, scale
+    from assay.plan.measure import TooShort, choose_scale
 
-    chosen = scale(deadline.left(), speeds, free, min(ENGINES_DELAYED, deadline.delayed()))
+    chosen = choose_scale(deadline.seconds_left(), speeds, free, min(ENGINE_DELAY_FACTOR, deadline.delayed()))
     if isinstance(chosen, TooShort):
-        least = STEP * math.ceil((seconds + chosen.lacks) / STEP)
+        least = TIME_STEP_SECONDS * math.ceil((seconds + chosen.missing_s) / TIME_STEP_SECONDS)
         message = f"--time {about_duration(seconds)} is too short: so slow are a first short write and this machine now"
         raise AssayError(message, f"write --time {least:.0f}s, the least for a result here, or more", EXIT_REFUSED)
     return chosen
@@ -192,7 +194,7 @@ def _announcement(plan: "Plan", chosen: "Scale", seconds: float) -> str:
     work = f"{plural(len(kinds), 'kind')} of work{where}, each {times}"
     words = f"{about_duration(seconds)} from start to end: {work}{bytes_words}"
     left_out = f"; no time for {chosen.left_out}" if chosen.left_out else ""
-    return f"{words}{estimate.requests_words}{left_out}"
+    return f"{words}{estimate.requests_text}{left_out}"
 
 
 def _least_space(places: Sequence[str]) -> int | None:
@@ -205,7 +207,7 @@ def _least_space(places: Sequence[str]) -> int | None:
 
 
 def _measure_speeds(
-    study: Mapping[str, Any], folder: Path, deadline: "Deadline", confirmed: Confirmed
+    study: Mapping[str, Any], folder: Path, deadline: "Deadline", confirmed: Confirmations
 ) -> "tuple[dict[str, Speeds], dict[str, int | None], float]":
     """Run the short writes; return speeds and free bytes of each place, and seconds from the last repeat to the end."""
     from assay.plan.measure import LARGE, SMALL, Speeds, measure_text
@@ -227,10 +229,12 @@ def _measure_speeds(
     speeds = {}
     for name in study["targets"]:
         if (name, LARGE) not in rates or (name, SMALL) not in rates:
-            late = "a first short write did not end in time" if deadline.over() else "the first write failed"
+            late = "a first short write did not end in time" if deadline.is_over() else "the first write failed"
             why = next((job.reason for job in analysis.jobs if job.reason), late)
-            hint = "write twice the --time, or more" if deadline.over() else "`assay check` on a study of it says more"
-            raise AssayError(f"{name}: {why}", hint, EXIT_REFUSED if deadline.over() else EXIT_INCOMPLETE)
+            hint = (
+                "write twice the --time, or more" if deadline.is_over() else "`assay check` on a study of it says more"
+            )
+            raise AssayError(f"{name}: {why}", hint, EXIT_REFUSED if deadline.is_over() else EXIT_INCOMPLETE)
         speeds[name] = Speeds(rates[name, SMALL], rates[name, LARGE])
     return speeds, places, after
 
@@ -241,7 +245,7 @@ def _plan_of(text: str) -> "Plan":
     return check_study(Path("assay-measure.yaml"), text.encode())
 
 
-def _run(plan: "Plan", out: Path, confirmed: Confirmed, deadline: "Deadline", quiet: bool) -> "RunStore":
+def _run(plan: "Plan", out: Path, confirmed: Confirmations, deadline: "Deadline", quiet: bool) -> "RunStore":
     from assay.cli.progress import TerminalListener
     from assay.cli.quiet import QuietListener
     from assay.run.session import start
@@ -250,13 +254,13 @@ def _run(plan: "Plan", out: Path, confirmed: Confirmed, deadline: "Deadline", qu
     return start(plan, out, confirmed.destroy, listener, on_root=confirmed.on_root, deadline=deadline)
 
 
-def _save(file: Output, text: str) -> None:
+def _save(file: OutputFile, text: str) -> None:
     file.write(text)
     if not file.prints:
         note(f"the study: {file.path}")
 
 
-def _write_reports(store: "RunStore", inside: bool, page: Output | None) -> None:
+def _write_reports(store: "RunStore", inside: bool, page: OutputFile | None) -> None:
     """Write the report into the run (`inside`), to `page`, or both; print the paths."""
     from assay.cli.report import write_report
     from assay.run.analysis import analyse_store
@@ -264,24 +268,24 @@ def _write_reports(store: "RunStore", inside: bool, page: Output | None) -> None
     for file in (*([None] if inside else []), *([page] if page is not None else [])):
         path = write_report(analyse_store(store), file)
         if path is not None:
-            say(str(path))
+            print_line(str(path))
 
 
 def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) -> int:
     """Print the results of the places, none if `places` is empty; return the exit code."""
-    from assay.cli.run import tell_stopped
+    from assay.cli.run import print_stopped
     from assay.cli.show import result_json
 
     info = store.info()
     if info.status == "interrupted":
-        return tell_stopped(store)
+        return print_stopped(store)
     if as_json:
-        from assay.report.measured import sure_within
+        from assay.report.measured import simultaneous_reach
 
         found = store.results()
-        rates = [result.iops if result.counted else result.throughput for result in found]
+        rates = [result.iops if result.is_counted else result.throughput for result in found]
         values = [
-            {**result_json(one), "sure_within": sure_within(rate, one.low, one.high, one.n, len(found))}
+            {**result_json(one), "sure_within": simultaneous_reach(rate, one.low, one.high, one.n, len(found))}
             for one, rate in zip(found, rates, strict=True)
         ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
@@ -296,9 +300,9 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
 
 def _print_text(store: "RunStore", places: Mapping[str, str]) -> None:
     """Print the tables, the chart, the answer, the caveats and how certain the results are."""
-    from assay.model.result.first_page import CAVEATS_SHOWN
+    from assay.model.result.first_page import MAX_CAVEATS
     from assay.report import measured
-    from assay.report.view import View
+    from assay.report.view import RunView
     from assay.run.analysis import analyse_store
 
     analysis = analyse_store(store)
@@ -306,22 +310,22 @@ def _print_text(store: "RunStore", places: Mapping[str, str]) -> None:
     groups = [(name, [row for row in analysis.rows if row.case.target == name]) for name in places]
     width = terminal_width() or measured.WIDTH
     for name, rows in groups:
-        lies = where[name].lies_on if name in where else ""
+        lies = where[name].storage_chain if name in where else ""
         named = "" if places[name] == name else f", named {name} below"
-        say(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
-        _print_lines(measured.table(rows, len(analysis.rows), width))
-        _print_lines(measured.limits(rows, View(analysis)))
+        print_line(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
+        _print_lines(measured.result_lines(rows, len(analysis.rows), width))
+        _print_lines(measured.limit_lines(rows, RunView(analysis)))
     if len(groups) > 1:
-        say()
-        _print_lines(measured.picture(groups, _lacks_block_characters(), width))
+        print_line()
+        _print_lines(measured.bar_lines(groups, _lacks_block_characters(), width))
     page = analysis.run.page
     if len(groups) > 1 and page is not None:
-        say(f"\n{page.answer}")
+        print_line(f"\n{page.answer}")
         _print_lines(f"  {line.label}: {line.text}" for line in page.lines)
     if page is not None:
-        say()
-        _print_lines(f"note: {caveat.words}" for caveat in page.caveats[:CAVEATS_SHOWN])
-    say(f"\n{measured.how_sure(analysis.rows)}")
+        print_line()
+        _print_lines(f"note: {caveat.words}" for caveat in page.caveats[:MAX_CAVEATS])
+    print_line(f"\n{measured.certainty_sentence(analysis.rows)}")
 
 
 def _print_lines(lines: "Sequence[str] | Any") -> None:
@@ -332,7 +336,7 @@ def _print_lines(lines: "Sequence[str] | Any") -> None:
     for line in lines:
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         for part in textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]:
-            say(part)
+            print_line(part)
 
 
 def _lacks_block_characters() -> bool:

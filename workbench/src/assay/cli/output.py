@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.foreign import in_json, lines, plain
+from assay.model.foreign import escape_json, escape_line, escape_lines
 from assay.model.units import about_rate
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _Stream(io.TextIOWrapper):
 
     def write(self, text: str) -> int:
         """Write text with its control characters made visible."""
-        return super().write(lines(text))
+        return super().write(escape_lines(text))
 
     @property
     def rich_proxied_file(self) -> "_Raw":
@@ -112,18 +112,20 @@ def unguarded(stream: TextIO) -> TextIO:
     return cast("TextIO", getattr(stream, "rich_proxied_file", stream))
 
 
-def say(text: str = "", err: bool = False) -> None:
+def print_line(text: str = "", err: bool = False) -> None:
     """Print one line, wrapped on a terminal. Leading line breaks print empty lines; others become blanks."""
     stripped = text.lstrip("\n")
-    line = plain(stripped, MOST_LINE)
+    line = escape_line(stripped, MOST_LINE)
     wide = terminal_width(err)
     if wide is not None and len(line) > wide:
         import textwrap
 
-        from assay.report.terminal import joined
+        from assay.report.terminal import with_joined_units
 
         # A terminal would break it anywhere, even within a number.
-        line = textwrap.fill(joined(line), wide, break_long_words=False, break_on_hyphens=False).replace("\u00a0", " ")
+        line = textwrap.fill(with_joined_units(line), wide, break_long_words=False, break_on_hyphens=False).replace(
+            "\u00a0", " "
+        )
     typer.echo("\n" * (len(text) - len(stripped)) + line, err=err)
 
 
@@ -135,8 +137,8 @@ def terminal_width(err: bool = False) -> int | None:
 
 def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
     """Print a problem of a file on standard error: a line with file and line number, and one with the hint."""
-    for line in problem.text(plain(os.fspath(file))).splitlines():
-        say(line, err=True)
+    for line in problem.text(escape_line(os.fspath(file))).splitlines():
+        print_line(line, err=True)
 
 
 def as_path(text: str) -> Path:
@@ -154,7 +156,7 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """Return `value` as indented JSON with a line break at the end."""
-    return in_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escape_json(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def _plain(value: Any) -> Any:
@@ -172,7 +174,7 @@ def is_dumb() -> bool:
     return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
 
 
-def show(*blocks: "Block") -> None:
+def print_blocks(*blocks: "Block") -> None:
     """Print blocks of a document on standard output, as wide as the terminal; elsewhere a table row is one line.
 
     The text bypasses the guard of the stream, which would make the renderer's own escape sequences visible; the
@@ -183,10 +185,10 @@ def show(*blocks: "Block") -> None:
     wide = terminal_width()
     styled = sys.stdout.isatty() and not is_dumb()
     text = render_terminal(blocks, wide, styled=styled)
-    unguarded(sys.stdout).write(encodable(text, sys.stdout.encoding))
+    unguarded(sys.stdout).write(to_encoding(text, sys.stdout.encoding))
 
 
-def encodable(text: str, encoding: str) -> str:
+def to_encoding(text: str, encoding: str) -> str:
     r"""Return the text with characters that the encoding lacks replaced by similar ones, or by escapes as `\u0107`."""
     try:
         text.encode(encoding)
@@ -214,9 +216,9 @@ def print_table(
     """
     from assay.report.document import Heading, Table
 
-    say()
-    show(*([Heading(title, "")] if title else []), Table.of(columns, rows, right, least))
-    say()
+    print_line()
+    print_blocks(*([Heading(title, "")] if title else []), Table.of(columns, rows, right, least))
+    print_line()
 
 
 def ceiling_text(value: float | None, unit: str) -> str:
@@ -226,4 +228,4 @@ def ceiling_text(value: float | None, unit: str) -> str:
 
 def note(text: str) -> None:
     """Print a line for people on standard error, so that standard output stays clean for data."""
-    say(text, err=True)
+    print_line(text, err=True)

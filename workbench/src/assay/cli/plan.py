@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.changes import ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.changes import ONLY, REPEATS, SET, TARGET, study_change
 from assay.cli.output import as_path
 
 FIRST_CASES = 20
@@ -29,4 +29,4 @@ def command(
     """
     from assay.cli.studies.planned import plan_file
 
-    plan_file(study, asked(values, repeats, only, targets), None if show_all else FIRST_CASES, budget, json)
+    plan_file(study, study_change(values, repeats, only, targets), None if show_all else FIRST_CASES, budget, json)

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import as_path, json_text, note, print_json, print_table, say
-from assay.cli.written import FORCE, NETWORK, Output, output_option, printing
+from assay.cli.output import as_path, json_text, note, print_json, print_line, print_table
+from assay.cli.written import FORCE, NETWORK_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 from assay.model.units import UnitError, about_duration, about_number, parse_duration, parse_throughput
 
 if TYPE_CHECKING:
-    from assay.model.result.network import Network, NetworkFindings, PathMeasurement
-    from assay.run.preflight_places import Places
-    from assay.wires.preflight import Options
+    from assay.model.result.network import NetworkFindings, NetworkMeasurements, PathMeasurement
+    from assay.run.preflight_places import PreflightHosts
+    from assay.wires.preflight import PreflightOptions
 
 MOST_SECONDS = 60
 MOST_STREAMS = 64
@@ -53,8 +53,8 @@ def command(
 
     options = _options(time, parallel)
     # Check the output before minutes of measuring, not after.
-    file = None if output is None else Output(output, NETWORK, force)
-    printing(json=as_json, output=file)
+    file = None if output is None else OutputFile(output, NETWORK_MARK, force)
+    check_one_printed(json=as_json, output=file)
     try:
         with _places(study, hosts, servers, inventory, box) as places:
             places = _with_link_rate(places, link)
@@ -79,8 +79,8 @@ def command(
         raise typer.Exit(EXIT_INCOMPLETE)
 
 
-def _options(time: str, parallel: int) -> "Options":
-    from assay.wires.preflight import Options
+def _options(time: str, parallel: int) -> "PreflightOptions":
+    from assay.wires.preflight import PreflightOptions
 
     try:
         seconds = parse_duration(time) / 1e9
@@ -90,38 +90,38 @@ def _options(time: str, parallel: int) -> "Options":
         raise AssayError(f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "such as 2s")
     if not 1 <= parallel <= MOST_STREAMS:
         raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}")
-    return Options(seconds=int(seconds), streams=tuple(sorted({1, parallel})), tell=note)
+    return PreflightOptions(seconds=int(seconds), streams=tuple(sorted({1, parallel})), report=note)
 
 
 @contextlib.contextmanager
-def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["Places"]:
+def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["PreflightHosts"]:
     """Yield clients and servers from the one source that the user named: a study, a box, an inventory or names."""
-    from assay.run.preflight_places import box_places, named_places, study_places
+    from assay.run.preflight_places import box_hosts, named_hosts, preflight_study_hosts
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
         hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
         raise AssayError("STUDY, --box and --inventory do not go together", hint)
     if study is not None:
-        from assay.cli.studyfile import read_study, refuse
+        from assay.cli.studyfile import exit_with_problems, read_study
         from assay.plan.load import load_study
 
         loaded = load_study(read_study(study), str(Path.cwd()))
         if loaded.study is None:
-            refuse(study, loaded.problems)
-        with study_places(loaded.study, study.absolute().parent, note) as places:
+            exit_with_problems(study, loaded.problems)
+        with preflight_study_hosts(loaded.study, study.absolute().parent, note) as places:
             yield places
     elif box:
-        with box_places(box, hosts, servers, note) as places:
+        with box_hosts(box, hosts, servers, note) as places:
             yield places
     elif servers:
-        with named_places(hosts, servers, inventory, Path.cwd(), note) as places:
+        with named_hosts(hosts, servers, inventory, Path.cwd(), note) as places:
             yield places
     else:
         hint = "`assay preflight --hosts client[1-4] --servers store1`, or a study, or --box NAME"
         raise AssayError("no servers are named", hint)
 
 
-def _with_link_rate(places: "Places", link: str) -> "Places":
+def _with_link_rate(places: "PreflightHosts", link: str) -> "PreflightHosts":
     """Return the places with the rate of `--link` for each host that has no link rate of its own."""
     from dataclasses import replace
 
@@ -136,7 +136,7 @@ def _with_link_rate(places: "Places", link: str) -> "Places":
     return replace(places, clients=clients, servers=servers)
 
 
-def _announce(places: "Places", options: "Options") -> None:
+def _announce(places: "PreflightHosts", options: "PreflightOptions") -> None:
     from assay.wires.preflight import estimate_seconds
 
     clients, servers = len(places.clients), len(places.servers)
@@ -144,7 +144,7 @@ def _announce(places: "Places", options: "Options") -> None:
     note(f"{words}: about {about_duration(estimate_seconds(clients, servers, options))}")
 
 
-def _print(network: "Network", found: "NetworkFindings") -> None:
+def _print(network: "NetworkMeasurements", found: "NetworkFindings") -> None:
     _print_pairs(network)
     _print_rounds(network)
     rows = [
@@ -157,16 +157,16 @@ def _print(network: "Network", found: "NetworkFindings") -> None:
         ]
         for item in found.ceilings
     ]
-    say("What each link carries at most:")
+    print_line("What each link carries at most:")
     print_table(["link", "of", "direction", "at most", "how, or why not known"], rows, right=("at most",))
     if not found.findings:
-        say("Nothing that speaks against measuring storage over this network was found.")
+        print_line("Nothing that speaks against measuring storage over this network was found.")
     for finding in found.findings:
-        say(f"{finding.kind}: {finding.text}")
-        say(f"    {finding.remedy}")
+        print_line(f"{finding.kind}: {finding.text}")
+        print_line(f"    {finding.remedy}")
 
 
-def _print_pairs(network: "Network") -> None:
+def _print_pairs(network: "NetworkMeasurements") -> None:
     rtts = {(item.client, item.server): item for item in network.rtts}
     mtus = {(item.client, item.server): item for item in network.mtus}
     rates: dict[tuple[object, ...], PathMeasurement] = {
@@ -185,13 +185,13 @@ def _print_pairs(network: "Network") -> None:
         cells = [_bits(path.bits_per_s) if (path := rates.get((*pair, *kind))) else "" for kind in kinds]
         method = f" {rtt.method}" if rtt.method == "tcp" else ""
         rows.append([*pair, times + method * bool(times), "" if mtu is None else str(mtu), *cells])
-    say("Each client and each server alone; round trips least / median / most in ms:")
+    print_line("Each client and each server alone; round trips least / median / most in ms:")
     print_table(
         ["client", "server", "round trip", "packet", *headings], rows, right=("packet", *headings), least=("packet",)
     )
 
 
-def _print_rounds(network: "Network") -> None:
+def _print_rounds(network: "NetworkMeasurements") -> None:
     """Print the sums of the transfers that ran at the same time."""
     sums: dict[tuple[str, str], dict[str, list[PathMeasurement]]] = {}
     for path in network.paths:
@@ -203,7 +203,7 @@ def _print_rounds(network: "Network") -> None:
     rows = [
         [*pair, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for pair, found in sums.items()
     ]
-    say("At once, added:")
+    print_line("At once, added:")
     print_table(["clients", "servers", "to servers", "to clients"], rows, right=("to servers", "to clients"))
 
 

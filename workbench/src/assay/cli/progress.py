@@ -10,17 +10,17 @@ from assay.cli.output import is_dumb, note
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration, about_rate
-from assay.run.listener import Heard, Limits, Progress, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
 
 LINE_GAP_SECONDS = 1.0
-ALL_LINES = 200
+MOST_SINGLE_LINES = 200
 """Up to this many repeats, each gets a line; with more, at most one line a second is printed."""
 
 
 class TerminalListener:
     """A listener that prints a run's messages and progress on standard error."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         note(text)
 
@@ -39,7 +39,7 @@ class LineProgress:
     def __init__(self, total: int, done: int, left: TimeLeft) -> None:
         """See `Listener.progress`."""
         self._total, self._done, self._left = total, done, left
-        self._gap = 0.0 if total <= ALL_LINES else LINE_GAP_SECONDS
+        self._gap = 0.0 if total <= MOST_SINGLE_LINES else LINE_GAP_SECONDS
         self._last = float("-inf")
         self._reasons: set[str] = set()
         self._fewer = ""
@@ -55,10 +55,10 @@ class LineProgress:
     def begin(self, case: Case, repeat: int) -> None:
         """Print nothing: the line of a repeat is printed at its end."""
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """Print nothing."""
 
-    def interval(self, heard: Heard) -> None:
+    def interval(self, host_interval: HostInterval) -> None:
         """Print nothing."""
 
     def finish(
@@ -67,35 +67,35 @@ class LineProgress:
         """Print the line of a repeat, unless another was printed just before and this one has no new reason."""
         self._done += 1
         fewer, self._fewer = self._fewer, ""
-        news = bool(reason) and reason not in self._reasons and len(self._reasons) < ALL_LINES
+        news = bool(reason) and reason not in self._reasons and len(self._reasons) < MOST_SINGLE_LINES
         now = time.monotonic()
         if now - self._last < self._gap and not news and self._done < self._total:
             return
         self._last = now
         self._reasons.add(reason)
         left = f"; {self._left.words()} left" if self._done < self._total else ""
-        text = finish_text(case, repeat, status, reason, seconds, samples)
+        text = repeat_line(case, repeat, status, reason, seconds, samples)
         note(f"[{self._done}/{self._total}] {text}{fewer}{left}")
 
-    def fewer(self, count: int) -> None:
+    def drop_repeats(self, count: int) -> None:
         """Count `count` repeats as saved, and add that to the line of the repeat, unless `say` prints before it."""
         self._total -= count
         self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
 
-    def left_out(self, count: int) -> None:
+    def drop_any_repeats(self, count: int) -> None:
         """Lower the total by `count` repeats; the next line shows it."""
         self._total -= count
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         self._fewer = ""
         note(text)
 
 
-def finish_text(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
+def repeat_line(case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]) -> str:
     """Return one line about a repeat: how it ended and how fast it was."""
     rates = ", ".join(
-        f"{sample.operation} {about_rate(sample.rate, sample.counted)}" for sample in samples if sample.ops
+        f"{sample.operation} {about_rate(sample.rate, sample.is_counted)}" for sample in samples if sample.ops
     )
     why = f" ({reason})" if reason else ""
     return f"{case.id} repeat {repeat} {status}{why} in {about_duration(seconds)}: {rates or 'nothing measured'}"

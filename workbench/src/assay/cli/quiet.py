@@ -5,19 +5,19 @@ from types import TracebackType
 from typing import Self
 
 from assay.cli.output import note
-from assay.cli.progress import finish_text
-from assay.model.base import Warned
+from assay.cli.progress import repeat_line
+from assay.model.base import WarningLine
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.run.listener import Heard, Limits, Progress, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
 
 
 class QuietListener:
     """Prints warnings and failed repeats on standard error, and nothing else."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a warning; drop any other message."""
-        if isinstance(text, Warned):
+        if isinstance(text, WarningLine):
             note(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:  # noqa: ARG002
@@ -43,10 +43,10 @@ class QuietProgress:
     def begin(self, case: Case, repeat: int) -> None:
         """Print nothing."""
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """Print nothing."""
 
-    def interval(self, heard: Heard) -> None:
+    def interval(self, host_interval: HostInterval) -> None:
         """Print nothing."""
 
     def finish(
@@ -54,14 +54,14 @@ class QuietProgress:
     ) -> None:
         """Print the line of a failed repeat."""
         if status != "ok":
-            note(finish_text(case, repeat, status, reason, seconds, samples))
+            note(repeat_line(case, repeat, status, reason, seconds, samples))
 
-    def fewer(self, count: int) -> None:
+    def drop_repeats(self, count: int) -> None:
         """Print nothing."""
 
-    def left_out(self, count: int) -> None:
+    def drop_any_repeats(self, count: int) -> None:
         """Print nothing."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Pass the text to the listener, which prints warnings only."""
-        self._listener.say(text)
+        self._listener.print_line(text)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, say
-from assay.cli.settings import RUNS, runs_of
-from assay.cli.written import FORCE, PAGE, Output, output_option, write_in_run
+from assay.cli.output import note, print_line
+from assay.cli.settings import RUNS, complete_runs
+from assay.cli.written import FORCE, PAGE_MARK, OutputFile, output_option, write_in_run
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
-    from assay.model.money.price import Book
+    from assay.model.money.price import PriceBook
     from assay.model.result.result import RunAnalysis
-    from assay.report.beside import Beside
+    from assay.report.beside import PublishedFigures
 
 FILE_NAME = "report.html"
 
@@ -23,17 +23,17 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=runs_of,
+        autocompletion=complete_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     output: Path | None = output_option("The file; `report.html` in the run if left out."),
     force: bool = FORCE,
     out: Path = RUNS,
-    opened: bool = typer.Option(False, "--open", help="Open it in the browser."),
+    open_: bool = typer.Option(False, "--open", help="Open it in the browser."),
     prices: str | None = typer.Option(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
     ),
-    beside: str | None = typer.Option(
+    published: str | None = typer.Option(
         None, "--beside", metavar="FILE", help="Draw published figures of this CSV in the same charts."
     ),
 ) -> None:
@@ -47,17 +47,17 @@ def command(
     """
     from assay.run.analysis import load_analysis
 
-    destination = None if output is None else Output(output, PAGE, force)
-    if opened and destination is not None and destination.prints:
+    destination = None if output is None else OutputFile(output, PAGE_MARK, force)
+    if open_ and destination is not None and destination.prints:
         raise AssayError("--open opens a file, and none is written", "name a file with --output, or leave --open out")
     analysis = load_analysis(run, out)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
-    path = write_report(analysis, destination, _current_prices(analysis, prices), _published_figures(beside))
+    path = write_report(analysis, destination, _current_prices(analysis, prices), _published_figures(published))
     if path is None:
         return
-    say(str(path))
-    if opened:
+    print_line(str(path))
+    if open_:
         _open(path)
 
 
@@ -69,7 +69,7 @@ def _open(path: Path) -> None:
         note(f"no browser could be opened here; the report is {path}")
 
 
-def _current_prices(analysis: "RunAnalysis", written: str | None) -> "Book | None":
+def _current_prices(analysis: "RunAnalysis", written: str | None) -> "PriceBook | None":
     if written is None:
         return None
     if analysis.run.prices is None:
@@ -85,16 +85,19 @@ def _current_prices(analysis: "RunAnalysis", written: str | None) -> "Book | Non
     return book
 
 
-def _published_figures(path: str | None) -> "Beside | None":
+def _published_figures(path: str | None) -> "PublishedFigures | None":
     if path is None:
         return None
-    from assay.report.beside import read_beside
+    from assay.report.beside import read_published_figures
 
-    return read_beside(path)
+    return read_published_figures(path)
 
 
 def write_report(
-    analysis: "RunAnalysis", output: Output | None, today: "Book | None" = None, beside: "Beside | None" = None
+    analysis: "RunAnalysis",
+    output: OutputFile | None,
+    today: "PriceBook | None" = None,
+    published: "PublishedFigures | None" = None,
 ) -> Path | None:
     """Write the HTML report, complete or not at all.
 
@@ -113,7 +116,7 @@ def write_report(
     from assay.report.build import build_document
     from assay.report.html import render_html
 
-    text = render_html(build_document(analysis, today, beside))
+    text = render_html(build_document(analysis, today, published))
     if output is not None:
         output.write(text)
         return None if output.prints else output.path

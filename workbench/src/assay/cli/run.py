@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, asked
+from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
-from assay.model.named import look
-from assay.store.door import look_at
+from assay.model.named import path_kind
+from assay.store.door import plain_file_status
 from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def command(
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
-    change = asked(values, repeats, only, targets)
-    how = How(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm, settle)
+    change = study_change(values, repeats, only, targets)
+    how = RunOptions(out, destroy, on_root, budget, change, listener_for(quiet), stage, slurm, settle)
     known = 0
     if settle and (not resume or stage):
         raise AssayError(
@@ -87,21 +87,21 @@ def command(
     ended = None
     try:
         if stage:
-            from assay.cli.stages.steps import stage_by_stage, tell_stop
+            from assay.cli.stages.steps import print_stage_stop, stage_by_stage
 
             again = how._replace(destroy=destroy, budget=None)
             prints = not (quiet or as_json)
             store, ended = stage_by_stage(store, known, lambda by: _resume(store.folder, again, by), prints)
         if ended is None or as_json:
-            code = tell_results(store, as_json, quiet, stage)
+            code = print_run_results(store, as_json, quiet, stage)
         if ended is not None:
-            code = tell_stop(store, ended, quiet, as_json)
+            code = print_stage_stop(store, ended, quiet, as_json)
     finally:
         store.close()
     raise typer.Exit(code)
 
 
-class How(NamedTuple):
+class RunOptions(NamedTuple):
     """The options of a run, apart from its study."""
 
     out: Path
@@ -126,7 +126,7 @@ def listener_for(quiet: bool) -> "Listener":
     return TerminalListener()
 
 
-def _start(study: str, how: How) -> "RunStore":
+def _start(study: str, how: RunOptions) -> "RunStore":
     from assay.cli.money.books import warn_stale
     from assay.cli.studyfile import load_study_file
     from assay.run.session import start
@@ -137,46 +137,46 @@ def _start(study: str, how: How) -> "RunStore":
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
     if how.slurm is not None:
-        from assay.cli.scheduler.following import submitted
+        from assay.cli.scheduler.following import submit_and_follow
 
-        return submitted(loaded, how.out, how.slurm, _job_options(how), how.listener)
+        return submit_and_follow(loaded, how.out, how.slurm, _job_options(how), how.listener)
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
 
 
-def _unfinished(study: str, how: How) -> Path:
+def _unfinished(study: str, how: RunOptions) -> Path:
     """Return the folder of the run to resume."""
     from assay.run.session import find_unfinished
     from assay.store import find_run
 
     path = study_path(study)
-    if study and look(path) == "file":
+    if study and path_kind(path) == "file":
         return find_unfinished(how.out, _stored_text(path, how.change))
     if how.change is not None:
-        message = f"a run goes on as it began, without {how.change.words}"
+        message = f"a run goes on as it began, without {how.change.options_text}"
         raise AssayError(message, "leave the change out, or name the study file")
     return find_run(study, how.out) if study else find_unfinished(how.out)
 
 
-def _complete(ref: str, how: How) -> Path:
+def _complete(ref: str, how: RunOptions) -> Path:
     """Return the folder of the run to which `--settle` adds repeats."""
     from assay.store import find_run
 
     if how.change is not None:
-        message = f"--settle measures with the settings of the run, without {how.change.words}"
+        message = f"--settle measures with the settings of the run, without {how.change.options_text}"
         raise AssayError(message, "leave the change out, or start a new run")
     return find_run(ref or "last", how.out)
 
 
-def _resume(folder: Path, how: How, by: str = "by going on") -> "RunStore":
+def _resume(folder: Path, how: RunOptions, by: str = "by going on") -> "RunStore":
     from assay.run.session import resume
 
-    if how.slurm is not None or look_at(folder, BATCH):
-        from assay.cli.scheduler.following import resumed
+    if how.slurm is not None or plain_file_status(folder, BATCH):
+        from assay.cli.scheduler.following import resume_in_job
 
         def measured(listener: "Listener") -> "RunStore":
             return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)
 
-        return resumed(folder, how.slurm, _job_options(how), how.listener, measured)
+        return resume_in_job(folder, how.slurm, _job_options(how), how.listener, measured)
     return resume(folder, how.destroy, how.listener, how.budget, how.stage, by, settle=how.settle)
 
 
@@ -188,7 +188,7 @@ def _stage_count(folder: Path) -> int:
         return len(store.info().stages)
 
 
-def _job_options(how: How) -> list[str]:
+def _job_options(how: RunOptions) -> list[str]:
     """Return the options of `assay run` that a batch job gets, too."""
     words = ["--destroy"] if how.destroy else []
     words += ["--yes-on-root"] if how.on_root else []
@@ -208,19 +208,19 @@ def _stored_text(path: Path, change: "Change | None") -> str:
 def study_path(study: str) -> Path:
     """Return the path of the study file; for a folder that is no run, that of the `study.yaml` in it."""
     path = Path(study)
-    if look(path) != "folder" or look(path / "run.sqlite"):
+    if path_kind(path) != "folder" or path_kind(path / "run.sqlite"):
         return path
-    return path / "study.yaml" if look(path / "study.yaml") == "file" else path
+    return path / "study.yaml" if path_kind(path / "study.yaml") == "file" else path
 
 
 def _data_text(store: "RunStore") -> str:
     """Return whether the test data is removed: it is, if the run's journal is empty."""
-    if not store.journal():
+    if not store.entries():
         return "the test data is removed"
     return "some of the test data may still be there: it was to be kept, or could not be removed"
 
 
-def tell_stopped(store: "RunStore", stage: bool = False) -> int:
+def print_stopped(store: "RunStore", stage: bool = False) -> int:
     """Print how to resume a run that was stopped; return the exit code."""
     from assay.cli.output import note
 
@@ -236,10 +236,10 @@ def tell_stopped(store: "RunStore", stage: bool = False) -> int:
     return EXIT_INTERRUPTED
 
 
-def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
+def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print the results of a run; return the exit code."""
-    from assay.cli.output import note, print_json, say
-    from assay.cli.show import print_page, print_results, result_json
+    from assay.cli.output import note, print_json, print_line
+    from assay.cli.show import print_results, print_summary, result_json
 
     info = store.info()
     folder = store.folder
@@ -253,8 +253,8 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
             "planned": info.planned,
             "finished": info.finished,
             "outcomes": counts,
-            "verdicts": verdicts.each,
-            "verdicts_also": verdicts.also,
+            "verdicts": verdicts.by_worst,
+            "verdicts_also": verdicts.by_further,
             "answers": info.answers,
             "page": info.page,
             "machine": info.machine,
@@ -263,14 +263,14 @@ def tell_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = Fa
         }
         print_json(value)
     elif quiet:
-        say(str(folder))
+        print_line(str(folder))
     elif not interrupted:
         print_results(store, SHOWN_RESULTS)
-        print_page(store)
+        print_summary(store)
         if info.machine is not None:
-            say(f"The machine: {info.machine.text}")
+            print_line(f"The machine: {info.machine.text}")
     if interrupted:
-        return tell_stopped(store, stage)
+        return print_stopped(store, stage)
     bad = {status: count for status, count in counts.items() if status != "ok"}
     if quiet:
         return EXIT_INCOMPLETE if bad else EXIT_OK

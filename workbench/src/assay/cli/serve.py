@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.settings import STANDARD_RUNS, runs_folder
+from assay.cli.settings import DEFAULT_RUNS, runs_folder
 from assay.model.base import AssayError, warning
 
 PORT = 8090
@@ -17,7 +17,7 @@ def command(
         default_factory=runs_folder,
         metavar="DIR",
         show_default=False,
-        help=f"Folder of the runs.  [default: {STANDARD_RUNS}]",
+        help=f"Folder of the runs.  [default: {DEFAULT_RUNS}]",
     ),
     port: int = typer.Option(PORT, "--port", min=0, max=65535, help="Port; 0 for any free one."),
     host: str = typer.Option("127.0.0.1", "--host", help="Address to listen at; any but this lets other machines in."),
@@ -30,16 +30,16 @@ def command(
 
     Example: `assay serve --open`, `assay serve /data/runs --port 0`
     """
-    from assay.cli.output import note, say
-    from assay.cli.serving.folder import Folder
+    from assay.cli.output import note, print_line
+    from assay.cli.serving.folder import RunsFolder
     from assay.cli.serving.server import Server
 
     _check(folder)
     try:
-        with Server(Folder(folder), host, port) as server:
+        with Server(RunsFolder(folder), host, port) as server:
             if not server.loopback:
                 note(warning(f"there is no password: anyone who reaches {server.address} sees all runs in {folder}"))
-            say(server.address)
+            print_line(server.address)
             note(f"the runs of {folder}; Ctrl-C ends it")
             if open_:
                 _open(server.address)

@@ -10,7 +10,7 @@ from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.regular import IrregularError, TooLargeError, read_regular
 
 RUNS_VARIABLE = "ASSAY_RUNS"
-STANDARD_RUNS = "assay-runs"
+DEFAULT_RUNS = "assay-runs"
 MOST_BYTES = 1 << 20
 KEYS = ("runs",)
 """Keys that the configuration file may have."""
@@ -45,7 +45,7 @@ def runs_setting() -> tuple[str, str]:
     path = config_file()
     if folder := _read_configuration(path).get("runs"):
         return folder, str(path)
-    return STANDARD_RUNS, "the default"
+    return DEFAULT_RUNS, "the default"
 
 
 def _read_configuration(path: Path) -> dict[str, Any]:
@@ -59,28 +59,30 @@ def _read_configuration(path: Path) -> dict[str, Any]:
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", "mend or remove it", EXIT_USAGE
         ) from error
     from assay.model.source import read_source
-    from assay.model.units import one_of, shown
+    from assay.model.units import choices_hint, display_value
 
     source = read_source(data, "configuration")
     if source.problems:
         problem = source.problems[0]
         raise AssayError(f"{path}:{problem.line}: {problem.message}", problem.hint, EXIT_USAGE)
     if not isinstance(source.data, dict):
-        raise AssayError(f"{path}:1: {shown(source.data)} is not a mapping", "write `runs: DIR`", EXIT_USAGE)
+        raise AssayError(f"{path}:1: {display_value(source.data)} is not a mapping", "write `runs: DIR`", EXIT_USAGE)
     for key, value in source.data.items():
-        place = f"{path}:{source.key_place((key,))[0]}"
+        place = f"{path}:{source.key_position((key,))[0]}"
         if key not in KEYS:
-            raise AssayError(f"{place}: unknown key `{key}`", one_of(key, KEYS), EXIT_USAGE)
+            raise AssayError(f"{place}: unknown key `{key}`", choices_hint(key, KEYS), EXIT_USAGE)
         if not isinstance(value, str) or not value:
-            raise AssayError(f"{place}: {key}: {shown(value)} is not the name of a folder", "write text", EXIT_USAGE)
+            raise AssayError(
+                f"{place}: {key}: {display_value(value)} is not the name of a folder", "write text", EXIT_USAGE
+            )
     return source.data
 
 
-def runs_of(incomplete: str) -> list[str]:
+def complete_runs(incomplete: str) -> list[str]:
     """Return the completions of the beginning of a run's name, for a shell."""
-    from assay.cli.completion import runs_like
+    from assay.cli.completion import matching_runs
 
-    return runs_like(incomplete)
+    return matching_runs(incomplete)
 
 
 RUNS = typer.Option(
@@ -90,5 +92,5 @@ RUNS = typer.Option(
     default_factory=runs_folder,
     # typer would show its own words for the default, in parentheses; the help states it instead.
     show_default=False,
-    help=f"Folder of the runs; ASSAY_RUNS or the configuration file may name another one.  [default: {STANDARD_RUNS}]",
+    help=f"Folder of the runs; ASSAY_RUNS or the configuration file may name another one.  [default: {DEFAULT_RUNS}]",
 )

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import ceiling_text, note, print_json, print_table, say, show
-from assay.cli.settings import RUNS, runs_of
+from assay.cli.output import ceiling_text, note, print_blocks, print_json, print_line, print_table
+from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
 from assay.model.units import about_count, about_rate
-from assay.run.brief import first_results, page_of, results_of
-from assay.store.door import look_at
+from assay.run.brief import first_results, stored_or_new_page, stored_or_new_results
+from assay.store.door import plain_file_status
 from assay.store.entries import BATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.model.result.brief import Result
+    from assay.model.result.brief import BriefResult
     from assay.model.result.ceiling import Ceiling
-    from assay.model.result.result import Row
+    from assay.model.result.result import ResultRow
     from assay.model.result.run import RunInfo
     from assay.model.result.sample import JobRecord, Sample
     from assay.store import RunStore
@@ -34,7 +34,7 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=runs_of,
+        autocompletion=complete_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),
@@ -65,17 +65,17 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         value["prices"] = _prices_json(store)
         value["outcomes"] = store.outcome_counts()
         keys = ("workload", "rule", "reason", "cases")
-        value["left_out"] = [dict(zip(keys, item, strict=True)) for item in store.left_out()]
-        value["results"] = [result_json(result) for result in results_of(store)]
+        value["left_out"] = [dict(zip(keys, item, strict=True)) for item in store.excluded_counts()]
+        value["results"] = [result_json(result) for result in stored_or_new_results(store)]
         print_json(value)
         return
-    print_page(store)
-    show(Facts(tuple(_facts(store, info))))
+    print_summary(store)
+    print_blocks(Facts(tuple(_facts(store, info))))
     print_results(store, limit)
     _print_io500(store)
     counts = store.verdict_counts()
     if counts.total:
-        show(Facts((("verdicts", "; ".join(filter(None, (counts.words, counts.also_words)))),)))
+        print_blocks(Facts((("verdicts", "; ".join(filter(None, (counts.words, counts.also_words)))),)))
 
 
 def _print_io500(store: "RunStore") -> None:
@@ -85,29 +85,29 @@ def _print_io500(store: "RunStore") -> None:
     if not is_io500(store.workloads()):
         return
     from assay.analyse.io500.score import io500_scores
-    from assay.report.formats.io500 import lines_of
+    from assay.report.formats.io500 import score_lines
     from assay.run.analysis import load_analysis
 
-    lines = lines_of(io500_scores(load_analysis(str(store.folder), store.folder.parent).rows))
+    lines = score_lines(io500_scores(load_analysis(str(store.folder), store.folder.parent).rows))
     if lines:
         for line in lines:
-            say(line)
-        say()
+            print_line(line)
+        print_line()
 
 
-def print_page(store: "RunStore") -> None:
+def print_summary(store: "RunStore") -> None:
     """Print the summary: question, answer, cost, caveats and next steps; nothing for a run without results."""
     from assay.report.brief import page_blocks
     from assay.report.document import Bullets, Heading
 
-    page = page_of(store)
+    page = stored_or_new_page(store)
     info = store.info()
     if page is not None:
-        show(Heading(page.question, ""), *page_blocks(page))
-        say()
+        print_blocks(Heading(page.question, ""), *page_blocks(page))
+        print_line()
     elif info.answers:
-        show(Heading(info.question, ""), Bullets(info.answers))
-        say()
+        print_blocks(Heading(info.question, ""), Bullets(info.answers))
+        print_line()
 
 
 def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
@@ -116,14 +116,14 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
-    if look_at(store.folder, BATCH) and (words := _job(store)):
+    if plain_file_status(store.folder, BATCH) and (words := _job(store)):
         yield "job", words
     for place in info.places:
-        yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.lies_on)))}"
+        yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.storage_chain)))}"
     for line in _ceiling_lines(info.ceilings):
         yield "ceilings", line
-    if info.adaptive and info.blocks is None:
-        known = store.known()
+    if info.is_adaptive and info.blocks is None:
+        known = store.settled_as_known()
         unknown = sum(not each for each in known.values())
         stopped = f"{len(known)} of {store.case_count()} cases got fewer"
         stopped += f", {unknown} of them undecided because time was up or repeats vary too much" if unknown else ""
@@ -142,7 +142,7 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
             yield "repeats", f"{count} {status}"
     if info.machine is not None:
         yield "machine", info.machine.text
-    for workload, rule, reason, count in store.left_out():
+    for workload, rule, reason, count in store.excluded_counts():
         yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
 
 
@@ -155,10 +155,10 @@ def _job(store: "RunStore") -> str:
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
     """Return the prices stored with the run; None without prices, or with a warning if they are damaged."""
-    from assay.store.prices import prices_of
+    from assay.store.prices import stored_prices
 
     try:
-        prices = prices_of(store)
+        prices = stored_prices(store)
     except AssayError as error:
         note(warning(f"{error.message}"))
         return None
@@ -185,33 +185,33 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     """
     shown, count = first_results(store, limit)
     if not shown:
-        say("no results yet; of a large study they come at the end of the run")
+        print_line("no results yet; of a large study they come at the end of the run")
         return
     from assay.report.brief import result_tables
 
-    say()
-    show(*result_tables(shown))
-    if any(one.as_far_as_seen for one in shown):
-        say("* ok, but not all checks could run; `assay show RUN CASE` names them")
+    print_line()
+    print_blocks(*result_tables(shown))
+    if any(one.is_partly_checked for one in shown):
+        print_line("* ok, but not all checks could run; `assay show RUN CASE` names them")
     again = [name for name in ("rewrite", "reread") if any(one.operation == name for one in shown)]
     if again:
-        say(f"{' and '.join(again)}: the same file from beginning to end once more")
-    say()
+        print_line(f"{' and '.join(again)}: the same file from beginning to end once more")
+    print_line()
     if count > len(shown):
-        say(f"{count - len(shown)} more results: assay show {store.folder} --all")
+        print_line(f"{count - len(shown)} more results: assay show {store.folder} --all")
 
 
-def result_json(result: "Result") -> dict[str, Any]:
+def result_json(result: "BriefResult") -> dict[str, Any]:
     """Return a result for programs; the keys name the units."""
     value = asdict(result)
     ends = {"low": value.pop("low"), "high": value.pop("high")}
-    value["as_far_as_seen"] = result.as_far_as_seen
+    value["as_far_as_seen"] = result.is_partly_checked
     value["also"] = result.also.split(", ") if result.also else []
     value["ceiling"] = result.ceiling or None
     value["share_of_ceiling"] = value.pop("share")
     value["bytes_per_s"] = value.pop("throughput")
     value["operations_per_s"] = value.pop("iops")
-    of = {"bytes_per_s": not result.counted, "operations_per_s": result.counted}
+    of = {"bytes_per_s": not result.is_counted, "operations_per_s": result.is_counted}
     return value | {f"{rate}_{end}": ends[end] if mine else None for rate, mine in of.items() for end in ends}
 
 
@@ -243,9 +243,9 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
             }
         )
         return
-    say(f"case     {case_id}: {analysis.cases[0].label}")
+    print_line(f"case     {case_id}: {analysis.cases[0].label}")
     if reason := store.settled().get(case_id):
-        say(f"repeats  {reason}")
+        print_line(f"repeats  {reason}")
     for row in analysis.rows:
         _print_findings(row)
     samples = [sample for row in analysis.rows for sample in row.samples]
@@ -254,61 +254,61 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
     _print_services(samples)
     _print_percentiles(analysis.rows)
     if tables := host_tables(analysis.rows):
-        say()
-        show(*tables)
-        say()
+        print_line()
+        print_blocks(*tables)
+        print_line()
     _print_start_delays(analysis.rows)
     _print_methods(samples)
     for attempt in attempts:
         if attempt.status != "ok":
             reason = f": {attempt.reason}" if attempt.reason else ""
-            say(f"repeat {attempt.repeat} {attempt.status}{reason}")
+            print_line(f"repeat {attempt.repeat} {attempt.status}{reason}")
     _print_job(analysis.jobs)
 
 
-def _row_json(row: "Row") -> dict[str, Any]:
+def _row_json(row: "ResultRow") -> dict[str, Any]:
     value: dict[str, Any] = row.model_dump(mode="json", exclude={"case", "curve"})
     for sample, dumped in zip(row.samples, value["samples"], strict=True):
-        dumped |= {"latency": sample.latency_said, "start_delay": sample.start_delay_said}
+        dumped |= {"latency": sample.reliable_latency, "start_delay": sample.reliable_start_delay}
         for counts, kind in zip(sample.kinds, dumped["kinds"], strict=True):
-            kind |= {"latency": counts.latency_said, "first_byte": counts.first_byte_said}
+            kind |= {"latency": counts.reliable_latency, "first_byte": counts.reliable_first_byte}
     for item, dumped in zip(row.percentiles, value["percentiles"], strict=True):
-        dumped |= {"needed_ops": item.needed, "standing": item.standing}
-    value["as_far_as_seen"] = row.as_far_as_seen
-    value["binding"] = row.binding.name if row.binding else None
+        dumped |= {"needed_ops": item.min_ops, "standing": item.quality}
+    value["as_far_as_seen"] = row.is_partly_checked
+    value["binding"] = row.limiting_ceiling.name if row.limiting_ceiling else None
     return value
 
 
-def _print_findings(row: "Row") -> None:
+def _print_findings(row: "ResultRow") -> None:
     from assay.model.result.verdict import MEANINGS, Verdict
     from assay.report import reasons
     from assay.report.document import Share
 
     sentence = "" if row.verdict == Verdict.OK else f". {MEANINGS[row.verdict].sentence}"
-    say(f"{row.operation}: {row.verdict_words}{sentence}")
+    print_line(f"{row.operation}: {row.verdict_words}{sentence}")
     for finding in row.findings:
         rule = "" if finding.rule == finding.verdict else f" ({finding.rule})"
-        say(f"  {finding.verdict}{rule}: {finding.text}")
-        say(f"    remedy: {finding.remedy}")
+        print_line(f"  {finding.verdict}{rule}: {finding.text}")
+        print_line(f"    remedy: {finding.remedy}")
     for finding in row.machine:
-        say(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
+        print_line(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
     if row.ceilings:
-        say(f"  ceilings: {', '.join(f'{item.name} {Share(item.share).words}' for item in row.ceilings)}")
-    for lack in reasons.grouped([row]):
+        print_line(f"  ceilings: {', '.join(f'{item.name} {Share(item.share).words}' for item in row.ceilings)}")
+    for lack in reasons.group_by_reason([row]):
         words = "not evaluated" if lack.applies else "not applicable"
-        say(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
+        print_line(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
     for sample in row.samples:
         for tally in sample.errors:
-            say(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
+            print_line(f"  repeat {sample.repeat}: {tally.count} x {tally.example}")
 
 
 def _print_samples(samples: "list[Sample]") -> None:
-    from assay.model.told import NOT_TOLD
+    from assay.model.told import MISSING_TEXT
 
     def percentile(name: str) -> "Callable[[Sample], str]":
-        return lambda sample: _latency(sample.latency_said.get(name), _TOO_FEW if sample.latency else "")
+        return lambda sample: _latency(sample.reliable_latency.get(name), _TOO_FEW if sample.latency else "")
 
-    per_second = "ops/s" if any(sample.counted for sample in samples) else "IOPS"
+    per_second = "ops/s" if any(sample.is_counted for sample in samples) else "IOPS"
     columns: dict[str, Callable[[Sample], str]] = {
         "repeat": lambda sample: str(sample.repeat),
         "operation": lambda sample: sample.operation,
@@ -317,7 +317,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         per_second: lambda sample: about_count(sample.iops),
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
-        "cache": lambda sample: str(sample.known("cache_done", NOT_TOLD)),
+        "cache": lambda sample: str(sample.get_value("cache_done", MISSING_TEXT)),
     }
     if not any(sample.moves_data for sample in samples):
         del columns["throughput"]
@@ -334,7 +334,7 @@ def _print_samples(samples: "list[Sample]") -> None:
 
 def _print_kinds(samples: "list[Sample]") -> None:
     """Print the rates of each kind, for operations with several kinds, such as reads and writes, or first bytes."""
-    from assay.report.kinds_table import done_kinds
+    from assay.report.kinds_table import performed_kinds
 
     first = ("p50", "p99") if any(counts.first_byte for sample in samples for counts in sample.kinds) else ()
     cells = [
@@ -344,14 +344,14 @@ def _print_kinds(samples: "list[Sample]") -> None:
             rate.counts.kind,
             about_rate(rate.throughput, counted=False),
             about_count(rate.iops),
-            *(_latency(rate.counts.latency_said.get(name), _TOO_FEW) for name in PERCENTILES),
+            *(_latency(rate.counts.reliable_latency.get(name), _TOO_FEW) for name in PERCENTILES),
             *(
-                _latency(rate.counts.first_byte_said.get(name), _TOO_FEW * bool(rate.counts.first_byte))
+                _latency(rate.counts.reliable_first_byte.get(name), _TOO_FEW * bool(rate.counts.first_byte))
                 for name in first
             ),
         ]
         for sample in samples
-        for rate in done_kinds(sample)
+        for rate in performed_kinds(sample)
     ]
     if cells:
         heads = ["repeat", "operation", "of which", "throughput", "ops/s", *PERCENTILES]
@@ -361,7 +361,7 @@ def _print_kinds(samples: "list[Sample]") -> None:
 
 def _print_services(samples: "list[Sample]") -> None:
     """Print the counts that services reported: objects, capacity units, throttled and unprocessed requests."""
-    from assay.analyse.services import told_by
+    from assay.analyse.services import sample_report
 
     def words(value: float | None, form: str) -> str:
         return "" if value is None else format(value, form)
@@ -377,40 +377,40 @@ def _print_services(samples: "list[Sample]") -> None:
             f"{counts.unprocessed:,}",
         ]
         for sample in samples
-        if (counts := told_by(sample)) is not None
+        if (counts := sample_report(sample)) is not None
     ]
     if cells:
         heads = ["repeat", "operation", "objects/s", "read units", "write units", "throttled", "left undone"]
         print_table(heads, cells, right=("repeat", *heads[2:]))
-        say("units: capacity units of each request, as reported by the service")
+        print_line("units: capacity units of each request, as reported by the service")
     for sample in samples:
         if sample.service is not None and sample.service.looks:
             looks, stale = sample.service.looks, sample.service.stale_looks
             missed = f"{stale:,} of {looks:,} looks of the other client did not see what had been put"
-            say(f"repeat {sample.repeat}, {sample.operation}: {missed}")
+            print_line(f"repeat {sample.repeat}, {sample.operation}: {missed}")
 
 
-def _print_percentiles(rows: "tuple[Row, ...]") -> None:
+def _print_percentiles(rows: "tuple[ResultRow, ...]") -> None:
     """Print percentiles over all repeats, each with its quality; those with too few operations share a line."""
-    from assay.model.result.percentile import Standing
+    from assay.model.result.percentile import PercentileQuality
     from assay.report import percentiles
 
     for row in rows:
-        few = [item for item in row.percentiles if item.standing is Standing.TOO_FEW]
+        few = [item for item in row.percentiles if item.quality is PercentileQuality.TOO_FEW]
         for item in row.percentiles:
             if item not in few:
-                say(f"{item.name} of {row.operation}: {percentiles.words(item)}")
+                print_line(f"{item.name} of {row.operation}: {percentiles.percentile_words(item)}")
         if few:
             names = ", ".join(item.name for item in few)
-            say(f"{names} of {row.operation}: {percentiles.words(few[0])}")
+            print_line(f"{names} of {row.operation}: {percentiles.percentile_words(few[0])}")
 
 
-def _print_start_delays(rows: "tuple[Row, ...]") -> None:
+def _print_start_delays(rows: "tuple[ResultRow, ...]") -> None:
     """Print, for open loops, how long after their intended starts operations were submitted, over all repeats."""
     for row in rows:
         if row.start_delay:
             delays = [(name, _latency(row.start_delay.get(name), _TOO_FEW)) for name in PERCENTILES]
-            say(f"start delay of {row.operation}: {', '.join(f'{name} {words}' for name, words in delays)}")
+            print_line(f"start delay of {row.operation}: {', '.join(f'{name} {words}' for name, words in delays)}")
 
 
 def _print_methods(samples: "list[Sample]") -> None:
@@ -420,7 +420,7 @@ def _print_methods(samples: "list[Sample]") -> None:
         if sample.method_reason:
             found.setdefault((sample.method, sample.method_reason), []).append(sample.operation)
     for (method, reason), operations in found.items():
-        say(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
+        print_line(f"method of {', '.join(dict.fromkeys(operations))}: {method} ({reason})")
 
 
 def _latency(nanoseconds: float | None, otherwise: str) -> str:
@@ -433,5 +433,5 @@ def _print_job(jobs: "tuple[JobRecord, ...]") -> None:
     import json
 
     if jobs:
-        say(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
+        print_line(f"job of repeat {jobs[0].repeat}, as sent to `assay-engine run`:")
         typer.echo(json.dumps(jobs[0].job))

@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple
 from assay.cli.output import note
 from assay.launch.binary import Engine, load_engine
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
-from assay.model.named import look
-from assay.model.units import one_of
+from assay.model.foreign import escape_line
+from assay.model.named import path_kind
+from assay.model.units import choices_hint
 
-FOLDER = "assay-ab"
+TEST_FOLDER = "assay-ab"
 """Name of the directory that is made in a directory under test, and removed at the end."""
-NAMES = ("A", "B")
+DEFAULT_NAMES = ("A", "B")
 """Names of places and engines, which have none of their own."""
 RULE = "a side is the name of a target of the study, or with a slash in it a directory, a device or an engine"
 
@@ -40,7 +40,7 @@ class Side(NamedTuple):
     words: str
     target: Mapping[str, Any] | None = None
     engine: Engine | None = None
-    number: int | None = None
+    device_number: int | None = None
 
 
 def find_sides(written: tuple[str, str], targets: Mapping[str, str] | None) -> tuple[Side, Side]:
@@ -53,7 +53,7 @@ def find_sides(written: tuple[str, str], targets: Mapping[str, str] | None) -> t
     Raises:
         AssayError: A word names no side, the sides are of different kinds, or they are the same.
     """
-    base, other = (_side(word, name, targets) for word, name in zip(written, NAMES, strict=True))
+    base, other = (_side(word, name, targets) for word, name in zip(written, DEFAULT_NAMES, strict=True))
     if base.kind != other.kind:
         message = f"{written[0]} is {_kind_words(base)}, {written[1]} {_kind_words(other)}"
         raise AssayError(message, "compare two targets, two places, or two engines")
@@ -75,7 +75,7 @@ def _note_alike(base: Side, other: Side) -> None:
     """Note what is allowed, but may be a mistake: the same engine program, or the same file system, on both sides."""
     if base.engine is not None and other.engine is not None and base.engine.sha256 == other.engine.sha256:
         note("note: both sides are the same program, byte for byte")
-    if base.number is not None and base.number == other.number:
+    if base.device_number is not None and base.device_number == other.device_number:
         note("note: both sides are on the same file system")
 
 
@@ -84,9 +84,9 @@ def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
         return _target(written, targets)
     path = Path.cwd() / written
     if not str(path).isprintable():
-        raise AssayError(f"{plain(written)}: the path has unprintable characters", RULE)
+        raise AssayError(f"{escape_line(written)}: the path has unprintable characters", RULE)
     # `look` uses a separate process, which storage that hangs may block; a path that answered may be read here.
-    what = look(path)
+    what = path_kind(path)
     if not what:
         raise AssayError(f"{written}: there is nothing of that name, or no right to look at it", RULE)
     real = path.resolve()
@@ -98,7 +98,7 @@ def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
     if not stat.S_ISBLK(found.st_mode):
         raise AssayError(f"{written}: is no directory, device or engine", RULE)
     target = {"kind": "device", "path": str(real), "description": written}
-    return Side("place", name, real, written, target, number=found.st_rdev)
+    return Side("place", name, real, written, target, device_number=found.st_rdev)
 
 
 def _target(written: str, targets: Mapping[str, str] | None) -> Side:
@@ -106,17 +106,17 @@ def _target(written: str, targets: Mapping[str, str] | None) -> Side:
         message = f"{written!r} has no slash, so that it is a target, but no study is named"
         raise AssayError(message, f"add --study STUDY, or write ./{written} for what is in this directory")
     if written not in targets:
-        hint = f"{one_of(written, targets)}; write ./{written} for what is in this directory"
+        hint = f"{choices_hint(written, targets)}; write ./{written} for what is in this directory"
         raise AssayError(f"the study has no target {written!r}", hint)
     return Side("target", written, Path(), f"target {written}")
 
 
 def _directory(written: str, path: Path, name: str) -> Side:
-    if look(path / "run.sqlite"):
+    if path_kind(path / "run.sqlite"):
         hint = "`assay compare RUN RUN` compares what was measured; --ab measures"
         raise AssayError(f"{written}: is the folder of a run", hint)
-    target = {"kind": "file", "path": str(path / FOLDER), "description": written}
-    return Side("place", name, path, written, target, number=path.stat().st_dev)
+    target = {"kind": "file", "path": str(path / TEST_FOLDER), "description": written}
+    return Side("place", name, path, written, target, device_number=path.stat().st_dev)
 
 
 def _engine(written: str, path: Path, name: str) -> Side:

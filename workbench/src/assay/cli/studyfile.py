@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import typer
 
 from assay.cli.output import note, print_problem
-from assay.launch.abilities import impossible_faults, leave_out_impossible
+from assay.launch.abilities import cache_policy_faults, exclude_unavailable
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.foreign import plain
-from assay.model.named import UnreadableError, read_named
-from assay.model.source import Fault, Problem, Source, sorted_problems, without_echoes
-from assay.model.study.case import Excluded
+from assay.model.foreign import escape_line
+from assay.model.named import UnreadableError, read_user_file
+from assay.model.source import FieldFault, Problem, YamlSource, sorted_problems, without_consequences
+from assay.model.study.case import ExcludedPoint
 from assay.model.study.study import Study
-from assay.model.written import MOST_BYTES
+from assay.model.written import MAX_FILE_BYTES
 from assay.plan.capable import Backends, general_faults, read_capabilities
 from assay.plan.expand import expand
-from assay.plan.load import Loaded, load_study
+from assay.plan.load import LoadedStudy, load_study
 from assay.run.planned import Plan
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assay.plan.change import Change
 
 
-class Changed(NamedTuple):
+class ChangedStudy(NamedTuple):
     """A study that the options of a command changed.
 
     Attributes:
@@ -36,7 +36,7 @@ class Changed(NamedTuple):
     """
 
     text: bytes
-    places: Source
+    places: YamlSource
 
 
 def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
@@ -60,11 +60,11 @@ def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
     try:
         return check_study(path, changed.text, places=changed.places)
     except typer.Exit:
-        note(f"this is the study with {change.words}")
+        note(f"this is the study with {change.options_text}")
         raise
 
 
-def changed_study(path: Path, data: bytes, change: "Change") -> Changed:
+def changed_study(path: Path, data: bytes, change: "Change") -> ChangedStudy:
     """Return a study with changes applied.
 
     Raises:
@@ -75,9 +75,9 @@ def changed_study(path: Path, data: bytes, change: "Change") -> Changed:
 
     loaded = load_study(data, str(Path.cwd()))
     if loaded.study is None:
-        refuse(path, loaded.problems)
-    head = [plain(f"{path} with {change.words}")]
-    return Changed(study_text(change.applied(loaded.source.data), head).encode(), loaded.source)
+        exit_with_problems(path, loaded.problems)
+    head = [escape_line(f"{path} with {change.options_text}")]
+    return ChangedStudy(study_text(change.apply(loaded.source.data), head).encode(), loaded.source)
 
 
 class StudyProblemsError(Exception):
@@ -94,19 +94,19 @@ class StudyProblemsError(Exception):
         self.problems = problems
 
 
-def check_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
+def check_study(path: Path, data: bytes, generated: bool = False, places: YamlSource | None = None) -> Plan:
     """Return the plan of a study that was read, as `plan_study` does, but print its problems.
 
     Raises:
         typer.Exit: There are problems; they have been printed.
     """
     try:
-        return plan_study(path, data, made, places)
+        return plan_study(path, data, generated, places)
     except StudyProblemsError as error:
-        refuse(error.path, error.problems)
+        exit_with_problems(error.path, error.problems)
 
 
-def plan_study(path: Path, data: bytes, made: bool = False, places: Source | None = None) -> Plan:
+def plan_study(path: Path, data: bytes, generated: bool = False, places: YamlSource | None = None) -> Plan:
     """Return the plan of a study that was read: expanded and checked; print none of its problems.
 
     Args:
@@ -121,43 +121,43 @@ def plan_study(path: Path, data: bytes, made: bool = False, places: Source | Non
     """
     loaded = load_study(data, str(Path.cwd()), places)
     folder = path.absolute().parent
-    if made:
+    if generated:
         _refuse_generated(path, loaded)
     if loaded.study is None:
-        from assay.cli.money.study_prices import faults_beside
+        from assay.cli.money.study_prices import remaining_price_faults
 
-        more = [loaded.source.problem(fault) for fault in faults_beside(loaded.source.data, folder)]
-        raise StudyProblemsError(path, sorted_problems([*loaded.problems, *without_echoes(more, loaded.source)]))
+        more = [loaded.source.problem(fault) for fault in remaining_price_faults(loaded.source.data, folder)]
+        raise StudyProblemsError(path, sorted_problems([*loaded.problems, *without_consequences(more, loaded.source)]))
     study = loaded.study
     expansion = expand(study)
     backends = general_capabilities()
     used = None if expansion.faults else {case.target for case in expansion.cases}
     prices, price_faults = _prices(study, folder, used)
     faults = [*expansion.faults, *general_faults(study, expansion.cases, backends), *price_faults]
-    if made:
+    if generated:
         _refuse_generated(path, loaded, faults)
-    faults += impossible_faults(study, expansion.cases)
+    faults += cache_policy_faults(study, expansion.cases)
     if faults:
         raise StudyProblemsError(path, sorted_problems([loaded.source.problem(fault) for fault in faults]))
-    cases, impossible = leave_out_impossible(study, expansion.cases)
+    cases, impossible = exclude_unavailable(study, expansion.cases)
     _note_impossible(impossible)
     if not cases:
         raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
     needed = max(case.parameters.hosts for case in cases)
-    if not study.local or needed > 1:
+    if not study.is_local or needed > 1:
         from assay.site.choose import site_of
 
         site_of(study, folder).check(needed)
     text = data.decode("utf-8-sig")
     if prices is not None:
-        from assay.cli.money.study_prices import of_targets
+        from assay.cli.money.study_prices import prices_of_targets
 
         # A target that cannot be measured here has no cost.
-        prices = of_targets(prices, {case.target for case in cases})
+        prices = prices_of_targets(prices, {case.target for case in cases})
     return Plan(study, text, loaded.source, path, cases, expansion.excluded + impossible, prices)
 
 
-def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[Fault]]":
+def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenPrices | None, list[FieldFault]]":
     """Call `find_prices`, whose module is loaded only for a study with prices."""
     if study.prices is None:
         return None, []
@@ -166,24 +166,24 @@ def _prices(study: Study, folder: Path, used: set[str] | None) -> "tuple[FrozenP
     return find_prices(study, folder, used)
 
 
-def _note_impossible(left_out: tuple[Excluded, ...]) -> None:
+def _note_impossible(left_out: tuple[ExcludedPoint, ...]) -> None:
     for (workload, reason), count in Counter((item.workload, item.reason) for item in left_out).items():
         note(f"note: {count} {'case' if count == 1 else 'cases'} of {workload} left out: {reason}")
 
 
-def _refuse_generated(path: Path, loaded: Loaded, faults: Sequence[Fault] = ()) -> None:
+def _refuse_generated(path: Path, loaded: LoadedStudy, faults: Sequence[FieldFault] = ()) -> None:
     problems = (*loaded.problems, *(loaded.source.problem(fault) for fault in faults))
     if problems:
         raise AssayError(f"{path}: cannot be measured on both sides: {problems[0].message}", problems[0].hint)
 
 
-def refuse_faults(path: Path, source: Source, faults: list[Fault]) -> None:
+def exit_with_faults(path: Path, source: YamlSource, faults: list[FieldFault]) -> None:
     """Print faults with their lines and exit with code 2; do nothing if there are none."""
     if faults:
-        refuse(path, sorted_problems([source.problem(fault) for fault in faults]))
+        exit_with_problems(path, sorted_problems([source.problem(fault) for fault in faults]))
 
 
-def refuse(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
+def exit_with_problems(path: Path, problems: tuple[Problem, ...]) -> NoReturn:
     """Print problems and exit with code 2."""
     for problem in problems:
         print_problem(problem, str(path))
@@ -197,7 +197,7 @@ def read_study(path: Path) -> bytes:
         AssayError: The file cannot be read, or is not a regular file.
     """
     try:
-        return read_named(path, f"cannot read the study {path}", "give the path of a study file", MOST_BYTES)
+        return read_user_file(path, f"cannot read the study {path}", "give the path of a study file", MAX_FILE_BYTES)
     except UnreadableError as error:
         if error.missing:
             raise AssayError(error.message, "`assay init` writes a study to start from") from None

@@ -18,9 +18,9 @@ app = group()
 
 BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
 USER = typer.Option("", "--user", help="One of the users of the box, instead of root.")
-THERE = 'cd "$0" 2>/dev/null; exec "$@"'
+IN_WORKING_DIRECTORY = 'cd "$0" 2>/dev/null; exec "$@"'
 """Shell text that runs a command in the user's current directory, since hosts see the machine's files."""
-HOME = 'cd && exec "$@"'
+IN_HOME = 'cd && exec "$@"'
 """Shell text that runs a command in the home directory of a user of the box."""
 
 
@@ -93,9 +93,19 @@ def shell(
     """
     box = _box_of(host, name)
     if user:
-        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", "/bin/sh", "-i"])
+        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", IN_HOME, "sh", "/bin/sh", "-i"])
     program = os.environ.get("SHELL", "")
-    _exec_program([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), program if program else "/bin/sh", "-i"])
+    _exec_program(
+        [
+            *box.enter(host),
+            "/bin/sh",
+            "-c",
+            IN_WORKING_DIRECTORY,
+            str(Path.cwd()),
+            program if program else "/bin/sh",
+            "-i",
+        ]
+    )
 
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
@@ -111,8 +121,8 @@ def execute(
     """
     box = _box_of(host, name)
     if user:
-        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", HOME, "sh", *words])
-    _exec_program([*box.enter(host), "/bin/sh", "-c", THERE, str(Path.cwd()), *words])
+        _exec_program([*box.enter_as(host, user), "/bin/sh", "-c", IN_HOME, "sh", *words])
+    _exec_program([*box.enter(host), "/bin/sh", "-c", IN_WORKING_DIRECTORY, str(Path.cwd()), *words])
 
 
 @app.command()
@@ -151,9 +161,9 @@ def down(
 
 def _sweep() -> None:
     from assay.cli.output import note
-    from assay.site.box.find import sweep
+    from assay.site.box.find import remove_dead_boxes
 
-    names, problems = sweep()
+    names, problems = remove_dead_boxes()
     if names:
         note(f"removed what was left of {', '.join(names)}")
     for problem in problems:
@@ -193,11 +203,11 @@ def _box_facts(box: "RunningBox") -> dict[str, Any]:
 
 
 def _host_facts(box: "RunningBox", host: "RunningHost") -> dict[str, Any]:
-    alive = box.alive(host.name)
+    alive = box.is_alive(host.name)
     facts = host.model_dump(mode="json", exclude={"start", "servers", "group"})
     servers = []
     for server in host.servers:
-        fault = box.server_ready(host.name, server) if alive else "the host is dead"
+        fault = box.server_fault(host.name, server) if alive else "the host is dead"
         servers.append({**server.model_dump(mode="json"), "ready": not fault, "fault": fault})
     return {**facts, "alive": alive, "servers": servers}
 

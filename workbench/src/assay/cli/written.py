@@ -14,24 +14,24 @@ from typing import Any, BinaryIO
 import typer
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import strangeness
+from assay.model.regular import special_kind
 
 Write = Callable[[Path], None]
 """A function that writes a file at the path it gets."""
 Mark = Callable[[BinaryIO], bool]
 """A check whether Assay wrote a file: it looks for what Assay puts into files of that format."""
-SEARCHED = 1 << 16
+SEARCHED_BYTES = 1 << 16
 """Bytes at the beginning or end of a file that are searched for a mark."""
 
 
 def in_head(sign: bytes, file: BinaryIO) -> bool:
     """Return whether the sign is near the beginning of the file."""
-    return sign in file.read(SEARCHED)
+    return sign in file.read(SEARCHED_BYTES)
 
 
 def in_tail(sign: bytes, file: BinaryIO) -> bool:
     """Return whether the sign is near the end of the file."""
-    file.seek(max(0, file.seek(0, os.SEEK_END) - SEARCHED))
+    file.seek(max(0, file.seek(0, os.SEEK_END) - SEARCHED_BYTES))
     return sign in file.read()
 
 
@@ -46,21 +46,21 @@ def in_workbook(sign: bytes, file: BinaryIO) -> bool:
 
     try:
         with zipfile.ZipFile(file) as book, book.open("docProps/core.xml") as properties:
-            return sign in properties.read(SEARCHED)
+            return sign in properties.read(SEARCHED_BYTES)
     except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError):
         return False
 
 
-def edited(file: BinaryIO) -> bool:
+def never_marked(file: BinaryIO) -> bool:
     """Return False: users edit studies and price books, so they are replaced with --force only."""
     del file
     return False
 
 
-PAGE: Mark = partial(in_head, b'<meta name="generator" content="Assay">')
+PAGE_MARK: Mark = partial(in_head, b'<meta name="generator" content="Assay">')
 """Mark of HTML pages."""
-JUNIT: Mark = partial(in_head, b'<testsuites name="assay compare"')
-NETWORK: Mark = partial(at_start, b'{\n  "schema": "assay.network/')
+JUNIT_MARK: Mark = partial(in_head, b'<testsuites name="assay compare"')
+NETWORK_MARK: Mark = partial(at_start, b'{\n  "schema": "assay.network/')
 """Mark of the JSON that `assay preflight` writes."""
 
 
@@ -72,7 +72,7 @@ def output_option(about: str) -> Any:
 FORCE = typer.Option(False, "--force", help="Replace any file that is there.")
 
 
-class Output:
+class OutputFile:
     """An output file that the user names.
 
     Args:
@@ -109,10 +109,10 @@ class Output:
 
     def fill(self, write: Write) -> None:
         """Let `write` fill the file; see `write_whole`."""
-        write_whole(self.path, write, self._mark, self._force, self._option)
+        write_atomically(self.path, write, self._mark, self._force, self._option)
 
 
-def printing(**outputs: Output | bool | None) -> None:
+def check_one_printed(**outputs: OutputFile | bool | None) -> None:
     """Raise an error if more than one output goes to standard output.
 
     Args:
@@ -121,13 +121,15 @@ def printing(**outputs: Output | bool | None) -> None:
     Raises:
         AssayError: More than one of them is printed.
     """
-    found = [name for name, what in outputs.items() if (what.prints if isinstance(what, Output) else what)]
+    found = [name for name, what in outputs.items() if (what.prints if isinstance(what, OutputFile) else what)]
     if len(found) > 1:
         names = " and ".join(f"--{name.rstrip('_')}" for name in found)
         raise AssayError(f"{names} would both be printed", "name a file for one of them, or leave it out")
 
 
-def write_whole(path: Path, write: Write, mark: Mark = edited, force: bool = False, option: str = "--output") -> None:
+def write_atomically(
+    path: Path, write: Write, mark: Mark = never_marked, force: bool = False, option: str = "--output"
+) -> None:
     """Let `write` fill a temporary file, then rename it to `path`: that is never half written, and keeps its mode.
 
     The target of a symbolic link is replaced, not the link. A FIFO or a character device is written into.
@@ -159,7 +161,7 @@ def write_in_run(path: Path, text: str) -> None:
     hint = "choose another place with --output"
     with _one_line(path, "--output"):
         with contextlib.suppress(FileNotFoundError):
-            if what := strangeness(path.lstat()):
+            if what := special_kind(path.lstat()):
                 raise AssayError(f"{path}: is {what}", hint, EXIT_REFUSED)
         _replace(path, lambda place: _write_text(place, text))
 
@@ -194,7 +196,7 @@ def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | N
         existing = (
             f"{path} exists already" if not path.is_symlink() else f"{path} leads to {place}, which exists already"
         )
-        unmarked = "" if mark is edited else " and is no such file written by Assay"
+        unmarked = "" if mark is never_marked else " and is no such file written by Assay"
         raise AssayError(existing + unmarked, f"use --force to replace it, or {option} FILE for another name")
     return place
 
@@ -209,7 +211,7 @@ def _unfit(mode: int) -> str:
 
 
 def _is_marked(place: Path, mark: Mark) -> bool:
-    if mark is edited:
+    if mark is never_marked:
         return False
     try:
         with place.open("rb") as file:
@@ -255,9 +257,9 @@ def _keep_mode(old: Path, new: Path) -> None:
 
 
 def _write_into(path: Path, write: Write) -> None:
-    from assay.journal.trees import scratch
+    from assay.journal.trees import scratch_folder
 
-    with scratch("assay-write-") as folder:
+    with scratch_folder("assay-write-") as folder:
         # Some formats are not written sequentially, so the whole file is made first.
         temporary = folder / "whole"
         write(temporary)

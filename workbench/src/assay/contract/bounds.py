@@ -11,24 +11,24 @@ HISTOGRAM_COUNTERS = 54 << 10
 """Counters of an HDR histogram with three significant digits for any 62-bit number."""
 HISTOGRAM_BYTES = 40 + 9 * HISTOGRAM_COUNTERS
 """Size of an encoded histogram: its header, and at most nine bytes for each counter (HdrHistogram, V2 encoding)."""
-HISTOGRAM_LETTERS = (HISTOGRAM_BYTES + 1024) * 4 // 3
+HISTOGRAM_CHARS = (HISTOGRAM_BYTES + 1024) * 4 // 3
 """Characters of the same in base64, if compression does not help."""
 
-SEVERAL = (Operation.batch_put, Operation.batch_get, Operation.query, Operation.scan)
+MULTI_OBJECT_OPERATIONS = (Operation.batch_put, Operation.batch_get, Operation.query, Operation.scan)
 """Operations that move the contents of several objects with each request."""
-MOST_TOGETHER = 1000
+MOST_OBJECTS_PER_REQUEST = 1000
 """Most objects of such a request: of a batch, of a page, or of as many bytes as DynamoDB's answer may have (1 MiB)."""
 
-PLAIN_LINE = 64 << 10
+PLAIN_LINE_BYTES = 64 << 10
 """Bytes of an event without histograms, lanes and job: paths and reasons."""
-LANE_LINE = 1 << 10
+LANE_BYTES = 1 << 10
 """Bytes of one lane in the event that ends a phase."""
-COUNT_LETTERS = 128
+COUNT_BYTES = 128
 """Bytes of a lane's counts for one kind of operation: three numbers of up to 19 digits, and their names."""
 OTHER_HISTOGRAMS = 2
 """Histograms in the event that ends a phase, apart from two for each kind of operation: start delays, and the
 watcher's."""
-STORING = (Operation.put, Operation.object_mix, Operation.prepare)
+UPLOAD_OPERATIONS = (Operation.put, Operation.object_mix, Operation.prepare)
 """Operations that may store objects in parts."""
 UPLOAD_KINDS = 3
 """Kinds of operation that storing in parts adds: the start, the parts, the completion."""
@@ -37,23 +37,23 @@ SET_KINDS = 2
 INTERVAL_BYTES = 64 << 10
 """Average bytes of one interval and kind of operation. Each lane adds `LANE_LINE`, since it may report late and in a
 line of its own."""
-ALLOWANCE = 8 << 20
+ALLOWANCE_BYTES = 8 << 20
 """Bytes for everything else: log lines, failures, lines that are not events."""
 MOST_BYTES = 1 << 30
-REMARKS = 1000
-LANE_FAILURES = 8
+MOST_LOG_LINES = 1000
+MOST_LANE_FAILURES = 8
 """Failed operations that a lane describes in a phase, set-up included; the engine stops at five."""
 PHASE_STEPS = 5
 """Events of a phase: two barriers, or three where lanes wear out, a start and an end."""
 OTHER_STEPS = 4
 """Events outside phases: hello, ready, the last barrier and bye."""
 
-LEAST_SECONDS = 1800.0
-STATED = 3.0
+LEAST_TIMEOUT_SECONDS = 1800.0
+STATED_TIME_FACTOR = 3.0
 """A phase that runs for a stated time may take this many times as long, with its set-up and flush."""
-ESTIMATES = 100.0
+ESTIMATE_FACTOR = 100.0
 """Storage may be this many times slower than assumed."""
-UNESTIMATED_SECONDS = 86_400.0
+NO_ESTIMATE_SECONDS = 86_400.0
 """Time allowed for a job without an estimate."""
 
 
@@ -77,16 +77,16 @@ class Bounds:
     bytes: int
     bytes_per_s: float
     most_bytes: int = MOST_BYTES
-    remarks: int = REMARKS
-    failures: int = LANE_FAILURES
-    steps: int = PHASE_STEPS + OTHER_STEPS
+    log_lines: int = MOST_LOG_LINES
+    failures: int = MOST_LANE_FAILURES
+    other_events: int = PHASE_STEPS + OTHER_STEPS
 
-    def bytes_by(self, seconds: float) -> int:
+    def bytes_after(self, seconds: float) -> int:
         """Return the most bytes that may have arrived after this many seconds."""
         return min(self.most_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
 
 
-def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
+def output_bounds(job: Job, estimated: float | None = None) -> Bounds:
     """Return the most output that one engine may produce for a job.
 
     Args:
@@ -94,44 +94,44 @@ def bounds_of(job: Job, estimated: float | None = None) -> Bounds:
         estimated: Seconds that it is expected to take; None if unknown.
     """
     text = len(job.model_dump_json())
-    counted = max(kinds_of(phase, job.tree is not None) for phase in job.phases)
-    lanes = (LANE_LINE + COUNT_LETTERS * counted) * job.lanes
-    line = PLAIN_LINE + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_LETTERS
-    interval = INTERVAL_BYTES * counted + LANE_LINE * job.lanes
+    counted = max(operation_kind_count(phase, job.tree is not None) for phase in job.phases)
+    lanes = (LANE_BYTES + COUNT_BYTES * counted) * job.lanes
+    line = PLAIN_LINE_BYTES + 2 * text + lanes + (2 * counted + OTHER_HISTOGRAMS) * HISTOGRAM_CHARS
+    interval = INTERVAL_BYTES * counted + LANE_BYTES * job.lanes
     phases = len(job.phases)
     return Bounds(
-        seconds=longest(job, estimated),
+        seconds=timeout_seconds(job, estimated),
         line_bytes=line,
-        bytes=ALLOWANCE + line + phases * (line + 2 * interval),
+        bytes=ALLOWANCE_BYTES + line + phases * (line + 2 * interval),
         bytes_per_s=interval * 1e9 / job.interval_ns,
-        failures=LANE_FAILURES * (job.lanes + 1) * phases,
-        steps=PHASE_STEPS * phases + OTHER_STEPS,
+        failures=MOST_LANE_FAILURES * (job.lanes + 1) * phases,
+        other_events=PHASE_STEPS * phases + OTHER_STEPS,
     )
 
 
-def kinds_of(phase: Phase, tree: bool = False) -> int:
+def operation_kind_count(phase: Phase, tree: bool = False) -> int:
     """Return how many kinds of operation a phase can count: its own or its mix, the flush, and parts of uploads.
 
     For a `tree` of files, opening and closing files are added.
     """
     own = len(phase.mix) if phase.mix else 1
-    return own + 1 + SET_KINDS * tree + (UPLOAD_KINDS if phase.operation in STORING else 0)
+    return own + 1 + SET_KINDS * tree + (UPLOAD_KINDS if phase.operation in UPLOAD_OPERATIONS else 0)
 
 
-def largest_operation(job: Job) -> int:
+def largest_operation_bytes(job: Job) -> int:
     """Return the most bytes that one measured operation can move: a record, a whole small file, or whole objects."""
     if job.tree is None and job.objects is None:
         return job.record_size_bytes
-    several = any(phase.operation in SEVERAL for phase in job.phases)
-    return largest_contents(job) * (MOST_TOGETHER if several else 1)
+    several = any(phase.operation in MULTI_OBJECT_OPERATIONS for phase in job.phases)
+    return largest_content_bytes(job) * (MOST_OBJECTS_PER_REQUEST if several else 1)
 
 
-def only_reads(job: Job) -> bool:
+def reads_existing_objects(job: Job) -> bool:
     """Whether a job only reads objects that existed before it, whose sizes it does not state."""
     return getattr(job.target, "existing", None) is not None
 
 
-def largest_contents(job: Job) -> int:
+def largest_content_bytes(job: Job) -> int:
     """Return the bytes of the largest small file or object of a job."""
     match job.sizes:
         case ListedSizes(sizes=sizes):
@@ -141,7 +141,7 @@ def largest_contents(job: Job) -> int:
     return job.file_size_bytes
 
 
-def longest(job: Job, estimated: float | None) -> float:
+def timeout_seconds(job: Job, estimated: float | None) -> float:
     """Return the seconds after which an engine is killed, whatever it reports; arguments as for `bounds_of`.
 
     They are half an hour, three times the times that its phases state, and a hundred times the estimate, in case the
@@ -149,7 +149,7 @@ def longest(job: Job, estimated: float | None) -> float:
     """
     stated_s = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
     return (
-        LEAST_SECONDS
-        + STATED * stated_s
-        + (UNESTIMATED_SECONDS if estimated is None or only_reads(job) else ESTIMATES * estimated)
+        LEAST_TIMEOUT_SECONDS
+        + STATED_TIME_FACTOR * stated_s
+        + (NO_ESTIMATE_SECONDS if estimated is None or reads_existing_objects(job) else ESTIMATE_FACTOR * estimated)
     )

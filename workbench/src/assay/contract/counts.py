@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from assay.contract._generated import OpKind
 
 
-class Counted(Protocol):
+class OperationCounts(Protocol):
     """The fields of every class that counts operations of one kind."""
 
     operation: OpKind
@@ -15,10 +15,10 @@ class Counted(Protocol):
     errors: int
 
 
-C = TypeVar("C", bound=Counted)
+C = TypeVar("C", bound=OperationCounts)
 
 
-def by_kind(parts: Iterable[C]) -> list[list[C]]:
+def group_by_kind(parts: Iterable[C]) -> list[list[C]]:
     """Group counts by kind of operation, in the order in which the kinds first occur."""
     groups: dict[OpKind, list[C]] = {}
     for part in parts:
@@ -26,7 +26,7 @@ def by_kind(parts: Iterable[C]) -> list[list[C]]:
     return list(groups.values())
 
 
-def added_up(parts: Iterable[Counted]) -> dict[str, Any]:
+def summed_fields(parts: Iterable[OperationCounts]) -> dict[str, Any]:
     """Return the fields that all classes of counts share, for counts of one kind: the kind, and the sums."""
     counts = list(parts)
     return {
@@ -40,7 +40,7 @@ def added_up(parts: Iterable[Counted]) -> dict[str, Any]:
 _MOVING = (OpKind.read, OpKind.write)
 
 
-def progress(parts: Iterable[C], data: bool) -> list[C]:
+def progress_counts(parts: Iterable[C], data: bool) -> list[C]:
     """Return the counts that are progress of a phase: in a phase on file data, only those of reads and writes.
 
     Opening, flushing and closing the files of a set is counted and timed separately. The engine's windows use the same
@@ -53,11 +53,11 @@ def progress(parts: Iterable[C], data: bool) -> list[C]:
     return [part for part in parts if not data or part.operation in _MOVING]
 
 
-def operations(parts: Iterable[Counted]) -> int:
+def operation_count(parts: Iterable[OperationCounts]) -> int:
     """Return how many operations of all kinds succeeded."""
     return sum(part.ops for part in parts)
 
 
-def moved(parts: Iterable[Counted]) -> int:
+def moved_bytes(parts: Iterable[OperationCounts]) -> int:
     """Return the bytes that operations of all kinds moved."""
     return sum(part.bytes for part in parts)

@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.contract.reader import lines_of
 
-HEADER = '{"event":"host",'
+HOST_LINE_START = '{"event":"host",'
 """Start of the line that precedes a host's events."""
 
 
@@ -44,7 +44,7 @@ def _pieces(part: HostPart) -> Iterator[str]:
     text = part.events if part.events.endswith("\n") or not part.events else part.events + "\n"
     head = {"host": part.host, "status": part.status, "reason": part.reason}
     clock = {"offset_ns": part.offset_ns, "uncertainty_ns": part.uncertainty_ns, "lines": text.count("\n")}
-    yield HEADER + json.dumps({**head, **clock}, separators=(",", ":"))[1:] + "\n"
+    yield HOST_LINE_START + json.dumps({**head, **clock}, separators=(",", ":"))[1:] + "\n"
     yield text
 
 
@@ -66,7 +66,7 @@ def split_parts(text: str) -> list[HostPart]:
                 raise ValueError("the events of a host are cut off")
             line = next(lines, None)
         else:
-            while (line := next(lines, None)) is not None and not line.startswith(HEADER):
+            while (line := next(lines, None)) is not None and not line.startswith(HOST_LINE_START):
                 host_lines.append(line)
         fields = {name: head[name] for name in ("host", "status", "reason", "offset_ns", "uncertainty_ns")}
         parts.append(HostPart(**fields, events="\n".join([*host_lines, ""])))
@@ -75,7 +75,7 @@ def split_parts(text: str) -> list[HostPart]:
 
 def _header(line: str) -> dict[str, Any]:
     try:
-        header = json.loads(line) if line.startswith(HEADER) else None
+        header = json.loads(line) if line.startswith(HOST_LINE_START) else None
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or not _is_complete(header):

@@ -17,7 +17,7 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(
     Annotated[Event, Field(discriminator="event")], config=ConfigDict(defer_build=True)
 )
 _SHOWN_CHARS = 120
-GREATEST = 2**63 - 1
+GREATEST_NUMBER = 2**63 - 1
 """Greatest number in an event: nanoseconds of 292 years. SQLite and Parquet store no greater one."""
 
 
@@ -76,7 +76,7 @@ def read_events(lines: Iterable[str | bytes]) -> Iterator[Event | BrokenLine]:
 def _without_unlimited_space(hello: HelloEvent) -> HelloEvent:
     """Drop free space beyond `GREATEST`: it comes from the file system, and s3fs reports 2^64 bytes for "no limit"."""
     place = hello.backend.place
-    if place is None or place.free_bytes is None or place.free_bytes <= GREATEST:
+    if place is None or place.free_bytes is None or place.free_bytes <= GREATEST_NUMBER:
         return hello
     backend = hello.backend.model_copy(update={"place": place.model_copy(update={"free_bytes": None})})
     return hello.model_copy(update={"backend": backend})
@@ -86,7 +86,7 @@ def _odd_number(value: BaseModel) -> str | None:
     """Return the path of a number that is too large or not finite; the job in a `hello` is checked elsewhere."""
     for name, item in value.__dict__.items():
         if isinstance(item, int | float):
-            if not -GREATEST <= item <= GREATEST or (isinstance(item, float) and not math.isfinite(item)):
+            if not -GREATEST_NUMBER <= item <= GREATEST_NUMBER or (isinstance(item, float) and not math.isfinite(item)):
                 return name
         elif isinstance(item, BaseModel):
             inner_path = None if isinstance(item, Job) else _odd_number(item)

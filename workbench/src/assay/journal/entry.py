@@ -14,7 +14,7 @@ REMOTE = "directory of hosts"
 """A directory that was claimed on other hosts."""
 EXPORT = "export"
 """Directories of a run in an export."""
-MADE = "made by a job"
+JOB_EXTRAS = "made by a job"
 """What the engines of a job report as made beyond what the job names; it is removed with the job's directory."""
 CGROUP = "cgroup"
 """A control group that caps the memory of an engine or limits the disks of a host."""
@@ -62,10 +62,10 @@ class Journal(Protocol):
         """Replace the details of an entry, once the thing is made."""
         ...
 
-    def removed(self, entry: int) -> None:
+    def mark_removed(self, entry: int) -> None:
         """Record that a thing no longer exists."""
         ...
 
-    def journal(self, only_open: bool = True) -> list[Entry]:
+    def entries(self, only_open: bool = True) -> list[Entry]:
         """Return the entries, newest first: those that may still exist, or all if `only_open` is false."""
         ...

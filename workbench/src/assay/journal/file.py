@@ -14,7 +14,7 @@ from typing import Any
 from assay.journal.entry import Entry
 from assay.model.base import EXIT_REFUSED, AssayError
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Bytes of a journal that are read; no real one is longer."""
 
 
@@ -57,13 +57,13 @@ class FileJournal:
             self._write({"amended": entry, "details": dict(details)})
             self._entries = {one.id: one for one in read_entries(self.path)}
 
-    def removed(self, entry: int) -> None:
+    def mark_removed(self, entry: int) -> None:
         """See `Journal`."""
         with self._lock:
             self._write({"removed": entry, "at": time.time()})
             self._entries = {one.id: one for one in read_entries(self.path)}
 
-    def journal(self, only_open: bool = True) -> list[Entry]:
+    def entries(self, only_open: bool = True) -> list[Entry]:
         """See `Journal`."""
         with self._lock:
             return [one for one in reversed(self._entries.values()) if not only_open or one.removed_at is None]
@@ -120,7 +120,7 @@ def _new_entry(line: Mapping[str, Any]) -> Entry | None:
 def _lines(path: Path) -> list[dict[str, Any]]:
     try:
         with path.open("rb") as file:
-            text = file.read(MOST_BYTES).decode(errors="replace")
+            text = file.read(MAX_BYTES).decode(errors="replace")
     except OSError:
         return []
     objects = []

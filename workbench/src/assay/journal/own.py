@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.journal.file import FileJournal
-from assay.journal.owner import Process, start_time
+from assay.journal.owner import ProcessIdentity, start_time
 from assay.journal.removal import Remover, remove_open
 from assay.model.base import EXIT_REFUSED, AssayError
 
 ROOT = Path("/run/assay/journals")
-NAMED = "ASSAY_JOURNALS"
+FOLDER_VARIABLE = "ASSAY_JOURNALS"
 """Environment variable that names another folder for journals."""
-TRIES = 100
+ATTEMPTS = 100
 """Attempts to make a journal: another process may remove the empty folder between two of our steps."""
 _NAME = re.compile(r"(?P<pid>\d+)-(?P<start>\d+)-\d+")
 _count = itertools.count(1)
@@ -24,7 +24,7 @@ _count = itertools.count(1)
 
 def journals_root() -> Path:
     """Return the folder of this user's journals; like everything they name, it is gone after a reboot."""
-    override = os.environ.get(NAMED)
+    override = os.environ.get(FOLDER_VARIABLE)
     if override:
         return Path(override).absolute()
     uid = os.geteuid()
@@ -32,7 +32,7 @@ def journals_root() -> Path:
 
 
 @contextlib.contextmanager
-def own_journal() -> Iterator[FileJournal]:
+def process_journal() -> Iterator[FileJournal]:
     """Open a journal of this process; the `with` block removes it at its end if it has no open entries.
 
     Raises:
@@ -62,7 +62,7 @@ def remove_orphans(removers: Mapping[str, Remover]) -> list[str]:
         return left
     for path in sorted(root.iterdir()):
         found = _NAME.fullmatch(path.name)
-        if found is None or Process(int(found["pid"]), int(found["start"])).alive:
+        if found is None or ProcessIdentity(int(found["pid"]), int(found["start"])).is_alive:
             continue
         with contextlib.suppress(AssayError):
             journal = FileJournal(path)
@@ -72,25 +72,29 @@ def remove_orphans(removers: Mapping[str, Remover]) -> list[str]:
 
 
 def _begin(path: Path) -> FileJournal:
-    for _ in range(TRIES):
+    for _ in range(ATTEMPTS):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise AssayError(f"{path.parent}: {error.strerror}", f"set {NAMED} to a folder", EXIT_REFUSED) from error
+            raise AssayError(
+                f"{path.parent}: {error.strerror}", f"set {FOLDER_VARIABLE} to a folder", EXIT_REFUSED
+            ) from error
         if fault := _ownership_fault(path.parent):
-            raise AssayError(fault, f"see what it is, or set {NAMED} to another folder", EXIT_REFUSED)
+            raise AssayError(fault, f"see what it is, or set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED)
         try:
             return FileJournal(path)
         except AssayError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-    raise AssayError(f"{path.parent}: is removed again and again", f"set {NAMED} to another folder", EXIT_REFUSED)
+    raise AssayError(
+        f"{path.parent}: is removed again and again", f"set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED
+    )
 
 
 def _end(journal: FileJournal) -> None:
     """Close a journal, and remove it if it has no open entries; remove its folder if it was the last."""
     journal.close()
-    if not journal.journal():
+    if not journal.entries():
         journal.path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         journal.path.parent.rmdir()

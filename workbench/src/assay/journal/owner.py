@@ -9,7 +9,7 @@ STATE, PARENT, FLAGS, START = 0, 1, 6, 19
 
 
 @dataclass(frozen=True)
-class Process:
+class ProcessIdentity:
     """A process by its id and start time; the id alone may have been reused since.
 
     Attributes:
@@ -21,12 +21,12 @@ class Process:
     start: int
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it still runs; a zombie does not."""
         return start_time(self.pid) == self.start
 
     @property
-    def listed(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether it is still in the kernel's process table: alive, or a zombie that its parent has not reaped."""
         fields = stat_fields(self.pid)
         return bool(fields) and int(fields[START]) == self.start

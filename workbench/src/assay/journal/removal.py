@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from assay.journal.entry import Entry, Journal
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
 Remover = Callable[[Entry], list[str] | None]
 """Removes one thing. Returns why it is still there, one line a reason; empty if it is gone, None if it is to stay.
@@ -25,16 +25,16 @@ def remove_open(journal: Journal, removers: Mapping[str, Remover]) -> list[str]:
         One line for each thing that is still there, with the reason.
     """
     left = []
-    for entry in journal.journal():
+    for entry in journal.entries():
         remover = removers.get(entry.kind, _unknown)
         problems = remover(entry)
         left += problems or []
         if problems == []:
             # A journal that cannot be written must not prevent the removal of the next thing.
             with contextlib.suppress(AssayError):
-                journal.removed(entry.id)
+                journal.mark_removed(entry.id)
     return left
 
 
 def _unknown(entry: Entry) -> list[str]:
-    return [plain(f"{entry.name}: nothing that a run makes: left alone")]
+    return [escape_line(f"{entry.name}: nothing that a run makes: left alone")]

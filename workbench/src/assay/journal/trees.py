@@ -13,20 +13,20 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from assay.model.regular import mount_of
+from assay.model.regular import mount_id
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER = (errno.ENOTDIR, errno.ELOOP)
 LEFT = "left alone"
 """End of a message about something that a second attempt would not remove either."""
-DEEPEST = 100
+MAX_DEPTH = 100
 """Most levels of nested folders; each keeps a descriptor open while its content is removed."""
 
-Numbers = tuple[int, int]
+FolderNumbers = tuple[int, int]
 """Device and inode of a folder."""
 
 
-def make_folder(folder: Path) -> Numbers:
+def make_folder(folder: Path) -> FolderNumbers:
     """Make a folder that only this user may enter, and return its device and inode.
 
     Raises:
@@ -38,7 +38,7 @@ def make_folder(folder: Path) -> Numbers:
 
 
 @contextlib.contextmanager
-def scratch(prefix: str, parent: Path | None = None) -> Iterator[Path]:
+def scratch_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
     """Make a new folder for the length of a `with` block; if something is mounted in it at the end, it stays.
 
     Args:
@@ -56,7 +56,7 @@ def scratch(prefix: str, parent: Path | None = None) -> Iterator[Path]:
         remove_tree(folder, made)
 
 
-def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
+def remove_tree(folder: Path, numbers: FolderNumbers | None) -> list[str]:
     """Remove a folder that this user has made, with everything in it on the same mount.
 
     Args:
@@ -68,16 +68,16 @@ def remove_tree(folder: Path, made: Numbers | None) -> list[str]:
     """
     try:
         with _opened(folder.parent) as parent_fd, _opened(folder.name, parent_fd) as fd:
-            if mount_of(fd) != mount_of(parent_fd):
+            if mount_id(fd) != mount_id(parent_fd):
                 return [f"{folder}: is a mount: {LEFT}"]
             if os.fstat(fd).st_uid != os.geteuid():
                 return [f"{folder}: is no folder of this user: {LEFT}"]
-            if made is None and not _names(fd):
+            if numbers is None and not _names(fd):
                 os.rmdir(folder.name, dir_fd=parent_fd)
                 return []
-            if _numbers(fd) != made:
+            if _numbers(fd) != numbers:
                 return [f"{folder}: is not the folder that was made: {LEFT}"]
-            return _empty(fd, folder, mount_of(fd), DEEPEST) or _remove_empty(folder, fd, parent_fd)
+            return _empty(fd, folder, mount_id(fd), MAX_DEPTH) or _remove_empty(folder, fd, parent_fd)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -94,7 +94,7 @@ def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
     return []
 
 
-def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[str]:
+def remove_known(folder: Path, is_ours: Callable[[str], bool], last: str) -> list[str]:
     """Remove from a folder what Assay makes there, and leave everything else.
 
     Args:
@@ -113,21 +113,21 @@ def remove_known(folder: Path, known: Callable[[str], bool], last: str) -> list[
             return []
         except OSError as error:
             return [f"{folder}: {error.strerror}"]
-        if mount_of(fd) != mount_of(above):
+        if mount_id(fd) != mount_id(above):
             return [f"{folder}: is a mount: {LEFT}"]
         left = []
         for name in sorted(_names(fd) - {last}):
             label = folder / name
-            left += _remove(fd, name, label, mount_of(fd)) if known(name) else [f"{label}: is not Assay's: {LEFT}"]
-        return left or _remove(fd, last, folder / last, mount_of(fd))
+            left += _remove(fd, name, label, mount_id(fd)) if is_ours(name) else [f"{label}: is not Assay's: {LEFT}"]
+        return left or _remove(fd, last, folder / last, mount_id(fd))
 
 
-def _remove(fd: int, name: str, label: Path, mount: int, levels: int = DEEPEST) -> list[str]:
+def _remove(fd: int, name: str, label: Path, mount: int, levels: int = MAX_DEPTH) -> list[str]:
     """Remove an entry of an open folder, with everything below it on the same mount."""
     try:
         try:
             with _opened(name, fd) as below:
-                if mount_of(below) != mount:
+                if mount_id(below) != mount:
                     return [f"{label}: is a mount: {LEFT}"]
                 if not levels:
                     return [f"{label}: lies too deep: {LEFT}"]
@@ -165,6 +165,6 @@ def _names(fd: int) -> set[str]:
     return set(os.listdir(fd))
 
 
-def _numbers(fd: int) -> Numbers:
+def _numbers(fd: int) -> FolderNumbers:
     found = os.fstat(fd)
     return found.st_dev, found.st_ino

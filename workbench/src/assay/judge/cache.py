@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
-from assay.judge.tenant import disturbed
+from assay.judge.tenant import disturbance
 from assay.model.result.evidence import Evidence
-from assay.model.result.layers import chain
-from assay.model.result.result import COMPRESSING, EXCEEDED
+from assay.model.result.layers import layer_chain
+from assay.model.result.result import CEILING_TOLERANCE, COMPRESSING_FILESYSTEMS
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_number, about_size
 
-FASTER = 1.5
+MOST_LATER_RATIO = 1.5
 """Later passes over the same data are at most this many times as fast as the first."""
 WINDOWS = 5
 """Number of windows of a phase, one of which may be the first pass."""
@@ -28,7 +28,7 @@ SCATTERED = ("random_read", "stride_read", "backward_read", "random_mix")
 """Reads whose next place nothing would prefetch on purpose."""
 AHEAD_SHARE = 0.5
 """Least requests for each such read; with fewer the median read needed none."""
-QUICKER = 5
+QUICK_RATIO = 5
 FETCHED_MORE = 1.2
 """Least ratio of fetched bytes to read bytes that is reported."""
 LEAST_BYTES = 1 << 20
@@ -43,19 +43,19 @@ def above_device(evidence: Evidence) -> Answer:
     short time.
     Source: DESIGN, section 4, items 1 and 5.
     """
-    if evidence.operation not in READS or evidence.operation in MIXES or not evidence.usable or evidence.no_storage:
+    if evidence.operation not in READS or evidence.operation in MIXES or not evidence.usable or evidence.has_no_storage:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if evidence.counts_reads:
         return None
     if evidence.may_compress:
         return COMPRESSIBLE
-    devices = [item for item in evidence.every_ceiling if item.name in ("device read", "device random read")]
+    devices = [item for item in evidence.all_ceilings if item.name in ("device read", "device random read")]
     if not devices:
         return NotEvaluated("the device's own rate is not known")
     worst = max(devices, key=lambda item: item.share)
-    if worst.share <= EXCEEDED:
+    if worst.share <= CEILING_TOLERANCE:
         return None
     return Finding(
         verdict=Verdict.CACHED,
@@ -77,9 +77,9 @@ def read_ahead(evidence: Evidence) -> Answer:
     hide the effect, so the repeat with the fewest requests decides. Sequential reads are read ahead on purpose.
     Source: the device's count of requests (iostats of the kernel); readahead(2), mm/readahead.c of the kernel.
     """
-    if evidence.operation not in SCATTERED or evidence.no_storage or evidence.bypasses_cache or not evidence.usable:
+    if evidence.operation not in SCATTERED or evidence.has_no_storage or evidence.bypasses_cache or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     record = evidence.case.parameters.record_size or 0
     counted = [sample for sample in evidence.usable if sample.block is not None and sample.read_bytes >= record > 0]
@@ -107,9 +107,9 @@ def read_ahead(evidence: Evidence) -> Answer:
 
 def _quicker_than_device(sample: Sample, evidence: Evidence) -> bool:
     """Whether the median read took less than a fifth of a request's mean time; False where others used the device."""
-    if sample.block is None or not sample.block.reads or "p50" not in sample.latency or disturbed(sample, evidence):
+    if sample.block is None or not sample.block.reads or "p50" not in sample.latency or disturbance(sample, evidence):
         return False
-    return QUICKER * sample.latency["p50"] < sample.block.read_ns / sample.block.reads
+    return QUICK_RATIO * sample.latency["p50"] < sample.block.read_ns / sample.block.reads
 
 
 def _fetched(sample: Sample) -> int:
@@ -126,7 +126,7 @@ def later_passes(evidence: Evidence) -> Answer:
     not show the effect where a cache is below the kernel.
     Source: DESIGN, section 4, item 1.
     """
-    if evidence.operation not in READS or evidence.operation in MIXES or evidence.no_storage:
+    if evidence.operation not in READS or evidence.operation in MIXES or evidence.has_no_storage:
         return None
     pairs = [
         (sample, sample.course.later_passes / sample.course.first_pass)
@@ -137,18 +137,18 @@ def later_passes(evidence: Evidence) -> Answer:
         return NotApplicable("no byte was read twice")
     if not pairs:
         return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
-    if max(gain for _, gain in pairs) <= FASTER:
+    if max(gain for _, gain in pairs) <= MOST_LATER_RATIO:
         # Then the median of any of them is not above it either.
         return None
-    calm = [(sample, gain) for sample, gain in pairs if not disturbed(sample, evidence)]
+    calm = [(sample, gain) for sample, gain in pairs if not disturbance(sample, evidence)]
     gain = median(gain for _, gain in calm or pairs)
-    if gain <= FASTER:
+    if gain <= MOST_LATER_RATIO:
         return None
     if 2 * len(calm) <= len(pairs):
         return NotEvaluated("later passes were faster, which may be the machine's doing: it was busy meanwhile")
-    if gain * (1 - WINDOWS * median(evidence.without_cpu(sample) for sample, _ in calm)) <= FASTER:
+    if gain * (1 - WINDOWS * median(evidence.no_cpu_share(sample) for sample, _ in calm)) <= MOST_LATER_RATIO:
         return NotEvaluated("later passes were faster, which may be for want of a CPU in the first")
     return Finding(
         verdict=Verdict.CACHED,
@@ -169,11 +169,11 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     journal: then only a share that is too small is conclusive.
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
-    if evidence.operation not in WRITES or evidence.no_storage:
+    if evidence.operation not in WRITES or evidence.has_no_storage:
         return None
     if evidence.case.parameters.sync not in ("fsync", "fdatasync") or evidence.bypasses_cache:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     distinct = _distinct(evidence)
     again = [sample for sample in evidence.usable if sample.write_bytes > distinct]
@@ -181,7 +181,7 @@ def absorbed_writes(evidence: Evidence) -> Answer:
         return None
     if _compressible(evidence):
         return COMPRESSIBLE
-    found = least_reached(again, evidence, lambda sample: sample.write_bytes)
+    found = least_device_share(again, evidence, lambda sample: sample.write_bytes)
     if found is None:
         return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
     share, below = found
@@ -221,9 +221,9 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
     """
     parameters = evidence.case.parameters
-    if evidence.operation not in WRITES or evidence.no_storage or not evidence.usable or parameters.sync == "none":
+    if evidence.operation not in WRITES or evidence.has_no_storage or not evidence.usable or parameters.sync == "none":
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if (unflushed := _unflushed_loop(evidence)) is not None:
         return unflushed
@@ -232,7 +232,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     distinct = _distinct(evidence)
     # Data written to the same place counts once.
     enough = [sample for sample in evidence.usable if min(sample.write_bytes, distinct) >= LEAST_BYTES]
-    found = least_reached(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
+    found = least_device_share(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
     if found is None:
         return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")
     share, below = found
@@ -253,11 +253,11 @@ def _compressible(evidence: Evidence) -> bool:
     parameters, place = evidence.case.parameters, evidence.place
     if evidence.layers:
         return evidence.may_compress
-    known = place is not None and place.filesystem in COMPRESSING
+    known = place is not None and place.filesystem in COMPRESSING_FILESYSTEMS
     return bool(parameters.compressible or parameters.duplicate or known)
 
 
-def least_reached(
+def least_device_share(
     samples: Sequence[Sample], evidence: Evidence, expected: Callable[[Sample], int], reads: bool = False
 ) -> tuple[float, str] | None:
     """Return the share of the bytes that passed the level of devices below which had the least of them.
@@ -271,7 +271,9 @@ def least_reached(
     Returns:
         The share, and the names of the devices unless they are the uppermost ones; None if nothing is counted.
     """
-    counted = [(due, uses) for sample in samples if (due := expected(sample)) and (uses := evidence.uses(sample))]
+    counted = [
+        (due, uses) for sample in samples if (due := expected(sample)) and (uses := evidence.device_uses(sample))
+    ]
     depth = min((len(levels) for _, levels in counted), default=0)
     found = []
     for level in range(depth):
@@ -289,14 +291,18 @@ def answered_below(evidence: Evidence) -> Answer:
     memory, or holes of a file, answered the rest. Reads of other users can hide this; then there is no finding.
     Source: the devices' own counts of sectors read (iostats of the kernel); loop(4), open(2).
     """
-    if evidence.operation not in READS or evidence.operation in MIXES or evidence.in_memory or not evidence.usable:
+    if evidence.operation not in READS or evidence.operation in MIXES or evidence.is_in_memory or not evidence.usable:
         return None
     if evidence.may_compress:
         return None
     read = [sample for sample in evidence.usable if sample.read_bytes >= LEAST_BYTES]
-    found = least_reached(read, evidence, lambda sample: sample.read_bytes, reads=True)
+    found = least_device_share(read, evidence, lambda sample: sample.read_bytes, reads=True)
     place = evidence.place
-    if place is not None and read and len(place.device_levels) > min(len(evidence.uses(sample)) for sample in read):
+    if (
+        place is not None
+        and read
+        and len(place.device_levels) > min(len(evidence.device_uses(sample)) for sample in read)
+    ):
         return NotEvaluated("what the devices further down did was not counted")
     if found is None or not found[1] or found[0] >= FLUSHED_SHARE:
         return None
@@ -305,7 +311,7 @@ def answered_below(evidence: Evidence) -> Answer:
         verdict=Verdict.CACHED,
         rule="answered_below",
         text=f"only {percent(share)} of the bytes read came from {below}: the rest was answered above it, from this"
-        f" host's memory or from holes; below is {chain(evidence.layers)}",
+        f" host's memory or from holes; below is {layer_chain(evidence.layers)}",
         remedy="Give the loop device direct I/O (losetup --direct-io=on) on a file system that honours O_DIRECT, or"
         " measure the device below.",
         numbers={"device_share": share},
@@ -317,7 +323,7 @@ def _unflushed_loop(evidence: Evidence) -> Finding | None:
     parameters = evidence.case.parameters
     name = evidence.stacked_on.partition(",")[0] if evidence.stacked_on is not None else ""
     flush_counts = [
-        use.flushes for sample in evidence.usable for names, _, use in evidence.uses(sample) if names == name
+        use.flushes for sample in evidence.usable for names, _, use in evidence.device_uses(sample) if names == name
     ]
     if not name or not flush_counts or None in flush_counts:
         return None

@@ -7,8 +7,8 @@ single odd repeat is for `unstable` to report.
 from statistics import median, quantiles
 
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
-from assay.judge.tenant import disturbed
-from assay.model.result.course import Change, Course
+from assay.judge.tenant import disturbance
+from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
@@ -24,17 +24,17 @@ CHANCE = 0.05
 FLAT = 0.05
 MOST_FLAT = 0.1
 """Greatest range of the middle half of the intervals or repeats of a limited rate, as a share of their median."""
-IDLE = 0.5
+FULL_SHARE = 0.5
 """A device with a request for less of the time is not full; nor is a client with less than this share of CPU time."""
 REACHED = 0.9
 """Least share of the data that must come from the device, or go to it."""
-WAITING = 2.0
+WAITING_RATIO = 2.0
 """Least ratio of the time of operations to the time that the device needs for its requests."""
 LEAST_WAIT_NS = 100_000
 """Minimum wait: waking up a thread takes a machine up to some ten microseconds."""
 LEAST_WAIT_BELOW_NS = 500_000
 """Minimum wait below a loop device, which passes requests through a kernel thread to the device below."""
-LACKED = 0.02
+LACKED_CPU_SHARE = 0.02
 """If lanes lack a CPU for a smaller share of the time, the rate does not vary much because of it."""
 WINDOWS = 5
 """Number of windows in the definition of steady state."""
@@ -76,8 +76,8 @@ def no_steady_state(evidence: Evidence) -> Answer:
     unsteady = [(sample, course) for sample, course in every if _unsteady(course, 0.0)]
     if 2 * len(unsteady) <= len(every):
         return None
-    undisturbed = [(sample, course) for sample, course in unsteady if not disturbed(sample, evidence)]
-    own = [(sample, course) for sample, course in undisturbed if _unsteady(course, evidence.without_cpu(sample))]
+    undisturbed = [(sample, course) for sample, course in unsteady if not disturbance(sample, evidence)]
+    own = [(sample, course) for sample, course in undisturbed if _unsteady(course, evidence.no_cpu_share(sample))]
     slopes = [course.slope_share or 0.0 for _, course in unsteady]
     several = len(every) >= LEAST_REPEATS
     are_alike = several and abs(median(slopes)) > SLOPE_SHARE and _agree(slopes, 1 / 3, least=2)
@@ -108,9 +108,13 @@ def _agree(values: list[float], share: float = 1 / 2, least: int = LEAST_REPEATS
 
 def _inconclusive(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     """Return why the course of the rate shows nothing about the storage."""
-    share = median(evidence.without_cpu(sample) for sample in samples)
-    reasons = [reason for sample in samples if (reason := disturbed(sample, evidence))]
-    lacked = f"threads had no CPU {percent(share)} of the time" if share >= LACKED else "each repeat goes another way"
+    share = median(evidence.no_cpu_share(sample) for sample in samples)
+    reasons = [reason for sample in samples if (reason := disturbance(sample, evidence))]
+    lacked = (
+        f"threads had no CPU {percent(share)} of the time"
+        if share >= LACKED_CPU_SHARE
+        else "each repeat goes another way"
+    )
     why = max(reasons, key=reasons.count, default=lacked)
     return NotEvaluated(
         f"the rate goes up and down within repeats, and nothing tells the store from the machine: {why}"
@@ -133,8 +137,10 @@ def bursting(evidence: Evidence) -> Answer:
     fell = [(sample, drop) for sample, course in every if (drop := _drop(course)) is not None]
     if 2 * len(fell) <= len(every):
         return None
-    undisturbed = [(sample, drop) for sample, drop in fell if not disturbed(sample, evidence)]
-    own = [(sample, drop) for sample, drop in undisturbed if not _explained(drop, sample, evidence.without_cpu(sample))]
+    undisturbed = [(sample, drop) for sample, drop in fell if not disturbance(sample, evidence)]
+    own = [
+        (sample, drop) for sample, drop in undisturbed if not _explained(drop, sample, evidence.no_cpu_share(sample))
+    ]
     if 2 * len(own) <= len(every) and not _agree([float(drop.at_ns) for _, drop in fell]):
         return _inconclusive(evidence, [sample for sample, _ in fell])
     at, before, after = (
@@ -153,7 +159,7 @@ def bursting(evidence: Evidence) -> Answer:
     )
 
 
-def _drop(course: Course) -> Change | None:
+def _drop(course: Course) -> RateChange | None:
     """Return the change to a lower plateau from which the rate does not recover, or the burst at the beginning."""
     for number, change in enumerate(course.changes):
         rest = [change.after, *(later.after for later in course.changes[number + 1 :])]
@@ -162,7 +168,7 @@ def _drop(course: Course) -> Change | None:
     return course.opening
 
 
-def _explained(drop: Change, sample: Sample, without_cpu: float) -> bool:
+def _explained(drop: RateChange, sample: Sample, without_cpu: float) -> bool:
     """Whether a lack of CPU explains what is missing after the drop."""
     left = max(0, sample.elapsed_ns - drop.at_ns)
     return 0 < left * (drop.before - drop.after) <= without_cpu * sample.elapsed_ns * drop.before
@@ -185,9 +191,9 @@ def throttled(evidence: Evidence) -> Answer:
     requests delayed by a limit on the disk wait in the loop device above it, which then looks full.
     Source: the device's counts (iostats of the kernel); Little's law: operations in flight but not in the device wait.
     """
-    if evidence.no_storage or evidence.case.metadata or not evidence.usable:
+    if evidence.has_no_storage or evidence.case.is_metadata or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if evidence.case.parameters.rate is not None:
         return NotApplicable("the study itself holds the rate")
@@ -198,14 +204,15 @@ def throttled(evidence: Evidence) -> Answer:
     if not samples:
         return NotEvaluated("no block device below that counts its requests")
     answers = [
-        _throttled_at(samples, level, evidence) for level in range(min(len(evidence.uses(item)) for item in samples))
+        _throttled_at(samples, level, evidence)
+        for level in range(min(len(evidence.device_uses(item)) for item in samples))
     ]
     return next((answer for answer in answers if isinstance(answer, Finding)), answers[0])
 
 
 def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
     """Judge whether something limits the rate between the devices of a level and the level above."""
-    uses = {sample.repeat: evidence.uses(sample)[level] for sample in samples}
+    uses = {sample.repeat: evidence.device_uses(sample)[level] for sample in samples}
     long = [sample for sample in samples if sample.course and sample.course.intervals >= LEAST_INTERVALS]
     least = LEAST_WAIT_NS if level == 0 else LEAST_WAIT_BELOW_NS
     idle = [sample for sample in samples if _waits(sample, uses[sample.repeat].use, least, evidence)]
@@ -239,7 +246,7 @@ def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answ
 
 def _waits(sample: Sample, block: BlockDeviceUse, least_ns: int, evidence: Evidence) -> bool:
     """Whether operations wait, though neither for the device nor for a CPU."""
-    if block.busy_ns >= IDLE * sample.elapsed_ns or _waiting(sample, block, evidence) < WAITING:
+    if block.busy_ns >= FULL_SHARE * sample.elapsed_ns or _waiting(sample, block, evidence) < WAITING_RATIO:
         return False
     if block.read_bytes + block.write_bytes < REACHED * sample.bytes:
         return False
@@ -248,7 +255,7 @@ def _waits(sample: Sample, block: BlockDeviceUse, least_ns: int, evidence: Evide
         return False
     cpus = max(evidence.lane_cpus(sample), 1)
     working = (sample.cpu_user_ns + sample.cpu_system_ns) / (sample.elapsed_ns * cpus)
-    return working + evidence.without_cpu(sample) < IDLE
+    return working + evidence.no_cpu_share(sample) < FULL_SHARE
 
 
 def _repeat_flatness(samples: list[Sample]) -> float | None:

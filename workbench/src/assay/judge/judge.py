@@ -4,7 +4,7 @@ from assay.judge.answer import NotApplicable, NotEvaluated
 from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]:
@@ -19,7 +19,7 @@ def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Uneva
     for rule in RULES:
         try:
             answer = rule(evidence)
-        except NotTold as missing:
+        except MissingValue as missing:
             # The rule needs a value that was not recorded, so it has no answer.
             answer = NotEvaluated(str(missing))
         if answer is None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from statistics import median
 
 from assay.judge.answer import Answer, percent
-from assay.judge.servers import answered_by_servers, crossed
+from assay.judge.servers import answered_by_servers, crossed_network
 from assay.model.result.evidence import Evidence
-from assay.model.result.layers import BLOCK, UNSEEN, Layer, below_counter, chain, ends
+from assay.model.result.layers import BLOCK_KINDS, OPAQUE_KINDS, Layer, counted_layers, layer_chain, lowest_layers
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES, is_counted
@@ -23,7 +23,7 @@ LEAST_BYTES = 1 << 20
 TIMES_MEMORY = 2
 """The data must be at least this many times the memory that could hold it (DESIGN, section 4, item 1)."""
 
-WHO = {
+UNSEEN_REASONS = {
     "program": "what that program keeps in memory nothing counts",
     "shared": "what that host keeps in memory nothing here counts",
     "cache": "which answered, the cache or what is behind it, nothing counts",
@@ -44,7 +44,7 @@ def no_storage(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="no_storage",
-        text=f"nothing is stored: below is {chain(evidence.layers)}; the rate is that of the engine",
+        text=f"nothing is stored: below is {layer_chain(evidence.layers)}; the rate is that of the engine",
         remedy="Use the number for what the engine can do at most; give the null target a latency to have it act as"
         " storage does.",
         numbers=_rate(evidence),
@@ -58,10 +58,10 @@ def memory_below(evidence: Evidence) -> Answer:
     in memory, how much that part answered is unknown.
     Source: the kernel's Documentation/ABI (sysfs-block-loop, sysfs-block-zram), proc_pid_mountinfo(5).
     """
-    memory = [layer for layer in ends(evidence.layers) if layer.kind == "memory"]
+    memory = [layer for layer in lowest_layers(evidence.layers) if layer.kind == "memory"]
     if not memory or not evidence.usable or (evidence.place is not None and evidence.place.is_memory):
         return None
-    whole, way = evidence.in_memory, chain(evidence.layers)
+    whole, way = evidence.is_in_memory, layer_chain(evidence.layers)
     return Finding(
         verdict=Verdict.CACHED if whole else Verdict.UNVERIFIED,
         rule="memory_below",
@@ -92,21 +92,21 @@ def unseen_cache(evidence: Evidence) -> Answer:
     """
     if not evidence.usable or not evidence.layers:
         return None
-    found = next((layer for layer in evidence.layers if layer.kind in UNSEEN), None)
+    found = next((layer for layer in evidence.layers if layer.kind in OPAQUE_KINDS), None)
     if found is None:
         network = any(layer.kind == "network" for layer in evidence.layers)
-        if network and not evidence.across_network:
+        if network and not evidence.is_across_network:
             return answered_by_servers(evidence)
         return _read_again(evidence)
-    if found.kind == "program" and crossed(evidence):
+    if found.kind == "program" and crossed_network(evidence):
         return answered_by_servers(evidence)
     if _counted(evidence, found) or _exceeds_memory(evidence, found):
         return None
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="unseen_cache",
-        text=f"whether storage answered or a cache cannot be told: below is {chain(evidence.layers)}, and"
-        f" {WHO[found.kind]}",
+        text=f"whether storage answered or a cache cannot be told: below is {layer_chain(evidence.layers)}, and"
+        f" {UNSEEN_REASONS[found.kind]}",
         remedy="Measure the storage below by itself, or use a data set of at least twice the memory; name this beside"
         " the number.",
         numbers={"data_set_bytes": evidence.data_set_bytes, "memory_bytes": evidence.memory_bytes or 0},
@@ -120,7 +120,7 @@ def _counted(evidence: Evidence, unseen: Layer) -> bool:
     unknown layer is not memory: the kernel counts nothing for tmpfs.
     """
     above = evidence.layers[: evidence.layers.index(unseen)]
-    if evidence.operation in MIXES or unseen.kind == "cache" or any(layer.kind in BLOCK for layer in above):
+    if evidence.operation in MIXES or unseen.kind == "cache" or any(layer.kind in BLOCK_KINDS for layer in above):
         return False
     if evidence.operation in WRITES and unseen.kind == "unknown":
         sent = [(sample.device_write_bytes, sample.write_bytes) for sample in evidence.usable]
@@ -141,7 +141,7 @@ def _read_again(evidence: Evidence) -> Answer:
 
     The cache was emptied before; but data read once may since be in the page cache of the loop device's file.
     """
-    if evidence.stacked_on is None or evidence.operation not in READS or evidence.in_memory:
+    if evidence.stacked_on is None or evidence.operation not in READS or evidence.is_in_memory:
         return None
     memory, size = evidence.memory_bytes, evidence.data_set_bytes
     times = max(sample.read_bytes for sample in evidence.usable) / size if size else 0.0
@@ -152,7 +152,7 @@ def _read_again(evidence: Evidence) -> Answer:
         rule="unseen_cache",
         text=f"the same {about_size(size)} were read {about_number(times)} times, and from the second time on the"
         " host's page"
-        f" cache may have answered: below is {chain(evidence.layers)}",
+        f" cache may have answered: below is {layer_chain(evidence.layers)}",
         remedy="Give the loop device direct I/O (losetup --direct-io=on), or leave runtime out, so that each byte is"
         " read once.",
         numbers={"times_read": times, "data_set_bytes": size},
@@ -167,7 +167,7 @@ def compressed(evidence: Evidence) -> Answer:
     Source: compress of btrfs(5), zfsprops(7), f2fs; the data's own parameters, `compressible` and `duplicate`.
     """
     layer = next((layer for layer in evidence.layers if layer.compresses), None)
-    if layer is None or evidence.in_memory or not evidence.may_compress or not evidence.usable:
+    if layer is None or evidence.is_in_memory or not evidence.may_compress or not evidence.usable:
         return None
     if evidence.operation in MIXES or evidence.operation not in (*READS, *WRITES):
         return None
@@ -183,7 +183,7 @@ def compressed(evidence: Evidence) -> Answer:
 
 def _counted_shares(evidence: Evidence, layer: Layer) -> list[float] | None:
     """As `_shares`; None if nothing counts what a layer passes on to the device."""
-    if layer in below_counter(evidence.layers):
+    if layer in counted_layers(evidence.layers):
         return None
     if evidence.operation in READS:
         return _shares(evidence, reads=True) if evidence.counts_reads else None
@@ -194,9 +194,9 @@ def _counted_shares(evidence: Evidence, layer: Layer) -> list[float] | None:
 def _as_compressed(evidence: Evidence, layer: Layer, share: float | None) -> Finding:
     data, least = _data_words(evidence), _least_share(evidence)
     moved = "how much less is not counted" if share is None else f"the device moved {percent(share)}"
-    text = f"less than the data reached the device because {layer.words} compresses it: of {data} {moved}"
+    text = f"less than the data reached the device because {layer.label} compresses it: of {data} {moved}"
     if layer.compresses == "may":
-        text = f"of {data} {moved}: {layer.words} may have compressed it, or a cache have answered"
+        text = f"of {data} {moved}: {layer.label} may have compressed it, or a cache have answered"
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="compressed",
@@ -213,7 +213,7 @@ def _less_than_compressed(evidence: Evidence, layer: Layer, share: float) -> Fin
         verdict=Verdict.CACHED,
         rule="compressed",
         text=f"only {percent(share)} of the bytes read came from the device; {_data_words(evidence)}, compressed as far"
-        f" as they can be, are {percent(least)} ({layer.words}): memory answered the rest",
+        f" as they can be, are {percent(least)} ({layer.label}): memory answered the rest",
         remedy="Use cache: drop or limit, or a data set of at least twice the memory.",
         numbers={"device_share": share, "least_share": least},
     )

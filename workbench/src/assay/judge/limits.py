@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from statistics import median
 
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
-from assay.model.result.ceiling import Binding
+from assay.model.result.ceiling import CeilingShare
 from assay.model.result.evidence import Evidence
 from assay.model.result.machine import WAIT_SHARE
-from assay.model.result.result import EXCEEDED
+from assay.model.result.result import CEILING_TOLERANCE
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.names import PAGES, Group
 from assay.model.units import about_number, about_size
 
-STATED = 1.05
+STATED_TOLERANCE = 1.05
 """A stated ceiling is exact, but rates are rounded when they are stated."""
 ENGINE_SHARE = 0.8
 """At or above this share of the null backend's rate, the engine is part of what is measured: within 1.25x of it."""
@@ -28,7 +28,7 @@ IN_FLIGHT = 0.8
 """Least share of the requested queue depth that is in flight on average."""
 LEAST_TURNS = 50
 """Least requests for each slot in flight, so that beginning and end do not matter."""
-LESS_BUSY: dict[Group, str] = {
+BUSY_REMEDIES: dict[Group, str] = {
     "data": "Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
     "names": "Use more lanes on more CPUs, or more hosts.",
     "objects": "Use larger objects, more lanes on more CPUs, or more hosts; verify: false costs less CPU a byte.",
@@ -60,13 +60,13 @@ def impossible(evidence: Evidence) -> Answer:
     Source: DESIGN, section 4, item 6.
     """
     hard = [item for item in evidence.ceilings if item.name in LINKS or _stated(item)]
-    broken = [item for item in hard if item.share > (STATED if _stated(item) else EXCEEDED)]
+    broken = [item for item in hard if item.share > (STATED_TOLERANCE if _stated(item) else CEILING_TOLERANCE)]
     if not broken and (found := _not_copied(evidence)) is not None:
         return found
     if not broken:
-        every = evidence.every_ceiling
+        every = evidence.all_ceilings
         known = any(item.name in LINKS or _stated(item) for item in every) or _copies(evidence)
-        return None if known else NO_STORAGE if evidence.no_storage else NO_CEILINGS
+        return None if known else NO_STORAGE if evidence.has_no_storage else NO_CEILINGS
     worst = max(broken, key=lambda item: item.share)
     return Finding(
         verdict=Verdict.IMPOSSIBLE,
@@ -80,7 +80,7 @@ def impossible(evidence: Evidence) -> Answer:
 
 def _copies(evidence: Evidence) -> bool:
     """Whether the CPUs copy the data, so that a ceiling for copies applies."""
-    return _named(evidence.every_ceiling, "cache copy") is not None
+    return _named(evidence.all_ceilings, "cache copy") is not None
 
 
 def _not_copied(evidence: Evidence) -> Finding | None:
@@ -116,17 +116,17 @@ def engine_bound(evidence: Evidence) -> Answer:
 
     Source: DESIGN, section 4, item 5.
     """
-    if evidence.no_storage:
+    if evidence.has_no_storage:
         return NO_STORAGE
     names = ("client", "engine")
-    every = (_named(ceilings, name) for ceilings in (evidence.ceilings, evidence.every_ceiling) for name in names)
+    every = (_named(ceilings, name) for ceilings in (evidence.ceilings, evidence.all_ceilings) for name in names)
     found = next((binding for binding in every if binding is not None), None)
     if found is None:
         return NO_CEILINGS
     if found.share < ENGINE_SHARE:
         return None
     best = max((sample.iops for sample in evidence.usable), default=0.0)
-    if best > EXCEEDED * found.value:
+    if best > CEILING_TOLERANCE * found.value:
         return NotEvaluated("the engine did more with storage than it was found to do without")
     records = evidence.case.group == "data"
     remedy = "Use larger records, or more lanes or hosts" if records else "Use more lanes or hosts"
@@ -148,9 +148,9 @@ def busy_client(evidence: Evidence) -> Answer:
     Source: getrusage(2).
     """
     parameters = evidence.case.parameters
-    if evidence.no_storage:
+    if evidence.has_no_storage:
         return NO_STORAGE
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if parameters.sqpoll or parameters.iopoll:
         return NotApplicable("who polls keeps a CPU busy, however fast the store is")
@@ -173,7 +173,7 @@ def busy_client(evidence: Evidence) -> Answer:
         rule="busy_client",
         text=f"the engine used {percent(share)} of the CPU time its {lanes} lane{'s' * (lanes > 1)} can use:"
         " a faster store would not show",
-        remedy=LESS_BUSY[evidence.case.group],
+        remedy=BUSY_REMEDIES[evidence.case.group],
         numbers={"engine_cpu_share": share},
     )
 
@@ -187,7 +187,7 @@ def few_in_flight(evidence: Evidence) -> Answer:
     Source: Little, A proof for the queuing formula L = lambda W, Operations Research 9 (3), 1961.
     """
     parameters = evidence.case.parameters
-    if evidence.case.group != "objects" or evidence.no_storage:
+    if evidence.case.group != "objects" or evidence.has_no_storage:
         return None
     if parameters.rate is not None:
         return OPEN_LOOP
@@ -224,7 +224,7 @@ def starved_client(evidence: Evidence) -> Answer:
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
-    if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.every_ceiling):
+    if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.all_ceilings):
         return None
     lanes = evidence.all_lanes
     closed = evidence.case.parameters.rate is None
@@ -297,9 +297,9 @@ def network_bound(evidence: Evidence) -> Answer:
     Of measured links the tightest is among the ceilings, for each direction separately.
     Source: DESIGN, section 4, item 5.
     """
-    links = [item for item in evidence.every_ceiling if item.name in LINKS]
+    links = [item for item in evidence.all_ceilings if item.name in LINKS]
     found, place = max(links, key=lambda item: item.share, default=None), evidence.place
-    if found is None and place is not None and (place.device or place.memory_backed or place.no_storage):
+    if found is None and place is not None and (place.device or place.memory_backed or place.has_no_storage):
         # There is no network on the data's path.
         return None
     if found is None:
@@ -315,7 +315,7 @@ def network_bound(evidence: Evidence) -> Answer:
     )
 
 
-def _link(item: Binding) -> str:
+def _link(item: CeilingShare) -> str:
     """Return text such as `the bandwidth of the client's link`."""
     owner = item.name.removesuffix("link").strip()
     if owner == "shared":
@@ -323,26 +323,26 @@ def _link(item: Binding) -> str:
     return f"the bandwidth of the {owner}'s link" if owner else "the link's bandwidth"
 
 
-def _stated(item: Binding) -> bool:
+def _stated(item: CeilingShare) -> bool:
     return item.name.startswith("stated") or item.name == "link"
 
 
-def _named(ceilings: Iterable[Binding], name: str) -> Binding | None:
+def _named(ceilings: Iterable[CeilingShare], name: str) -> CeilingShare | None:
     return next((item for item in ceilings if item.name == name), None)
 
 
-def _amount(item: Binding, value: float) -> str:
+def _amount(item: CeilingShare, value: float) -> str:
     return f"{about_size(value)}/s" if item.unit == "bytes/s" else f"{value:,.4g} operations/s"
 
 
-def _rate(item: Binding) -> str:
+def _rate(item: CeilingShare) -> str:
     return _amount(item, item.measured)
 
 
-def _ceiling(item: Binding) -> str:
+def _ceiling(item: CeilingShare) -> str:
     return _amount(item, item.value)
 
 
-def _numbers(item: Binding) -> dict[str, float]:
+def _numbers(item: CeilingShare) -> dict[str, float]:
     unit = "bytes_per_s" if item.unit == "bytes/s" else "per_s"
     return {"share": item.share, f"measured_{unit}": item.measured, f"ceiling_{unit}": item.value}

@@ -5,7 +5,7 @@ As in `assay.judge.rules`, a rule returns a finding, None (all is well) or `NotE
 
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotEvaluated, percent
 from assay.model.result.evidence import Evidence
-from assay.model.result.layers import answering
+from assay.model.result.layers import self_answering_layer
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import LOOKUPS, is_metadata
@@ -17,7 +17,7 @@ INODE_BYTES = 64
 """Less than the size of a file's attributes on any common file system."""
 ENTRY_BYTES = 8
 """Less than the size of a name in a directory."""
-KEPT_BYTES = 2048
+CACHED_NAME_BYTES = 2048
 """More than the kernel keeps in memory for a file: name, attributes and place (slabinfo(5))."""
 
 
@@ -30,9 +30,9 @@ def cached_names(evidence: Evidence) -> Answer:
     Source: read_bytes of proc_pid_io(5), which counts the blocks of directories and inodes too; an inode takes 128
     bytes or more on ext4 (e2fsprogs, mke2fs(8), -I), 256 or more on XFS (mkfs.xfs(8), -i size).
     """
-    if evidence.operation not in LOOKUPS or evidence.no_storage or not evidence.usable:
+    if evidence.operation not in LOOKUPS or evidence.has_no_storage or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     fetched = sum(sample.device_read_bytes or 0 for sample in evidence.usable)
     emptied = all(sample.cache_done for sample in evidence.usable)
@@ -68,9 +68,9 @@ def _repeated_lookups(evidence: Evidence) -> Finding | None:
     """
     parameters, place = evidence.case.parameters, evidence.place
     trees = parameters.all_lanes if parameters.layout == "separate" else 1
-    names = parameters.leaves * trees if evidence.operation == "readdir" else parameters.all_files
-    here = place is not None and place.device is not None and not answering(evidence.layers)
-    fits = evidence.memory_bytes is not None and names * KEPT_BYTES < evidence.memory_bytes
+    names = parameters.directory_count * trees if evidence.operation == "readdir" else parameters.all_files
+    here = place is not None and place.device is not None and not self_answering_layer(evidence.layers)
+    fits = evidence.memory_bytes is not None and names * CACHED_NAME_BYTES < evidence.memory_bytes
     rounds = max(sample.ops for sample in evidence.usable) / names if names else 0.0
     if not here or not fits or rounds * (1 - MEMORY_SHARE) <= 1:
         return None
@@ -89,7 +89,7 @@ def _repeated_lookups(evidence: Evidence) -> Finding | None:
 def _memory_share(sample: Sample, evidence: Evidence) -> float:
     """Return the least share of a repeat's operations that the fetched bytes cannot have answered."""
     parameters = evidence.case.parameters
-    listed = -(-(parameters.files or 1) // parameters.leaves)
+    listed = -(-(parameters.files or 1) // parameters.directory_count)
     each = ENTRY_BYTES * listed if evidence.operation == "readdir" else INODE_BYTES
     most = (sample.device_read_bytes or 0) / each
     return max(0.0, 1 - most / sample.ops) if sample.ops else 0.0
@@ -101,12 +101,12 @@ def unflushed_names(evidence: Evidence) -> Answer:
     Source: DESIGN, section 4, item 2.
     """
     operation = evidence.operation
-    if not is_metadata(operation) or operation in LOOKUPS or evidence.no_storage or not evidence.usable:
+    if not is_metadata(operation) or operation in LOOKUPS or evidence.has_no_storage or not evidence.usable:
         return None
     sync = evidence.case.parameters.sync
     if sync in ("fsync", "fdatasync"):
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if sync != "none":
         return NotEvaluated(f"{sync} makes contents stable as they are written; of names it promises nothing")

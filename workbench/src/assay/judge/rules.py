@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from assay.judge import cache, course, lanes, layers, limits, metadata, open_loop, tenant
 from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluated, percent
-from assay.judge.servers import answered_by_servers, crossed
+from assay.judge.servers import answered_by_servers, crossed_network
 from assay.model.result.evidence import Evidence
 from assay.model.result.result import Estimate
 from assay.model.result.sample import Sample
@@ -21,10 +21,10 @@ DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
 DIRECT_SHARE = 0.5
 """The same with O_DIRECT; lower, because a kernel may charge an operation to another process."""
-KNOWN = 0.25
+MOST_UNCERTAINTY = 0.25
 """Greatest distance of an end of the interval from the median, as a share of the median. Two such results can be
 distinguished if they differ by a factor of 1.7; smaller differences are for the comparison to decide."""
-HARDLY = 1.0
+MEANINGLESS_UNCERTAINTY = 1.0
 """At or above this distance, a share of the median is meaningless, and so is a forecast of repeats."""
 SUSTAINED = 0.99
 """Least share of the requested rate (DESIGN, section 3)."""
@@ -70,7 +70,7 @@ def _failure(sample: Sample) -> str:
     if sample.failed_writes:
         count = sample.failed_writes
         details.append(f"{count} {'write' if count == 1 else 'writes'} of what it reads had failed before")
-    if sample.idle:
+    if sample.is_idle:
         details.append("not one operation was done")
     return f"{text}: {'; '.join(details)}" if details else text
 
@@ -109,19 +109,19 @@ def cached_read(evidence: Evidence) -> Answer:
     cache that was kept on purpose gets the verdict too: the number is not that of the device.
     Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
     """
-    if evidence.operation not in READS | OBJECT_READS or evidence.no_storage or not evidence.usable:
+    if evidence.operation not in READS | OBJECT_READS or evidence.has_no_storage or not evidence.usable:
         return None
-    if evidence.across_network:
-        dropped = evidence.case.parameters.known("server_cache", "keep") == "drop"
+    if evidence.is_across_network:
+        dropped = evidence.case.parameters.get_value("server_cache", "keep") == "drop"
         before = "the servers' page caches were dropped before; " if dropped else ""
         again = "what is read twice, or kept elsewhere, " if dropped else "what the servers answer from their memory "
         return answered_by_servers(evidence, f"this host keeps no cache of it; {before}{again}is not known")
     if evidence.bypasses_cache:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
-        return answered_by_servers(evidence) if crossed(evidence) else _cached_by_size(evidence)
+        return answered_by_servers(evidence) if crossed_network(evidence) else _cached_by_size(evidence)
     if evidence.may_compress:
         return COMPRESSED
     shares = _device_read_shares(evidence)
@@ -186,10 +186,10 @@ def _page_remark(evidence: Evidence) -> str:
     """
     # It is only a remark: if a value is missing, the finding holds without it.
     parameters, operations = evidence.case.parameters, evidence.case.operations
-    record, method = parameters.known("record_size"), parameters.known("method", "mmap")
+    record, method = parameters.get_value("record_size"), parameters.get_value("method", "mmap")
     before = operations[: operations.index(evidence.operation)] if evidence.operation in operations else ()
     small = record is not None and record < LARGE_WRITE and method != "mmap"
-    if not small or parameters.known("cache") != "keep" or CREATES.isdisjoint(before):
+    if not small or parameters.get_value("cache") != "keep" or CREATES.isdisjoint(before):
         return ""
     return (
         f"; the pages lie in memory as writes of {format_size(record or 0)} left them, and where the file system has"
@@ -219,9 +219,9 @@ def direct_read(evidence: Evidence) -> Answer:
     lies below or the kernel counted something.
     Source: read_bytes of proc_pid_io(5), counted where requests enter the block layer.
     """
-    if evidence.operation not in READS or evidence.no_storage or not evidence.bypasses_cache or not evidence.usable:
+    if evidence.operation not in READS or evidence.has_no_storage or not evidence.bypasses_cache or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
         return NotEvaluated("the kernel does not tell how much was fetched from storage")
@@ -250,9 +250,9 @@ def unflushed_write(evidence: Evidence) -> Answer:
     least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
     """
     parameters = evidence.case.parameters
-    if evidence.operation not in WRITES or parameters.sync != "none" or evidence.no_storage or not evidence.usable:
+    if evidence.operation not in WRITES or parameters.sync != "none" or evidence.has_no_storage or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
     if evidence.bypasses_cache:
         return _unflushed_device(evidence)
@@ -276,7 +276,7 @@ def _unflushed_device(evidence: Evidence) -> Finding:
     written = min(sample.write_bytes for sample in evidence.usable)
     where = (
         "may still be in the servers' memory"
-        if evidence.across_network
+        if evidence.is_across_network
         else ("with O_DIRECT may still be in the device's volatile cache")
     )
     return Finding(
@@ -351,23 +351,30 @@ def unstable(evidence: Evidence) -> Answer:
     if estimate.levels:
         return _two_valued(estimate, evidence)
     whole = evidence.within is not None and len(evidence.samples) >= evidence.planned
-    limit, reach = min(KNOWN, evidence.within or KNOWN) if whole else KNOWN, estimate.reach
-    if estimate.n < LEAST_REPEATS and (reach is None or reach <= HARDLY):
+    limit, reach = (
+        min(MOST_UNCERTAINTY, evidence.within or MOST_UNCERTAINTY) if whole else MOST_UNCERTAINTY,
+        estimate.relative_reach,
+    )
+    if estimate.n < LEAST_REPEATS and (reach is None or reach <= MEANINGLESS_UNCERTAINTY):
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
     if reach is None:
         return NotEvaluated("there is no interval of rates of which one is 0")
     if reach <= limit:
         return None
     low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
-    far = f"uncertain by {percent(reach)}" if reach < HARDLY else "very uncertain"
+    far = f"uncertain by {percent(reach)}" if reach < MEANINGLESS_UNCERTAINTY else "very uncertain"
     text = f"{far}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
-    if limit != KNOWN:
+    if limit != MOST_UNCERTAINTY:
         text += f"; {percent(limit)} was asked for"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
     if needs > MOST_REPEATS:
         remedy = "Find out what else the machine does: more repeats would hardly help."
     else:
-        more = f"About {needs:,} repeats would do, if they vary as these do" if reach < HARDLY else "Repeat more often"
+        more = (
+            f"About {needs:,} repeats would do, if they vary as these do"
+            if reach < MEANINGLESS_UNCERTAINTY
+            else "Repeat more often"
+        )
         remedy = f"{more}; or find out what else the machine does."
     return Finding(
         verdict=Verdict.UNSTABLE,

@@ -14,13 +14,13 @@ from assay.model.study.names import MIXES, READS, WRITES, is_counted
 
 CROSSED_SHARE = 0.9
 """At or above this share of the bytes, the data came from the servers, or went there."""
-LEAST_ANSWER = 80
+LEAST_ANSWER_BYTES = 80
 """Least bytes on the link of a server's answer to one operation: headers of Ethernet, IP and TCP are 66."""
 LOOPBACK = "lo"
 UNKNOWN = "what the servers answer from their memory is not known"
 
 
-def crossed(evidence: Evidence) -> bool:
+def crossed_network(evidence: Evidence) -> bool:
     """Whether the operations were answered across the network, as the links of the client hosts show.
 
     This is checked where a program or the kernel gets the data from elsewhere. For each host the busiest link counts,
@@ -40,7 +40,7 @@ def _crossed_share(evidence: Evidence, sample: Sample) -> float | None:
     received = _busiest(clients, lambda link: link.received)
     parts = []
     if is_counted(evidence.operation) and sample.ops:
-        parts.append(received / (LEAST_ANSWER * _rate(sample, sample.ops)))
+        parts.append(received / (LEAST_ANSWER_BYTES * _rate(sample, sample.ops)))
     if sample.read_bytes and (evidence.operation in READS or evidence.operation in MIXES):
         parts.append(received / _rate(sample, sample.read_bytes))
     if sample.write_bytes:

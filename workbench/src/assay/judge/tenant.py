@@ -18,7 +18,7 @@ from assay.model.units import about_size
 
 COPYING = ("btrfs", "zfs", "f2fs", "bcachefs")
 """File systems that rewrite metadata with all data, some of it twice."""
-LOOSE, COPIED = 1.1, 2.5
+BLOCK_FACTOR, COPY_FACTOR = 1.1, 2.5
 """Bytes at the device for each byte of ours: with whole blocks; on copy-on-write file systems."""
 JOURNAL, TREE = 64 << 10, 512 << 10
 """Bytes of metadata that one flushed write, or one change of a name, causes: of a journal, of copied trees."""
@@ -33,13 +33,13 @@ OTHERS_SHARE = 0.25
 """Least bytes of others, as a share of ours."""
 OTHERS_REQUESTS = 0.5
 """Least requests of others, as a share of what may have been ours."""
-LEAST_IDLE, FOREIGN = 0.1, 0.25
+LEAST_IDLE, FOREIGN_CPU_SHARE = 0.1, 0.25
 """Shares of the host's CPU time: idle time below which the machine is busy, and the least use by others then."""
 LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
 """Below this, it is normal background activity: logs, access times."""
 
 
-class Others(NamedTuple):
+class OtherUse(NamedTuple):
     """Activity of a device in a repeat that the engine cannot have caused.
 
     Attributes:
@@ -50,10 +50,10 @@ class Others(NamedTuple):
         below: Names of the devices, if they are not the uppermost ones.
     """
 
-    ours: int
-    bytes: int
-    requests: int
-    matter: bool
+    own_bytes: int
+    other_bytes: int
+    other_requests: int
+    is_significant: bool
     below: str = ""
 
 
@@ -67,20 +67,20 @@ def contended(evidence: Evidence) -> Answer:
     of devices, unless a loop device above it keeps data in memory and writes it back later.
     Source: the device's own counts (iostats of the kernel), read_bytes and write_bytes of proc_pid_io(5).
     """
-    if evidence.no_storage or not evidence.usable:
+    if evidence.has_no_storage or not evidence.usable:
         return None
-    if evidence.in_memory:
+    if evidence.is_in_memory:
         return MEMORY_ITSELF
-    found = [(sample, item) for sample in evidence.usable if (item := others(sample, evidence)) is not None]
+    found = [(sample, item) for sample in evidence.usable if (item := other_use(sample, evidence)) is not None]
     if not found:
         return NotEvaluated("no block device below that counts its requests, so that other users of it cannot be seen")
-    many = [(sample, item) for sample, item in found if item.matter]
+    many = [(sample, item) for sample, item in found if item.is_significant]
     if 2 * len(many) <= len(found):
         return None
-    count = median(item.bytes for _, item in many)
-    ours = median(item.ours for _, item in many)
-    requests = median(item.requests for _, item in many)
-    rate = median(item.bytes / sample.elapsed_ns for sample, item in many) * 1e9
+    count = median(item.other_bytes for _, item in many)
+    ours = median(item.own_bytes for _, item in many)
+    requests = median(item.other_requests for _, item in many)
+    rate = median(item.other_bytes / sample.elapsed_ns for sample, item in many) * 1e9
     below = many[0][1].below
     text = (
         f"the device below ({below}) served somebody else too: " if below else "the device served somebody else too: "
@@ -133,27 +133,27 @@ def _most_slowed(sample: Sample, evidence: Evidence) -> float:
     return max(1.0, of_bytes, max((use.reads + use.writes) / requests for use in uses))
 
 
-def others(sample: Sample, evidence: Evidence) -> Others | None:
+def other_use(sample: Sample, evidence: Evidence) -> OtherUse | None:
     """Return what a device below did for others in a repeat: the uppermost one with any; None if no device counts."""
-    return evidence.once("others", sample, _others)
+    return evidence.cached_value("others", sample, _others)
 
 
-def _others(sample: Sample, evidence: Evidence) -> Others | None:
+def _others(sample: Sample, evidence: Evidence) -> OtherUse | None:
     if sample.elapsed_ns <= 0:
         return None
     found = [
         _others_at(number, level, sample, evidence) for number, level in enumerate(_shared_levels(sample, evidence))
     ]
-    return next((item for item in found if item.matter), found[0] if found else None)
+    return next((item for item in found if item.is_significant), found[0] if found else None)
 
 
 def _shared_levels(sample: Sample, evidence: Evidence) -> list[LevelUse]:
     """Return the levels of devices that the engine's operations reach immediately."""
-    levels = evidence.uses(sample)
+    levels = evidence.device_uses(sample)
     return levels if evidence.stacked_on is None else levels[:1]
 
 
-def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence) -> Others:
+def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence) -> OtherUse:
     """Return what the devices of a level did for others; several devices may each store what is written."""
     block = level.use
     read = max(sample.device_read_bytes or 0, sample.read_bytes if evidence.bypasses_cache else 0)
@@ -163,42 +163,42 @@ def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence)
     copying = evidence.place is not None and evidence.place.filesystem in COPYING
     changes = _changes(sample, evidence, copying)
     ours = read + written
-    most_read = LOOSE * read + (changes * JOURNAL if copying else changes * PAGE)
-    most_written = (COPIED if copying else LOOSE) * written + changes * (TREE if copying else JOURNAL)
+    most_read = BLOCK_FACTOR * read + (changes * JOURNAL if copying else changes * PAGE)
+    most_written = (COPY_FACTOR if copying else BLOCK_FACTOR) * written + changes * (TREE if copying else JOURNAL)
     most_written = level.devices * (most_written + _left_dirty(sample, evidence))
     more = int(max(0.0, block.read_bytes - most_read) + max(0.0, block.write_bytes - most_written))
     piece = min(evidence.case.parameters.record_size or PAGE, LARGEST_PIECE) if evidence.bypasses_cache else PAGE
-    most_requests = level.devices * (LOOSE * max(ours / max(piece, 1), sample.ops) + PIECES * changes)
+    most_requests = level.devices * (BLOCK_FACTOR * max(ours / max(piece, 1), sample.ops) + PIECES * changes)
     requests = int(max(0.0, block.reads + block.writes - most_requests))
     matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
     matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
-    return Others(ours, more, requests, matter, level.names if number else "")
+    return OtherUse(ours, more, requests, matter, level.names if number else "")
 
 
-def disturbed(sample: Sample, evidence: Evidence) -> str:
+def disturbance(sample: Sample, evidence: Evidence) -> str:
     """Return why something else may have changed the course of a repeat; empty if nothing is known to have.
 
     Kernel threads that work for the lanes (journals, loop devices) also wait for a CPU, and are not counted. If lanes
     lack a CPU for more than a tenth of the time, or hardly any CPU was idle while others used many, the slowdown of the
     storage is unknown.
     """
-    found = others(sample, evidence)
-    if found is not None and found.matter:
+    found = other_use(sample, evidence)
+    if found is not None and found.is_significant:
         return "others used the device meanwhile"
-    if evidence.without_cpu(sample) > WAIT_SHARE:
+    if evidence.no_cpu_share(sample) > WAIT_SHARE:
         return "threads had too little CPU"
     idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
     foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
-    full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN * (idle + busy)
+    full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN_CPU_SHARE * (idle + busy)
     return "others kept the CPUs busy meanwhile" if full else ""
 
 
 def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:
     """Return the number of operations that may each read or write metadata."""
     writes = evidence.operation in WRITES
-    each = evidence.case.metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
+    each = evidence.case.is_metadata or (writes and evidence.case.parameters.sync in ("o_sync", "o_dsync"))
     found = sample.ops if each or (writes and copying) else evidence.all_lanes
-    if not evidence.case.parameters.on_set:
+    if not evidence.case.parameters.is_on_set:
         return found
     # Each file of a set needs lookups by name, and a journal entry if it is written, created or removed.
     named = ("open", "create", "stat", "unlink")

@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BeforeValidator, WithJsonSchema
 
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
-from assay.model.study.target import Service, Target
-from assay.model.units import shown
+from assay.model.study.target import Target, TargetService
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 
 def _plain(written: object) -> str:
     if isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}", written):
         return written
-    raise fault(f"{shown(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
+    raise fault(f"{display_value(written)} is not a plain name", "use letters, digits, `.`, `_` and `-`")
 
 
 PlainName = Annotated[str, BeforeValidator(_plain), WithJsonSchema({"type": "string", "minLength": 1})]
-Port = Annotated[int | None, Single(axis.whole(1, 65535, optional=True))]
-Connections = Annotated[int, Single(axis.whole(1, 16))]
-CallSize = Annotated[int, Single(axis.size(1024, 2**30))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
+Port = Annotated[int | None, SingleField(axis.whole(1, 65535, optional=True))]
+Connections = Annotated[int, SingleField(axis.whole(1, 16))]
+CallSize = Annotated[int, SingleField(axis.size(1024, 2**30))]
+Timeout = Annotated[int, SingleField(axis.duration(10**8, 3600 * 10**9))]
 
 
-def service_at(written: str, port: int) -> Service:
+def service_at(written: str, port: int) -> TargetService:
     """Return a server from its name with or without a port.
 
     Args:
@@ -38,7 +38,7 @@ def service_at(written: str, port: int) -> Service:
         port: Port of a server that is written without one.
     """
     name, own_port = _split(written)
-    return Service(name.strip("[]"), int(own_port or port))
+    return TargetService(name.strip("[]"), int(own_port or port))
 
 
 def _split(written: str) -> tuple[str, str]:
@@ -58,8 +58,8 @@ class ExportTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = True
-    waits_when_gone: ClassVar[bool] = True
-    usual_port: ClassVar[int]
+    waits_when_unreachable: ClassVar[bool] = True
+    default_port: ClassVar[int]
     """Standard port of the protocol."""
 
     if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class ExportTarget(Target):
             """Port of servers that are written without one; None for the standard port."""
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """Its servers, each with its port."""
-        return tuple(service_at(server, self.port or self.usual_port) for server in self.servers)
+        return tuple(service_at(server, self.port or self.default_port) for server in self.servers)
 
     def addresses(self, count: int | None) -> list[str]:
         """Return the addresses for the engine, with `port` where a server is written without one.
@@ -86,6 +86,6 @@ class ExportTarget(Target):
         port = f":{self.port}" if self.port else ""
         return [server if _split(server)[1] else f"{server}{port}" for server in self.servers[:count]]
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""
-        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
+        yield from self.kind_module("crosscheck").crosscheck(self, name, workload, work)

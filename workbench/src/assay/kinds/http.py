@@ -11,21 +11,21 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assay.model.base import AssayError
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
 from assay.model.study.speed import Speed
-from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
-from assay.model.units import shown
+from assay.model.study.target import Path, StatedCeilings, Target, TargetService, Text
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 PORTS = {"http": 80, "https": 443}
 _SECRET = re.compile(
     r"(aws_?)?(access|secret|session)_?(access_?)?(key|token)(_?id)?|credentials?|password|secret|token"
 )
-WORD = r"[A-Za-z0-9._-]{1,128}"
+WORD_PATTERN = r"[A-Za-z0-9._-]{1,128}"
 _PLAIN = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}"
 _PROFILE = r"[!-~]{1,128}(?<![\[\]#;])"
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]*[A-Za-z0-9][A-Za-z0-9._:\[\]-]*")
@@ -43,12 +43,12 @@ def _endpoint(text: str) -> str:
         message = "an endpoint has credentials in it, which no study may hold"
         raise fault(message, f"{hint}; {CREDENTIALS}")
     if not mark or scheme not in PORTS:
-        raise fault(f"{shown(text)} does not begin with http:// or https://", hint)
+        raise fault(f"{display_value(text)} does not begin with http:// or https://", hint)
     host = rest.removesuffix("/")
     if any(sign in host for sign in "/?#"):
-        raise fault(f"{shown(text)} has a path", f"{hint}; what is there is named in fields of its own")
+        raise fault(f"{display_value(text)} has a path", f"{hint}; what is there is named in fields of its own")
     if not _HOST.fullmatch(host) or len(host) > 255 or _port(f"{scheme}://{host}") is None:
-        raise fault(f"{shown(text)} is not an endpoint", hint)
+        raise fault(f"{display_value(text)} is not an endpoint", hint)
     return f"{scheme}://{host}"
 
 
@@ -71,7 +71,7 @@ def _endpoints(written: object) -> tuple[str, ...]:
     return found
 
 
-def named(pattern: str, what: str, hint: str) -> BeforeValidator:
+def pattern_validator(pattern: str, what: str, hint: str) -> BeforeValidator:
     """Return a validator that accepts None and text matching a pattern.
 
     Args:
@@ -83,34 +83,40 @@ def named(pattern: str, what: str, hint: str) -> BeforeValidator:
     def read(written: object) -> str | None:
         if written is None or (isinstance(written, str) and re.fullmatch(pattern, written)):
             return written
-        raise fault(f"{shown(written)} is not {what}", hint)
+        raise fault(f"{display_value(written)} is not {what}", hint)
 
     return BeforeValidator(read)
 
 
-TEXT = {"type": "string", "minLength": 1}
-_ANY_ENDPOINTS = {"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}
+TEXT_SCHEMA = {"type": "string", "minLength": 1}
+_ANY_ENDPOINTS = {"anyOf": [TEXT_SCHEMA, {"type": "array", "items": TEXT_SCHEMA, "minItems": 1}]}
 Endpoints = Annotated[tuple[str, ...], BeforeValidator(_endpoints), WithJsonSchema(_ANY_ENDPOINTS)]
-Region = Annotated[str, named(WORD, "a region", "write a name such as eu-central-1"), WithJsonSchema(TEXT)]
+Region = Annotated[
+    str, pattern_validator(WORD_PATTERN, "a region", "write a name such as eu-central-1"), WithJsonSchema(TEXT_SCHEMA)
+]
 _PREFIX = rf"(?=.{{1,256}}\Z){_PLAIN}(/{_PLAIN})*"
 _OF_PREFIX = "use letters, digits, `.`, `_` and `-`, such as bench, or team/alice for keys below that"
-Prefix = Annotated[str, named(_PREFIX, "what keys can begin with", _OF_PREFIX), WithJsonSchema(TEXT)]
+Prefix = Annotated[str, pattern_validator(_PREFIX, "what keys can begin with", _OF_PREFIX), WithJsonSchema(TEXT_SCHEMA)]
 Profile = Annotated[
-    str | None, named(_PROFILE, "the name of a profile", "write a name of ~/.aws/credentials"), WithJsonSchema(TEXT)
+    str | None,
+    pattern_validator(_PROFILE, "the name of a profile", "write a name of ~/.aws/credentials"),
+    WithJsonSchema(TEXT_SCHEMA),
 ]
-Balance = Annotated[Literal["round_robin", "least_loaded"], Single(axis.choice(("round_robin", "least_loaded")))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
-MINUTE = 60 * 10**9
+Balance = Annotated[Literal["round_robin", "least_loaded"], SingleField(axis.choice(("round_robin", "least_loaded")))]
+Timeout = Annotated[int, SingleField(axis.duration(10**8, 3600 * 10**9))]
+MINUTE_NS = 60 * 10**9
 NULL_SERVICE = "null:"
 """Endpoint of the service inside the engine."""
-StartedServer = Annotated[
-    str | None, named(WORD, "a kind of server", "write a name such as moto"), WithJsonSchema(TEXT)
+ServerName = Annotated[
+    str | None,
+    pattern_validator(WORD_PATTERN, "a kind of server", "write a name such as moto"),
+    WithJsonSchema(TEXT_SCHEMA),
 ]
-ON_THIS_MACHINE = Speed(5e7, 3e-3, 3e-3, 1, "a server that Assay starts on this machine")
+LOCAL_SERVER_SPEED = Speed(5e7, 3e-3, 3e-3, 1, "a server that Assay starts on this machine")
 """Assumed speed of a started server: that of moto, the slowest."""
 
 
-def also_singular(schema: dict[str, Any]) -> None:
+def add_singular_endpoint(schema: dict[str, Any]) -> None:
     """Add `endpoint` to a JSON schema as another name of `endpoints`."""
     fields = schema["properties"]
     fields["endpoint"] = {**fields["endpoints"], "description": "The same as endpoints."}
@@ -119,7 +125,7 @@ def also_singular(schema: dict[str, Any]) -> None:
 class HttpTarget(Target):
     """A bucket or table of a service that the engine reaches over HTTP itself; it never repeats a request."""
 
-    model_config = ConfigDict(json_schema_extra=also_singular)
+    model_config = ConfigDict(json_schema_extra=add_singular_endpoint)
 
     holds: ClassVar[tuple[Group, ...]] = ("objects",)
     keeps_data: ClassVar[bool] = True
@@ -129,8 +135,8 @@ class HttpTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = True
-    waits_when_gone: ClassVar[bool] = False
-    thing: ClassVar[Literal["bucket", "table"]]
+    waits_when_unreachable: ClassVar[bool] = False
+    server_offer: ClassVar[Literal["bucket", "table"]]
     """What a server must provide for such a target."""
 
     kind: str
@@ -140,7 +146,7 @@ class HttpTarget(Target):
         description="Where the service answers: http://HOST:PORT or https://HOST, or a list of doors to the same "
         "buckets or tables. Left out: AWS in the region.",
     )
-    server: StartedServer = Field(
+    server: ServerName = Field(
         None,
         description="Instead of endpoints: a server that Assay starts on this machine for the run, and ends after it: "
         "moto, for buckets versitygw, or one of $ASSAY_SERVERS. Targets that name the same one share it.",
@@ -154,7 +160,7 @@ class HttpTarget(Target):
     )
     profile: Profile = Field(None, description="Profile of ~/.aws/credentials and ~/.aws/config on each host.")
     ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
-    timeout: Timeout = Field(MINUTE, description="A request that has not ended after so long has failed.")
+    timeout: Timeout = Field(MINUTE_NS, description="A request that has not ended after so long has failed.")
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
@@ -180,7 +186,7 @@ class HttpTarget(Target):
         from assay.servers.kinds import startable_fault
 
         try:
-            wrong = startable_fault(self.server, self.thing)
+            wrong = startable_fault(self.server, self.server_offer)
         except AssayError as error:
             wrong = error.message, error.hint
         if wrong:
@@ -197,58 +203,58 @@ class HttpTarget(Target):
         return self.model_copy(update={"endpoints": (f"http://127.0.0.1:{port}",)})
 
     @property
-    def doors(self) -> tuple[str, ...]:
+    def endpoint_urls(self) -> tuple[str, ...]:
         """The endpoints; AWS's if none is written; a name that never resolves for a server that does not run yet."""
         # RFC 2606 reserves `invalid` for names that never resolve.
-        return self.endpoints or (f"http://{self.server}.invalid" if self.server else self.aws,)
+        return self.endpoints or (f"http://{self.server}.invalid" if self.server else self.aws_endpoint,)
 
     @property
     @abstractmethod
-    def aws(self) -> str:
+    def aws_endpoint(self) -> str:
         """Endpoint of AWS for it, in its region."""
 
     @property
     @abstractmethod
-    def inside(self) -> str:
+    def path_in_service(self) -> str:
         """Its path inside the service, for people to read."""
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """Hosts of its endpoints, each once; none for a server on this machine, which no network link leads to."""
         if self.server:
             return ()
-        found: dict[str, Service] = {}
-        for endpoint in self.doors:
+        found: dict[str, TargetService] = {}
+        for endpoint in self.endpoint_urls:
             name = urlsplit(endpoint).hostname or ""
-            found.setdefault(name, Service(name, _port(endpoint) or 443, closed=True))
+            found.setdefault(name, TargetService(name, _port(endpoint) or 443, is_public=True))
         return tuple(found.values())
 
     @property
     def path(self) -> str:
         """Its place, for people to read: first endpoint, number of further ones, and the path inside the service."""
         if self.server:
-            return f"{self.server} on this machine/{self.inside}"
-        more = len(self.doors) - 1
-        return f"{self.doors[0]}{f' and {more} more' if more else ''}/{self.inside}"
+            return f"{self.server} on this machine/{self.path_in_service}"
+        more = len(self.endpoint_urls) - 1
+        return f"{self.endpoint_urls[0]}{f' and {more} more' if more else ''}/{self.path_in_service}"
 
     @property
     def has_own_service(self) -> bool:
         """See `Target.has_own_service`: not for existing objects, which the engine's own service lacks."""
-        return not self.only_read
+        return not self.is_read_only
 
     def at_engine(self) -> BaseModel | None:
         """See `Target.at_engine`: in a bucket or table of the engine's own service."""
         if not self.has_own_service:
             return None
         overrides = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
-        return self.model_copy(update={**overrides, **self.part("job").AT_ENGINE}).job_target("ceiling")
+        return self.model_copy(update={**overrides, **self.kind_module("job").AT_ENGINE}).job_target("ceiling")
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""
-        yield from self.part("crosscheck").crosscheck(self, name, workload, work)
+        yield from self.kind_module("crosscheck").crosscheck(self, name, workload, work)
 
 
-def endpoint_of_environment(kind: str) -> tuple[str, str]:
+def environment_endpoint(kind: str) -> tuple[str, str]:
     """Return name and value of the environment variable with the endpoint of an AWS service; both empty if none is set.
 
     Args:
@@ -260,7 +266,7 @@ def endpoint_of_environment(kind: str) -> tuple[str, str]:
     return ("", "") if ignored else found
 
 
-def address_of_aws(service: str, region: str) -> str:
+def aws_service_url(service: str, region: str) -> str:
     """Return the endpoint of an AWS service in a region."""
     ending = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
     return f"https://{service}.{region}.{ending}"

@@ -4,17 +4,19 @@ from typing import Any
 
 from assay.contract._answers import BackendCapabilities, Look
 from assay.contract._generated import Balance
-from assay.kinds.http import HttpTarget, endpoint_of_environment
-from assay.kinds.place import Claiming, Cleaning, Layering, Probing, ServiceKeeper
+from assay.kinds.http import HttpTarget, environment_endpoint
+from assay.kinds.place import Claimer, Cleaner, LayerFinder, Prober, ServiceHandler
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind
 
 
-def told(target: HttpTarget, directory: str, run: str | None, destroy: bool, servers: int | None) -> dict[str, Any]:
+def common_job_fields(
+    target: HttpTarget, directory: str, run: str | None, destroy: bool, servers: int | None
+) -> dict[str, Any]:
     """Return the job fields that all kinds share. Credentials are not among them: the engine finds its own."""
     return {
-        "endpoints": list(target.doors[:servers]),
+        "endpoints": list(target.endpoint_urls[:servers]),
         "balance": Balance(target.balance),
         "root": target.prefix,
         "directory": directory,
@@ -27,37 +29,39 @@ def told(target: HttpTarget, directory: str, run: str | None, destroy: bool, ser
     }
 
 
-class HttpKeeper(ServiceKeeper[HttpTarget]):
+class HttpHandler(ServiceHandler[HttpTarget]):
     """Handles a target that only engines have credentials for."""
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`: nothing to record for a started server, whose data is removed with it."""
         if not self.target.server:
-            super().claim(claiming)
+            super().claim(claimer)
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`.
 
         Raises:
             AssayError: The environment sets an endpoint that other AWS programs would use and this study ignores, or
                 the engine refuses the target.
         """
-        name, _ = endpoint_of_environment(self.target.kind)
+        name, _ = environment_endpoint(self.target.kind)
         if name and not self.target.endpoints and not self.target.server:
-            message = f"{name} is set, and the study names no endpoint: it would be measured at {self.target.aws}"
-            raise AssayError(
-                message, f"write endpoint: in the study, with that or with {self.target.aws}", EXIT_REFUSED
+            message = (
+                f"{name} is set, and the study names no endpoint: it would be measured at {self.target.aws_endpoint}"
             )
-        return super().probe(probing)
+            raise AssayError(
+                message, f"write endpoint: in the study, with that or with {self.target.aws_endpoint}", EXIT_REFUSED
+            )
+        return super().probe(prober)
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`: removes only what the job itself made, since others may store data there, too."""
-        return cleaning.of_job(self.target.job_target(directory, destroy=True))
+        return cleaner.job_leftovers(self.target.job_target(directory, destroy=True))
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`: layers behind the network are not visible."""
         target = self.target
         if target.server:
             kind: LayerKind = "memory" if load_kind(target.server).memory else "program"
             return (Layer(kind=kind, name=target.server, detail="a server that Assay started on this machine"),)
-        return (Layer(kind="network", name=target.kind, detail=f"endpoints: {', '.join(target.doors)}"),)
+        return (Layer(kind="network", name=target.kind, detail=f"endpoints: {', '.join(target.endpoint_urls)}"),)

@@ -3,13 +3,13 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from assay.kinds.http import endpoint_of_environment
+from assay.kinds.http import environment_endpoint
 from assay.model.base import AssayError
 
 OPTIONS = ("endpoint", "region", "profile")
 
 
-def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
+def parse_http_uri(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
     """Return the name, the path behind it, and target fields from the options; None if the word has another scheme.
 
     The endpoint defaults to the one of the environment, as in all AWS programs.
@@ -28,7 +28,7 @@ def parts(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | None:
     if not found.netloc or wrong:
         hint = f"write {scheme}://NAME, with ?endpoint=http://HOST:PORT&region=NAME where that is needed"
         raise AssayError(f"{text}: no such address", hint)
-    _, endpoint = endpoint_of_environment(scheme)
+    _, endpoint = environment_endpoint(scheme)
     if endpoint:
         options.setdefault("endpoint", endpoint)
     return found.netloc, found.path.lstrip("/"), options

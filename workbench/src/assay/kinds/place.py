@@ -20,7 +20,7 @@ Problem = tuple[str, str]
 """What is wrong, and how to fix it."""
 
 
-class Seen(NamedTuple):
+class Inspection(NamedTuple):
     """What an inspection found at a place.
 
     Attributes:
@@ -36,24 +36,24 @@ class Seen(NamedTuple):
     space: Space | None = None
 
 
-class Looking(Protocol):
+class Inspector(Protocol):
     """Inspects places on this machine without changing anything."""
 
-    def directory(self, path: str) -> Seen:
+    def directory(self, path: str) -> Inspection:
         """Inspect a directory that is to be claimed.
 
         Raises:
             SilentError: The storage does not answer.
         """
 
-    def device(self, path: str) -> Seen:
+    def device(self, path: str) -> Inspection:
         """Inspect a device that is to be overwritten."""
 
     def node(self, path: str) -> str:
         """Return the kernel's name of a locked device."""
 
 
-class Taking(Protocol):
+class Locker(Protocol):
     """Locks what only one process may use."""
 
     def device(self, path: str) -> list[int]:
@@ -64,7 +64,7 @@ class Taking(Protocol):
         """
 
 
-class Claiming(Protocol):
+class Claimer(Protocol):
     """Makes and marks places for a run; each is recorded in the journal before it is made."""
 
     def directory(self, path: str) -> None:
@@ -78,7 +78,7 @@ class Claiming(Protocol):
         """Record that engines will make something at a place."""
 
 
-class Probing(Protocol):
+class Prober(Protocol):
     """Queries the engine's capabilities.
 
     Attributes:
@@ -92,7 +92,7 @@ class Probing(Protocol):
     def general(self, kind: str) -> BackendCapabilities:
         """Return the capabilities for a kind of target, without trying anything."""
 
-    def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
+    def probe_target(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
         """Return the capabilities that the engine finds by trying, on a host that reaches the target.
 
         Args:
@@ -107,11 +107,11 @@ class Probing(Protocol):
     def device(self, path: str) -> BackendCapabilities:
         """Return the capabilities for a device of this machine, found by trying."""
 
-    def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
+    def directory(self, kind: str, inspection: Inspection) -> BackendCapabilities:
         """Return the capabilities for a directory of this machine from its file system, without trying anything."""
 
 
-class Cleaning(Protocol):
+class Cleaner(Protocol):
     """Removes what killed engines have left behind."""
 
     def directory(self, path: str, name: str) -> list[str]:
@@ -124,7 +124,7 @@ class Cleaning(Protocol):
             AssayError: The engine could not.
         """
 
-    def of_job(self, target: BaseModel) -> list[str]:
+    def job_leftovers(self, target: BaseModel) -> list[str]:
         """Have an engine remove everything that the job may have made in a place that others use, too.
 
         Returns:
@@ -135,7 +135,7 @@ class Cleaning(Protocol):
         """
 
 
-class Layering(Protocol):
+class LayerFinder(Protocol):
     """Finds the storage layers below a place on this machine."""
 
     def directory(self, filesystem: str, look: Look | None) -> tuple[Layer, ...]:
@@ -148,7 +148,7 @@ class Layering(Protocol):
 T = TypeVar("T", bound=Target)
 
 
-class Keeper(ABC, Generic[T]):
+class TargetHandler(ABC, Generic[T]):
     """What a run does with targets of one kind. No method has a default: each kind implements all."""
 
     def __init__(self, target: T) -> None:
@@ -156,23 +156,23 @@ class Keeper(ABC, Generic[T]):
         self.target = target
 
     @abstractmethod
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """Inspect the target before anything is written."""
 
     @abstractmethod
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """Lock the target for this process during the run; return open descriptors that hold the lock."""
 
     @abstractmethod
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """Make and mark the place that the run works in."""
 
     @abstractmethod
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """Return the engine's capabilities at the claimed target."""
 
     @abstractmethod
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """Return the engine's capabilities at the target, found from this machine before anything is made.
 
         Returns:
@@ -183,7 +183,7 @@ class Keeper(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """Return the target for a job that starts now, after checking what may have changed since the last one.
 
         Raises:
@@ -191,11 +191,11 @@ class Keeper(ABC, Generic[T]):
         """
 
     @abstractmethod
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """Remove what a killed engine has left in the directory of its job; return what is still there."""
 
     @abstractmethod
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """Return the storage layers below the target, from the top.
 
         Args:
@@ -205,53 +205,53 @@ class Keeper(ABC, Generic[T]):
         """
 
 
-class EnginesKeeper(Keeper[T]):
+class EngineSideHandler(TargetHandler[T]):
     """Handles a target that only engines can reach, so that engines make, mark and remove everything in it."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """See `Keeper.inspect`: nothing is checked, since this machine may not reach the target."""
-        return Seen()
+        return Inspection()
 
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """See `Keeper.take`: nothing to lock, since several runs may work in it, each in its own part."""
         return []
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`."""
-        claiming.by_engines(self.target.path)
+        claimer.by_engines(self.target.path)
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`: a place without Assay's mark is refused here, unless the user has confirmed it."""
-        return probing.tried(self.target.job_target(destroy=probing.destroy))
+        return prober.probe_target(self.target.job_target(destroy=prober.destroy))
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `Keeper.foresee`: same as `probe`, which only reads. None for a server that is not started yet."""
-        return None if self.target.started else self.probe(probing)
+        return None if self.target.started_server else self.probe(prober)
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`: needs no new confirmation, since the job's own part holds only what the job has made."""
-        cleaning.by_engine(self.target.job_target(directory, destroy=True))
+        cleaner.by_engine(self.target.job_target(directory, destroy=True))
         return []
 
 
-class ServiceKeeper(EnginesKeeper[T]):
+class ServiceHandler(EngineSideHandler[T]):
     """Handles a target of an HTTP service, for which engines find credentials on their own host."""
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `EnginesKeeper.probe`: on each host, since credentials may be missing or refused on some."""
         try:
-            return probing.tried(self.target.job_target(destroy=probing.destroy), everywhere=True)
+            return prober.probe_target(self.target.job_target(destroy=prober.destroy), everywhere=True)
         except AssayError as error:
             if error.code is not Code.NO_CREDENTIALS:
                 raise
             raise AssayError(error.message, CREDENTIALS, error.exit_code, code=error.code) from None
 
 
-def keeper_of(target: Target) -> "Keeper[Any]":
+def handler_of(target: Target) -> "TargetHandler[Any]":
     """Return the keeper of a target: `KEEPER` in `place.py` of its kind."""
-    found: Keeper[Any] = target.part("place").KEEPER(target)
+    found: TargetHandler[Any] = target.kind_module("place").KEEPER(target)
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.study import Workload
 
 
@@ -11,7 +11,7 @@ def most_servers(work: Workload) -> int:
     return max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
 
 
-def not_on_several(count: int, where: str, workload: str, work: Workload, hint: str) -> Iterator[Fault]:
+def refuse_several_places(count: int, where: str, workload: str, work: Workload, hint: str) -> Iterator[FieldFault]:
     """Refuse a shared file and `reorder` if lanes work in several places, since each lane sees only one of them.
 
     Args:
@@ -23,15 +23,19 @@ def not_on_several(count: int, where: str, workload: str, work: Workload, hint: 
     """
     if count > 1 and "shared" in work.axis("layout").values():
         message = f"one file shared by all lanes cannot lie {where}"
-        yield Fault(
+        yield FieldFault(
             path=("workloads", workload, "layout"), message=message, hint=f"write `layout: separate`, or {hint}"
         )
     if count > 1 and set(work.axis("reorder").values()) != {"none"}:
         message = f"lanes {where} each keep to one of these, and cannot take what those elsewhere have made"
-        yield Fault(path=("workloads", workload, "reorder"), message=message, hint=f"write `reorder: none`, or {hint}")
+        yield FieldFault(
+            path=("workloads", workload, "reorder"), message=message, hint=f"write `reorder: none`, or {hint}"
+        )
 
 
-def too_many(name: str, there: Sequence[str], what: str, workload: str, work: Workload) -> Iterator[Fault]:
+def refuse_too_many_servers(
+    name: str, servers: Sequence[str], noun: str, workload: str, work: Workload
+) -> Iterator[FieldFault]:
     """Refuse more servers than the target has, since cases would be labelled with a wrong number of servers.
 
     Args:
@@ -42,8 +46,8 @@ def too_many(name: str, there: Sequence[str], what: str, workload: str, work: Wo
         work: The workload.
     """
     most = most_servers(work)
-    if most > len(there):
-        message = f"{most} servers, but target {name} has {len(there)}"
-        yield Fault(
-            path=("workloads", workload, "servers"), message=message, hint=f"name more {what} there, or use fewer"
+    if most > len(servers):
+        message = f"{most} servers, but target {name} has {len(servers)}"
+        yield FieldFault(
+            path=("workloads", workload, "servers"), message=message, hint=f"name more {noun} there, or use fewer"
         )

@@ -5,13 +5,13 @@ from typing import Any
 from assay.model.base import EXIT_USAGE, AssayError
 from assay.model.study.kinds import kinds
 
-WORDS = (
+PLACE_SYNTAX = (
     "a directory, a device, nfs://SERVER/EXPORT, smb://USER@SERVER/SHARE, aoe://INTERFACE/eSHELF.SLOT, "
     "s3://BUCKET/KEYS or dynamodb://TABLE"
 )
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any]:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any]:
     """Return the fields of a target as a study file has them.
 
     Args:
@@ -22,14 +22,14 @@ def spelled(text: str, destroy: bool) -> dict[str, Any]:
         AssayError: The word is not of any kind of target, or is incomplete.
     """
     if not text:
-        raise AssayError("a place is empty", f"name {WORDS}", EXIT_USAGE)
+        raise AssayError("a place is empty", f"name {PLACE_SYNTAX}", EXIT_USAGE)
     for kind in kinds().values():
-        found: dict[str, Any] | None = kind.part("spelled").spelled(text, destroy)
+        found: dict[str, Any] | None = kind.kind_module("spelled").spelled(text, destroy)
         if found is not None:
             return found
     what = "no such scheme" if "://" in text else "it is neither a directory nor a device"
     suggestion = _from_mount_syntax(text)
-    raise AssayError(f"{text}: {what}", f"write {suggestion}" if suggestion else f"name {WORDS}", EXIT_USAGE)
+    raise AssayError(f"{text}: {what}", f"write {suggestion}" if suggestion else f"name {PLACE_SYNTAX}", EXIT_USAGE)
 
 
 def _from_mount_syntax(text: str) -> str:

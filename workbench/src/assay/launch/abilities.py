@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from assay.launch.binary import find_mpi_engine
-from assay.launch.cgroup import limit_fault
+from assay.launch.cgroup import memory_cap_fault
 from assay.model.base import AssayError
 from assay.model.site.cpus import cpu_numbers
-from assay.model.source import Fault
-from assay.model.study.case import Case, Excluded
+from assay.model.source import FieldFault
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 
@@ -19,7 +19,7 @@ RULE = "cannot be done here"
 """Name of the rule by which points are left out that this machine cannot measure."""
 
 
-def drop_fault() -> str | None:
+def drop_caches_fault() -> str | None:
     """Return why the host's page cache cannot be dropped; None if it can be."""
     # access(2) is not enough: for root it succeeds even where a container forbids the write, so the file is opened.
     try:
@@ -30,11 +30,11 @@ def drop_fault() -> str | None:
     return None
 
 
-def tuning_faults(cases: Iterable[Case]) -> list[Fault]:
+def tuning_faults(cases: Iterable[Case]) -> list[FieldFault]:
     """Return the faults of CPUs, NUMA nodes and huge pages that cases require and this machine lacks, each once."""
     pairs = dict.fromkeys((case.workload, case.parameters) for case in cases)
     faults = {
-        Fault(path=("workloads", workload, field), message=message, hint=hint): None
+        FieldFault(path=("workloads", workload, field), message=message, hint=hint): None
         for workload, parameters in pairs
         for field, message, hint in tuning_problems(parameters)
     }
@@ -68,12 +68,15 @@ _HINTS = {
     "drop": "run as root, or use cache: evict or direct; with optional: true the workload is left out",
     "limit": "give this user a memory cgroup, or use cache: direct; with optional: true the workload is left out",
 }
-_CHECKS: dict[str, Callable[[], str | None]] = {"drop": lambda: drop_fault(), "limit": lambda: limit_fault()}
+_CHECKS: dict[str, Callable[[], str | None]] = {
+    "drop": lambda: drop_caches_fault(),
+    "limit": lambda: memory_cap_fault(),
+}
 
 
-def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
+def cache_policy_faults(study: Study, cases: Sequence[Case]) -> list[FieldFault]:
     """Return faults of cache policies that mandatory workloads need and this machine lacks; none if hosts do it."""
-    if not study.local:
+    if not study.is_local:
         return []
     needed = {
         (case.workload, case.parameters.cache)
@@ -82,7 +85,7 @@ def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
     }
     faults = {policy: check() for policy, check in _CHECKS.items() if any(policy == cache for _, cache in needed)}
     return [
-        Fault(
+        FieldFault(
             path=("workloads", workload, "cache"),
             message=f"cache: {policy} cannot be done: {fault}",
             hint=_HINTS[policy],
@@ -92,7 +95,7 @@ def impossible_faults(study: Study, cases: Sequence[Case]) -> list[Fault]:
     ]
 
 
-def mpi_faults(study: Study, cases: Iterable[Case]) -> list[Fault]:
+def mpi_faults(study: Study, cases: Iterable[Case]) -> list[FieldFault]:
     """Return one fault if a case needs the engine that is linked to an MPI and it is missing; else none."""
     target = next((case.target for case in cases if study.targets[case.target].through_mpi), None)
     if target is None:
@@ -101,12 +104,14 @@ def mpi_faults(study: Study, cases: Iterable[Case]) -> list[Fault]:
         find_mpi_engine()
     except AssayError as error:
         return [
-            Fault(path=("targets", target), message=f"it is reached through MPI, and {error.message}", hint=error.hint)
+            FieldFault(
+                path=("targets", target), message=f"it is reached through MPI, and {error.message}", hint=error.hint
+            )
         ]
     return []
 
 
-def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[Excluded, ...]]:
+def exclude_unavailable(study: Study, cases: Sequence[Case]) -> tuple[tuple[Case, ...], tuple[ExcludedPoint, ...]]:
     """Split the cases of a study into those to do and those of optional workloads that this machine cannot do.
 
     Args:
@@ -120,11 +125,13 @@ def leave_out_impossible(study: Study, cases: Sequence[Case]) -> tuple[tuple[Cas
     policies = {case.parameters.cache for case in cases if case.workload in optional}
     faults = {policy: fault for policy, check in _CHECKS.items() if policy in policies and (fault := check())}
     possible: list[Case] = []
-    left_out: list[Excluded] = []
+    left_out: list[ExcludedPoint] = []
     for case in cases:
         fault = faults.get(case.parameters.cache) if case.workload in optional else None
         if fault is None:
             possible.append(case)
             continue
-        left_out.append(Excluded(target=case.target, workload=case.workload, axes=case.axes, rule=RULE, reason=fault))
+        left_out.append(
+            ExcludedPoint(target=case.target, workload=case.workload, axes=case.axes, rule=RULE, reason=fault)
+        )
     return tuple(possible), tuple(left_out)

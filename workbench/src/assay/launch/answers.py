@@ -11,18 +11,18 @@ from typing import IO
 
 from assay.launch.launcher import Process
 
-MOST_OUT = 16 << 20
+MAX_STDOUT_BYTES = 16 << 20
 """Most bytes of standard output; environments and interface lists of large hosts have far less than one MiB."""
-KEPT_ERR = 64 << 10
+STDERR_TAIL_BYTES = 64 << 10
 """Bytes of standard error to keep, from its end, where the reason of a failure is."""
-LOOK_SECONDS = 0.1
-LEAVE_SECONDS = 5.0
+POLL_SECONDS = 0.1
+KILL_WAIT_SECONDS = 5.0
 """Seconds from SIGKILL until a process that waits for storage is given up."""
 READ_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
-class Collected:
+class ProcessOutput:
     """Exit code and output of a command.
 
     Attributes:
@@ -36,13 +36,13 @@ class Collected:
     code: int | None
     out: bytes
     err: bytes
-    late: bool
-    long: bool
+    timed_out: bool
+    overflowed: bool
 
 
-def said(
-    words: Sequence[str], seconds: float, given: bytes = b"", environment: Mapping[str, str] | None = None
-) -> Collected:
+def run_program(
+    argv: Sequence[str], seconds: float, input_bytes: bytes = b"", environment: Mapping[str, str] | None = None
+) -> ProcessOutput:
     """Run a program of this machine and collect its output. All programs are run so, or by `Conversation`.
 
     Args:
@@ -55,11 +55,13 @@ def said(
         OSError: It cannot be started.
     """
     pipe = subprocess.PIPE
-    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=environment, cwd="/")
-    return collect(process, given, seconds)
+    process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, env=environment, cwd="/")
+    return collect(process, input_bytes, seconds)
 
 
-def collect(process: Process, given: bytes | None, seconds: float, most: int = MOST_OUT) -> Collected:
+def collect(
+    process: Process, input_bytes: bytes | None, seconds: float, max_bytes: int = MAX_STDOUT_BYTES
+) -> ProcessOutput:
     """Send a command its input and collect its output until it ends, for at most `seconds` and `LEAVE_SECONDS`.
 
     Unlike `Popen.communicate`, it does not wait for output that a child of the command holds open, nor for a process
@@ -71,20 +73,20 @@ def collect(process: Process, given: bytes | None, seconds: float, most: int = M
         seconds: Time limit.
         most: Most bytes of standard output.
     """
-    talk = _Talk(process, given or b"", most)
+    talk = _Talk(process, input_bytes or b"", max_bytes)
     try:
         late = not talk.finish(time.monotonic() + seconds)
     finally:
-        end(process)
-    return Collected(process.returncode, bytes(talk.out), bytes(talk.err), late, talk.long)
+        end_process(process)
+    return ProcessOutput(process.returncode, bytes(talk.out), bytes(talk.err), late, talk.long)
 
 
-def end(process: Process) -> None:
+def end_process(process: Process) -> None:
     """Kill the process if it runs, and close its pipes; a process that waits for storage is given up."""
     if process.poll() is None:
         process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(LEAVE_SECONDS)
+            process.wait(KILL_WAIT_SECONDS)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):
@@ -114,7 +116,7 @@ class _Talk:
                     return False
                 # Checked before reading: the output of a process that has ended is complete in the pipe by then.
                 exited = self.process.poll() is not None
-                ready = selector.select(0.0 if exited else min(LOOK_SECONDS, left))
+                ready = selector.select(0.0 if exited else min(POLL_SECONDS, left))
                 if exited and not any(key.fileobj in self._open for key, _ in ready):
                     return True
                 for key, _ in ready:
@@ -150,5 +152,5 @@ class _Talk:
             self.long = len(self.out) > self._most
         else:
             self.err += chunk
-            del self.err[:-KEPT_ERR]
+            del self.err[:-STDERR_TAIL_BYTES]
         return not chunk

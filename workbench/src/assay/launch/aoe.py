@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from assay.launch.answers import MOST_OUT
+from assay.launch.answers import MAX_STDOUT_BYTES
 from assay.launch.binary import find_engine, last_line
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
-MOST_LINE = 64 << 10
+MAX_LINE_BYTES = 64 << 10
 """Most bytes of a line that describes a traced frame."""
 
 
@@ -51,13 +51,13 @@ def _run_engine(words: Sequence[str]) -> str:
     command = [str(find_engine()), "aoe", *words]
     with tempfile.TemporaryFile() as out, subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE) as process:
         error = b""
-        while line := process.stderr.readline(MOST_LINE) if process.stderr else b"":
+        while line := process.stderr.readline(MAX_LINE_BYTES) if process.stderr else b"":
             if line.startswith(b"error: "):
                 error = line
             else:
-                sys.stderr.write(plain(line.decode("utf-8", "replace").rstrip("\n")) + "\n")
+                sys.stderr.write(escape_line(line.decode("utf-8", "replace").rstrip("\n")) + "\n")
         process.wait()
         if process.returncode:
             raise AssayError(last_line(error) or f"assay-engine aoe: exit code {process.returncode}")
         out.seek(0)
-        return out.read(MOST_OUT).decode()
+        return out.read(MAX_STDOUT_BYTES).decode()

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 from assay.journal.entry import Entry
 from assay.journal.file import FileJournal, read_entries
-from assay.journal.owner import Process, start_time
+from assay.journal.owner import ProcessIdentity, start_time
 from assay.journal.removal import Remover, remove_open
-from assay.launch.answers import said
+from assay.launch.answers import run_program
 from assay.launch.binary import find_engine, last_line
 from assay.launch.mounts import read_mounts
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.regular import read_regular
 
 ROOT = Path("/run/assay/aoe")
@@ -33,13 +33,13 @@ READY_SECONDS = 60.0
 COMMAND_SECONDS = 600.0
 """Time limit of a command; making a file system over large disks takes long."""
 END_SECONDS = 10.0
-MOST_LOG = 1 << 20
+MAX_LOG_BYTES = 1 << 20
 """Bytes of the log that are read; it has one line unless errors repeat."""
 _DISK = re.compile(r"e\d{1,5}\.\d{1,3}")
 _NAME = re.compile(r"(?P<space>\d+)-(?P<disk>e\d+\.\d+)")
 
 
-class Attached(NamedTuple):
+class AttachedDisk(NamedTuple):
     """A disk that is attached.
 
     Attributes:
@@ -53,7 +53,7 @@ class Attached(NamedTuple):
     file: str
 
 
-def attach(disk: str, interfaces: Sequence[str]) -> Attached:
+def attach(disk: str, interfaces: Sequence[str]) -> AttachedDisk:
     """Make a block device of a disk.
 
     Args:
@@ -64,7 +64,7 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
         AssayError: It is attached already, does not answer, or the user is not root.
     """
     if not _DISK.fullmatch(disk):
-        raise AssayError(f"{plain(disk)}: not the address of a disk", "such as e1.0: shelf 1, slot 0", EXIT_USAGE)
+        raise AssayError(f"{escape_line(disk)}: not the address of a disk", "such as e1.0: shelf 1, slot 0", EXIT_USAGE)
     _check_rights()
     folder = ROOT / f"{_network_id()}-{disk}"
     if folder.exists():
@@ -75,9 +75,9 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
         journal.record(FOLDER, str(folder))
         file = _serve(disk, interfaces, folder, journal)
         entry = journal.record(LOOP, str(file))
-        device = run("losetup", "--direct-io=on", "--find", "--show", str(file))
+        device = run_command("losetup", "--direct-io=on", "--find", "--show", str(file))
         journal.amend(entry, {"device": device})
-        return Attached(disk, device, str(file))
+        return AttachedDisk(disk, device, str(file))
     except BaseException:
         remove_open(journal, REMOVERS)
         raise
@@ -85,14 +85,14 @@ def attach(disk: str, interfaces: Sequence[str]) -> Attached:
         journal.close()
 
 
-def attached() -> list[Attached]:
+def list_attached() -> list[AttachedDisk]:
     """Return the disks that are attached in this network namespace, by address."""
     found = []
     for folder in _folders():
         entries = [entry for entry in read_entries(folder / "journal") if entry.removed_at is None]
         device = next((str(entry.details.get("device", "")) for entry in entries if entry.kind == LOOP), "")
         disk = folder.name.partition("-")[2]
-        found.append(Attached(disk, device, str(folder / "disk" / disk)))
+        found.append(AttachedDisk(disk, device, str(folder / "disk" / disk)))
     return found
 
 
@@ -113,7 +113,7 @@ def detach(disk: str, force: bool = False) -> None:
         raise AssayError(f"{disk} is not attached", "`assay aoe attached` lists those that are")
     journal = FileJournal(folder / "journal")
     try:
-        left = remove_open(journal, FORCED if force else REMOVERS)
+        left = remove_open(journal, FORCED_REMOVERS if force else REMOVERS)
     finally:
         journal.close()
     if left:
@@ -163,25 +163,25 @@ def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJour
         output, deadline = b"", time.monotonic() + READY_SECONDS
         while b"\n" not in output and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
-            output += out.read(MOST_LOG) or b""
+            output += out.read(MAX_LOG_BYTES) or b""
     if b"\n" not in output or not json.loads(output).get("ready"):
-        why = last_line(read_regular(log, MOST_LOG)) or f"no answer in {READY_SECONDS:.0f} s"
+        why = last_line(read_regular(log, MAX_LOG_BYTES)) or f"no answer in {READY_SECONDS:.0f} s"
         raise AssayError(f"{disk} cannot be attached: {why}", "", EXIT_REFUSED)
     return folder / "disk" / disk
 
 
-def run(*words: str) -> str:
+def run_command(*words: str) -> str:
     """Run a command and return what it prints.
 
     Raises:
         AssayError: It is missing, fails, takes too long or prints too much.
     """
     try:
-        result = said(words, COMMAND_SECONDS)
+        result = run_program(words, COMMAND_SECONDS)
     except FileNotFoundError:
         package = "btrfs-progs" if "btrfs" in words[0] else "mount"
         raise AssayError(f"{words[0]} is missing", f"install the Debian package {package}", EXIT_REFUSED) from None
-    if result.code or result.late or result.long:
+    if result.code or result.timed_out or result.overflowed:
         raise AssayError(last_line(result.err) or f"{words[0]}: exit code {result.code}")
     return result.out.decode("utf-8", "replace").strip()
 
@@ -201,7 +201,7 @@ def _detach_loops(entry: Entry) -> list[str]:
     """Detach the loop devices of the file; one that is open disappears when it is closed."""
     for device in _loops_of(entry.name):
         try:
-            run("losetup", "--detach", device)
+            run_command("losetup", "--detach", device)
         except AssayError as error:
             return [error.message]
     return []
@@ -209,7 +209,7 @@ def _detach_loops(entry: Entry) -> list[str]:
 
 def _loops_of(file: str) -> list[str]:
     """Return the loop devices of a file. A disk of the same name in another network has its file in another folder."""
-    listed = json.loads(run("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
+    listed = json.loads(run_command("losetup", "--list", "--json", "--output", "NAME,BACK-FILE") or "{}")
     devices: Sequence[Mapping[str, Any]] = listed.get("loopdevices", [])
     return [str(device["name"]) for device in devices if device.get("back-file") == file]
 
@@ -218,30 +218,30 @@ def _remove_server(entry: Entry) -> list[str]:
     """Unmount the folder; the process that serves it should then end by itself, and is killed if it does not."""
     if any(mount.point == entry.name for mount in read_mounts()):
         try:
-            run("umount", entry.name)
+            run_command("umount", entry.name)
         except AssayError as error:
             return [error.message]
-    process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
+    process = ProcessIdentity(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
     for number in (0, signal.SIGTERM, signal.SIGKILL):
-        if number and process.alive:
+        if number and process.is_alive:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, number)
         deadline = time.monotonic() + END_SECONDS
-        while process.alive and time.monotonic() < deadline:
+        while process.is_alive and time.monotonic() < deadline:
             time.sleep(0.01)
-    return [f"process {process.pid} does not end"] if process.alive else []
+    return [f"process {process.pid} does not end"] if process.is_alive else []
 
 
 def _end_server(entry: Entry) -> list[str]:
     """Kill the process, so that all I/O on the file fails at once, and unmount the folder."""
-    process = Process(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
-    if process.alive:
+    process = ProcessIdentity(int(entry.details.get("pid", 0)), int(entry.details.get("start", -1)))
+    if process.is_alive:
         # It leads a process group: one process serves and one waits.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     if any(mount.point == entry.name for mount in read_mounts()):
         try:
-            run("umount", "--lazy", entry.name)
+            run_command("umount", "--lazy", entry.name)
         except AssayError as error:
             return [error.message]
     return []
@@ -266,4 +266,4 @@ def _remove_folder(entry: Entry) -> list[str]:
 
 REMOVERS: Mapping[str, Remover] = {LOOP: _remove_loop, SERVER: _remove_server, FOLDER: _remove_folder}
 """Removers of the parts of an attached disk, in the order of removal (newest first): device, server, folder."""
-FORCED: Mapping[str, Remover] = {LOOP: _detach_loops, SERVER: _end_server, FOLDER: _remove_folder}
+FORCED_REMOVERS: Mapping[str, Remover] = {LOOP: _detach_loops, SERVER: _end_server, FOLDER: _remove_folder}

@@ -14,25 +14,25 @@ from pydantic import ValidationError
 
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Capabilities
-from assay.launch.answers import Collected, collect
+from assay.launch.answers import ProcessOutput, collect
 from assay.model.base import EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.units import about_size
 
 NAME = "assay-engine"
 MPI_NAME = "assay-engine-mpi"
 """The engine that is linked to an MPI: it has the same commands, and MPI-IO."""
-MPI_MEND = (
+MPI_INSTALL_HINT = (
     "build it on a machine with the MPI that its ranks will use: load its module, or apt-get install openmpi-bin "
     "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
 )
-MEND = "install a wheel of Assay that is for this system, or build it with `make engine`"
+INSTALL_HINT = "install a wheel of Assay that is for this system, or build it with `make engine`"
 REFUSED, NO_CREDENTIALS = 2, 3
 """Exit codes of an engine that refuses a job, and of one that refuses it because it finds no credentials."""
-MOST_ANSWER = 1 << 20
+MAX_ANSWER_BYTES = 1 << 20
 """Most bytes of an answer; a real one has a few thousand."""
-QUESTION_SECONDS = 60.0
+CAPABILITIES_SECONDS = 60.0
 """Longest time to report capabilities; probing a place includes opening files there."""
 
 
@@ -68,7 +68,7 @@ def become_engine() -> NoReturn:
     """Replace this process by the engine; entry point of the command `assay-engine` of an installed wheel."""
     shipped = find_shipped(NAME)
     if shipped is None:
-        print(f"error: {NAME} did not come with this package\nhint: {MEND}", file=sys.stderr)
+        print(f"error: {NAME} did not come with this package\nhint: {INSTALL_HINT}", file=sys.stderr)
         raise SystemExit(EXIT_REFUSED)
     os.execv(shipped, [NAME, *sys.argv[1:]])
 
@@ -79,7 +79,7 @@ def find_engine() -> Path:
     Raises:
         AssayError: There is none.
     """
-    return _find(NAME, "ASSAY_ENGINE", f"{MEND}, or set ASSAY_ENGINE to its path")
+    return _find(NAME, "ASSAY_ENGINE", f"{INSTALL_HINT}, or set ASSAY_ENGINE to its path")
 
 
 def find_mpi_engine() -> Path:
@@ -88,7 +88,7 @@ def find_mpi_engine() -> Path:
     Raises:
         AssayError: There is none.
     """
-    return _find(MPI_NAME, "ASSAY_ENGINE_MPI", MPI_MEND)
+    return _find(MPI_NAME, "ASSAY_ENGINE_MPI", MPI_INSTALL_HINT)
 
 
 def _find(name: str, variable: str, missing: str) -> Path:
@@ -154,15 +154,17 @@ def _capabilities_text(engine: Path, *arguments: str) -> str:
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
         )
     except OSError as error:
-        raise AssayError(f"{engine}: cannot be started: {error.strerror}", MEND) from error
-    return answer_of(" ".join(command), collect(process, None, QUESTION_SECONDS, MOST_ANSWER), QUESTION_SECONDS)
+        raise AssayError(f"{engine}: cannot be started: {error.strerror}", INSTALL_HINT) from error
+    return checked_answer(
+        " ".join(command), collect(process, None, CAPABILITIES_SECONDS, MAX_ANSWER_BYTES), CAPABILITIES_SECONDS
+    )
 
 
 class NoAnswerError(AssayError):
     """The engine did not answer in time."""
 
 
-def answer_of(command: str, heard: Collected, seconds: float) -> str:
+def checked_answer(command: str, result: ProcessOutput, seconds: float) -> str:
     """Return the output of an engine, or raise an error if it failed.
 
     Args:
@@ -174,29 +176,29 @@ def answer_of(command: str, heard: Collected, seconds: float) -> str:
         NoAnswerError: It did not answer in time.
         AssayError: It failed or printed too much.
     """
-    if heard.long:
+    if result.overflowed:
         raise AssayError(
-            f"{command}: the answer is longer than {about_size(MOST_ANSWER)}: this is no engine of ours",
+            f"{command}: the answer is longer than {about_size(MAX_ANSWER_BYTES)}: this is no engine of ours",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         )
-    if heard.late or heard.code is None:
+    if result.timed_out or result.code is None:
         raise NoAnswerError(
             f"{command}: no answer in {seconds:.0f} s",
             "see whether the storage, or the way to the host, hangs",
             EXIT_REFUSED,
         )
-    if heard.code != 0:
-        how = f"killed by signal {-heard.code}" if heard.code < 0 else f"exit code {heard.code}"
-        code = Code.NO_CREDENTIALS if heard.code == NO_CREDENTIALS else None
-        raise AssayError(last_line(heard.err) or f"{command}: {how}", "", EXIT_REFUSED, code=code)
-    return heard.out.decode("utf-8", "replace")
+    if result.code != 0:
+        how = f"killed by signal {-result.code}" if result.code < 0 else f"exit code {result.code}"
+        code = Code.NO_CREDENTIALS if result.code == NO_CREDENTIALS else None
+        raise AssayError(last_line(result.err) or f"{command}: {how}", "", EXIT_REFUSED, code=code)
+    return result.out.decode("utf-8", "replace")
 
 
 def last_line(stderr: bytes) -> str:
     """Return the last line that is not blank, without a leading `error: `."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").split("\n") if line.strip()]
-    return plain(redacted(lines[-1].removeprefix("error: "))) if lines else ""
+    return escape_line(redact(lines[-1].removeprefix("error: "))) if lines else ""
 
 
 def _spec_version(text: str) -> int | None:
@@ -221,9 +223,9 @@ def parse_capabilities(engine: str, text: str) -> Capabilities:
         return Capabilities.model_validate(_printable(Capabilities.model_validate_json(text).model_dump(mode="json")))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        place = plain(".".join(str(part) for part in first["loc"])) or "output"
+        place = escape_line(".".join(str(part) for part in first["loc"])) or "output"
         raise AssayError(
-            f"{engine}: its answer cannot be read: {place}: {plain(first['msg'])}",
+            f"{engine}: its answer cannot be read: {place}: {escape_line(first['msg'])}",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         ) from None
@@ -234,4 +236,4 @@ def _printable(value: Any) -> Any:
         return {name: _printable(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_printable(item) for item in value]
-    return plain(value) if isinstance(value, str) else value
+    return escape_line(value) if isinstance(value, str) else value

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry, Journal
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 ROOT = Path("/sys/fs/cgroup")
 PREFIX = "assay-"
 REMOVE_SECONDS = 5.0
-MEMBERS = "cgroup.procs"
+MEMBERS_FILE = "cgroup.procs"
 """A file that every control group contains."""
 _NAME = re.compile(r"assay-(?P<run>\d{8}-\d{6}-[A-Za-z0-9._-]+|probe|doctor)-(?P<pid>\d+)")
 """Names of groups: the run (or `probe`, `doctor`), and the process id of the workbench that made it."""
 
 
 @dataclass(frozen=True)
-class Hierarchy:
+class MemoryController:
     """The memory controller of a machine.
 
     Attributes:
@@ -39,7 +39,7 @@ class Hierarchy:
     limit_file: str
 
 
-def find_hierarchy(root: Path = ROOT) -> Hierarchy:
+def find_controller(root: Path = ROOT) -> MemoryController:
     """Find the memory controller of this machine.
 
     Raises:
@@ -47,9 +47,9 @@ def find_hierarchy(root: Path = ROOT) -> Hierarchy:
     """
     hint = "use cache: direct, drop or evict instead, or run as root on a host with a memory controller"
     if (root / "memory" / "memory.limit_in_bytes").exists():
-        found = Hierarchy(1, root / "memory", "memory.limit_in_bytes")
+        found = MemoryController(1, root / "memory", "memory.limit_in_bytes")
     elif (root / "cgroup.controllers").exists() and "memory" in (root / "cgroup.controllers").read_text().split():
-        found = Hierarchy(2, root, "memory.max")
+        found = MemoryController(2, root, "memory.max")
     else:
         raise AssayError(f"memory cannot be capped: no memory control groups below {root}", hint, EXIT_REFUSED)
     if not os.access(found.folder, os.W_OK):
@@ -60,7 +60,7 @@ def find_hierarchy(root: Path = ROOT) -> Hierarchy:
 class MemoryCap:
     """A memory group. The engine is put in before it gets its job, so that all its memory counts."""
 
-    def __init__(self, run_id: str, limit: int, journal: "Journal", hierarchy: Hierarchy | None = None) -> None:
+    def __init__(self, run_id: str, limit: int, journal: "Journal", controller: MemoryController | None = None) -> None:
         """Choose the name of the group; make nothing yet.
 
         Args:
@@ -72,7 +72,7 @@ class MemoryCap:
         self.limit = limit
         self.journal = journal
         self.entry: int | None = None
-        self.hierarchy = hierarchy or find_hierarchy()
+        self.hierarchy = controller or find_controller()
         self.path = self.hierarchy.folder / f"{PREFIX}{run_id}-{os.getpid()}"
 
     def create(self) -> None:
@@ -110,7 +110,7 @@ class MemoryCap:
         except OSError as error:
             raise AssayError(f"memory cannot be capped: {self.path}: {error.strerror}", "", EXIT_REFUSED) from error
 
-    def ran_out(self) -> bool:
+    def was_oom_killed(self) -> bool:
         """Whether the kernel has killed a process of the group because the limit was reached."""
         name = "memory.events" if self.hierarchy.version == 2 else "memory.oom_control"
         try:
@@ -123,16 +123,16 @@ class MemoryCap:
         """Remove the group and record that in the journal; return whether it is gone."""
         gone = remove_group(self.path)
         if gone and self.entry is not None:
-            self.journal.removed(self.entry)
+            self.journal.mark_removed(self.entry)
         return gone
 
 
-def limit_fault() -> str | None:
+def memory_cap_fault() -> str | None:
     """Return why memory cannot be capped here, found by making and removing a group; None if it can be."""
-    from assay.journal.own import own_journal
+    from assay.journal.own import process_journal
 
     try:
-        with own_journal() as journal:
+        with process_journal() as journal:
             cap = MemoryCap("probe", 64 << 20, journal)
             cap.create()
             cap.remove()
@@ -150,7 +150,7 @@ def remove_group(path: Path) -> bool:
     end = time.monotonic() + REMOVE_SECONDS
     while True:
         try:
-            if not (path / MEMBERS).exists():
+            if not (path / MEMBERS_FILE).exists():
                 return not os.path.lexists(path)
             path.rmdir()
         except FileNotFoundError:
@@ -176,11 +176,11 @@ def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
         return []
     found = _NAME.fullmatch(path.name)
     try:
-        folder = find_hierarchy(root).folder
+        folder = find_controller(root).folder
     except AssayError as error:
-        return [f"{plain(name)}: {error.message}"]
+        return [f"{escape_line(name)}: {error.message}"]
     if path.parent != folder or found is None or found["run"] != run_id or path.is_symlink():
-        return [f"{plain(name)}: is no memory group of run {plain(run_id)}: left alone"]
+        return [f"{escape_line(name)}: is no memory group of run {escape_line(run_id)}: left alone"]
     return [] if remove_group(path) else [f"{name}: still in use, or no control group"]
 
 
@@ -197,7 +197,7 @@ def remove_leftovers(root: Path = ROOT) -> list[Path]:
     for folder in (root / "memory", root):
         for group in folder.glob(f"{PREFIX}*-*"):
             found = _NAME.fullmatch(group.name)
-            if found is None or Path("/proc", found["pid"]).exists() or not (group / MEMBERS).exists():
+            if found is None or Path("/proc", found["pid"]).exists() or not (group / MEMBERS_FILE).exists():
                 continue
             with contextlib.suppress(OSError):
                 group.rmdir()

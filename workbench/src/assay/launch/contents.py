@@ -10,8 +10,8 @@ from pathlib import Path
 
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
-from assay.model.foreign import plain
-from assay.model.own_program import absolute_only
+from assay.model.foreign import escape_line
+from assay.model.own_program import absolute_folders
 from assay.model.site.host import THIS_HOST
 from assay.model.units import about_size
 
@@ -20,13 +20,13 @@ PROGRAM = "wipefs"
 KEYS = ("type", "label", "uuid")
 SECONDS = 10.0
 """Longest time to read the first and last sectors of a device."""
-SHOWN = 4
+MAX_NAMED = 4
 """Partitions and signatures that are named; of more only the number is shown."""
-MOST = 64
+MAX_CHARS = 64
 """Most characters shown of a label, a model or a name."""
-TABLES = frozenset({"atari", "bsd", "dos", "gpt", "mac", "minix", "PMBR", "sgi", "solaris_x86", "sun", "unixware"})
+TABLE_TYPES = frozenset({"atari", "bsd", "dos", "gpt", "mac", "minix", "PMBR", "sgi", "solaris_x86", "sun", "unixware"})
 """Types that wipefs(8) reports for partition tables."""
-PARTS = frozenset({"bcache", "ceph_bluestore", "drbd", "stratis"})
+MEMBER_TYPES = frozenset({"bcache", "ceph_bluestore", "drbd", "stratis"})
 """Types of devices that are parts of something larger, in addition to the types `..._member` of wipefs(8)."""
 SECTOR = 512
 """Bytes in which sysfs counts the size of a device, whatever its own sectors are."""
@@ -49,11 +49,11 @@ class Signature:
     @property
     def words(self) -> str:
         """The signature in words, such as `ext4 "photos" (UUID 5033eb94-...)`."""
-        what = f"partition table {self.kind}" if self.kind in TABLES else self.kind
+        what = f"partition table {self.kind}" if self.kind in TABLE_TYPES else self.kind
         return what + (f' "{self.label}"' if self.label else "") + (f" (UUID {self.uuid})" if self.uuid else "")
 
 
-def signatures(path: str) -> tuple[Signature, ...]:
+def read_signatures(path: str) -> tuple[Signature, ...]:
     """Return the signatures on a device: file systems, partition tables, members of arrays and pools, encryption, swap.
 
     Args:
@@ -67,11 +67,11 @@ def signatures(path: str) -> tuple[Signature, ...]:
         raise AssayError(f"{PROGRAM} of util-linux is not installed")
     answer = LocalShell(THIS_HOST).run([program, "--json", "--no-act", path], SECONDS)
     if answer.code:
-        raise AssayError(plain(answer.last_line))
+        raise AssayError(escape_line(answer.last_line))
     try:
         # For a blank device nothing at all is printed.
         found = json.loads(answer.out)["signatures"] if answer.out.strip() else []
-        read = [Signature(*(plain(str(item.get(key) or ""), MOST) for key in KEYS)) for item in found]
+        read = [Signature(*(escape_line(str(item.get(key) or ""), MAX_CHARS) for key in KEYS)) for item in found]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise AssayError(f"the answer of {PROGRAM} is not understood") from None
     # Copies of a signature, as LUKS and gpt have, count once.
@@ -79,10 +79,10 @@ def signatures(path: str) -> tuple[Signature, ...]:
 
 
 def _program() -> str | None:
-    return shutil.which(PROGRAM, path=f"{absolute_only(os.environ.get('PATH', ''))}:/usr/sbin:/sbin")
+    return shutil.which(PROGRAM, path=f"{absolute_folders(os.environ.get('PATH', ''))}:/usr/sbin:/sbin")
 
 
-def part_of(path: str) -> str:
+def larger_whole(path: str) -> str:
     """Return what array, pool or file system a device belongs to by its signatures, even if that is not in use now.
 
     Args:
@@ -94,8 +94,8 @@ def part_of(path: str) -> str:
     Raises:
         AssayError: The device cannot be read, or does not answer.
     """
-    for found in signatures(path) if _program() else ():
-        if found.kind.endswith("_member") or found.kind in PARTS:
+    for found in read_signatures(path) if _program() else ():
+        if found.kind.endswith("_member") or found.kind in MEMBER_TYPES:
             return found.words
         if found.kind == "btrfs" and (devices := _btrfs_devices(path)) > 1:
             return f"{found.words} on {devices} devices"
@@ -113,7 +113,7 @@ def _btrfs_devices(path: str) -> int:
     return 1
 
 
-def contents(number: str, path: str) -> str:
+def describe_contents(number: str, path: str) -> str:
     """Return size, model and signatures of a device and its partitions, in one line.
 
     Args:
@@ -123,18 +123,20 @@ def contents(number: str, path: str) -> str:
     folder = (SYS / number).resolve()
     with contextlib.suppress(OSError):
         parts = sorted(item.name for item in folder.iterdir() if (item / "partition").exists())
-        named = [f"{name}: {_signature_words(f'/dev/{name}')}" for name in parts[:SHOWN]]
-        more = [f"{len(parts) - SHOWN} more partitions"] if len(parts) > SHOWN else []
+        named = [f"{name}: {_signature_words(f'/dev/{name}')}" for name in parts[:MAX_NAMED]]
+        more = [f"{len(parts) - MAX_NAMED} more partitions"] if len(parts) > MAX_NAMED else []
         return "; ".join([", ".join(_hardware(folder)), _signature_words(path), *named, *more])
     return _signature_words(path)
 
 
 def _signature_words(path: str) -> str:
     try:
-        found = signatures(path)
+        found = read_signatures(path)
     except AssayError as error:
         return f"what is on it cannot be told: {error.message}"
-    words = [one.words for one in found[:SHOWN]] + ([f"{len(found) - SHOWN} more"] if len(found) > SHOWN else [])
+    words = [one.words for one in found[:MAX_NAMED]] + (
+        [f"{len(found) - MAX_NAMED} more"] if len(found) > MAX_NAMED else []
+    )
     return ", ".join(words) or "no known file system, table or other signature on it"
 
 
@@ -149,6 +151,6 @@ def _hardware(folder: Path) -> list[str]:
 
 def _read(path: Path) -> str:
     try:
-        return plain(path.read_text(errors="replace").strip(), MOST)
+        return escape_line(path.read_text(errors="replace").strip(), MAX_CHARS)
     except OSError:
         return ""

@@ -31,12 +31,12 @@ from assay.contract.messages import (
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import NO_CREDENTIALS, REFUSED, last_line
 from assay.launch.launcher import Pings, Process
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.units import about_size
 
-TICK = 0.1
-STDERR_KEPT = 8192
-BROKEN_LIMIT = 1000
+TICK_SECONDS = 0.1
+MAX_STDERR_BYTES = 8192
+MAX_BROKEN_LINES = 1000
 READ_BYTES = 1 << 16
 
 
@@ -44,15 +44,15 @@ READ_BYTES = 1 << 16
 class Grace:
     """Seconds to wait before the next step of ending an engine, each harder than the one before."""
 
-    stop: float = 30.0
+    stop_s: float = 30.0
     """From `{"stop":true}` to SIGTERM; the engine removes its files in this time."""
-    terminate: float = 10.0
+    terminate_s: float = 10.0
     """From SIGTERM to SIGKILL."""
-    kill: float = 15.0
+    kill_s: float = 15.0
     """From SIGKILL until a process that waits for storage is given up."""
-    leave: float = 60.0
+    exit_s: float = 60.0
     """From the engine's `bye` to its end."""
-    stalled: float = 2.0
+    stalled_s: float = 2.0
     """From `bye` to SIGKILL, and from SIGKILL to giving up, where storage does not answer."""
 
 
@@ -115,7 +115,7 @@ class Conversation:
         selector.register(self.process.stderr, selectors.EVENT_READ, self._receive_stderr)
         selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
 
-    def say(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """Send a line, at once if the pipe takes it."""
         assert self.process.stdin
         if self._to_send:
@@ -126,13 +126,13 @@ class Conversation:
             self._selector.register(self.process.stdin, selectors.EVENT_WRITE, self._send)
             self._send(self.process.stdin)
 
-    def ask_time(self, _answered: int) -> None:
+    def send_ping(self, _answered: int) -> None:
         """Send a ping.
 
         Args:
             _answered: Number of the last ping that the engine has answered.
         """
-        self.say(b'{"ping":%d}\n' % self.pings.next())
+        self.send(b'{"ping":%d}\n' % self.pings.next())
 
     @property
     def name(self) -> str:
@@ -140,20 +140,20 @@ class Conversation:
         return ""
 
     @property
-    def reading(self) -> bool:
+    def is_reading(self) -> bool:
         """Whether the engine's standard output is open."""
         return self._is_registered(self.process.stdout)
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         """The engine's output, NDJSON, without answers to pings, lines for the journal, and what exceeded a bound."""
         return (self._lines + self._unfinished).decode("utf-8", "replace")
 
-    def let_go(self) -> None:
+    def note_release(self) -> None:
         """Note that the engine was released from its barrier."""
         self.waits, self.last_heard = False, time.monotonic()
 
-    def look_after(self, stop: int) -> None:
+    def supervise(self, stop: int) -> None:
         """Check the time limits, and take the next step of ending the engine when it is due.
 
         Args:
@@ -178,11 +178,11 @@ class Conversation:
     def _check_time(self, now: float) -> None:
         silent = now - self.last_heard
         if silent > self.silence_limit and not self.waits:
-            self.find_fault(f"hung: no progress for {silent:.0f} s")
+            self.fail(f"hung: no progress for {silent:.0f} s")
         elif now - self.begun > self.bounds.seconds:
-            self.find_fault(f"hung: not done after {self.bounds.seconds:.0f} s, the longest that this job can take")
+            self.fail(f"hung: not done after {self.bounds.seconds:.0f} s, the longest that this job can take")
 
-    def gone(self, quiet: bool) -> bool:
+    def output_ended(self, quiet: bool) -> bool:
         """Return whether a process that has ended will send no more output.
 
         Args:
@@ -190,18 +190,18 @@ class Conversation:
         """
         now = time.monotonic()
         self._gone_at = self._gone_at or now
-        return quiet or self._ignores_output or now - self._gone_at > self.grace.leave
+        return quiet or self._ignores_output or now - self._gone_at > self.grace.exit_s
 
     @property
     def _stalled(self) -> bool:
         return self.bye is not None and self.bye.status == ByeStatus.stalled
 
     @property
-    def not_removed(self) -> bool:
+    def has_leftovers(self) -> bool:
         """Whether the engine reported that it could not remove what the job made."""
         return self.bye is not None and bool(self.bye.left_behind)
 
-    def find_fault(self, fault: str) -> None:
+    def fail(self, fault: str) -> None:
         """Record why the job failed and stop the engine. Only the first reason counts: each step keeps its time."""
         if not self.fault:
             self.fault = fault
@@ -210,17 +210,17 @@ class Conversation:
     def verdict(self) -> tuple[str, str]:
         """Return status and reason of the job."""
         if self._stalled and self.bye is not None:
-            return "incomplete", plain(self.bye.reason or "storage does not answer")
+            return "incomplete", escape_line(self.bye.reason or "storage does not answer")
         if self._stuck:
             return "incomplete", f"storage does not answer: {self.fault or 'the engine waits for it, even when killed'}"
         if self.fault:
             return "crashed", self.fault
         if self.bye is not None and self._broken and not self._hello:
-            return "crashed", f"the engine's hello cannot be read: {plain(self._broken[0].reason)}"
+            return "crashed", f"the engine's hello cannot be read: {escape_line(self._broken[0].reason)}"
         if self.bye is not None and not self._hello:
             return "crashed", "the engine took its leave and never said hello"
         if self.bye is not None:
-            return self.bye.status.value, plain(self.bye.reason or "") or self._broken_note()
+            return self.bye.status.value, escape_line(self.bye.reason or "") or self._broken_note()
         complaint = last_line(self._stderr)
         code = self.process.returncode
         if code in (REFUSED, NO_CREDENTIALS) and not self._hello:
@@ -264,10 +264,10 @@ class Conversation:
         if not chunk:
             self._selector.unregister(pipe)
             return True
-        self.take_in(chunk)
+        self.feed(chunk)
         return True
 
-    def take_in(self, chunk: bytes) -> None:
+    def feed(self, chunk: bytes) -> None:
         """Process a piece of the standard output."""
         if self._ignores_output:
             return
@@ -277,7 +277,7 @@ class Conversation:
             if not self._ignores_output and self._check_line(line):
                 self._take(line)
         if not self._ignores_output and self._check_line(self._unfinished):
-            most = self.bounds.bytes_by(time.monotonic() - self.begun)
+            most = self.bounds.bytes_after(time.monotonic() - self.begun)
             if self._bytes > most:
                 self._reject_output(f"the engine said more than {about_size(most)}, too much for this job")
 
@@ -289,7 +289,7 @@ class Conversation:
 
     def _reject_output(self, fault: str) -> None:
         self._ignores_output, self._unfinished = True, b""
-        self.find_fault(fault)
+        self.fail(fault)
 
     def _take(self, line: bytes) -> None:
         if not line.strip():
@@ -299,8 +299,8 @@ class Conversation:
             self._lines += line + b"\n"
         if isinstance(event, BrokenLine):
             self._broken.append(event)
-            if len(self._broken) > BROKEN_LIMIT:
-                self._reject_output(f"the engine printed more than {BROKEN_LIMIT} lines that are no events")
+            if len(self._broken) > MAX_BROKEN_LINES:
+                self._reject_output(f"the engine printed more than {MAX_BROKEN_LINES} lines that are no events")
             return
         self._count(event)
         if isinstance(event, HelloEvent):
@@ -309,9 +309,9 @@ class Conversation:
             self.bye = event
             if self._stalled:
                 # An engine that waits for storage cannot end by itself.
-                self._schedule(self.grace.stalled, skip_to=self._kill)
+                self._schedule(self.grace.stalled_s, skip_to=self._kill)
             else:
-                self._schedule(self.grace.leave, skip_to=self._terminate)
+                self._schedule(self.grace.exit_s, skip_to=self._terminate)
         self.on_event(event)
 
     def _count(self, event: Event) -> None:
@@ -319,8 +319,8 @@ class Conversation:
         match event:
             case LogEvent():
                 self._log_lines += 1
-                if self._log_lines > self.bounds.remarks:
-                    self._reject_output(f"the engine made more than {self.bounds.remarks} remarks")
+                if self._log_lines > self.bounds.log_lines:
+                    self._reject_output(f"the engine made more than {self.bounds.log_lines} remarks")
             case ErrorSampleEvent():
                 self._error_samples += 1
                 if self._error_samples > self.bounds.failures:
@@ -336,19 +336,19 @@ class Conversation:
             case _:
                 self.last_heard = time.monotonic()
                 self._steps_reported += 1
-                if self._steps_reported > self.bounds.steps:
-                    self._reject_output(f"the engine told more than {self.bounds.steps} steps of this job")
+                if self._steps_reported > self.bounds.other_events:
+                    self._reject_output(f"the engine told more than {self.bounds.other_events} steps of this job")
 
     def _receive_stderr(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)
         if not chunk:
             self._selector.unregister(pipe)
-        self.complain(chunk)
+        self.add_stderr(chunk)
         return True
 
-    def complain(self, chunk: bytes) -> None:
+    def add_stderr(self, chunk: bytes) -> None:
         """Add a piece of standard error, and keep the end of all."""
-        self._stderr = (self._stderr + chunk)[-STDERR_KEPT:]
+        self._stderr = (self._stderr + chunk)[-MAX_STDERR_BYTES:]
 
     def _schedule(self, seconds: float, skip_to: Callable[[], None] | None = None) -> None:
         """Take the next step in `seconds`, or earlier if one is due; `skip_to` drops the milder steps before it."""
@@ -358,25 +358,25 @@ class Conversation:
         self._next_step_at = due if self._next_step_at is None else min(due, self._next_step_at)
 
     def _request_stop(self) -> None:
-        self.say(b'{"stop":true}\n')
-        self._next_step_at = time.monotonic() + (min(self.grace.stop, 10.0) if self.fault else self.grace.stop)
+        self.send(b'{"stop":true}\n')
+        self._next_step_at = time.monotonic() + (min(self.grace.stop_s, 10.0) if self.fault else self.grace.stop_s)
 
     def _terminate(self) -> None:
         self.process.terminate()
-        self._next_step_at = time.monotonic() + self.grace.terminate
+        self._next_step_at = time.monotonic() + self.grace.terminate_s
 
     def _kill(self) -> None:
         self.process.kill()
-        self._next_step_at = time.monotonic() + (self.grace.stalled if self._stalled else self.grace.kill)
+        self._next_step_at = time.monotonic() + (self.grace.stalled_s if self._stalled else self.grace.kill_s)
 
     def _broken_note(self) -> str:
         if not self._broken:
             return ""
-        first = plain(self._broken[0].text)
+        first = escape_line(self._broken[0].text)
         return f"{len(self._broken)} lines of the engine's output are no events; the first: {first}"
 
 
-def converse(
+def run_conversations(
     conversations: list[Conversation], stop: Callable[[], int], each_turn: Callable[[], None] = lambda: None
 ) -> None:
     """Exchange data with engines until every one has ended or was given up.
@@ -396,12 +396,12 @@ def converse(
             ready = selector.select(0.0 if exited else _patience(live))
             active = {id(key.data.__self__) for key, _ in ready if key.data(key.fileobj)}
             for one in exited:
-                one.finished = one.finished or one.gone(quiet=id(one) not in active)
+                one.finished = one.finished or one.output_ended(quiet=id(one) not in active)
             each_turn()
             stop_level = stop()
             for one in live:
                 if not one.finished:
-                    one.look_after(stop_level)
+                    one.supervise(stop_level)
             for one in [one for one in live if one.finished]:
                 live.remove(one)
                 _detach(selector, one)
@@ -409,11 +409,11 @@ def converse(
 
 def _patience(live: list[Conversation]) -> float:
     """Return seconds to wait for output; an engine whose output is closed is about to end."""
-    closing = next((one for one in live if not one.reading), None)
+    closing = next((one for one in live if not one.is_reading), None)
     if closing is None:
-        return TICK
+        return TICK_SECONDS
     with contextlib.suppress(subprocess.TimeoutExpired):
-        closing.process.wait(timeout=TICK / len(live))
+        closing.process.wait(timeout=TICK_SECONDS / len(live))
     return 0.0
 
 

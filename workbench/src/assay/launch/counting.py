@@ -15,11 +15,11 @@ from assay.contract._generated import Counters
 from assay.launch.binary import Engine
 from assay.launch.install import launcher_for
 from assay.launch.launcher import Process
-from assay.model.base import AssayError, Say, warning
-from assay.model.result.uses import DiskUse, HostUse, LinkUse, UsePoint
+from assay.model.base import AssayError, PrintLine, warning
+from assay.model.result.uses import DiskUse, HostUse, HostUsePoint, LinkUse
 from assay.model.site.host import Host
 
-MOST_POINTS = 40
+MAX_POINTS = 40
 _LEAST_RATE = 1000.0
 """Bytes per second below which a link without drops is left out."""
 _LEAST_BUSY = 0.005
@@ -29,7 +29,7 @@ _MOST_LINES = 20_000
 _LEAVE_SECONDS = 2.0
 
 
-class Counted(NamedTuple):
+class CountersLine(NamedTuple):
     """A line of counters, and when it arrived.
 
     Attributes:
@@ -40,10 +40,12 @@ class Counted(NamedTuple):
     counters: Counters
 
 
-class Counting:
+class CounterRecorder:
     """Records the counters of some hosts, between entry and exit."""
 
-    def __init__(self, hosts: Sequence[Host], engine: Engine, say: Say, links: Mapping[str, float]) -> None:
+    def __init__(
+        self, hosts: Sequence[Host], engine: Engine, print_line: PrintLine, links: Mapping[str, float]
+    ) -> None:
         """Start nothing yet.
 
         Args:
@@ -52,12 +54,12 @@ class Counting:
             say: Called with a warning for each host where that fails.
             links: Host -> bytes per second of its link, where it is stated.
         """
-        self._hosts, self._engine, self._say, self._links = hosts, engine, say, links
-        self._lines: dict[str, deque[Counted]] = {}
+        self._hosts, self._engine, self._say, self._links = hosts, engine, print_line, links
+        self._lines: dict[str, deque[CountersLine]] = {}
         self._processes: list[Process] = []
         self._threads: list[threading.Thread] = []
 
-    def __enter__(self) -> "Counting":
+    def __enter__(self) -> "CounterRecorder":
         """Start on all hosts; a host where that fails is left out."""
         for host in self._hosts:
             try:
@@ -65,7 +67,7 @@ class Counting:
             except AssayError as error:
                 self._say(warning(f"{host.name}: its links and disks are not counted: {error.message}"))
                 continue
-            lines: deque[Counted] = deque(maxlen=_MOST_LINES)
+            lines: deque[CountersLine] = deque(maxlen=_MOST_LINES)
             thread = threading.Thread(target=_read, args=(process, lines), daemon=True)
             thread.start()
             self._lines[host.name] = lines
@@ -112,7 +114,7 @@ def _available(pipe: IO[bytes]) -> bytes:
     return b""
 
 
-def _read(process: Process, lines: deque[Counted]) -> None:
+def _read(process: Process, lines: deque[CountersLine]) -> None:
     if process.stdout is None:
         return
     buffer = b""
@@ -121,11 +123,11 @@ def _read(process: Process, lines: deque[Counted]) -> None:
         for line in whole:
             # Other output of a host is ignored.
             with contextlib.suppress(ValidationError):
-                lines.append(Counted(time.time(), Counters.model_validate_json(line)))
+                lines.append(CountersLine(time.time(), Counters.model_validate_json(line)))
 
 
 def host_use(
-    host: str, shared: bool, lines: Sequence[Counted], start: float, end: float, speeds: Mapping[str, float]
+    host: str, shared: bool, lines: Sequence[CountersLine], start: float, end: float, speeds: Mapping[str, float]
 ) -> HostUse | None:
     """Return the use of a host between two moments; None with fewer than two lines between them.
 
@@ -153,7 +155,7 @@ def host_use(
         seconds=seconds,
         cpu=_cpu(first, last),
         cpu_peak=max(shares, default=None),
-        cpu_shares=last.cpus,
+        cpus=last.cpus,
         links=tuple(_links(first, last, pairs, speeds, shared)),
         disks=tuple(_disks(first, last, pairs)),
         segments=_increase(first.segments, last.segments),
@@ -246,16 +248,16 @@ def _disks(first: Counters, last: Counters, pairs: Sequence[tuple[Counters, Coun
     return found
 
 
-def _points(lines: Sequence[Counted], start: float) -> tuple[UsePoint, ...]:
+def _points(lines: Sequence[CountersLine], start: float) -> tuple[HostUsePoint, ...]:
     """Return the use over time: at most about `MOST_POINTS` points, each over the same number of lines."""
-    step = max(1, -(-(len(lines) - 1) // MOST_POINTS))
+    step = max(1, -(-(len(lines) - 1) // MAX_POINTS))
     chosen = [*lines[::step], *(lines[-1:] if (len(lines) - 1) % step else [])]
     points = []
     for before, after in pairwise(chosen):
         a, b = before.counters, after.counters
         rates = [_link_rates(a, b, name) for name in a.links.keys() & b.links.keys()]
         points.append(
-            UsePoint(
+            HostUsePoint(
                 at=(before.at + after.at) / 2 - start,
                 cpu=_cpu(a, b),
                 received=sum(rate for rate, _ in rates),

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from assay.launch.contents import SECTOR, contents, part_of
+from assay.launch.contents import SECTOR, describe_contents, larger_whole
 from assay.launch.mounts import MOUNTS, read_mounts
 from assay.model.base import AssayError
 
@@ -15,7 +15,7 @@ SWAPS = Path("/proc/swaps")
 
 Problem = tuple[str, str]
 
-_HELD: dict[str, int] = {}
+_DEVICE_FDS: dict[str, int] = {}
 """Path -> open descriptor of the device that it led to when a run of this process took it."""
 
 
@@ -37,7 +37,7 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
         return [(f"{path}: not a block device", "for a directory write kind: file")]
     label = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
     number = device_number(status.st_rdev)
-    if path in _HELD and (taken := os.fstat(_HELD[path]).st_rdev) != status.st_rdev:
+    if path in _DEVICE_FDS and (taken := os.fstat(_DEVICE_FDS[path]).st_rdev) != status.st_rdev:
         message = f"{label}: is another device than {_name(device_number(taken))}, which the run has taken"
         return [(message, "a device that was not confirmed is never overwritten; name the device itself")]
     for device in (number, *partitions(number), *whole_disk(number)):
@@ -56,7 +56,7 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     if busy:
         return [(f"{label}: {busy}", "name a device that nothing uses")]
     # A run has inspected what it took; reading it again could disturb the measurement.
-    return [] if path in _HELD and destroy else _inspect_contents(label, number, path, destroy)
+    return [] if path in _DEVICE_FDS and destroy else _inspect_contents(label, number, path, destroy)
 
 
 def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list[Problem]:
@@ -64,32 +64,32 @@ def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list
         node = path if device == number else f"/dev/{_name(device)}"
         name = label if device == number else f"{label}: {_name(device)}"
         try:
-            larger = part_of(node)
+            larger = larger_whole(node)
         except AssayError as error:
             return [(f"{name}: what is on it cannot be told: {error.message}", "name a device that can be read")]
         if larger:
             hint = f"name another device; if this is only left over, `wipefs --all {node}` clears it"
             return [(f"{name}: is part of something larger: {larger}", hint)]
     if not destroy:
-        message = f"{label}: everything on it would be lost: {contents(number, path)}"
+        message = f"{label}: everything on it would be lost: {describe_contents(number, path)}"
         return [(message, "confirm with --destroy that it may be overwritten")]
     return []
 
 
-def take(path: str, fd: int) -> None:
+def remember_device(path: str, fd: int) -> None:
     """Remember the device of a path until `let_go`: `inspect_device` refuses the path if it leads to another one.
 
     Args:
         path: The device.
         fd: Open descriptor of the device.
     """
-    _HELD[path] = fd
+    _DEVICE_FDS[path] = fd
 
 
-def taken_node(path: str) -> str:
+def remembered_node(path: str) -> str:
     """Return the kernel's name in /dev of the device that a path led to when it was taken; else the path."""
-    if path in _HELD:
-        number = os.fstat(_HELD[path]).st_rdev
+    if path in _DEVICE_FDS:
+        number = os.fstat(_DEVICE_FDS[path]).st_rdev
         node = Path("/dev", _name(device_number(number)))
         with contextlib.suppress(OSError):
             found = node.stat()
@@ -98,20 +98,20 @@ def taken_node(path: str) -> str:
     return path
 
 
-def let_go(descriptors: list[int]) -> None:
+def forget_devices(descriptors: list[int]) -> None:
     """Forget devices that `take` remembered; call it before the descriptors are closed."""
-    for path in [path for path, fd in _HELD.items() if fd in descriptors]:
-        del _HELD[path]
+    for path in [path for path, fd in _DEVICE_FDS.items() if fd in descriptors]:
+        del _DEVICE_FDS[path]
 
 
-def device_words(path: str) -> str:
+def device_summary(path: str) -> str:
     """Return what a device is and what is on it, in one line, for a user who allowed it to be overwritten."""
     try:
         number = device_number(Path(path).stat().st_rdev)
     except OSError as error:
         return f"{path}: {error.strerror}"
     node = os.path.realpath(path)
-    return f"{path if node == path else f'{path} ({node})'}: {contents(number, path)}"
+    return f"{path if node == path else f'{path} ({node})'}: {describe_contents(number, path)}"
 
 
 def device_bytes(path: str) -> int | None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from assay.journal.own import own_journal
-from assay.launch.abilities import DROP_CACHES, drop_fault
+from assay.journal.own import process_journal
+from assay.launch.abilities import DROP_CACHES, drop_caches_fault
 from assay.launch.binary import MPI_NAME, find_mpi_engine, load_engine
-from assay.launch.cgroup import MemoryCap, find_hierarchy
+from assay.launch.cgroup import MemoryCap, find_controller
 from assay.model.base import AssayError
-from assay.model.result.run import IN_MEMORY
+from assay.model.result.run import MEMORY_FILESYSTEMS
 
 Status = Literal["ok", "limited", "missing"]
 
@@ -74,12 +74,12 @@ def examine_settings(wanted: Mapping[str, str], targets: Mapping[str, tuple[bool
         wanted: Name of a setting -> value in the study.
         targets: As for `capture_environment`.
     """
-    from assay.analyse.environments.settings import SETTINGS, WANTED, unwanted
+    from assay.analyse.environments.settings import SETTINGS, WANTED, unwanted_settings
     from assay.launch.environment import capture_environment
 
     environment = {**capture_environment(targets), WANTED: dict(wanted)}
     facts = []
-    for name, found, value in unwanted(environment):
+    for name, found, value in unwanted_settings(environment):
         setting = SETTINGS[name]
         label = f"{setting.label} of {found.part}" if found.part else setting.label
         remedy = setting.remedy.format(value=value, part=found.part)
@@ -157,12 +157,12 @@ def _is_memory(folder: str) -> bool:
     from assay.launch.environment import mount_of
 
     with contextlib.suppress(OSError, LookupError):
-        return mount_of(folder)["filesystem"] in IN_MEMORY
+        return mount_of(folder)["filesystem"] in MEMORY_FILESYSTEMS
     return False
 
 
 def _drop_caches() -> Fact:
-    fault = drop_fault()
+    fault = drop_caches_fault()
     if fault:
         return Fact("drop caches", "missing", fault, "run as root, or use cache: direct or evict")
     return Fact("drop caches", "ok", f"{DROP_CACHES} can be written")
@@ -170,8 +170,8 @@ def _drop_caches() -> Fact:
 
 def _memory_cgroup() -> Fact:
     try:
-        hierarchy = find_hierarchy()
-        with own_journal() as journal:
+        hierarchy = find_controller()
+        with process_journal() as journal:
             cap = MemoryCap("doctor", 64 << 20, journal, hierarchy)
             cap.create()
             cap.remove()
@@ -210,9 +210,9 @@ def _clock() -> Fact:
 
 def _other_load() -> Fact:
     """Check for other load at this moment."""
-    from assay.launch.busy import look_around
+    from assay.launch.busy import sample_load
 
-    found = look_around()
+    found = sample_load()
     if not found:
         return Fact("other work", "ok", "none that would move results, at this moment")
     text = ", and ".join(cause.text for cause in found)

@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from assay.contract.bounds import Bounds, bounds_of
+from assay.contract.bounds import Bounds, output_bounds
 from assay.contract.messages import Event, Job
-from assay.launch.conversation import Conversation, Grace, converse
+from assay.launch.conversation import Conversation, Grace, run_conversations
 from assay.launch.launcher import Launcher, engine_arguments
 
-SPEAK_SECONDS = 30.0
+REPORT_MARGIN_SECONDS = 30.0
 """Extra seconds before an engine counts as hung: it reports silent storage itself."""
 
 
 @dataclass(frozen=True)
-class Ended:
+class JobEnd:
     """How a job ended, whether of one engine or of several.
 
     Attributes:
@@ -32,16 +32,16 @@ class Ended:
     started_at: float
     seconds: float
     stop_requested: bool
-    not_removed: bool = field(default=False, kw_only=True)
+    has_leftovers: bool = field(default=False, kw_only=True)
 
     @property
-    def may_be_left(self) -> bool:
+    def may_have_leftovers(self) -> bool:
         """Whether files that the job made may still exist."""
-        return self.not_removed or self.status in ("crashed", "incomplete")
+        return self.has_leftovers or self.status in ("crashed", "incomplete")
 
 
 @dataclass(frozen=True)
-class Outcome(Ended):
+class Outcome(JobEnd):
     """How a job of one engine ended, with its events.
 
     Attributes:
@@ -79,14 +79,14 @@ def run_job(
         AssayError: The engine cannot be started, or `on_start` raised it.
     """
     started_at, clock = time.time(), time.monotonic()
-    limits = bounds or bounds_of(Job.model_validate_json(job_text))
+    limits = bounds or output_bounds(Job.model_validate_json(job_text))
     process = launcher.start(engine_arguments(tasks))
     talk = Conversation(process, job_text.strip().encode() + b"\n", silence_limit, on_event, grace, bounds=limits)
     try:
         on_start(process.pid)
-        converse([talk], stop)
+        run_conversations([talk], stop)
     finally:
         talk.end()
     status, reason = talk.verdict()
-    took, left = time.monotonic() - clock, talk.not_removed
-    return Outcome(status, reason, started_at, took, talk.stop_requested, talk.said, not_removed=left)
+    took, left = time.monotonic() - clock, talk.has_leftovers
+    return Outcome(status, reason, started_at, took, talk.stop_requested, talk.output, has_leftovers=left)

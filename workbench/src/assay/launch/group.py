@@ -6,24 +6,24 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.contract.bounds import Bounds, bounds_of
+from assay.contract.bounds import Bounds, output_bounds
 from assay.contract.messages import BarrierEvent, Event, HelloEvent, Job, PhaseEndEvent, PongEvent
-from assay.launch.conversation import Conversation, Grace, converse
-from assay.launch.engine import Ended
+from assay.launch.conversation import Conversation, Grace, run_conversations
+from assay.launch.engine import JobEnd
 from assay.launch.launcher import Launcher, engine_arguments
-from assay.launch.parallel.step import HostTalk, Step
+from assay.launch.parallel.step import EngineStep, HostConversation
 
 PING_SECONDS = 0.5
 """Seconds between two pings of an engine; pings compare clocks and show the engine that the controller is alive."""
-FIRST_PINGS = 8
+MIN_PINGS = 8
 """Answered pings that are needed before the first start."""
-KEPT_PINGS = 64
+MAX_PINGS = 64
 """Pings of which the best gives the clock offset; older ones would hide a drift."""
-LOST_SECONDS = 15.0
+HOST_TIMEOUT_SECONDS = 15.0
 """A host that answers no ping for so many seconds is lost."""
-AWAY_SECONDS = 2.0
+PAUSE_SECONDS = 2.0
 """If this process was suspended for longer than this many seconds, the pause does not count against the hosts."""
-LEAST_HEADSTART = 0.02
+MIN_HEADSTART_SECONDS = 0.02
 """Seconds from the go message to the start of the lanes, at least."""
 HEADSTART_TRIPS = 4
 """Lanes start this many of the longest round trips after the go message, so that it reaches all hosts in time."""
@@ -48,7 +48,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Part:
+class MemberOutcome:
     """The result of one engine.
 
     Attributes:
@@ -69,10 +69,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class GroupOutcome(Ended):
+class GroupOutcome(JobEnd):
     """How a job of several engines ended, with the result of each engine."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[MemberOutcome, ...]
 
 
 def run_group(
@@ -84,7 +84,7 @@ def run_group(
     grace: Grace | None = None,
     bounds: Bounds | None = None,
     before_start: Callable[[int], None] = lambda _: None,
-    step: Callable[[], Step] | None = None,
+    step: Callable[[], EngineStep] | None = None,
 ) -> GroupOutcome:
     """Execute a job on several hosts, and return when all engines have ended. If one fails, all are stopped.
 
@@ -103,23 +103,25 @@ def run_group(
         AssayError: An engine cannot be started, or `before_start` has raised it.
     """
     started_at, clock = time.time(), time.monotonic()
-    running_step: Step | None = None
+    running_step: EngineStep | None = None
     engines: list[_Engine] = []
     try:
         running_step = step() if step else None
         for node, member in enumerate(members):
-            limits = bounds or bounds_of(Job.model_validate_json(member.job_text))
+            limits = bounds or output_bounds(Job.model_validate_json(member.job_text))
             engine = _Engine(member, on_event)
             job = member.job_text.strip().encode() + b"\n"
             if running_step is not None:
-                engine.talk = HostTalk(running_step, node, job, silence_limit, engine.hear, grace, bounds=limits)
+                engine.talk = HostConversation(
+                    running_step, node, job, silence_limit, engine.on_event, grace, bounds=limits
+                )
             else:
                 process = member.launcher.start(member.arguments)
-                engine.talk = Conversation(process, job, silence_limit, engine.hear, grace, bounds=limits)
+                engine.talk = Conversation(process, job, silence_limit, engine.on_event, grace, bounds=limits)
             engines.append(engine)
             on_start(engine.talk.process.pid)
         group = _Group(engines, before_start)
-        converse([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
+        run_conversations([engine.talk for engine in engines], lambda: max(stop(), group.stop), group.turn)
         requested = bool(stop())
     finally:
         for engine in engines:
@@ -128,11 +130,11 @@ def run_group(
             running_step.close()
     parts = tuple(engine.part() for engine in engines)
     status, reason = _summary(parts, group.failed)
-    took, left = time.monotonic() - clock, any(engine.talk.not_removed for engine in engines)
-    return GroupOutcome(status, reason, started_at, took, requested, parts, not_removed=left)
+    took, left = time.monotonic() - clock, any(engine.talk.has_leftovers for engine in engines)
+    return GroupOutcome(status, reason, started_at, took, requested, parts, has_leftovers=left)
 
 
-def _summary(parts: Sequence[Part], failed: str) -> tuple[str, str]:
+def _summary(parts: Sequence[MemberOutcome], failed: str) -> tuple[str, str]:
     """Return status and reason of the host that failed first; else the worst status, with its reason."""
     order = ("incomplete", "crashed", "refused", "errors", "stopped", "ok")
     named = [part for part in parts if part.host == failed]
@@ -156,7 +158,7 @@ class _Engine:
         self.speaks = False
         self._answered = 0
         """Number of the last ping that the engine has answered."""
-        self._answers: deque[tuple[int, int]] = deque(maxlen=KEPT_PINGS)
+        self._answers: deque[tuple[int, int]] = deque(maxlen=MAX_PINGS)
         self._next_ping = 0.0
         self._answered_at = time.monotonic()
 
@@ -165,7 +167,7 @@ class _Engine:
         """Name of its host in results."""
         return self.talk.name or self.expected
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Handle an event of the engine."""
         match event:
             case PongEvent():
@@ -188,13 +190,13 @@ class _Engine:
         """Send a ping when one is due; fail the engine if it has not answered for `LOST_SECONDS`."""
         if not self.speaks or self.talk.bye is not None or now < self._next_ping:
             return
-        if now - self._answered_at > LOST_SECONDS:
-            self.talk.find_fault(f"the host has not answered for {now - self._answered_at:.0f} s")
+        if now - self._answered_at > HOST_TIMEOUT_SECONDS:
+            self.talk.fail(f"the host has not answered for {now - self._answered_at:.0f} s")
             return
         self._next_ping = now + PING_SECONDS
-        self.talk.ask_time(self._answered)
+        self.talk.send_ping(self._answered)
 
-    def forgive(self, seconds: float) -> None:
+    def exclude_pause(self, seconds: float) -> None:
         """Do not count a pause of this process as silence of the engine."""
         self._answered_at += seconds
 
@@ -205,11 +207,11 @@ class _Engine:
         self._answered = event.ping
         self._answered_at = time.monotonic()
         self._answers.append(((now - sent) // 2, event.at_ns - (now + sent) // 2))
-        if len(self._answers) < FIRST_PINGS:
+        if len(self._answers) < MIN_PINGS:
             self._next_ping = 0.0
 
     @property
-    def gone(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has sent `bye` or died."""
         return self.talk.finished or self.talk.bye is not None
 
@@ -217,13 +219,15 @@ class _Engine:
     def failed(self) -> bool:
         """Whether the others cannot go on, because it will not reach a phase that they wait for."""
         # An engine whose phase failed goes on to its cleanup, and reports the reason there.
-        has_reported = self.gone or self.waits_at == ("cleanup", None)
-        return bool(self.talk.fault) or (self.phase_failed and has_reported) or (self.gone and self.phases_left > 0)
+        has_reported = self.has_ended or self.waits_at == ("cleanup", None)
+        return (
+            bool(self.talk.fault) or (self.phase_failed and has_reported) or (self.has_ended and self.phases_left > 0)
+        )
 
     @property
-    def compared(self) -> bool:
+    def has_clock(self) -> bool:
         """Whether its clock is known well enough to start."""
-        return len(self._answers) >= FIRST_PINGS
+        return len(self._answers) >= MIN_PINGS
 
     @property
     def clock(self) -> tuple[int, int]:
@@ -238,18 +242,18 @@ class _Engine:
             most: After a time limit, each lane goes on until it has done this many operations; None: it does not.
         """
         self.waits_at = None
-        self.talk.let_go()
+        self.talk.note_release()
         word: dict[str, object] = {"go": True}
         if at_ns is not None:
             word["at_ns"] = max(0, at_ns + self.clock[1])
         if most is not None:
             word["most"] = most
-        self.talk.say(json.dumps(word).encode() + b"\n")
+        self.talk.send(json.dumps(word).encode() + b"\n")
 
-    def part(self) -> Part:
+    def part(self) -> MemberOutcome:
         status, reason = self.talk.verdict()
         uncertainty, offset = self.clock if self._answers else (None, 0)
-        return Part(self.host, status, reason, self.talk.said, offset, uncertainty)
+        return MemberOutcome(self.host, status, reason, self.talk.output, offset, uncertainty)
 
 
 class _Group:
@@ -268,13 +272,13 @@ class _Group:
         now = time.monotonic()
         away, self.turned = now - self.turned, now
         for engine in self.engines:
-            if away > AWAY_SECONDS:
-                engine.forgive(away)
+            if away > PAUSE_SECONDS:
+                engine.exclude_pause(away)
             engine.ping(now)
         failed = next((engine for engine in self.engines if engine.failed), None)
         if failed is not None and not self.stop:
             self.failed, self.stop = failed.host, 1
-        waiting = [engine for engine in self.engines if not engine.gone]
+        waiting = [engine for engine in self.engines if not engine.has_ended]
         places = {engine.waits_at for engine in waiting}
         if self.stop or len(places) != 1:
             return
@@ -286,9 +290,9 @@ class _Group:
         elif place not in self.begun:
             self.begun.add(place)
             self.before_start(place[1] or 0)
-        elif all(engine.compared for engine in waiting):
+        elif all(engine.has_clock for engine in waiting):
             trip = max(engine.clock[0] for engine in waiting) * 2
-            at_ns = time.monotonic_ns() + max(int(LEAST_HEADSTART * NS), HEADSTART_TRIPS * trip)
+            at_ns = time.monotonic_ns() + max(int(MIN_HEADSTART_SECONDS * NS), HEADSTART_TRIPS * trip)
             self._release(waiting, at_ns)
 
     def _release(self, waiting: Sequence[_Engine], at_ns: int | None) -> None:

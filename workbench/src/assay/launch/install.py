@@ -5,15 +5,15 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.launch.binary import MEND, NAME, Engine
+from assay.launch.binary import INSTALL_HINT, NAME, Engine
 from assay.launch.launcher import Launcher, LocalLauncher, Process
-from assay.launch.shell import Answer, Shell, make_shell
+from assay.launch.shell import CommandResult, Shell, make_shell
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
 
-ASK_SECONDS = 30.0
+COMMAND_SECONDS = 30.0
 COPY_SECONDS = 300.0
-CANNOT_USE, WRONG_HASH, CANNOT_RUN, NO_HASH = 21, 22, 23, 24
+UNUSABLE_FOLDER, WRONG_HASH, CANNOT_RUN, NO_HASH = 21, 22, 23, 24
 """Exit codes of the scripts below."""
 
 _HASH = (
@@ -32,21 +32,21 @@ _SAFE = (
 )
 """For sh: `own` checks that a folder is no link, and that no other user can change it or a folder above it."""
 _PLACES = 'for b in "${XDG_CACHE_HOME:-$HOME/.cache}/assay" "/var/tmp/assay-$(id -u)"; do f=$b/engine-$1/' + NAME + "; "
-LOOK = (
+FIND_SCRIPT = (
     _HASH + _SAFE + 'echo "system=$(uname -sm)"; ' + _PLACES + 'echo "place=$b"; '
     'own "$b" && own "$b/engine-$1" && [ -f "$f" ] && [ -O "$f" ] && echo "hash=$(h "$f")"; done; true'
 )
 """For sh, with the beginning of the hash; prints the system, the possible folders, and the hash of a copy in them."""
-COPY = (
+COPY_SCRIPT = (
     _HASH + _SAFE + f"b=$1; d=$b/engine-$2; f=$d/{NAME}; t=$d/.copy.$$; umask 077; "
-    f'no() {{ echo "$b: cannot be used, or can be changed by others" >&2; exit {CANNOT_USE}; }}; '
+    f'no() {{ echo "$b: cannot be used, or can be changed by others" >&2; exit {UNUSABLE_FOLDER}; }}; '
     # Another user may have made a folder or a link of this name in /var/tmp.
     '[ -L "$b" ] || mkdir -p "$b" 2>/dev/null; own "$b" || no; '
     # Empty folders are removed, too.
     'trap \'rm -f "$t"; rmdir "$d" "$b" 2>/dev/null\' EXIT; '
     '[ -L "$d" ] || [ -d "$d" ] || mkdir "$d" 2>/dev/null; '
     '{ own "$d" && [ -w "$d" ]; } || no; '
-    f'cat >"$t" || exit {CANNOT_USE}; chmod 755 "$t"; x=$(h "$t"); '
+    f'cat >"$t" || exit {UNUSABLE_FOLDER}; chmod 755 "$t"; x=$(h "$t"); '
     f'[ -n "$x" ] || {{ echo "sha256sum: command not found" >&2; exit {NO_HASH}; }}; '
     f'[ "$x" = "$3" ] || {{ echo "the copy has the hash $x" >&2; exit {WRONG_HASH}; }}; '
     f'"$t" --version >/dev/null || exit {CANNOT_RUN}; mv -f "$t" "$f"'
@@ -66,7 +66,7 @@ def ensure_engine(shell: Shell, engine: Engine) -> str:
     if host.kind in ("local", "box"):
         return str(engine.path)
     begin = engine.sha256[:16]
-    answer = shell.run(["sh", "-c", LOOK, "sh", begin], ASK_SECONDS)
+    answer = shell.run(["sh", "-c", FIND_SCRIPT, "sh", begin], COMMAND_SECONDS)
     facts = [line.partition("=")[::2] for line in answer.out.splitlines()]
     system = next((value for key, value in facts if key == "system"), "")
     _check_system(host, system, answer)
@@ -77,12 +77,12 @@ def ensure_engine(shell: Shell, engine: Engine) -> str:
             places.append(value)
         elif key == "hash" and value == engine.sha256:
             path = f"{place}/engine-{begin}/{NAME}"
-            if shell.run([path, "--version"], ASK_SECONDS).code == 0:
+            if shell.run([path, "--version"], COMMAND_SECONDS).code == 0:
                 return path
     return _copy(shell, engine, places)
 
 
-def _check_system(host: Host, system: str, answer: Answer) -> None:
+def _check_system(host: Host, system: str, answer: CommandResult) -> None:
     here = f"{os.uname().sysname} {os.uname().machine}"
     if not system:
         raise AssayError(f"host {host.name}: cannot execute sh: {answer.last_line}", "", EXIT_REFUSED)
@@ -99,10 +99,10 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
     try:
         content = engine.path.read_bytes()
     except OSError as error:
-        raise AssayError(f"{engine.path}: {error.strerror}", MEND, EXIT_INCOMPLETE) from None
+        raise AssayError(f"{engine.path}: {error.strerror}", INSTALL_HINT, EXIT_INCOMPLETE) from None
     problem = "no folder for it"
     for place in places:
-        answer = shell.run(["sh", "-c", COPY, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
+        answer = shell.run(["sh", "-c", COPY_SCRIPT, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
         if answer.code == 0:
             return f"{place}/engine-{begin}/{NAME}"
         problem = answer.last_line

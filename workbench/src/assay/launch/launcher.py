@@ -13,7 +13,7 @@ from assay.model.base import EXIT_INCOMPLETE, AssayError
 
 Process = subprocess.Popen[bytes]
 
-REMEMBERED = 1024
+MAX_PINGS = 1024
 """Pings whose sending time is remembered; the answer to an older ping is ignored."""
 
 
@@ -91,7 +91,7 @@ class Pings:
 
     def __init__(self) -> None:
         """Start with no ping sent."""
-        self._sent: deque[tuple[int, int]] = deque(maxlen=REMEMBERED)
+        self._sent: deque[tuple[int, int]] = deque(maxlen=MAX_PINGS)
 
     def next(self) -> int:
         """Record a ping that is sent now, and return its number; the first is 1."""
@@ -105,7 +105,7 @@ class Pings:
             return None
         return self._sent[number - self._sent[0][0]][1]
 
-    def waiting(self, answered: int, within_ns: int) -> bool:
+    def is_pending(self, answered: int, within_ns: int) -> bool:
         """Return whether the last ping is not answered yet and at most `within_ns` old."""
         if not self._sent:
             return False

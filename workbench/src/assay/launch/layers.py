@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.launch.environment.reading import THIS_MACHINE, Files
-from assay.launch.mapped import Table, kinds_of_mapping, no_table
+from assay.launch.mapped import Table, mapped_device, no_table
 from assay.launch.mounts import MOUNTS, Mount, read_mounts, unescaped
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.layers import Compresses, Layer, LayerKind
-from assay.model.secret import redacted_word
+from assay.model.secret import redact_word
 
-MOST_DEPTH = 24
-MOST_LAYERS = 200
+MAX_DEPTH = 24
+MAX_LAYERS = 200
 """Most depth and most layers; beyond them the walk ends with an `unknown` layer."""
 SYSFS_BYTES = 4096
 """Bytes that are read of a sysfs file; the kernel shows no more."""
 
 BUFFERED = "a loop device without direct I/O"
-ANSWERING = ("program", "shared", "network")
+SERVING_KINDS = ("program", "shared", "network")
 """Kinds of layers that serve I/O themselves; the devices below them do not matter."""
 
 MEMORY = ("tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs")
@@ -41,12 +41,12 @@ NETWORK = (
 COMPRESSING = {"btrfs": "compress", "f2fs": "compress_algorithm", "bcachefs": "compression", "zfs": "compression"}
 """File system that can compress -> beginning of the mount option for it. Files and directories can also be set to
 compress, which no mount shows."""
-OF_A_VM = re.compile(
+VM_DISK = re.compile(
     r"QEMU|VMware|VBOX|Msft|Virtual|Google|PersistentDisk|Amazon Elastic Block Store|nvme_card|Xen", re.IGNORECASE
 )
 """Vendors and models of the disks of virtual machines."""
 NETWORK_DISK = re.compile(r"etherd!|rbd\d|drbd\d")
-OF_ISCSI = re.compile(r"/session\d+/")
+ISCSI_PATH = re.compile(r"/session\d+/")
 FABRICS = ("tcp", "rdma", "fc")
 """Transports of NVMe over fabrics."""
 PROGRAM_DISK = re.compile(r"nbd\d|ublkb\d")
@@ -90,7 +90,7 @@ def layers_of_type(filesystem: str) -> tuple[Layer, ...]:
 
 def device_of(layers: Iterable[Layer]) -> str | None:
     """Return the uppermost block device below a local file system, such as /dev/vda1; None if there is none."""
-    passing = itertools.takewhile(lambda layer: layer.kind not in ANSWERING, layers)
+    passing = itertools.takewhile(lambda layer: layer.kind not in SERVING_KINDS, layers)
     return next((layer.name for layer in passing if layer.name.startswith("/dev/")), None)
 
 
@@ -113,7 +113,7 @@ class _Walk:
     mounts: list[Mount] | None = None
 
     def add(self, kind: LayerKind, name: str, detail: str, depth: int, compresses: Compresses = "") -> None:
-        layer = Layer(kind=kind, name=plain(name), detail=plain(detail), depth=depth, compresses=compresses)
+        layer = Layer(kind=kind, name=escape_line(name), detail=escape_line(detail), depth=depth, compresses=compresses)
         self.found.append(layer)
 
     def ended(self, key: str, depth: int, above: tuple[str, ...]) -> bool:
@@ -121,7 +121,7 @@ class _Walk:
         if key in above:
             self.add("unknown", key, "lies on itself, as far as can be seen from here", depth)
             return True
-        if depth >= MOST_DEPTH or len(self.found) >= MOST_LAYERS:
+        if depth >= MAX_DEPTH or len(self.found) >= MAX_LAYERS:
             self.add("unknown", key, "more layers than are followed", depth)
             return True
         return False
@@ -150,7 +150,7 @@ class _Walk:
 
     def _mounted(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
         name, source = mount.filesystem, mount.source
-        known = _by_type(name, redacted_word(source))
+        known = _by_type(name, redact_word(source))
         if known is not None:
             self.found.append(known.model_copy(update={"depth": depth}))
             if name == "fuseblk":
@@ -190,14 +190,14 @@ class _Walk:
             self.block(number, depth, above)
         if not numbers:
             major = mount.number.partition(":")[0]
-            what = f"device {mount.number}" if major != "0" else f"source {redacted_word(mount.source)}"
+            what = f"device {mount.number}" if major != "0" else f"source {redact_word(mount.source)}"
             self.add("unknown", what, "the kernel tells of no device below", depth)
 
     def _of_btrfs(self, numbers: list[str]) -> list[str]:
         """Return all devices of the btrfs that has these (Documentation/ABI: /sys/fs/btrfs/UUID/devices)."""
         names = {folder.name for number in numbers if (folder := self._folder(number)) is not None}
         for one in self.files.names("/sys/fs/btrfs"):
-            devices = self.files.names(f"/sys/fs/btrfs/{one}/devices")[:MOST_LAYERS]
+            devices = self.files.names(f"/sys/fs/btrfs/{one}/devices")[:MAX_LAYERS]
             if names & set(devices):
                 found = [_read(self.files.path(f"/sys/fs/btrfs/{one}/devices/{name}"), "dev") for name in devices]
                 return [*numbers, *filter(None, found)]
@@ -255,14 +255,14 @@ class _Walk:
             self.add("nothing", name, "null_blk: nothing is stored, or in memory", depth)
         elif PROGRAM_DISK.match(folder.name):
             self.add("program", name, "a program answers for it", depth)
-        elif NETWORK_DISK.match(folder.name) or transport in FABRICS or OF_ISCSI.search(folder.as_posix()):
+        elif NETWORK_DISK.match(folder.name) or transport in FABRICS or ISCSI_PATH.search(folder.as_posix()):
             self.add("network disk", name, "across a network", depth)
         elif re.match(r"zd\d", folder.name):
             self.add("cache", name, "a volume of ZFS, which keeps a cache of its own in memory", depth, "may")
         elif _entries(folder / "slaves"):
             self.add("mapped", name, "", depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
-        elif driver.startswith("virtio") or re.match(r"vd[a-z]|xvd[a-z]", folder.name) or OF_A_VM.search(model):
+        elif driver.startswith("virtio") or re.match(r"vd[a-z]|xvd[a-z]", folder.name) or VM_DISK.search(model):
             words = ": ".join(filter(None, ["disk of a virtual machine", model]))
             self.add("virtual disk", name, words, depth)
         elif "/devices/virtual/block/" in folder.as_posix() and not model:
@@ -294,7 +294,7 @@ class _Walk:
 
     def _mapped(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
         slaves = self._slaves_of(folder)
-        mapping = kinds_of_mapping(
+        mapping = mapped_device(
             _read(folder / "dm", "uuid"),
             [_read(slave / "dm", "uuid") for slave in slaves],
             self.table(_read(folder / "dm", "name")),
@@ -328,7 +328,7 @@ def _exists(path: Path) -> bool:
 def _entries(folder: Path) -> list[Path]:
     """Return the entries of a sysfs folder, sorted; empty if it cannot be read."""
     with contextlib.suppress(OSError):
-        return sorted(folder.iterdir())[:MOST_LAYERS]
+        return sorted(folder.iterdir())[:MAX_LAYERS]
     return []
 
 
@@ -358,10 +358,10 @@ def _by_type(name: str, source: str) -> Layer | None:
     if name in SHARED:
         return Layer(kind="shared", name=name, detail="a directory of the host of this virtual machine")
     if name in NETWORK:
-        return Layer(kind="network", name=name, detail=plain(f"servers: {source}" if source else "servers"))
+        return Layer(kind="network", name=name, detail=escape_line(f"servers: {source}" if source else "servers"))
     if name in ("fuse", "fuseblk") or name.startswith("fuse."):
         words = f"a program answers for {source}" if name == "fuse" and source else "a program answers"
-        return Layer(kind="program", name=name, detail=plain(words))
+        return Layer(kind="program", name=name, detail=escape_line(words))
     return None
 
 

@@ -8,7 +8,7 @@ import stat
 import time
 from pathlib import Path
 
-from assay.launch.devices import SYS, device_number, let_go, take, whole_disk
+from assay.launch.devices import SYS, device_number, forget_devices, remember_device, whole_disk
 from assay.model.base import EXIT_REFUSED, AssayError
 
 DEVICE_PATIENCE_SECONDS = 2.0
@@ -35,7 +35,7 @@ def lock(fd: int, patience: float, shared: bool = False) -> bool:
             return True
 
 
-def hold_device(path: str) -> list[int]:
+def lock_device(path: str) -> list[int]:
     """Lock a block device, by any of its names, for as long as the returned descriptors are open.
 
     systemd documents this lock for block devices, so udev does not probe the device in that time. The disk of a
@@ -57,7 +57,7 @@ def hold_device(path: str) -> list[int]:
             descriptors.append(os.open(_node(device, path), os.O_RDONLY | os.O_CLOEXEC))
             if not lock(descriptors[-1], DEVICE_PATIENCE_SECONDS, shared):
                 raise AssayError(f"{path}: is in use by another run", "wait for that run, or stop it", EXIT_REFUSED)
-        take(path, descriptors[0])
+        remember_device(path, descriptors[0])
     except AssayError:
         close_all(descriptors)
         raise
@@ -69,7 +69,7 @@ def hold_device(path: str) -> list[int]:
 
 def close_all(descriptors: list[int]) -> None:
     """Close file descriptors; a second call does nothing."""
-    let_go(descriptors)
+    forget_devices(descriptors)
     while descriptors:
         os.close(descriptors.pop())
 

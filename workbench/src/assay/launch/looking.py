@@ -3,15 +3,15 @@
 import os
 
 from assay.contract._answers import Space
-from assay.kinds.place import Seen
-from assay.launch.devices import device_bytes, inspect_device, taken_node
+from assay.kinds.place import Inspection
+from assay.launch.devices import device_bytes, inspect_device, remembered_node
 from assay.launch.launcher import Launcher
-from assay.launch.places import Owner, inspect_text, look_at, look_problems
-from assay.launch.placing import PATIENCE_SECONDS, SilentError
+from assay.launch.places import Owner, claim_problems, inspect_path, path_problems
+from assay.launch.placing import PATIENCE_SECONDS, SilentStorageError
 from assay.model.base import AssayError
 
 
-class MachineLooking:
+class MachineInspector:
     """Inspects places on this machine, for the kinds of targets (`assay.kinds.place.Looking`)."""
 
     def __init__(
@@ -34,33 +34,33 @@ class MachineLooking:
         self.launcher = launcher
         self.patience = patience
 
-    def directory(self, path: str) -> Seen:
+    def directory(self, path: str) -> Inspection:
         """Inspect a directory; whether the run that marked it is still at work is not checked.
 
         Raises:
             SilentError: The storage does not answer.
         """
-        problems = inspect_text(path)
+        problems = path_problems(path)
         if problems:
-            return Seen(problems)
+            return Inspection(problems)
         try:
-            look = look_at(path, self.launcher, self.patience)
-        except SilentError:
+            look = inspect_path(path, self.launcher, self.patience)
+        except SilentStorageError:
             raise
         except AssayError as error:
-            return Seen(
+            return Inspection(
                 [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")], path
             )
-        return Seen(look_problems(look, self.owner), look.real_path, look.mark, look.space)
+        return Inspection(claim_problems(look, self.owner), look.real_path, look.mark, look.space)
 
-    def device(self, path: str) -> Seen:
+    def device(self, path: str) -> Inspection:
         """Inspect a block device."""
-        problems = inspect_text(path)
+        problems = path_problems(path)
         size = None if problems else device_bytes(path)
         # The whole device can be written.
         room = None if size is None else Space(block_bytes=0, files=0, free_files=0, free_bytes=size, size_bytes=size)
-        return Seen(problems or inspect_device(path, self.destroy), os.path.realpath(path), space=room)
+        return Inspection(problems or inspect_device(path, self.destroy), os.path.realpath(path), space=room)
 
     def node(self, path: str) -> str:
         """Return the kernel's own name of a device that was taken."""
-        return taken_node(path)
+        return remembered_node(path)

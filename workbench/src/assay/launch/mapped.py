@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from assay.launch.answers import said
+from assay.launch.answers import run_program
 from assay.model.result.layers import LayerKind
 
 TABLE_SECONDS = 5.0
@@ -15,12 +15,12 @@ TABLE_BYTES = 1 << 16
 Table = Callable[[str], str]
 """Name of a mapped device -> its table as `dmsetup table` prints it; empty if it cannot be read."""
 
-CACHING = ("cache", "writecache", "ebs-cache")
+CACHE_TARGETS = ("cache", "writecache", "ebs-cache")
 CACHED_BY_LVM = re.compile(r"-(cdata|cmeta|cvol|cpool)$")
 """Suffixes of the uuids of the parts of a cached logical volume (LVM2, lib/activate/dev_manager.c)."""
 
 
-class Mapping(NamedTuple):
+class MappedDevice(NamedTuple):
     """The layer that a mapped device makes.
 
     Attributes:
@@ -39,18 +39,18 @@ def no_table(name: str) -> str:  # noqa: ARG001
     return ""
 
 
-def table_of(name: str) -> str:
+def read_table(name: str) -> str:
     """Return the table of a mapped device; empty if the user is not root, or dmsetup does not answer in time."""
     program = shutil.which("dmsetup", path="/usr/sbin:/sbin:/usr/bin:/bin")
     if program is None or not name:
         return ""
     with contextlib.suppress(OSError):
-        result = said([program, "table", "--", name], TABLE_SECONDS)
-        return "" if result.late else result.out[:TABLE_BYTES].decode("utf-8", "replace")
+        result = run_program([program, "table", "--", name], TABLE_SECONDS)
+        return "" if result.timed_out else result.out[:TABLE_BYTES].decode("utf-8", "replace")
     return ""
 
 
-def kinds_of_mapping(uuid: str, below: Sequence[str], table: str) -> Mapping:
+def mapped_device(uuid: str, below: Sequence[str], table: str) -> MappedDevice:
     """Return what a mapped device is, by its table; without a table, by the program that made it.
 
     Args:
@@ -62,10 +62,12 @@ def kinds_of_mapping(uuid: str, below: Sequence[str], table: str) -> Mapping:
     found = dict.fromkeys(targets)
     program = uuid.partition("-")[0]
     words = ", ".join(found) or program
-    if found.keys() & set(CACHING) or any(CACHED_BY_LVM.search(one) for one in below):
-        return Mapping("cache", f"mapped: {words}; a cache device before it")
+    if found.keys() & set(CACHE_TARGETS) or any(CACHED_BY_LVM.search(one) for one in below):
+        return MappedDevice("cache", f"mapped: {words}; a cache device before it")
     if "vdo" in found or program == "VDO" or uuid.endswith("-vpool"):
-        return Mapping("mapped", f"mapped: {words}; compresses, and stores what is the same once", compresses="does")
+        return MappedDevice(
+            "mapped", f"mapped: {words}; compresses, and stores what is the same once", compresses="does"
+        )
     if found and found.keys() <= {"zero", "error"}:
-        return Mapping("nothing", f"mapped: {words}; nothing is stored")
-    return Mapping("mapped", f"mapped: {words}" if words else "mapped")
+        return MappedDevice("nothing", f"mapped: {words}; nothing is stored")
+    return MappedDevice("mapped", f"mapped: {words}" if words else "mapped")

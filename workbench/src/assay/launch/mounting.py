@@ -11,20 +11,20 @@ from types import TracebackType
 from typing import Any
 
 from assay.journal.entry import MOUNT, Journal
-from assay.launch.shell import Answer, Shell
-from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.launch.shell import CommandResult, Shell
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.study.mounts import StudyMount
 
 SECONDS = 60.0
 FLUSH_SECONDS = 600.0
 """Time limit of an unmount during the run: dirty pages are written first, which may be as many as fit in memory."""
-MOST_WORDS = 300
+MAX_CHARS = 300
 """Most characters of an error message of mount(8)."""
-SEEN = "seen"
+MOUNTS_KEY = "seen"
 """Key in the journal: host -> its mount as `top` below prints it, and whether the directory was made for it."""
-CHANGING = "changing"
+REMOUNTING_KEY = "changing"
 """Key in the journal, true while it is remounted: its number may then differ from the one at `SEEN`."""
 _BEGIN = r"""
 set -f
@@ -168,7 +168,7 @@ _PACKAGES = {
 _HINT = "name an empty directory, or one that does not exist yet, such as /mnt/assay"
 
 
-class Mounting:
+class Mounter:
     """The mounts of a run, between entry and exit."""
 
     def __init__(
@@ -177,7 +177,7 @@ class Mounting:
         mounts: Sequence[StudyMount],
         journal: Journal,
         known: Mapping[str, Mapping[str, Any]],
-        say: Say,
+        print_line: PrintLine,
     ) -> None:
         """Mount nothing yet.
 
@@ -188,13 +188,13 @@ class Mounting:
             known: Mount point -> details that this run recorded before it was resumed.
             say: Called with a warning for each mount that stays.
         """
-        self._shells, self.mounts, self._say = list(shells), tuple(mounts), say
+        self._shells, self.mounts, self._say = list(shells), tuple(mounts), print_line
         self._journal, self._known = journal, known
         self._made_mounts: dict[tuple[str, str], tuple[str, str]] = {}
         """Mount point and host -> the mount, and whether its directory was made for it."""
         self._entries: dict[str, int] = {}
 
-    def __enter__(self) -> "Mounting":
+    def __enter__(self) -> "Mounter":
         """Check all mounts on all hosts, then make them.
 
         Raises:
@@ -228,7 +228,7 @@ class Mounting:
     def _recorded(self, mount: StudyMount) -> dict[str, Any]:
         """Return host -> mount that this run made before it was resumed, if source and type are the same."""
         known = self._known.get(mount.at, {})
-        mounted = known.get(SEEN)
+        mounted = known.get(MOUNTS_KEY)
         return (
             mounted
             if isinstance(mounted, dict) and (known.get("source"), known.get("type")) == _source_and_type(mount)
@@ -237,7 +237,7 @@ class Mounting:
 
     def _was_remounting(self, mount: StudyMount) -> bool:
         """Return whether this run ended while it remounted that."""
-        return bool(self._known.get(mount.at, {}).get(CHANGING))
+        return bool(self._known.get(mount.at, {}).get(REMOUNTING_KEY))
 
     def _make(self, shell: Shell, mount: StudyMount) -> None:
         """Make one mount, and record what identifies it."""
@@ -246,8 +246,8 @@ class Mounting:
             details = {
                 "source": source,
                 "type": kind,
-                SEEN: self._recorded(mount),
-                CHANGING: self._was_remounting(mount),
+                MOUNTS_KEY: self._recorded(mount),
+                REMOUNTING_KEY: self._was_remounting(mount),
             }
             self._entries[mount.at] = self._journal.record(MOUNT, mount.at, details)
         before, made = self._mount_before(shell, mount)
@@ -263,11 +263,16 @@ class Mounting:
         """Record what identifies a mount on each host, and whether it is about to be remounted."""
         source, kind = _source_and_type(mount)
         here = {host: list(mounted) for (at, host), mounted in self._made_mounts.items() if at == mount.at}
-        details = {"source": source, "type": kind, SEEN: {**self._recorded(mount), **here}, CHANGING: changing}
+        details = {
+            "source": source,
+            "type": kind,
+            MOUNTS_KEY: {**self._recorded(mount), **here},
+            REMOUNTING_KEY: changing,
+        }
         self._journal.amend(self._entries[mount.at], details)
 
     @contextlib.contextmanager
-    def changing(self, mounts: Sequence[StudyMount]) -> Iterator[None]:
+    def remounting(self, mounts: Sequence[StudyMount]) -> Iterator[None]:
         """Record that mounts are being remounted, by `take` and `put` on several hosts at once.
 
         If the run ends in between, it identifies them by boot, type and source when it is resumed.
@@ -280,7 +285,7 @@ class Mounting:
             for mount in mounts:
                 self._note(mount, changing=False)
 
-    def take(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
+    def unmount(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
         """Unmount some mounts on a host; their directories stay.
 
         Raises:
@@ -293,7 +298,7 @@ class Mounting:
                 raise AssayError(message, "see what uses it there")
             self._made_mounts[mount.at, shell.host.name] = "", made
 
-    def put(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
+    def mount(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
         """Mount on a host what `take` unmounted.
 
         Raises:
@@ -314,8 +319,8 @@ class Mounting:
         hosts = {shell.host.name: shell for shell in self._shells}
         for mount in self.mounts:
             for host in [host for host in hosts if self._made_mounts.get((mount.at, host), ("?",))[0] == ""]:
-                with self.changing([mount]):
-                    self.put(hosts[host], [mount])
+                with self.remounting([mount]):
+                    self.mount(hosts[host], [mount])
 
     def _unmount_all(self) -> None:
         left: set[str] = set()
@@ -328,11 +333,11 @@ class Mounting:
                         self._say(warning(f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"))
         for at, entry in self._entries.items():
             if at not in left:
-                self._journal.removed(entry)
+                self._journal.mark_removed(entry)
         self._entries = {}
 
 
-def foresee(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
+def check_mounts(shells: Sequence[Shell], mounts: Sequence[StudyMount]) -> None:
     """Check on all hosts that the mounts of a study can be made; nothing is made, and no server is contacted.
 
     Raises:
@@ -365,11 +370,11 @@ def _run_script(shell: Shell, mount: StudyMount, script: str, mounted: str = "",
         return [word, *rest.split(" ", 1)]
     where = f"host {shell.host.name}: {mount.at}"
     if word in _WHY:
-        message = f"{where}: {plain(_WHY[word].format(rest))}"
+        message = f"{where}: {escape_line(_WHY[word].format(rest))}"
         install = f"install {_PACKAGES[mount.type]} there" if word == "helper" else ""
         raise AssayError(message, install or _HINTS.get(word, _HINT), EXIT_REFUSED)
     hint = "try the same with mount(8) there; it takes root, and the programs for the type"
-    raise AssayError(f"{where}: {mount.source} cannot be mounted: {complaint(answer)}", hint, EXIT_REFUSED)
+    raise AssayError(f"{where}: {mount.source} cannot be mounted: {error_text(answer)}", hint, EXIT_REFUSED)
 
 
 def _unmount(shell: Shell, at: str, mounted: str, made: str, seconds: float = SECONDS) -> str:
@@ -381,7 +386,7 @@ def _unmount(shell: Shell, at: str, mounted: str, made: str, seconds: float = SE
                 return ""
             case "other":
                 return "something else is mounted there by now"
-        return complaint(answer)
+        return error_text(answer)
     return "it does not answer"
 
 
@@ -395,11 +400,11 @@ def _same_mount(before: str, now: str) -> bool:
     return len(words) == len(others) > 1 and (words[0], *words[-2:]) == (others[0], *others[-2:])
 
 
-def complaint(answer: Answer) -> str:
+def error_text(answer: CommandResult) -> str:
     """Return the errors of mount(8) and its helpers, in one line and without passwords."""
     lines = [line.strip() for line in answer.err.splitlines()]
     message = "; ".join(dict.fromkeys(line for line in lines if line and not line.startswith("Refer to the ")))
-    return plain(redacted(message))[:MOST_WORDS] or answer.last_line
+    return escape_line(redact(message))[:MAX_CHARS] or answer.last_line
 
 
 def _escaped(path: str) -> str:

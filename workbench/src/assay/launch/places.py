@@ -17,10 +17,10 @@ from assay.launch import placing
 from assay.launch.launcher import Launcher
 from assay.launch.placing import PATIENCE_SECONDS
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
 MARKER = ".assay-target"
-CLAIM_TRIES = 3
+CLAIM_ATTEMPTS = 3
 """Attempts to claim a directory that other processes make and remove at the same moment."""
 
 Problem = tuple[str, str]
@@ -71,7 +71,7 @@ def _machine() -> str:
         return platform.node()
 
 
-def inspect_text(path: str) -> list[Problem]:
+def path_problems(path: str) -> list[Problem]:
     """Return what is wrong with the text of a path; empty if it is valid."""
     if not path.startswith("/"):
         return [(f"{path}: not an absolute path", "write it in full, from /")]
@@ -85,20 +85,20 @@ def inspect_text(path: str) -> list[Problem]:
     return []
 
 
-def look_at(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> Look:
+def inspect_path(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> Look:
     """Inspect a path of this machine.
 
     Raises:
         SilentError: The storage does not answer.
         AssayError: It cannot be inspected.
     """
-    found = placing.inspect(launcher or placing.here(), path, patience).look
+    found = placing.inspect(launcher or placing.local_launcher(), path, patience).look
     if found is None:
         raise AssayError(f"{path}: the engine says nothing of it", "", EXIT_REFUSED)
     return found
 
 
-def look_problems(look: Look, owner: Owner | None) -> list[Problem]:
+def claim_problems(look: Look, owner: Owner | None) -> list[Problem]:
     """Return why a run must not claim an inspected path; empty if it may. Runs at work there are not checked."""
     path, parent = look.path, str(Path(look.path).parent)
     match look.state:
@@ -125,17 +125,17 @@ def _contents_problems(look: Look, owner: Owner | None) -> list[Problem]:
     if look.mark is None:
         if not look.names:
             return []
-        shown = plain(", ".join(look.names[:3]) + (", ..." if len(look.names) > 3 else ""))
+        shown = escape_line(", ".join(look.names[:3]) + (", ..." if len(look.names) > 3 else ""))
         message = f"{look.path}: not empty and not made by Assay (holds {shown})"
         return [(message, "name a path that does not exist yet")]
     is_own = owner is not None and owner.owns(look.mark)
     if look.mark.keep and look.has_work and not is_own:
-        message = f"{look.path}: holds data that run {plain(look.mark.run, 100)} was told to keep"
+        message = f"{look.path}: holds data that run {escape_line(look.mark.run, 100)} was told to keep"
         return [(message, "remove it, or choose another path")]
     return []
 
 
-def check_apart(paths: Mapping[str, str]) -> list[Problem]:
+def overlap_problems(paths: Mapping[str, str]) -> list[Problem]:
     """Return a problem for each pair of targets where one contains the other, or both are the same.
 
     Args:
@@ -177,15 +177,15 @@ def claim_target(
     Raises:
         AssayError: It cannot be made or marked, or another run has it.
     """
-    engine = launcher or placing.here()
-    for _ in range(CLAIM_TRIES):
-        look = look_at(path, engine, patience)
-        problems = look_problems(look, owner)
+    engine = launcher or placing.local_launcher()
+    for _ in range(CLAIM_ATTEMPTS):
+        look = inspect_path(path, engine, patience)
+        problems = claim_problems(look, owner)
         if problems:
             raise AssayError(problems[0][0], problems[0][1], EXIT_REFUSED)
         over = look.mark
         if over is not None and not owner.owns(over):
-            problem = living_problem(path, over, alive, elsewhere)
+            problem = other_run_problem(path, over, alive, elsewhere)
             if problem:
                 raise AssayError(*problem, EXIT_REFUSED)
         request = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
@@ -195,14 +195,14 @@ def claim_target(
     raise AssayError(f"{path}: is in use by another run", "try again later", EXIT_REFUSED)
 
 
-def written_elsewhere(mark: Mark) -> bool:
+def is_of_other_machine(mark: Mark) -> bool:
     """Return whether a mark is of a run on another machine, so that its state is unknown here."""
     if not mark.identity:
         return False
     return not mark.run_folder or Owner(mark.run, Path(mark.run_folder)).identity != mark.identity
 
 
-def living_problem(
+def other_run_problem(
     path: str, mark: Mark, alive: Callable[[Path], bool | None], elsewhere: bool = False
 ) -> Problem | None:
     """Return why the mark of another run must not be replaced; None if that run has ended.
@@ -213,9 +213,9 @@ def living_problem(
         alive: As for `claim_target`.
         elsewhere: As for `claim_target`.
     """
-    run = plain(mark.run, 100)
+    run = escape_line(mark.run, 100)
     hint = "if that run is over, go on with it (--resume), or unmount what is below the directory and remove it"
-    if elsewhere or written_elsewhere(mark):
+    if elsewhere or is_of_other_machine(mark):
         return f"{path} is marked by another run, {run}", hint
     if not mark.run_folder:
         return None
@@ -223,7 +223,7 @@ def living_problem(
         case True:
             return f"{path}: is in use by run {run}", "wait for that run, or stop it"
         case None:
-            folder = plain(mark.run_folder, 200)
+            folder = escape_line(mark.run_folder, 200)
             return f"{path}: is marked by run {run}, whose folder {folder} cannot be looked at", hint
     return None
 
@@ -234,7 +234,7 @@ def release_target(
     claimed: str = "",
     launcher: Launcher | None = None,
     patience: float = PATIENCE_SECONDS,
-    above: str = "",
+    parent: str = "",
 ) -> list[str] | None:
     """Remove what Assay made in a directory: those of jobs, the marker, and the directory itself if Assay made it.
 
@@ -249,20 +249,20 @@ def release_target(
     Returns:
         One line for each thing that is still there and should not be; None if data stays on purpose.
     """
-    engine = launcher or placing.here()
+    engine = launcher or placing.local_launcher()
     try:
         answer = placing.release(engine, path, owner.identity, patience)
-        if answer.absent and above and above_of(path, engine, patience) != above:
+        if answer.absent and parent and parent_numbers(path, engine, patience) != parent:
             message = f"{path}: the directory above it is another one than before the run: what is in that stays"
-            return [message, *remains(answer)]
+            return [message, *leftover_lines(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:
         return []
-    return None if answer.kept else remains(answer)
+    return None if answer.kept else leftover_lines(answer)
 
 
-def above_of(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> str:
+def parent_numbers(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> str:
     """Return the numbers of the parent directory; they change if its file system is unmounted.
 
     Args:
@@ -277,12 +277,12 @@ def above_of(path: str, launcher: Launcher | None = None, patience: float = PATI
         AssayError: It cannot be inspected.
     """
     above = str(Path(path).parent)
-    return "" if above == "/" else look_at(above, launcher, patience).identity
+    return "" if above == "/" else inspect_path(above, launcher, patience).identity
 
 
-def remains(answer: PlaceAnswer) -> list[str]:
+def leftover_lines(answer: PlaceAnswer) -> list[str]:
     """Return one line for each thing that an engine could not remove."""
-    return [plain(f"{left.path}: {left.why}") for left in answer.left]
+    return [escape_line(f"{left.path}: {left.why}") for left in answer.left]
 
 
 def remove_case_directory(
@@ -310,9 +310,9 @@ def remove_case_directory(
     """
     left: list[str] = []
     faults: list[AssayError] = []
-    for host, launcher in (hosts or {"": placing.here()}).items():
+    for host, launcher in (hosts or {"": placing.local_launcher()}).items():
         try:
-            left += remains(placing.clean(launcher, path, name, owner.identity, patience))
+            left += leftover_lines(placing.clean(launcher, path, name, owner.identity, patience))
         except AssayError as error:
             named = f"host {host}: {error.message}" if host else error.message
             faults.append(type(error)(named, error.hint, error.exit_code))

@@ -13,12 +13,12 @@ from assay.contract._answers import Claim, FileTarget, PlaceAnswer
 from assay.launch.binary import find_engine, last_line
 from assay.launch.launcher import Launcher, LocalLauncher, Process
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.study.study import Study
 
 PATIENCE_SECONDS = 60.0
 """Storage without progress for so many seconds counts as hung."""
-SHORT_PATIENCE_SECONDS = 5.0
+SILENT_PATIENCE_SECONDS = 5.0
 """The same for storage that has not answered before."""
 MARGIN_SECONDS = 15.0
 """Extra seconds after which the engine, or the connection to it, counts as hung."""
@@ -29,7 +29,7 @@ LEAVE_SECONDS = 1.0
 WORKING = b'{"working"'
 
 
-class Answered(Protocol):
+class PlaceReply(Protocol):
     """The fields that all answers have."""
 
     error: str
@@ -41,7 +41,7 @@ class Answered(Protocol):
         ...
 
 
-Answer = TypeVar("Answer", bound=Answered)
+Answer = TypeVar("Answer", bound=PlaceReply)
 
 
 def patience_of(study: Study, silent: bool = False) -> float:
@@ -52,41 +52,43 @@ def patience_of(study: Study, silent: bool = False) -> float:
         silent: The storage has not answered before.
     """
     patience = (study.patience or 0) / 1e9 or PATIENCE_SECONDS
-    return min(patience, SHORT_PATIENCE_SECONDS) if silent else patience
+    return min(patience, SILENT_PATIENCE_SECONDS) if silent else patience
 
 
-class SilentError(AssayError):
+class SilentStorageError(AssayError):
     """The storage of a place does not answer."""
 
 
 def inspect(launcher: Launcher, root: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
     """Inspect a directory without changing anything; errors as for `ask`."""
-    return ask(launcher, ["inspect", root], "", patience)
+    return query_place(launcher, ["inspect", root], "", patience)
 
 
-def claim(launcher: Launcher, asked: Claim, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
+def claim(launcher: Launcher, request: Claim, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
     """Make and mark a directory, or mark an existing one; errors as for `ask`."""
-    return ask(launcher, ["claim"], asked.model_dump_json(), patience)
+    return query_place(launcher, ["claim"], request.model_dump_json(), patience)
 
 
 def release(launcher: Launcher, root: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
     """Release a claimed directory; errors as for `ask`."""
     target = FileTarget(kind="file", root=root, directory="any", run=run)
-    return ask(launcher, ["clean", "--root"], target.model_dump_json(), patience)
+    return query_place(launcher, ["clean", "--root"], target.model_dump_json(), patience)
 
 
 def clean(launcher: Launcher, root: str, name: str, run: str, patience: float = PATIENCE_SECONDS) -> PlaceAnswer:
     """Remove the directory of one job; errors as for `ask`."""
     target = FileTarget(kind="file", root=root, directory=name, run=run)
-    return ask(launcher, ["clean"], target.model_dump_json(), patience)
+    return query_place(launcher, ["clean"], target.model_dump_json(), patience)
 
 
-def ask(launcher: Launcher, words: Sequence[str], question: str, patience: float) -> PlaceAnswer:
+def query_place(launcher: Launcher, words: Sequence[str], question: str, patience: float) -> PlaceAnswer:
     """Return an engine's answer about a place; arguments and errors as for `answered`."""
-    return answered(launcher, words, question, patience, PlaceAnswer)
+    return run_place_command(launcher, words, question, patience, PlaceAnswer)
 
 
-def answered(launcher: Launcher, words: Sequence[str], question: str, patience: float, kind: type[Answer]) -> Answer:
+def run_place_command(
+    launcher: Launcher, words: Sequence[str], question: str, patience: float, kind: type[Answer]
+) -> Answer:
     """Run a command of an engine and return its answer.
 
     Args:
@@ -117,9 +119,11 @@ def answered(launcher: Launcher, words: Sequence[str], question: str, patience: 
             EXIT_REFUSED,
         ) from None
     if answer.silent:
-        raise SilentError(plain(answer.error), "see whether the storage, or the way to it, hangs", EXIT_REFUSED)
+        raise SilentStorageError(
+            escape_line(answer.error), "see whether the storage, or the way to it, hangs", EXIT_REFUSED
+        )
     if answer.error:
-        raise AssayError(plain(answer.error), "", EXIT_REFUSED)
+        raise AssayError(escape_line(answer.error), "", EXIT_REFUSED)
     return answer
 
 
@@ -150,7 +154,7 @@ def _read_answer(process: Process, question: bytes, patience: float) -> tuple[by
         while selector.get_map():
             ready = selector.select(min(patience, end - time.monotonic()))
             if not ready:
-                raise SilentError(
+                raise SilentStorageError(
                     f"storage does not answer: no word from assay-engine for {patience:.0f} s",
                     "see whether the storage, or the way to the host, hangs",
                     EXIT_REFUSED,
@@ -189,7 +193,7 @@ def _end(process: Process) -> None:
                 pipe.close()
 
 
-def here() -> Launcher:
+def local_launcher() -> Launcher:
     """Return the launcher of the engine of this machine.
 
     Raises:

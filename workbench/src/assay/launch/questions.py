@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from assay.contract._answers import BackendCapabilities, PlaceAnswer
 from assay.launch.answers import collect
-from assay.launch.binary import MOST_ANSWER, answer_of, parse_capabilities
+from assay.launch.binary import MAX_ANSWER_BYTES, checked_answer, parse_capabilities
 from assay.launch.launcher import Launcher
 from assay.model.base import EXIT_REFUSED, AssayError
 
@@ -15,7 +15,9 @@ ANSWER_SECONDS = 90.0
 """Longest time for an answer; the engine itself gives up on a silent server earlier."""
 
 
-def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "", seconds: float | None = None) -> str:
+def run_engine_command(
+    launcher: Launcher, arguments: Sequence[str], input_text: str = "", seconds: float | None = None
+) -> str:
     """Run an engine command and return its output.
 
     Args:
@@ -28,8 +30,8 @@ def ask_engine(launcher: Launcher, arguments: Sequence[str], question: str = "",
         AssayError: It fails, does not answer in time, or cannot be started.
     """
     longest = ANSWER_SECONDS if seconds is None else seconds
-    result = collect(launcher.start(arguments), question.encode(), longest, MOST_ANSWER)
-    return answer_of(f"assay-engine {' '.join(arguments)}", result, longest)
+    result = collect(launcher.start(arguments), input_text.encode(), longest, MAX_ANSWER_BYTES)
+    return checked_answer(f"assay-engine {' '.join(arguments)}", result, longest)
 
 
 def probe_target(launcher: Launcher, target: str, seconds: float | None = None) -> BackendCapabilities:
@@ -43,7 +45,7 @@ def probe_target(launcher: Launcher, target: str, seconds: float | None = None) 
     Raises:
         AssayError: The engine refuses it.
     """
-    text = ask_engine(launcher, ["capabilities", "--target", "-"], target, seconds)
+    text = run_engine_command(launcher, ["capabilities", "--target", "-"], target, seconds)
     return _of_place(text, json.loads(target)["kind"])
 
 
@@ -72,7 +74,7 @@ def clean_target(
         AssayError: It could not be removed.
     """
     words = [] if patience is None else ["--patience", str(max(1, round(patience)))]
-    text = ask_engine(launcher, ["clean", *words, *(["--root"] if whole else []), "-"], target, seconds)
+    text = run_engine_command(launcher, ["clean", *words, *(["--root"] if whole else []), "-"], target, seconds)
     try:
         return PlaceAnswer.model_validate_json(text.strip().rpartition("\n")[2])
     except ValidationError:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.secret import redacted
+from assay.model.secret import redact
 
 SECONDS = 60.0
 
@@ -20,7 +20,7 @@ def mount_facts(shells: Iterable[Shell], path: str) -> dict[str, str]:
     for shell in shells:
         try:
             mount = _run_script(shell, _MOUNT, (path,), SECONDS)
-            found[shell.host.name] = redacted(mount) or "unknown: the host does not tell"
+            found[shell.host.name] = redact(mount) or "unknown: the host does not tell"
         except AssayError as error:
             found[shell.host.name] = f"unknown: {error.message}"
     return found

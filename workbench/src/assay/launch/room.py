@@ -7,14 +7,14 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from assay.contract._answers import BackendCapabilities, CacheAction, PlaceCapabilities, Space
-from assay.kinds.place import Seen
+from assay.kinds.place import Inspection
 from assay.launch.mounts import Mount, read_mounts, unescaped
 from assay.model.study.study import Study
 from assay.model.units import about_size
 
 RESERVE_PARTS = 20
 """One part in so many of a file system is left free ..."""
-MOST_RESERVE = 2 << 30
+MAX_RESERVE_BYTES = 2 << 30
 """... but at most this many bytes: full file systems are slow, and other programs fail on them."""
 MEMORY_INFO = OsPath("/proc/meminfo")
 FSTAB = OsPath("/etc/fstab")
@@ -27,7 +27,7 @@ BY_SECTORS = ("ext2", "ext3", "ext4", "xfs")
 Problem = tuple[str, str]
 
 
-class Lying(NamedTuple):
+class MountInfo(NamedTuple):
     """The file system of a directory that exists or will be made.
 
     Attributes:
@@ -55,7 +55,7 @@ class Lying(NamedTuple):
         return self.mount is not None and self.mount.filesystem in IN_MEMORY
 
 
-def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None) -> Lying:
+def mount_info(path: str, space: Space | None, mounts: Sequence[Mount] | None = None) -> MountInfo:
     """Return the file system of a directory, by its path alone: storage that hangs is not touched.
 
     Args:
@@ -71,7 +71,7 @@ def lying(path: str, space: Space | None, mounts: Sequence[Mount] | None = None)
     above = [mount for mount in mounts if _within(path, mount.point)]
     # Of several mounts on one point the last one hides the others.
     found = max(enumerate(above), key=lambda pair: (len(pair[1].point), pair[0]), default=(0, None))[1]
-    return Lying(path, found, space)
+    return MountInfo(path, found, space)
 
 
 def _within(path: str, folder: str) -> bool:
@@ -80,10 +80,10 @@ def _within(path: str, folder: str) -> bool:
 
 def reserve(size: int) -> int:
     """Return the bytes of a file system of this size that are left free."""
-    return min(size // RESERVE_PARTS, MOST_RESERVE)
+    return min(size // RESERVE_PARTS, MAX_RESERVE_BYTES)
 
 
-def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up: bool) -> dict[str, Problem]:
+def space_problems(needs: Mapping[str, int], places: Mapping[str, MountInfo], adds_up: bool) -> dict[str, Problem]:
     """Return target -> why its test data does not fit.
 
     Args:
@@ -106,7 +106,7 @@ def room_problems(needs: Mapping[str, int], places: Mapping[str, Lying], adds_up
     return found
 
 
-def _space_problem(need: int, place: Lying) -> Problem | None:
+def _space_problem(need: int, place: MountInfo) -> Problem | None:
     reserved, free, what = 0, None, f"of {place.words}"
     if place.space is not None:
         reserved, free = reserve(place.space.size_bytes), place.space.free_bytes
@@ -131,7 +131,7 @@ def _available_memory() -> int | None:
     return int(numbers[0]) * 1024 if numbers and numbers[0].isdigit() else None
 
 
-def not_mounted(place: Lying, fstab: Iterable[str] | None = None) -> Problem | None:
+def root_mount_problem(place: MountInfo, fstab: Iterable[str] | None = None) -> Problem | None:
     """Return the problem that a directory is below a mount point but on the root file system; None if it is not.
 
     Args:
@@ -166,7 +166,7 @@ def _points(fstab: Iterable[str] | None) -> list[str]:
     return sorted((str(PurePosixPath(point)) for point in points), key=len, reverse=True)
 
 
-def by_place(general: BackendCapabilities, place: Lying) -> BackendCapabilities:
+def known_capabilities(general: BackendCapabilities, place: MountInfo) -> BackendCapabilities:
     """Return the capabilities in a directory that are known from its file system, without touching it.
 
     Args:
@@ -202,7 +202,7 @@ def sector_bytes(number: str, blocks: OsPath = OsPath("/sys/dev/block")) -> int 
 
 
 @dataclass(frozen=True)
-class Needs:
+class SpaceRequirement:
     """What a study requires of its targets' file systems.
 
     Attributes:
@@ -210,31 +210,37 @@ class Needs:
         on_root: The user has confirmed that directories for mounts may lie on the root file system.
     """
 
-    space: Mapping[str, int] = field(default_factory=dict)
-    on_root: bool = False
+    bytes_by_target: Mapping[str, int] = field(default_factory=dict)
+    allows_root: bool = False
 
 
-def lying_of(study: Study, seen: Mapping[str, Seen]) -> dict[str, Lying]:
+def mount_infos(study: Study, inspections: Mapping[str, Inspection]) -> dict[str, MountInfo]:
     """Return target -> its file system, for targets that are directories of this machine."""
     return {
-        name: lying(found.real_path, found.space)
-        for name, found in seen.items()
+        name: mount_info(found.real_path, found.space)
+        for name, found in inspections.items()
         if study.targets[name].is_directory and found.real_path
     }
 
 
-def place_problems(study: Study, seen: Mapping[str, Seen], needs: Needs) -> dict[str, list[tuple[str, str]]]:
+def place_problems(
+    study: Study, inspections: Mapping[str, Inspection], requirement: SpaceRequirement
+) -> dict[str, list[tuple[str, str]]]:
     """Return target -> problems of its file system: nothing is mounted there, or the test data does not fit."""
-    places = lying_of(study, seen)
+    places = mount_infos(study, inspections)
     found: dict[str, list[tuple[str, str]]] = {}
     for name, place in places.items():
-        problem = None if needs.on_root or getattr(study.targets[name], "on_root", False) else not_mounted(place)
+        problem = (
+            None
+            if requirement.allows_root or getattr(study.targets[name], "on_root", False)
+            else root_mount_problem(place)
+        )
         if problem is not None:
             found.setdefault(name, []).append(problem)
-    for name, problem in room_problems(needs.space, places, study.output.keep_files).items():
+    for name, problem in space_problems(requirement.bytes_by_target, places, study.output.keep_files).items():
         found.setdefault(name, []).append(problem)
-    for name, one in seen.items():
-        need = needs.space.get(name, 0)
+    for name, one in inspections.items():
+        need = requirement.bytes_by_target.get(name, 0)
         if study.targets[name].whole_device and one.space is not None and need > one.space.size_bytes:
             has = f"{one.real_path} has {about_size(one.space.size_bytes)}"
             hint = "use a smaller file_size, or another device"

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
-from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, end, said
-from assay.launch.ssh_faults import explain
+from assay.launch.answers import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, end_process, run_program
+from assay.launch.ssh_faults import explain_failure
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.site.host import Host
 from assay.model.units import about_size
 
@@ -39,12 +39,12 @@ LOGIN_SECONDS = 45.0
 LEAVE_SECONDS = 5.0
 NOT_FOUND = 127
 """Exit code of a shell, of env(1) and of nsenter(1) when there is no such command."""
-FOLDER = "assay-ssh-"
+SOCKETS_PREFIX = "assay-ssh-"
 """Beginning of the name of the folder in /tmp with a workbench's shared connections; only its user can enter it."""
 _FOLDER = re.compile(r"assay-ssh-(?P<pid>\d+)-[a-z0-9_]{8}")
 _SOCKET = re.compile(r"\d+(\.\w+)?")
 """Names of sockets, including the temporary ones that ssh makes first."""
-CONNECTION = 255
+SSH_FAILED = 255
 """Exit code of ssh(1) when the connection failed, or the command was killed by a signal."""
 
 SSH_OPTIONS = {
@@ -66,7 +66,7 @@ SSH_OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandResult:
     """Exit code and output of a command.
 
     Attributes:
@@ -83,7 +83,7 @@ class Answer:
     def last_line(self) -> str:
         """The last line of standard error that is not blank; else the exit code."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
-        return plain(redacted(lines[-1])) if lines else f"exit code {self.code}"
+        return escape_line(redact(lines[-1])) if lines else f"exit code {self.code}"
 
 
 class Shell(Protocol):
@@ -103,7 +103,7 @@ class Shell(Protocol):
         """
         ...
 
-    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: Sequence[str], timeout_s: float, input_bytes: bytes | None = None) -> CommandResult:
         """Execute a command to its end.
 
         Args:
@@ -134,11 +134,11 @@ class LocalShell:
         """See `Shell`."""
         return _start(self.host, argv, stdin, stdout, stderr)
 
-    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: Sequence[str], timeout_s: float, input_bytes: bytes | None = None) -> CommandResult:
         """See `Shell`."""
         if os.sep not in argv[0] and not shutil.which(argv[0]):
-            return Answer(NOT_FOUND, "", f"{argv[0]}: command not found")
-        return _converse(self.host, self.popen, argv, timeout, given)
+            return CommandResult(NOT_FOUND, "", f"{argv[0]}: command not found")
+        return _converse(self.host, self.popen, argv, timeout_s, input_bytes)
 
     def close(self) -> None:
         """Do nothing: no connection is kept open."""
@@ -157,9 +157,9 @@ class BoxShell:
         """See `Shell`."""
         return _start(self.host, [*self.host.enter, *argv], stdin, stdout, stderr)
 
-    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: Sequence[str], timeout_s: float, input_bytes: bytes | None = None) -> CommandResult:
         """See `Shell`."""
-        answer = _converse(self.host, self.popen, argv, timeout, given)
+        answer = _converse(self.host, self.popen, argv, timeout_s, input_bytes)
         if answer.code and answer.err.startswith("nsenter: ") and answer.code != NOT_FOUND:
             raise AssayError(
                 f"host {self.host.name}: cannot be entered: {answer.last_line.removeprefix('nsenter: ')}",
@@ -187,13 +187,13 @@ class SlurmShell:
         step += ["--cpu-bind=none", "--quiet", "--job-name=assay"]
         return _start(self.host, [*step, "env", f"LC_ALL={LOCALE}", *argv], stdin, stdout, stderr)
 
-    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: Sequence[str], timeout_s: float, input_bytes: bytes | None = None) -> CommandResult:
         """See `Shell`."""
-        answer = _converse(self.host, self.popen, argv, timeout, given)
+        answer = _converse(self.host, self.popen, argv, timeout_s, input_bytes)
         if answer.code and (
             srun_errors := [line for line in answer.err.splitlines() if line.startswith("srun: error: ")]
         ):
-            complaint = plain(srun_errors[0].removeprefix("srun: error: "))
+            complaint = escape_line(srun_errors[0].removeprefix("srun: error: "))
             # If the command itself failed, srun reports that in the same form.
             if not re.search(r": task 0: ", complaint):
                 raise AssayError(
@@ -223,11 +223,11 @@ class SshShell:
         self.connect()
         return _start(self.host, [*self._ssh(), self._remote(argv)], stdin, stdout, stderr)
 
-    def run(self, argv: Sequence[str], timeout: float, given: bytes | None = None) -> Answer:
+    def run(self, argv: Sequence[str], timeout_s: float, input_bytes: bytes | None = None) -> CommandResult:
         """See `Shell`."""
-        answer = _converse(self.host, self.popen, argv, timeout, given)
-        if answer.code == CONNECTION and not self.alive():
-            raise explain(self.host, answer.err)
+        answer = _converse(self.host, self.popen, argv, timeout_s, input_bytes)
+        if answer.code == SSH_FAILED and not self.is_alive():
+            raise explain_failure(self.host, answer.err)
         return answer
 
     def connect(self) -> None:
@@ -243,30 +243,30 @@ class SshShell:
             code, err = self._try_login(self._ssh())
             if code == 0:
                 return
-            if code == CONNECTION and self.host.jump and ("onnection closed" in err or not err.strip()):
+            if code == SSH_FAILED and self.host.jump and ("onnection closed" in err or not err.strip()):
                 # With a shared connection ssh does not show the errors of the jump host.
                 code, err = self._try_login(self._ssh(share=False))
                 if code == 0:
                     return
             self._control = None
-        if code == CONNECTION:
-            raise explain(self.host, err)
-        message = f"host {self.host.name}: logs in, but cannot run `true`: {Answer(code, '', err).last_line}"
-        raise AssayError(message, f"try it by hand: {self.by_hand()}", EXIT_REFUSED)
+        if code == SSH_FAILED:
+            raise explain_failure(self.host, err)
+        message = f"host {self.host.name}: logs in, but cannot run `true`: {CommandResult(code, '', err).last_line}"
+        raise AssayError(message, f"try it by hand: {self.login_command()}", EXIT_REFUSED)
 
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Return whether the shared connection works."""
-        return self._tell_master("check")
+        return self._control_master("check")
 
     def close(self) -> None:
         """End the shared connection."""
         if self._control is not None:
-            self._tell_master("exit")
+            self._control_master("exit")
             with contextlib.suppress(OSError):
                 self._control.unlink()
             self._control = None
 
-    def by_hand(self) -> str:
+    def login_command(self) -> str:
         """Return the ssh command by which a user would log in."""
         return shlex.join(["ssh", *self._way(), self.host.address])
 
@@ -277,18 +277,18 @@ class SshShell:
             try:
                 code = process.wait(LOGIN_SECONDS)
             except subprocess.TimeoutExpired:
-                return CONNECTION, f"Connection timed out: no login within {LOGIN_SECONDS:.0f} s"
+                return SSH_FAILED, f"Connection timed out: no login within {LOGIN_SECONDS:.0f} s"
             finally:
-                end(process)
+                end_process(process)
             complaints.seek(0)
-            return code, complaints.read(KEPT_ERR).decode("utf-8", "replace")
+            return code, complaints.read(STDERR_TAIL_BYTES).decode("utf-8", "replace")
 
-    def _tell_master(self, what: str) -> bool:
+    def _control_master(self, what: str) -> bool:
         if self._control is None:
             return False
         command = [*self._ssh()[:-1], "-O", what, self.host.address]
         try:
-            return said(command, LEAVE_SECONDS).code == 0
+            return run_program(command, LEAVE_SECONDS).code == 0
         except OSError:
             return False
 
@@ -329,10 +329,10 @@ def _start(host: Host, command: Sequence[str], stdin: Stream, stdout: Stream, st
             cwd="/",
         )
     except OSError as error:
-        raise missing_program(host, command[0], error) from None
+        raise missing_program_error(host, command[0], error) from None
 
 
-def missing_program(host: Host, program: str, error: OSError | None = None) -> AssayError:
+def missing_program_error(host: Host, program: str, error: OSError | None = None) -> AssayError:
     """Return the error that a program cannot be started.
 
     Args:
@@ -350,21 +350,21 @@ class _Starter(Protocol):
     def __call__(self, argv: Sequence[str], *, stdin: Stream, stdout: Stream, stderr: Stream) -> Process: ...
 
 
-def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> Answer:
+def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> CommandResult:
     source = subprocess.DEVNULL if given is None else subprocess.PIPE
     process = start(argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     result = collect(process, given, timeout)
     name = Path(argv[0]).name
-    if result.long:
-        message = f"host {host.name}: `{name}` printed more than {about_size(MOST_OUT)}"
+    if result.overflowed:
+        message = f"host {host.name}: `{name}` printed more than {about_size(MAX_STDOUT_BYTES)}"
         raise AssayError(message, "try it there by hand", EXIT_REFUSED)
-    if result.late or result.code is None:
+    if result.timed_out or result.code is None:
         raise AssayError(
             f"host {host.name}: `{name}` did not end within {timeout:.0f} s",
             "see what the host is waiting for",
             EXIT_REFUSED,
         )
-    return Answer(result.code, result.out.decode("utf-8", "replace"), result.err.decode("utf-8", "replace"))
+    return CommandResult(result.code, result.out.decode("utf-8", "replace"), result.err.decode("utf-8", "replace"))
 
 
 class _Open:
@@ -411,14 +411,14 @@ def _new_control() -> Path:
     with _Open.lock:
         if _Open.folder is None:
             _remove_stale(Path("/tmp"))
-            _Open.folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-", dir="/tmp"))
+            _Open.folder = Path(tempfile.mkdtemp(prefix=f"{SOCKETS_PREFIX}{os.getpid()}-", dir="/tmp"))
         _Open.count += 1
         return _Open.folder / str(_Open.count)
 
 
 def _remove_stale(parent: Path) -> None:
     """Remove the folders of workbenches that were killed, unless a connection in them still works."""
-    for folder in parent.glob(f"{FOLDER}*"):
+    for folder in parent.glob(f"{SOCKETS_PREFIX}*"):
         found = _FOLDER.fullmatch(folder.name)
         if found is not None and not Path("/proc", found["pid"]).exists():
             _remove_sockets(folder)

@@ -3,8 +3,8 @@
 import re
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.site.host import Host
 
 _LOG_IN_ONCE = "log in once by hand: ssh {address}"
@@ -57,7 +57,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
 """Pattern in the errors of ssh, what it means for the host, and the remedy; the first match counts."""
 
 
-def explain(host: Host, complaint: str) -> AssayError:
+def explain_failure(host: Host, complaint: str) -> AssayError:
     """Return the error that explains why a host cannot be reached.
 
     Args:
@@ -76,7 +76,7 @@ def _error(host: Host, meaning: str, line: str, remedy: str) -> AssayError:
     user = host.user or "this user"
     words = {"address": host.address, "user": user}
     way = f" through {host.jump}" if host.jump else ""
-    quoted = plain(redacted(line.removeprefix("ssh: ").rstrip(".")))
+    quoted = escape_line(redact(line.removeprefix("ssh: ").rstrip(".")))
     return AssayError(
         f"host {host.name}: {meaning.format(**words)}{way} (ssh: {quoted})", remedy.format(**words), EXIT_REFUSED
     )

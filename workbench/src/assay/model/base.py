@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from enum import StrEnum
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 """Prints one line for the user."""
 
 
-class Warned(str):
+class WarningLine(str):
     """A line that reports a problem; it is shown even with `--quiet`."""
 
     __slots__ = ()
 
 
-def warning(text: str) -> Warned:
+def warning(text: str) -> WarningLine:
     """Return the line `warning: TEXT`."""
-    return Warned(f"warning: {text}")
+    return WarningLine(f"warning: {text}")
 
 
 class Code(StrEnum):
@@ -48,14 +48,14 @@ class AssayError(Exception):
         message: str,
         hint: str = "",
         exit_code: int = 2,
-        others: tuple[tuple[str, str], ...] = (),
+        other_errors: tuple[tuple[str, str], ...] = (),
         code: Code | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.exit_code = exit_code
-        self.others = others
+        self.others = other_errors
         self.code = code
         self.what = message
         if hint:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
-def no_collector() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Disable garbage collection while many long-lived objects without cycles are made; scanning them is slow."""
     was_enabled = gc.isenabled()
     gc.disable()

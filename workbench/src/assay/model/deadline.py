@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SCHEDULED = Path("/proc/self/schedstat")
+SCHEDSTAT_FILE = Path("/proc/self/schedstat")
 """Scheduling of this process: nanoseconds on a CPU, nanoseconds runnable but waiting for a CPU."""
-STAT = Path("/proc/self/stat")
-MOST_START_SECONDS = 20.0
+STAT_FILE = Path("/proc/self/stat")
+MAX_START_SECONDS = 20.0
 """Longest time a program takes to load; a process that seems older has another clock, or started earlier."""
 STOPPING_SECONDS = 0.3
 """Time from the stop request until the engine has ended and its files are removed, on an idle machine."""
 JUDGING_SECONDS = 0.3
 """Time for judging and printing a run and for the end of the process, on an idle machine."""
-SEEN_FACTOR = 1.5
+AFTER_RUN_FACTOR = 1.5
 """The work after a run takes about this many times as long as after a first look: there is more to judge."""
-ATTEMPT_SECONDS = 0.003
+REPEAT_JUDGING_SECONDS = 0.003
 """Time that each repeat adds to the work after the run."""
-PATIENCE_SECONDS = 1.0
+STOP_GRACE_SECONDS = 1.0
 """Time that an engine has to stop after it was requested to."""
-MOST_DELAYED = 4.0
+MAX_SLOWDOWN = 4.0
 """Upper bound of the slowdown that is assumed for this machine; without it nothing might be measured."""
 
 
@@ -30,10 +30,10 @@ class Deadline:
 
     def __init__(
         self,
-        end: float,
-        after: float = JUDGING_SECONDS,
+        end_s: float,
+        after_s: float = JUDGING_SECONDS,
         clock: Callable[[], float] = time.monotonic,
-        delayed: Callable[[], float] | None = None,
+        slowdown: Callable[[], float] | None = None,
     ) -> None:
         """Reserve time for the work after the last repeat.
 
@@ -44,43 +44,43 @@ class Deadline:
             delayed: Returns how many times as long as on an idle machine this process takes; None: as long as it did so
                 far.
         """
-        self.end = end
-        self.after = after
+        self.end = end_s
+        self.after = after_s
         self.clock = clock
-        self.delayed = delayed or delayed_so_far
+        self.delayed = slowdown or slowdown_so_far
         self._seen = 0.0
         self._until = float("inf")
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Return the seconds left for measuring; 0 or less when measuring must end."""
-        after = (STOPPING_SECONDS + self.after) * min(MOST_DELAYED, self.delayed())
+        after = (STOPPING_SECONDS + self.after) * min(MAX_SLOWDOWN, self.delayed())
         return min(self.end - max(after, self._seen), self._until) - self.clock()
 
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether nothing more may be measured."""
-        return self.left() <= 0
+        return self.seconds_left() <= 0
 
-    def stop(self) -> int:
+    def stop_level(self) -> int:
         """Return what to do with a running job: 0 let it run, 1 request it to stop, 2 kill it."""
-        left = self.left()
-        return int(left <= 0) + int(left <= -PATIENCE_SECONDS)
+        left = self.seconds_left()
+        return int(left <= 0) + int(left <= -STOP_GRACE_SECONDS)
 
     def allows(self, seconds: float) -> bool:
         """Whether something that takes `seconds` would end in time."""
-        return seconds < self.left()
+        return seconds < self.seconds_left()
 
-    def seen(self, seconds: float) -> None:
+    def note_first_look(self, seconds: float) -> None:
         """Record how long the work after a first look took on this machine, whose disk may be as busy as its CPUs."""
-        self._seen = SEEN_FACTOR * seconds
+        self._seen = AFTER_RUN_FACTOR * seconds
 
-    def repeated(self) -> None:
+    def add_repeat(self) -> None:
         """Reserve time to judge one more repeat."""
-        self.after += ATTEMPT_SECONDS
+        self.after += REPEAT_JUDGING_SECONDS
 
     @contextmanager
-    def part(self, share: float) -> Iterator[None]:
+    def limit_to_share(self, share: float) -> Iterator[None]:
         """Limit the time left to a share of it while the context is open."""
-        left = self.left()
+        left = self.seconds_left()
         self._until = self.clock() + share * left
         try:
             yield
@@ -92,17 +92,17 @@ def process_age() -> float:
     """Return the seconds since this process started (proc_pid_stat(5), starttime); 0 if unknown or implausible."""
     try:
         # The program's name, in brackets, may contain spaces.
-        ticks = int(STAT.read_text("utf-8", "replace").rpartition(")")[2].split()[19])
+        ticks = int(STAT_FILE.read_text("utf-8", "replace").rpartition(")")[2].split()[19])
     except (OSError, ValueError, IndexError):
         return 0.0
     age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    return age if 0 < age < MOST_START_SECONDS else 0.0
+    return age if 0 < age < MAX_START_SECONDS else 0.0
 
 
-def delayed_so_far() -> float:
+def slowdown_so_far() -> float:
     """Return how many times as long as alone on its CPU this process took so far; 1 if unknown."""
     try:
-        ran, waited = (int(word) for word in SCHEDULED.read_text("ascii").split()[:2])
+        ran, waited = (int(word) for word in SCHEDSTAT_FILE.read_text("ascii").split()[:2])
     except (OSError, ValueError):
         return 1.0
     return 1.0 + waited / ran if ran > 0 else 1.0

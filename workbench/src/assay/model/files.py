@@ -7,23 +7,25 @@ from pydantic_core import ErrorDetails
 
 from assay.model.base import LineError
 from assay.model.source import (
-    Fault,
+    FieldFault,
     Path,
     Problem,
-    Source,
-    list_errors,
-    named,
+    YamlSource,
     read_source,
-    shape_words,
+    root_errors,
     sorted_problems,
-    without_echoes,
+    type_message,
+    with_field_name,
+    without_consequences,
 )
-from assay.model.units import one_of, shown
+from assay.model.units import choices_hint, display_value
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str = "", shipped: bool = False) -> Model:
+def read_model(
+    model: type[Model], data: bytes, file: str, guide: str, label: str = "", is_shipped: bool = False
+) -> Model:
     """Read a file into a model.
 
     Args:
@@ -37,61 +39,63 @@ def read_model(model: type[Model], data: bytes, file: str, guide: str, what: str
     Raises:
         AssayError: The file does not fit the model; the message begins with `file:line:`.
     """
-    value, source = read_checked(model, data, guide, what, shipped)
+    value, source = read_with_problems(model, data, guide, label, is_shipped)
     if value is None:
         first = source.problems[0]
         raise LineError(file, first.line, first.message, first.hint)
     return value
 
 
-def read_checked(
-    model: type[Model], data: bytes, guide: str, what: str = "", shipped: bool = False
-) -> tuple[Model | None, Source]:
+def read_with_problems(
+    model: type[Model], data: bytes, guide: str, label: str = "", is_shipped: bool = False
+) -> tuple[Model | None, YamlSource]:
     """Read a file into a model, or return None and a source with all problems, in file order.
 
     Arguments as in `read_model`.
     """
-    source = read_source(data, what, shipped=shipped)
+    source = read_source(data, label, is_shipped=is_shipped)
     checked = None
     if isinstance(source.data, dict):
         try:
             checked = model.model_validate(source.data)
         except ValidationError as error:
-            source.problems.extend(without_echoes(_problems(error, source, model, guide), source))
+            source.problems.extend(without_consequences(_problems(error, source, model, guide), source))
     elif not source.problems:
-        message = f"the file is {shown(source.data)}, not a mapping of `key: value` lines"
+        message = f"the file is {display_value(source.data)}, not a mapping of `key: value` lines"
         source.problems.append(Problem(line=1, column=1, message=message, hint=f"see {guide}"))
     source.problems = list(sorted_problems(source.problems))
     return (None if source.problems else checked), source
 
 
-def first_problem(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> Problem:
+def first_problem(error: ValidationError, source: YamlSource, model: type[BaseModel], guide: str) -> Problem:
     """Return the first problem to fix, in file order."""
     return sorted_problems(_problems(error, source, model, guide))[0]
 
 
-def _problems(error: ValidationError, source: Source, model: type[BaseModel], guide: str) -> list[Problem]:
-    return [_problem(detail, source, model, guide) for detail in list_errors(error)]
+def _problems(error: ValidationError, source: YamlSource, model: type[BaseModel], guide: str) -> list[Problem]:
+    return [_problem(detail, source, model, guide) for detail in root_errors(error)]
 
 
-def _problem(detail: ErrorDetails, source: Source, model: type[BaseModel], guide: str) -> Problem:
+def _problem(detail: ErrorDetails, source: YamlSource, model: type[BaseModel], guide: str) -> Problem:
     kind, path, context = detail["type"], _written(detail["loc"], source), detail.get("ctx", {})
     if kind == "study":
-        return source.problem(Fault(path=(*path, *context["inner"]), message=context["message"], hint=context["hint"]))
+        return source.problem(
+            FieldFault(path=(*path, *context["inner"]), message=context["message"], hint=context["hint"])
+        )
     if kind == "extra_forbidden":
-        line, column = source.key_place(path)
+        line, column = source.key_position(path)
         known = _known(detail["loc"][:-1], model)
-        message = named(path[:-1], f"unknown key `{path[-1]}`")
-        return Problem(line=line, column=column, message=message, hint=one_of(path[-1], known))
+        message = with_field_name(path[:-1], f"unknown key `{path[-1]}`")
+        return Problem(line=line, column=column, message=message, hint=choices_hint(path[-1], known))
     if kind == "missing":
-        line, column = source.key_place(path)
-        message = named(path, f"`{detail['loc'][-1]}` is missing")
+        line, column = source.key_position(path)
+        message = with_field_name(path, f"`{detail['loc'][-1]}` is missing")
         return Problem(line=line, column=column, message=message, hint=f"add it; see {guide}")
-    message, hint = shape_words(detail) or (detail["msg"].lower(), f"see {guide}")
-    return source.problem(Fault(path=path, message=message, hint=hint))
+    message, hint = type_message(detail) or (detail["msg"].lower(), f"see {guide}")
+    return source.problem(FieldFault(path=path, message=message, hint=hint))
 
 
-def _written(location: tuple[int | str, ...], source: Source) -> Path:
+def _written(location: tuple[int | str, ...], source: YamlSource) -> Path:
     """Return the part of Pydantic's location that is in the file."""
     data: Any = source.data
     path: list[int | str] = []

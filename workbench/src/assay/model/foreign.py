@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-MOST = 500
+MAX_SHOWN = 500
 """Characters of such a text that are shown, unless there is room for more."""
 _CUT = "..."
 _UNSAFE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
@@ -14,7 +14,7 @@ _UNSAFE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 surrogates, unassigned, line and paragraph separators (Unicode Standard, section 4.5)."""
 
 
-def plain(text: str, most: int = MOST) -> str:
+def escape_line(text: str, max_chars: int = MAX_SHOWN) -> str:
     r"""Return one line that is safe to print and write anywhere; control characters are escaped.
 
     Args:
@@ -25,20 +25,20 @@ def plain(text: str, most: int = MOST) -> str:
         The text with line breaks and tabs as blanks, and other control and format characters as `\x1b` or `\u202e`.
     """
     # Escapes only lengthen the text, so these characters are enough; the whole text may be gigabytes long.
-    head = text[: most + 1]
+    head = text[: max_chars + 1]
     is_plain = head.isascii() and head.isprintable()
     shown = head if is_plain else "".join(_escaped(letter) for letter in head)
-    return shown if len(shown) <= most else shown[: most - len(_CUT)] + _CUT
+    return shown if len(shown) <= max_chars else shown[: max_chars - len(_CUT)] + _CUT
 
 
-def lines(text: str) -> str:
+def escape_lines(text: str) -> str:
     """Escape as `plain` does, but keep line feeds and tabs and cut nothing off: for text of several lines."""
     if text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(letter if letter in "\n\t" else _escaped(letter) for letter in text)
 
 
-def in_json(text: str) -> str:
+def escape_json(text: str) -> str:
     """Return equivalent JSON in which characters that a terminal would interpret are JSON escapes."""
     if text.replace("\n", "").isprintable():
         return text
@@ -48,18 +48,18 @@ def in_json(text: str) -> str:
     )
 
 
-def cell(text: str) -> str:
+def csv_cell(text: str) -> str:
     """Return text for a CSV cell; an apostrophe precedes what a spreadsheet would take for a formula.
 
     Source: OWASP, "CSV Injection". Numbers stay as they are, with or without a sign.
     """
     risky = text.lstrip()[:1] in ("=", "+", "-", "@") or text[:1] in ("\t", "\r", "\n")
-    return f"'{lines(text)}" if risky and not _NUMBER.fullmatch(text) else lines(text)
+    return f"'{escape_lines(text)}" if risky and not _NUMBER.fullmatch(text) else escape_lines(text)
 
 
-def safe_row(row: Mapping[str, object]) -> dict[str, object]:
+def csv_row(row: Mapping[str, object]) -> dict[str, object]:
     """Apply `cell` to each text of a CSV row, given as column -> value."""
-    return {name: cell(value) if isinstance(value, str) else value for name, value in row.items()}
+    return {name: csv_cell(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _escaped(letter: str) -> str:

@@ -19,9 +19,9 @@ from typing import IO, Any, cast
 from assay.model import regular
 from assay.model.base import EXIT_REFUSED, AssayError
 
-SECONDS = 10.0
+SILENCE_SECONDS = 10.0
 """Time that storage may go without answering."""
-ALL_SECONDS = 60.0
+WHOLE_FILE_SECONDS = 60.0
 """Time in which a file that is read at once must be complete."""
 _HEAD = 64
 """Longest first line of the process, in bytes."""
@@ -44,8 +44,8 @@ class UnreadableError(AssayError):
         self.missing, self.unnamable = missing, unnamable
 
 
-def read_named(
-    path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
+def read_user_file(
+    path: str | os.PathLike[str], name: str, hint: str, max_bytes: int, inside: str | os.PathLike[str] | None = None
 ) -> bytes:
     """Return the content of a file.
 
@@ -59,34 +59,34 @@ def read_named(
     Raises:
         UnreadableError: It cannot be read, is no regular file, is larger, or its storage does not answer.
     """
-    end = time.monotonic() + ALL_SECONDS
+    end = time.monotonic() + WHOLE_FILE_SECONDS
     parts: list[bytes] = []
     size = 0
-    with opened(path, name, hint, most, below) as file:
+    with open_user_file(path, name, hint, max_bytes, inside) as file:
         while part := file.read(regular.CHUNK):
             size += len(part)
             parts.append(part)
             if time.monotonic() > end:
-                raise _silent(name, ALL_SECONDS)
-    if size > most:
-        raise _large(name, hint, most)
+                raise _silent(name, WHOLE_FILE_SECONDS)
+    if size > max_bytes:
+        raise _large(name, hint, max_bytes)
     return b"".join(parts)
 
 
 @contextlib.contextmanager
-def opened(
-    path: str | os.PathLike[str], name: str, hint: str, most: int, below: str | os.PathLike[str] | None = None
+def open_user_file(
+    path: str | os.PathLike[str], name: str, hint: str, max_bytes: int, inside: str | os.PathLike[str] | None = None
 ) -> Iterator[IO[bytes]]:
     """Open a file for sequential reading, for files too large to hold in memory.
 
     Arguments and errors as in `read_named`; reads also raise `UnreadableError`.
     """
-    with _started(path, name, hint, most, below) as pipe:
+    with _started(path, name, hint, max_bytes, inside) as pipe:
         pipe.check()
         yield cast("IO[bytes]", io.BufferedReader(pipe, regular.CHUNK))
 
 
-def look(path: str | os.PathLike[str]) -> str:
+def path_kind(path: str | os.PathLike[str]) -> str:
     """Return what is at a path: `file`, `folder` or `other`; empty if nothing accessible is there.
 
     Raises:
@@ -160,17 +160,17 @@ class _Pipe(io.RawIOBase):
         received = self._next(len(buffer))
         if not received:
             try:
-                code = self.process.wait(SECONDS)
+                code = self.process.wait(SILENCE_SECONDS)
             except subprocess.TimeoutExpired:
-                raise _silent(self.name, SECONDS) from None
+                raise _silent(self.name, SILENCE_SECONDS) from None
             if code:
                 raise UnreadableError(f"{self.name}: {_reason(max(0, code))}", self.hint)
         buffer[: len(received)] = received
         return len(received)
 
     def _next(self, size: int) -> bytes:
-        if not select.select([self.fd], [], [], SECONDS)[0]:
-            raise _silent(self.name, SECONDS)
+        if not select.select([self.fd], [], [], SILENCE_SECONDS)[0]:
+            raise _silent(self.name, SILENCE_SECONDS)
         return os.read(self.fd, size)
 
 

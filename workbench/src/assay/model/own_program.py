@@ -10,11 +10,11 @@ import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 
-SEARCHED = ("PATH", "LD_LIBRARY_PATH")
+SEARCH_VARIABLES = ("PATH", "LD_LIBRARY_PATH")
 """Environment variables that list folders, in which an empty one means the working directory (execvp(3), ld.so(8))."""
 
 
-def own_words() -> list[str]:
+def own_command() -> list[str]:
     """Return the command line that starts this Assay again, whatever the working directory contains.
 
     It uses Python's isolated mode (-I). If packages come from the user's site folder or PYTHONPATH, which that mode
@@ -29,11 +29,11 @@ def own_words() -> list[str]:
 
 def without_working_directory(environment: MutableMapping[str, str]) -> None:
     """Change an environment so that programs and libraries are not looked for in the working directory."""
-    for name in SEARCHED:
+    for name in SEARCH_VARIABLES:
         if name in environment:
-            environment[name] = absolute_only(environment[name])
+            environment[name] = absolute_folders(environment[name])
 
 
-def absolute_only(folders: str) -> str:
+def absolute_folders(folders: str) -> str:
     """Return the absolute folders of a colon-separated list."""
     return os.pathsep.join(folder for folder in folders.split(os.pathsep) if folder.startswith("/"))

@@ -10,7 +10,7 @@ import stat
 import sys
 
 CHUNK = 1 << 16
-KERNEL = (
+KERNEL_FILESYSTEMS = (
     *("bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "efivarfs", "fusectl", "mqueue", "nsfs", "proc"),
     *("pstore", "securityfs", "selinuxfs", "sysfs", "tracefs"),
 )
@@ -25,7 +25,7 @@ class TooLargeError(Exception):
     """A file has more bytes than are allowed."""
 
 
-def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
+def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """Return the content of a file. It blocks if the storage does not answer: see `assay.model.named`.
 
     Args:
@@ -37,14 +37,14 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
         IrregularError: It is no regular file; it was not opened.
         TooLargeError: It has more bytes.
     """
-    return read_whole(open_regular(path, most), most)
+    return read_fd(open_regular(path, max_bytes), max_bytes)
 
 
-def read_whole(fd: int, most: int) -> bytes:
+def read_fd(fd: int, max_bytes: int) -> bytes:
     """Read an open file to its end and close it. Arguments and errors as in `read_regular`."""
     try:
         parts: list[bytes] = []
-        left = most + 1
+        left = max_bytes + 1
         while left > 0 and (part := os.read(fd, min(left, CHUNK))):
             parts.append(part)
             left -= len(part)
@@ -55,7 +55,7 @@ def read_whole(fd: int, most: int) -> bytes:
     return b"".join(parts)
 
 
-def open_regular(path: str | os.PathLike[str], most: int) -> int:
+def open_regular(path: str | os.PathLike[str], max_bytes: int) -> int:
     """Open a regular file and return its descriptor, which the caller closes. Errors as in `read_regular`."""
     # Opening a device can have effects (a watchdog starts, a tape rewinds), so check the type before opening.
     path_fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -65,12 +65,12 @@ def open_regular(path: str | os.PathLike[str], most: int) -> int:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
         if not stat.S_ISREG(about.st_mode) or _is_of_kernel(about.st_dev):
             raise IrregularError("a special file")
-        return _opened(path_fd, about, most)
+        return _opened(path_fd, about, max_bytes)
     finally:
         os.close(path_fd)
 
 
-def open_entry(folder: int, name: str, most: int) -> int:
+def open_entry(folder: int, name: str, max_bytes: int) -> int:
     """Open a regular file in a folder that another user may control; the caller closes the descriptor.
 
     Args:
@@ -87,14 +87,14 @@ def open_entry(folder: int, name: str, most: int) -> int:
     try:
         about = os.fstat(path_fd)
         kernel = about.st_dev != os.fstat(folder).st_dev and _is_of_kernel(about.st_dev)
-        if reason := strangeness(about) or ("a file of the kernel" if kernel else ""):
+        if reason := special_kind(about) or ("a file of the kernel" if kernel else ""):
             raise IrregularError(reason)
-        return _opened(path_fd, about, most)
+        return _opened(path_fd, about, max_bytes)
     finally:
         os.close(path_fd)
 
 
-def open_below(folder: str | os.PathLike[str], path: str, most: int) -> int:
+def open_below(folder: str | os.PathLike[str], path: str, max_bytes: int) -> int:
     """Open a regular file in a folder or its subfolders, following no link; the caller closes the descriptor.
 
     Args:
@@ -115,24 +115,24 @@ def open_below(folder: str | os.PathLike[str], path: str, most: int) -> int:
         for part in above:
             flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             opened.append(os.open(part, flags, dir_fd=opened[-1]))
-        return open_entry(opened[-1], name, most)
+        return open_entry(opened[-1], name, max_bytes)
     finally:
         for fd in opened:
             os.close(fd)
 
 
-def strangeness(about: os.stat_result) -> str:
+def special_kind(status: os.stat_result) -> str:
     """Return what an entry is if it is not a regular file with a single name; empty if it is one."""
-    if stat.S_ISLNK(about.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         return "a symbolic link"
-    if stat.S_ISDIR(about.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         return "a folder"
-    if not stat.S_ISREG(about.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return "a special file"
-    return "a file with another name elsewhere (a hard link)" if about.st_nlink > 1 else ""
+    return "a file with another name elsewhere (a hard link)" if status.st_nlink > 1 else ""
 
 
-def mount_of(fd: int) -> int:
+def mount_id(fd: int) -> int:
     """Return the id of the mount that an open file or folder is on.
 
     A bind mount has an id of its own, though the device is the same.
@@ -162,7 +162,7 @@ def _is_of_kernel(device: int) -> bool:
         for line in mounts:
             before, _, after = line.partition(" - ")
             if before.split(" ")[2:3] == [number]:
-                return after.split(" ")[0] in KERNEL
+                return after.split(" ")[0] in KERNEL_FILESYSTEMS
     return False
 
 

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-NOT_KEPT = "(not kept)"
+REDACTED = "(not kept)"
 _NAME = re.compile(
     r"key|token|passw|passphrase|passcode|pwd|psk|secret|credential|(?<![a-z])pass(?![a-z])|(?<![a-z])creds?(?![a-z])",
     re.IGNORECASE,
@@ -43,7 +43,7 @@ _VALUED = frozenset(
 """Options of network file systems. After a password in a list only these are kept, since it may contain commas."""
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """Replace what looks like a password in a text of several words; the rest stays as it is.
 
     Replaced are `user:password@` before a server, and the values of `password=`, `pass=`, `token=`, `secret=`, `key=`
@@ -52,22 +52,22 @@ def redacted(text: str) -> str:
     Args:
         text: Words separated by blanks; values may be in quotes.
     """
-    text = _QUOTED.sub(lambda found: found[0] if not _is_secret(found[1], found[2]) else f"{found[1]}={NOT_KEPT}", text)
-    return _WORD.sub(lambda found: redacted_word(found[0]), text.replace(NOT_KEPT, _MARK)).replace(_MARK, NOT_KEPT)
+    text = _QUOTED.sub(lambda found: found[0] if not _is_secret(found[1], found[2]) else f"{found[1]}={REDACTED}", text)
+    return _WORD.sub(lambda found: redact_word(found[0]), text.replace(REDACTED, _MARK)).replace(_MARK, REDACTED)
 
 
 _MARK = "(not\0kept)"
 """Stands for `NOT_KEPT` while words are processed: it has no blank."""
 
 
-def redacted_line(words: Iterable[str]) -> str:
+def redact_command(words: Iterable[str]) -> str:
     """Quote words as a shell command line, with what looks like a password replaced."""
-    return shlex.join(" ".join(redacted_word(part) for part in word.split(" ")) for word in words)
+    return shlex.join(" ".join(redact_word(part) for part in word.split(" ")) for word in words)
 
 
-def redacted_word(word: str) -> str:
+def redact_word(word: str) -> str:
     """Redact a single word that may contain blanks, such as the source of a mount."""
-    word = _AFTER_USER.sub(lambda found: f"{found[1]}%{NOT_KEPT}", word)
+    word = _AFTER_USER.sub(lambda found: f"{found[1]}%{REDACTED}", word)
     for users in _USERS:
         word = users.sub(lambda found: f"{'//' if found[0].startswith('//') else found[1]}...@", word)
     return ",".join(_options(_IN_URL.sub("://...@", word).split(",")))
@@ -82,10 +82,10 @@ def _options(options: list[str]) -> list[str]:
             continue
         inner, assigned, rest = value.partition("=")
         if equals and _is_secret(name, value):
-            option, after_secret = f"{name}={NOT_KEPT}", True
+            option, after_secret = f"{name}={REDACTED}", True
         elif assigned and _is_secret(inner, rest):
             # --export=TOKEN=x
-            option, after_secret = f"{name}={inner}={NOT_KEPT}", True
+            option, after_secret = f"{name}={inner}={REDACTED}", True
         elif name.lower() in ("user", "username") and "%" in value:
             after_secret = True
         shown.append(option)

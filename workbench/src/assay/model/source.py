@@ -15,15 +15,15 @@ from pydantic_core import ErrorDetails
 
 from assay.model.base import Code
 from assay.model.frozen import Frozen
-from assay.model.units import one_of, shown
-from assay.model.written import MOST_BYTES, Number, unprintable
+from assay.model.units import choices_hint, display_value
+from assay.model.written import MAX_FILE_BYTES, ExactNumber, first_unprintable
 
 Path = tuple[str | int, ...]
 """Keys and list indices from the root of the file to a value."""
 
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """Limit on the values of a file after its aliases are expanded."""
-MOST_DEPTH = 40
+MAX_DEPTH = 40
 """Limit on the nesting of mappings and lists."""
 
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]{0,29})")
@@ -51,18 +51,18 @@ class Problem(Frozen):
         return f"{file}:{self.line}: error: {self.message}" + (f"\n  hint: {self.hint}" if self.hint else "")
 
 
-class Fault(Frozen):
+class FieldFault(Frozen):
     """A problem at a field whose line is not known yet; the field's name precedes the message if `named`."""
 
     path: Path
     message: str
     hint: str
-    named: bool = True
+    names_field: bool = True
     code: Code | None = None
 
 
 @dataclass
-class Source:
+class YamlSource:
     """The values of a file and their positions.
 
     Attributes:
@@ -72,58 +72,62 @@ class Source:
     """
 
     data: Any = None
-    what: str = ""
+    label: str = ""
     problems: list[Problem] = field(default_factory=list)
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     @property
-    def a_what(self) -> str:
+    def indefinite_label(self) -> str:
         """The kind of file with an indefinite article: `a price book`."""
-        article = "an" if self.what[:1] in "aeiou" else "a"
-        return f"{article} {self.what}" if self.what else "such a file"
+        article = "an" if self.label[:1] in "aeiou" else "a"
+        return f"{article} {self.label}" if self.label else "such a file"
 
     @property
-    def the_what(self) -> str:
+    def definite_label(self) -> str:
         """The kind of file with a definite article: `the price book`."""
-        return f"the {self.what}" if self.what else "it"
+        return f"the {self.label}" if self.label else "it"
 
-    def place(self, path: Path) -> tuple[int, int]:
+    def position(self, path: Path) -> tuple[int, int]:
         """Return line and column of the value at `path`, or of the nearest parent that has a position."""
-        path = self.written(path)
+        path = self.written_path(path)
         while path and path not in self.values:
             path = path[:-1]
         # For a mapping or list that starts below its key, the key is the better position to show.
         block = path in self.keys and self.values[path][0] > self.keys[path][0]
         return self.keys[path] if block else self.values.get(path, (1, 1))
 
-    def written(self, path: Path) -> Path:
+    def written_path(self, path: Path) -> Path:
         """Return where the value at `path` is written: a field that a workload lacks may come from `defaults`."""
         if path[:1] == ("workloads",) and len(path) > 2 and path[:3] not in self.values:
             shared: Path = ("defaults", *path[2:])
             return shared if shared[:2] in self.values else path
         return path
 
-    def problem(self, fault: Fault) -> Problem:
+    def problem(self, fault: FieldFault) -> Problem:
         """Return the fault as a problem with line and column."""
-        line, column = self.place(fault.path)
-        message = named(self.written(fault.path), fault.message) if fault.named else fault.message
+        line, column = self.position(fault.path)
+        message = with_field_name(self.written_path(fault.path), fault.message) if fault.names_field else fault.message
         return Problem(line=line, column=column, message=message, hint=fault.hint)
 
-    def key_place(self, path: Path) -> tuple[int, int]:
+    def key_position(self, path: Path) -> tuple[int, int]:
         """Return line and column of the key at `path`."""
-        return self.keys.get(self.written(path)) or self.place(path)
+        return self.keys.get(self.written_path(path)) or self.position(path)
 
 
-def named(path: Path, message: str) -> str:
+def with_field_name(path: Path, message: str) -> str:
     """Prefix a message with its field: `workloads.grid.record_size[2]: message`."""
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     return f"{name}: {message}" if name else message
 
 
 def read_source(
-    data: bytes, what: str = "", most: int = MOST_BYTES, entries: int = MOST_VALUES, shipped: bool = False
-) -> Source:
+    data: bytes,
+    label: str = "",
+    max_bytes: int = MAX_FILE_BYTES,
+    max_entries: int = MAX_VALUES,
+    is_shipped: bool = False,
+) -> YamlSource:
     """Read the values of a file; on failure `problems` says why and `data` is None.
 
     Args:
@@ -133,11 +137,11 @@ def read_source(
         entries: Largest number of entries in a single mapping or list; checked while they are read.
         shipped: The file is part of Assay, and is read by a C library if there is one.
     """
-    source = Source(what=what)
-    text = _decode(data, source, most)
-    root = _quick(text) if shipped and text is not None else None
+    source = YamlSource(label=label)
+    text = _decode(data, source, max_bytes)
+    root = _quick(text) if is_shipped and text is not None else None
     if root is None and text is not None:
-        root = _compose(text, source, entries)
+        root = _compose(text, source, max_entries)
     if root is None:
         return source
     try:
@@ -148,14 +152,14 @@ def read_source(
     return source
 
 
-def _decode(data: bytes, source: Source, most: int) -> str | None:
+def _decode(data: bytes, source: YamlSource, most: int) -> str | None:
     if len(data) > most:
         source.problems.append(
             Problem(
                 line=1,
                 column=1,
-                message=f"the file has {len(data)} bytes, more than the {most} of {source.a_what}",
-                hint=f"give the path of {source.a_what}, not of results or data",
+                message=f"the file has {len(data)} bytes, more than the {most} of {source.indefinite_label}",
+                hint=f"give the path of {source.indefinite_label}, not of results or data",
             )
         )
         return None
@@ -165,7 +169,7 @@ def _decode(data: bytes, source: Source, most: int) -> str | None:
         line, column = _place_of(data[: error.start].decode("utf-8-sig", "replace"))
         message = f"not a text file: byte 0x{data[error.start]:02x} is not UTF-8"
         source.problems.append(
-            Problem(line=line, column=column, message=message, hint=f"save {source.the_what} as UTF-8 text")
+            Problem(line=line, column=column, message=message, hint=f"save {source.definite_label} as UTF-8 text")
         )
         return None
     # YAML's reader refuses these too, but without a line. Its own pattern is used: compiling another takes 4 ms.
@@ -174,7 +178,7 @@ def _decode(data: bytes, source: Source, most: int) -> str | None:
         line, column = _place_of(text[: unprintable.start()])
         message = f"not a text file: unprintable character U+{ord(unprintable[0]):04X}"
         source.problems.append(
-            Problem(line=line, column=column, message=message, hint=f"save {source.the_what} as UTF-8 text")
+            Problem(line=line, column=column, message=message, hint=f"save {source.definite_label} as UTF-8 text")
         )
         return None
     return text
@@ -187,7 +191,7 @@ def _place_of(before: str) -> tuple[int, int]:
 class _Bounded(yaml.SafeLoader):
     """A YAML loader that stops as soon as a file exceeds the limits."""
 
-    def __init__(self, text: str, source: Source, entries: int) -> None:
+    def __init__(self, text: str, source: YamlSource, entries: int) -> None:
         super().__init__(text)
         self.source, self.entries = source, entries
         self.depth = self.count = 0
@@ -196,10 +200,10 @@ class _Bounded(yaml.SafeLoader):
         """Compose a node as any composer does, within the limits."""
         self.count += 1
         self.depth += 1
-        if self.depth > MOST_DEPTH:
-            raise self._too_much(f"the file is nested deeper than {MOST_DEPTH} levels", "write it flatter")
-        if self.count > MOST_VALUES:
-            raise self._too_much(f"the file has more than {MOST_VALUES:,} values", "write a smaller one")
+        if self.depth > MAX_DEPTH:
+            raise self._too_much(f"the file is nested deeper than {MAX_DEPTH} levels", "write it flatter")
+        if self.count > MAX_VALUES:
+            raise self._too_much(f"the file has more than {MAX_VALUES:,} values", "write a smaller one")
         if isinstance(parent, yaml.CollectionNode) and len(parent.value) > self.entries:
             raise self._too_much(f"more than {self.entries:,} entries in one place", "write fewer")
         node = super().compose_node(parent, index)
@@ -220,13 +224,13 @@ def _quick(text: str) -> yaml.Node | None:
     return root
 
 
-def _compose(text: str, source: Source, entries: int) -> yaml.Node | None:
+def _compose(text: str, source: YamlSource, entries: int) -> yaml.Node | None:
     loader = None
     try:
         loader = _Bounded(text, source, entries)
         root: yaml.Node | None = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
-        source.problems.append(_syntax_problem(error, source.what))
+        source.problems.append(_syntax_problem(error, source.label))
         return None
     except _TooMuchError as error:
         source.problems.append(error.problem)
@@ -241,8 +245,8 @@ def _compose(text: str, source: Source, entries: int) -> yaml.Node | None:
     if root is None:
         message = "the file is empty"
         hint = (
-            f"give the path of {source.a_what}"
-            if source.what
+            f"give the path of {source.indefinite_label}"
+            if source.label
             else "write it; `assay init` writes a study to start from"
         )
         source.problems.append(Problem(line=1, column=1, message=message, hint=hint))
@@ -289,15 +293,15 @@ class _TooMuchError(Exception):
 class _Reader:
     """Turns nodes into values and records their positions. Aliases are expanded, within a budget."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: YamlSource) -> None:
         self.source = source
-        self.left = MOST_VALUES
-        self._merge_hint = "write each key out" + ("" if source.what else "; a study shares fields in its `defaults`")
+        self.left = MAX_VALUES
+        self._merge_hint = "write each key out" + ("" if source.label else "; a study shares fields in its `defaults`")
 
     def value(self, node: yaml.Node, path: Path) -> Any:
         """Return the value of `node` and record its position under `path`."""
         self.left -= 1
-        if self.left < 0 or len(path) > MOST_DEPTH:
+        if self.left < 0 or len(path) > MAX_DEPTH:
             raise _TooMuchError(self._too_much(path))
         self.source.values[path] = _mark(node)
         self._check_tag(node)
@@ -334,9 +338,13 @@ class _Reader:
         except UnicodeDecodeError:
             self._add(node, "half a character: a surrogate without its other half", "write the character itself")
             return ""
-        found = unprintable(text)
+        found = first_unprintable(text)
         if found:
-            self._add(node, named(path, f"unprintable character {found}"), "write plain text, without escape sequences")
+            self._add(
+                node,
+                with_field_name(path, f"unprintable character {found}"),
+                "write plain text, without escape sequences",
+            )
             return ""
         return text
 
@@ -346,7 +354,7 @@ class _Reader:
             self._add(
                 node,
                 f"the tag {tag} is not read",
-                f"remove it; {self.source.a_what} has text, numbers, lists and mappings only",
+                f"remove it; {self.source.indefinite_label} has text, numbers, lists and mappings only",
             )
 
     def _add(self, node: yaml.Node, message: str, hint: str) -> None:
@@ -354,12 +362,12 @@ class _Reader:
         self.source.problems.append(Problem(line=line, column=column, message=message, hint=hint))
 
     def _too_much(self, path: Path) -> Problem:
-        line, column = self.source.keys.get(path[:1]) or self.source.place(path[:1])
-        deep = len(path) > MOST_DEPTH
-        limit = f"deeper than {MOST_DEPTH} levels" if deep else f"to more than {MOST_VALUES:,} values"
+        line, column = self.source.keys.get(path[:1]) or self.source.position(path[:1])
+        deep = len(path) > MAX_DEPTH
+        limit = f"deeper than {MAX_DEPTH} levels" if deep else f"to more than {MAX_VALUES:,} values"
         message = f"the aliases (*) below here expand {limit}" if not deep else f"the file is nested {limit}"
         return Problem(
-            line=line, column=column, message=message, hint=f"write {self.source.the_what} without nested aliases"
+            line=line, column=column, message=message, hint=f"write {self.source.definite_label} without nested aliases"
         )
 
 
@@ -380,11 +388,11 @@ def plain_value(text: str) -> str | int | float | bool | None:
     if _WHOLE.fullmatch(text):
         return int(text)
     if _DECIMAL.fullmatch(text) and not text.lstrip("+-").startswith("00") and any(sign in text for sign in ".eE"):
-        return Number(text)
+        return ExactNumber(text)
     return text
 
 
-def without_echoes(problems: Sequence[Problem], source: Source) -> list[Problem]:
+def without_consequences(problems: Sequence[Problem], source: YamlSource) -> list[Problem]:
     """Leave out problems on lines whose text is itself wrong: they only follow from that."""
     wrong = {problem.line for problem in source.problems}
     return [problem for problem in problems if problem.line not in wrong]
@@ -395,27 +403,27 @@ def sorted_problems(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column)))
 
 
-def list_errors(error: ValidationError) -> list[ErrorDetails]:
+def root_errors(error: ValidationError) -> list[ErrorDetails]:
     """Return Pydantic's errors without consequential ones: a list with wrong entries is not also "too short"."""
     return [each for each in error.errors(include_url=False) if each["type"] != "too_short" or not each["input"]]
 
 
-def shape_words(detail: ErrorDetails) -> tuple[str, str] | None:
+def type_message(detail: ErrorDetails) -> tuple[str, str] | None:
     """Return message and hint for Pydantic's error about a value of the wrong type; None for other errors."""
     kind, written, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind in ("literal_error", "enum"):
         words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return f"{shown(written)} is not possible here", one_of(written, words)
+        return f"{display_value(written)} is not possible here", choices_hint(written, words)
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"{shown(written)} is not a mapping", "write `key: value` lines below it, indented"
+        return f"{display_value(written)} is not a mapping", "write `key: value` lines below it, indented"
     if kind in ("tuple_type", "list_type"):
-        return f"{shown(written)} is not a list", "write a list: [a, b]"
+        return f"{display_value(written)} is not a list", "write a list: [a, b]"
     if kind == "too_short":
         return "it is empty", "add at least one entry"
     if kind == "string_type":
-        return f"{shown(written)} is not text", "write text, in quotes if it looks like a number"
+        return f"{display_value(written)} is not text", "write text, in quotes if it looks like a number"
     if kind == "string_too_short":
         return "it is empty", "write a name"
     if kind.startswith("date_"):
-        return f"{shown(written)} is not a date", "write year, month and day: 2026-01-31"
+        return f"{display_value(written)} is not a date", "write year, month and day: 2026-01-31"
     return None

@@ -5,7 +5,7 @@ import time
 _BOOTED_AT = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def steady() -> float:
+def steady_time() -> float:
     """Return the wall clock's seconds since 1970, ignoring changes of the clock since this process started.
 
     It goes on while the machine sleeps.

@@ -13,12 +13,12 @@ from pydantic import (
 
 from assay.model.frozen import Frozen
 
-NOT_TOLD = "not told"
+MISSING_TEXT = "not told"
 """Printed in place of a missing value."""
 _KEY = "not_told"
 
 
-class NotTold(Exception):  # noqa: N818
+class MissingValue(Exception):  # noqa: N818
     """A value was read that the evidence lacks. Callers that can do without it catch this.
 
     Attributes:
@@ -31,7 +31,7 @@ class NotTold(Exception):  # noqa: N818
         self.what = what
 
 
-class Telling(Frozen):
+class Partial(Frozen):
     """A model in which some values may be *missing*: reading a missing one raises `NotTold`.
 
     So nothing is concluded from a default that was never measured: a rule that reads a missing value gives no answer,
@@ -41,19 +41,19 @@ class Telling(Frozen):
         may_be_untold: Field that may be missing -> what follows "it is not known" in the message.
     """
 
-    may_be_untold: ClassVar[dict[str, str]]
+    may_be_missing: ClassVar[dict[str, str]]
 
     @classmethod
-    def told(cls, **values: Any) -> Self:
+    def partial(cls, **values: Any) -> Self:
         """Make an instance from incomplete evidence: a field of `may_be_untold` that is not in `values` is missing.
 
         Raises:
             pydantic.ValidationError: A value is of the wrong type, or a field outside `may_be_untold` is not given.
         """
-        return cls.model_validate({**values, _KEY: [name for name in cls.may_be_untold if name not in values]})
+        return cls.model_validate({**values, _KEY: [name for name in cls.may_be_missing if name not in values]})
 
     @classmethod
-    def read(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> Self:
         """Read JSON as `model_validate_json` does, in little more than half the time if no value is missing.
 
         Raises:
@@ -66,27 +66,27 @@ class Telling(Frozen):
         return result  # type: ignore[return-value]
 
     @property
-    def not_told(self) -> tuple[str, ...]:
+    def missing_names(self) -> tuple[str, ...]:
         """The names of the missing values, in the order of the fields."""
         present = self.__dict__
         if len(present) >= len(type(self).model_fields):
             return ()
         return tuple(name for name in type(self).model_fields if name not in present)
 
-    def tells(self, name: str) -> bool:
+    def has(self, name: str) -> bool:
         """Whether a field has a value; None is one."""
         return name in self.__dict__
 
-    def known(self, name: str, otherwise: Any = None) -> Any:
+    def get_value(self, name: str, default: Any = None) -> Any:
         """Return the value of a field, or `otherwise` if it is missing."""
-        return self.__dict__.get(name, otherwise)
+        return self.__dict__.get(name, default)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             """Raise `NotTold` for a missing value; Python calls this only for attributes that are not set."""
             if name in type(self).may_be_untold:
-                raise NotTold(name, type(self).may_be_untold[name])
+                raise MissingValue(name, type(self).may_be_untold[name])
             return super().__getattr__(name)
 
     @model_validator(mode="wrap")
@@ -96,7 +96,7 @@ class Telling(Frozen):
         if names is None:
             found: Self = handler(data)
             return found
-        missing = [name for name in cls.may_be_untold if name in names]
+        missing = [name for name in cls.may_be_missing if name in names]
         known = {name: value for name, value in data.items() if name != _KEY and name not in missing}
         for name in missing:
             if cls.model_fields[name].is_required():
@@ -109,11 +109,11 @@ class Telling(Frozen):
     @model_serializer(mode="wrap")
     def _mark_missing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = handler(self)
-        return {**values, _KEY: list(self.not_told)} if self.not_told else values
+        return {**values, _KEY: list(self.missing_names)} if self.missing_names else values
 
 
 @cache
-def _complete_class(kind: type[Telling]) -> type[Frozen]:
+def _complete_class(kind: type[Partial]) -> type[Frozen]:
     """Return a class with the same fields without the wrap validator, which would turn all JSON into Python objects."""
     fields: dict[str, Any] = {name: (field.annotation, field) for name, field in kind.model_fields.items()}
     return create_model(kind.__name__, __base__=Frozen, **fields)

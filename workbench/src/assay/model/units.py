@@ -84,7 +84,7 @@ def parse_size(written: object) -> int:
     """
     example = "write sizes as 64KiB, 1MB, 2GiB or a whole number of bytes"
     if isinstance(written, bool) or not isinstance(written, int | str):
-        raise UnitError(f"{shown(written)} is not a size", example)
+        raise UnitError(f"{display_value(written)} is not a size", example)
     if isinstance(written, int):
         return _not_negative(written, written, "a size")
     return _parse(written, "a size", SIZE_UNITS, example, _size_hint)
@@ -98,7 +98,7 @@ def parse_duration(written: object) -> int:
     """
     example = "write durations with their unit: 500us, 100ms, 5s, 2m or 1h"
     if isinstance(written, bool) or not isinstance(written, int | float | str):
-        raise UnitError(f"{shown(written)} is not a duration", example)
+        raise UnitError(f"{display_value(written)} is not a duration", example)
     if not isinstance(written, str):
         raise UnitError(f"the duration {written} has no unit", f"write {written}s for seconds, {written}ms for ms")
     return _parse(written, "a duration", DURATION_UNITS, example, lambda _number, _unit: example)
@@ -113,10 +113,10 @@ def parse_rate(written: object) -> float:
     example = "write rates as operations per second: 1000/s"
     if not isinstance(written, str):
         plain = isinstance(written, int | float) and not isinstance(written, bool)
-        raise UnitError(f"{shown(written)} is not a rate", f"write {written}/s" if plain else example)
+        raise UnitError(f"{display_value(written)} is not a rate", f"write {written}/s" if plain else example)
     found = _RATE.fullmatch(written.strip())
     if not found:
-        raise UnitError(f"{shown(written)} is not a rate", example)
+        raise UnitError(f"{display_value(written)} is not a rate", example)
     if found["sign"]:
         raise UnitError(f"{written} is negative", "a rate is above 0")
     return float(found["number"])
@@ -131,7 +131,7 @@ def parse_throughput(written: object) -> float:
     example = "write throughputs as 500MB/s or, in bits, 10Gb/s"
     per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
     if not per_second:
-        raise UnitError(f"{shown(written)} is not a throughput", example)
+        raise UnitError(f"{display_value(written)} is not a throughput", example)
     amount = per_second["amount"]
     found = _QUANTITY.fullmatch(amount)
     if found and found["sign"]:
@@ -150,7 +150,7 @@ def parse_link(written: object) -> int:
     example = "write the speed of a link in bits: 1 Gbit/s or 100 Mbit/s"
     per_second = _PER_SECOND.fullmatch(written.strip()) if isinstance(written, str) else None
     if not per_second:
-        raise UnitError(f"{shown(written)} is not the speed of a link", example)
+        raise UnitError(f"{display_value(written)} is not the speed of a link", example)
     return _parse(per_second["amount"], "the speed of a link", LINK_UNITS, example, lambda _number, _unit: example)
 
 
@@ -173,7 +173,7 @@ def parse_loss(written: object) -> int:
         re.fullmatch(rf"(?P<number>{_NUMBER}) ?(?P<unit>ppm|%)", written.strip()) if isinstance(written, str) else None
     )
     if not found:
-        raise UnitError(f"{shown(written)} is not a share of lost frames", example)
+        raise UnitError(f"{display_value(written)} is not a share of lost frames", example)
     exact = Fraction(found["number"]) * LOSS_UNITS[found["unit"]]
     if exact.denominator != 1:
         raise UnitError(f"{written} is finer than 1 ppm", example)
@@ -284,11 +284,11 @@ def _two_units(seconds: int, big: int, big_name: str, small: int, small_name: st
 def _parse(written: str, what: str, units: dict[str, int], example: str, hint_for: Hint) -> int:
     found = _QUANTITY.fullmatch(written.strip())
     if not found:
-        raise UnitError(f"{shown(written)} is not {what}", example)
+        raise UnitError(f"{display_value(written)} is not {what}", example)
     unit = found["unit"]
     if unit not in units:
         fault = f"unknown unit `{unit}`" if unit else "no unit"
-        raise UnitError(f"{fault} in {shown(written)}", hint_for(found["number"], unit))
+        raise UnitError(f"{fault} in {display_value(written)}", hint_for(found["number"], unit))
     exact = _exact(found["number"], units[unit])
     if exact.denominator != 1:
         least = next(iter(units))
@@ -325,7 +325,7 @@ def _unit_of(text: str) -> str:
     return text.lstrip("0123456789")
 
 
-def shown(written: object) -> str:
+def display_value(written: object) -> str:
     """Return a value that the user wrote, short enough for a message."""
     if isinstance(written, str):
         text = f"`{written}`" if written else "an empty text"
@@ -336,12 +336,12 @@ def shown(written: object) -> str:
     return text if len(text) <= 60 else f"{text[:56]}...`"
 
 
-def or_else(hint: str, other: str) -> str:
+def with_alternative(hint: str, other: str) -> str:
     """Append an alternative to a hint: `did you mean `a`? Or give a file`, `one of: a, b; or give a file`."""
     return f"{hint} Or {other}" if hint.endswith("?") else f"{hint}; or {other}"
 
 
-def one_of(written: object, words: Iterable[str], none: str = "there are none") -> str:
+def choices_hint(written: object, words: Iterable[str], none: str = "there are none") -> str:
     """Return a hint with the allowed words, or with the one probably meant; `none` if no word is allowed."""
     allowed = list(words)
     if not allowed:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import AssayError, LineError
-from assay.model.named import UnreadableError, read_named
+from assay.model.named import UnreadableError, read_user_file
 
 
 @dataclass(frozen=True)
-class Naming:
+class FileOrigin:
     """Where the name of a file came from.
 
     Attributes:
@@ -24,7 +24,7 @@ class Naming:
     """
 
     folder: Path | None = None
-    typed: bool = False
+    is_typed: bool = False
 
     def may_quote(self, path: Path, data: bytes) -> bool:
         """Whether messages may quote the content of a file.
@@ -34,20 +34,22 @@ class Naming:
             data: Content that was read. It is compared, since the path may have been a link to another file at that
                 time.
         """
-        if self.typed or self.folder is None or not path.is_relative_to(self.folder):
-            return self.typed
+        if self.is_typed or self.folder is None or not path.is_relative_to(self.folder):
+            return self.is_typed
         try:
             name = path.relative_to(self.folder)
-            return read_named(name, str(path), "", len(data), below=self.folder) == data
+            return read_user_file(name, str(path), "", len(data), inside=self.folder) == data
         except UnreadableError:
             return False
 
 
-TYPED = Naming(typed=True)
+TYPED_BY_USER = FileOrigin(is_typed=True)
 
 
 @contextlib.contextmanager
-def unquoted(file: object, what: str, see: str, naming: Naming, path: Path, data: bytes) -> Iterator[None]:
+def hide_content(
+    file: object, label: str, show_command: str, origin: FileOrigin, path: Path, data: bytes
+) -> Iterator[None]:
     """Replace errors about a file by errors that contain nothing of it but a line number, unless it may be quoted.
 
     Args:
@@ -64,9 +66,9 @@ def unquoted(file: object, what: str, see: str, naming: Naming, path: Path, data
     try:
         yield
     except AssayError as error:
-        if naming.may_quote(path, data):
+        if origin.may_quote(path, data):
             raise
-        hint = f"`{see}` says what is wrong: it does not lie with the file that names it, and is not quoted"
+        hint = f"`{show_command}` says what is wrong: it does not lie with the file that names it, and is not quoted"
         if isinstance(error, LineError):
-            raise LineError(file, error.line, f"this is no part of {what}", hint, error.exit_code) from None
-        raise AssayError(f"{file}: is not {what}", hint, error.exit_code) from None
+            raise LineError(file, error.line, f"this is no part of {label}", hint, error.exit_code) from None
+        raise AssayError(f"{file}: is not {label}", hint, error.exit_code) from None

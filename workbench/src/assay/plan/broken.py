@@ -5,7 +5,7 @@ from typing import NamedTuple
 from assay.model.base import Code
 
 
-class Broken(NamedTuple):
+class BrokenRule(NamedTuple):
     """A rule that a combination of parameters breaks.
 
     Attributes:

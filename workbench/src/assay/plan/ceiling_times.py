@@ -8,9 +8,9 @@ from assay.model.study.study import Study
 
 PASS_SECONDS = 1.5
 """Typical time of one pass over a device; longer on slow ones."""
-BETWEEN = 4
+PASSES_BETWEEN = 4
 """Typical number of passes between the first and the last one."""
-SHARE = 20
+LEAST_PASS_SPACING = 20
 """Least time between two passes, as a multiple of the time of a pass."""
 MOST_KINDS = 100
 """Most kinds of job whose engine ceiling is measured; the most frequent ones are."""
@@ -24,7 +24,7 @@ def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
         run_seconds: Estimated duration of the whole run.
         pass_seconds: Duration of one pass over all devices.
     """
-    return max(run_seconds / (BETWEEN + 1), SHARE * pass_seconds)
+    return max(run_seconds / (PASSES_BETWEEN + 1), LEAST_PASS_SPACING * pass_seconds)
 
 
 def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tuple[float, float]:
@@ -45,17 +45,17 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
         target = study.targets[case.target]
         if target.has_own_service:
             clients.update((case.target, job_kind(_with_one_lane(case), operation)) for operation in case.operations)
-        elif target.keeps_data and not target.only_read:
+        elif target.keeps_data and not target.is_read_only:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
     engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
     engine += _CLIENT_SECONDS * min(sum(kind is not None for _, kind in clients), MOST_KINDS)
     places = [study.targets[name] for name in names if study.targets[name].through_kernel]
-    if not places or not study.local:
+    if not places or not study.is_local:
         return engine, 0.0
-    in_memory_count = sum(place.in_memory for place in places)
+    in_memory_count = sum(place.is_in_memory for place in places)
     pass_seconds = PASS_SECONDS * (len(places) - in_memory_count)
     before = _HOST_SECONDS + engine + _MEMORY_SECONDS * in_memory_count + 2 * pass_seconds
-    between = min(BETWEEN, int(run_seconds / interval_seconds(run_seconds, pass_seconds)))
+    between = min(PASSES_BETWEEN, int(run_seconds / interval_seconds(run_seconds, pass_seconds)))
     return before, pass_seconds * (between + 1)
 
 

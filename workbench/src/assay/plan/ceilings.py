@@ -23,12 +23,12 @@ from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.jobs import job_objects
 
 ENGINE_PASS_NS = 40_000_000
-NAMES = 100_000
-OBJECTS_EACH = 100_000
+NAME_COUNT = 100_000
+OBJECTS_PER_LANE = 100_000
 """Objects per lane."""
-CACHE_BLOCK = 128 << 10
+CACHE_BLOCK_BYTES = 128 << 10
 """Bytes of a block that fits into a core's own cache, where copies are fastest."""
-LARGE = 1 << 20
+LARGE_RECORD_BYTES = 1 << 20
 """Record size in bytes of sequential ceilings."""
 
 
@@ -58,17 +58,17 @@ def copy_jobs(cpus: int) -> list[CeilingJob]:
     """
     blocks: list[tuple[CeilingName, int, str]] = [
         ("memory copy", COPY_BLOCK, f"{COPY_BLOCK >> 20} MiB"),
-        ("cache copy", CACHE_BLOCK, f"{CACHE_BLOCK >> 10} KiB"),
+        ("cache copy", CACHE_BLOCK_BYTES, f"{CACHE_BLOCK_BYTES >> 10} KiB"),
     ]
     return [
         CeilingJob(
             target=HOST_WIDE,
-            job=make_job(
+            job=ceiling_job(
                 f"ceiling-{name.replace(' ', '-')}",
                 NullTarget(kind="null", memory_copy_bytes=block),
-                [timed("read", ENGINE_PASS_NS * 2) for _ in range(3)],
+                [timed_phase("read", ENGINE_PASS_NS * 2) for _ in range(3)],
                 lanes=cpus,
-                record_size_bytes=min(block, LARGE),
+                record_size_bytes=min(block, LARGE_RECORD_BYTES),
                 file_size_bytes=1 << 40,
                 method="sync",
             ),
@@ -84,7 +84,7 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
     kinds: dict[str, tuple[Case, str, int]] = {}
     for case in cases:
         target = study.targets[case.target]
-        if not target.keeps_data or target.only_read or target.has_own_service:
+        if not target.keeps_data or target.is_read_only or target.has_own_service:
             continue
         for operation in case.operations:
             kind = job_kind(case.parameters, operation)
@@ -107,7 +107,7 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
     before = [Phase(operation=Operation.mkdir, measured=False)] if operation == "rmdir" else []
     phases = [phase] * (1 if whole else 3)
     numbers = range(len(before), len(before) + len(phases))
-    job = make_job(
+    job = ceiling_job(
         f"ceiling-engine-{number}",
         NullTarget(kind="null", make_data=True),
         before + phases,
@@ -126,11 +126,11 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
 def _data_fields(parameters: Parameters, is_on_names: bool) -> dict[str, Any]:
     """Return the job fields for names, objects or a file, large enough for one pass."""
     if parameters.objects is not None:
-        return {**job_objects(parameters.model_copy(update={"objects": OBJECTS_EACH})), "layout": "separate"}
+        return {**job_objects(parameters.model_copy(update={"objects": OBJECTS_PER_LANE})), "layout": "separate"}
     return {
         "record_size_bytes": parameters.record_size or max(parameters.file_size, 1),
         "file_size_bytes": parameters.file_size if is_on_names else 1 << 40,
-        "tree": Tree(files=NAMES) if is_on_names else None,
+        "tree": Tree(files=NAME_COUNT) if is_on_names else None,
     }
 
 
@@ -154,12 +154,12 @@ def stated_ceilings(study: Study, names: Iterable[str]) -> list[Ceiling]:
     return found
 
 
-def timed(operation: str, runtime_ns: int, mix: dict[str, int] | None = None) -> Phase:
+def timed_phase(operation: str, runtime_ns: int, mix: dict[str, int] | None = None) -> Phase:
     """Return a phase with a fixed runtime; for `mix` see `assay.model.study.mixes.mix_of`."""
     return Phase(operation=Operation(operation), runtime_ns=runtime_ns, mix=mix)
 
 
-def make_job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:
+def ceiling_job(name: str, target: object, phases: list[Phase], **fields: object) -> Job:
     """Return a job that measures ceilings; further fields are those of `Job`."""
     values = {"layout": "shared", "interval_ns": 10_000_000_000, **fields}
     return Job(spec_version=SPEC_VERSION, id=name, target=target, phases=phases, **values)

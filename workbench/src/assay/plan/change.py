@@ -6,11 +6,11 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.source import read_source
-from assay.model.study.axis import Kind
+from assay.model.study.axis import ValueKind
 from assay.model.study.names import WORK
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.peers import WORKLOADS
-from assay.model.units import UnitError, one_of, shown
+from assay.model.units import UnitError, choices_hint, display_value
 
 Data = dict[str, Any]
 
@@ -33,14 +33,14 @@ class Change:
     targets: tuple[str, ...] = ()
 
     @property
-    def words(self) -> str:
+    def options_text(self) -> str:
         """The changes as command line options; empty if there are none."""
         parts = [f"--set {written}" for written in self.values]
         parts += [] if self.repeats is None else [f"--repeats {self.repeats}"]
         parts += [f"--only {name}" for name in self.only]
         return " ".join([*parts, *(f"--target {name}" for name in self.targets)])
 
-    def applied(self, data: Data) -> Data:
+    def apply(self, data: Data) -> Data:
         """Return the changed study.
 
         Args:
@@ -66,7 +66,9 @@ def _refuse_unknown(option: str, what: str, requested: Iterable[str], known: Ite
     names = list(known)
     for name in requested:
         if name not in names:
-            raise AssayError(f"{option} {name}: the study has no {what} {shown(name)}", one_of(name, names))
+            raise AssayError(
+                f"{option} {name}: the study has no {what} {display_value(name)}", choices_hint(name, names)
+            )
 
 
 def _with_workloads(data: Data, names: Sequence[str]) -> Data:
@@ -127,17 +129,17 @@ def _set(data: Data, written: str) -> Data:
     name, only = _one_workload(data, name)
     if name not in DEFINITIONS:
         peer = WORKLOADS.get(name)
-        hint = peer.hint(name) if peer else one_of(name, DEFINITIONS)
-        raise AssayError(f"--set {written}: workloads have no parameter {shown(name)}", hint)
+        hint = peer.hint(name) if peer else choices_hint(name, DEFINITIONS)
+        raise AssayError(f"--set {written}: workloads have no parameter {display_value(name)}", hint)
     value = _value(written, text, DEFINITIONS[name].kind)
     workloads, used = {}, False
     for key, work in data["workloads"].items():
         operations = work.get("operations") or (data.get("defaults") or {}).get("operations") or ()
-        is_used = only in ("", key) and DEFINITIONS[name].is_used(operations)
+        is_used = only in ("", key) and DEFINITIONS[name].affects(operations)
         workloads[key] = {**work, name: value} if is_used else work
         used = used or is_used
     if not used:
-        for_what = ", ".join(operation for operation in WORK if DEFINITIONS[name].is_used([operation]))
+        for_what = ", ".join(operation for operation in WORK if DEFINITIONS[name].affects([operation]))
         raise AssayError(f"--set {written}: no workload of the study uses {name}", f"it is for {for_what}")
     return {**data, "workloads": workloads}
 
@@ -148,7 +150,7 @@ def _one_workload(data: Data, name: str) -> tuple[str, str]:
     return (parameter, workload) if dot and workload in data["workloads"] else (name, "")
 
 
-def _value(written: str, text: str, kind: Kind) -> Any:
+def _value(written: str, text: str, kind: ValueKind) -> Any:
     """Parse the text behind `=`: one value, several separated by commas, or YAML as in a study file."""
     listed = text.split(",") if text[0] not in "[{\"'" else [text]
     values = []

@@ -8,10 +8,10 @@ from assay.model.study.mixes import mix_of
 from assay.model.study.names import DELETES
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
-from assay.plan.ceilings import ENGINE_PASS_NS, CeilingJob, make_job
+from assay.plan.ceilings import ENGINE_PASS_NS, CeilingJob, ceiling_job
 from assay.plan.jobs import job_objects
 
-LARGE_BYTES = 8 << 20
+LARGE_OBJECT_BYTES = 8 << 20
 """Object size in bytes from which operations take so long that one pass must be enough."""
 _OBJECTS, _FEW, _MANY = 64, 8, 1000
 _MAKES = ("put", "batch_put")
@@ -24,7 +24,7 @@ class ClientJob(CeilingJob):
         kinds: Number of lanes -> kind of job (`assay.model.study.case.job_kind`).
     """
 
-    kinds: dict[int, str]
+    kind_by_lanes: dict[int, str]
 
 
 def client_jobs(study: Study, cases: Iterable[Case], most: int) -> tuple[list[ClientJob], int]:
@@ -56,7 +56,7 @@ def client_jobs(study: Study, cases: Iterable[Case], most: int) -> tuple[list[Cl
 def _job(
     study: Study, target: str, parameters: Parameters, operation: str, kinds: dict[int, str], number: int
 ) -> ClientJob:
-    large = parameters.object_sizes.largest >= LARGE_BYTES
+    large = parameters.object_sizes.largest >= LARGE_OBJECT_BYTES
     whole = operation in DELETES
     phase = Phase(
         operation=Operation(operation),
@@ -67,7 +67,7 @@ def _job(
     before = [] if operation in _MAKES else [Phase(operation=Operation.prepare, measured=False)]
     phases = [phase] * (1 if whole or large else 3)
     count = _MANY if whole else _FEW if large else max(_OBJECTS, 2 * parameters.queue_depth)
-    job = make_job(
+    job = ceiling_job(
         f"ceiling-client-{number}",
         study.targets[target].at_engine(),
         before + phases,
@@ -81,4 +81,4 @@ def _job(
     )
     numbers = range(len(before), len(before) + len(phases))
     how = "the CPU time of the same kind of job at a service in the engine itself that answers at once"
-    return ClientJob(target=target, job=job, phases=dict.fromkeys(numbers, "client"), how=how, kinds=kinds)
+    return ClientJob(target=target, job=job, phases=dict.fromkeys(numbers, "client"), how=how, kind_by_lanes=kinds)

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from assay.contract._answers import BackendCapabilities, CacheAction
 from assay.contract._generated import DataSpec, Job, Operation, Phase
-from assay.model.result.ceiling import SMALL_RECORD, Ceiling, CeilingName
-from assay.model.result.run import IN_MEMORY
+from assay.model.result.ceiling import MAX_SMALL_RECORD, Ceiling, CeilingName
+from assay.model.result.run import MEMORY_FILESYSTEMS
 from assay.model.study.case import Case
 from assay.model.study.names import READS
 from assay.model.study.study import Study
 from assay.model.units import format_size
-from assay.plan.ceilings import LARGE, CeilingJob, make_job, timed
+from assay.plan.ceilings import LARGE_RECORD_BYTES, CeilingJob, ceiling_job, timed_phase
 
 DIRECTORY = "c0-r0"
 """Directory on a file target while its ceilings are measured: named like that of a case 0, so that cleaning up after a
@@ -30,7 +30,7 @@ FREE_SHARE = 8
 WRITE_NS = 500_000_000
 TRY_NS = 80_000_000
 """Longest time of one phase with one kind of request."""
-SMALL = 4 << 10
+SMALL_RECORD_BYTES = 4 << 10
 MOST_LARGE, MOST_SMALL = 2, 1
 """Most kinds of request taken from the study, with large and with small records."""
 MOST_IN_FLIGHT = 64 << 20
@@ -45,7 +45,7 @@ DEVICE_NAMES: tuple[CeilingName, ...] = (
 )
 
 
-class Way(NamedTuple):
+class RequestKind(NamedTuple):
     """A kind of request: size, number in flight, and how it reaches the kernel.
 
     Attributes:
@@ -73,41 +73,44 @@ class Way(NamedTuple):
         return f"{size}, O_DIRECT, {lanes}{self.depth} in flight{method}"
 
 
-MANY, ONE = Way(1, 16, LARGE, "auto", True), Way(1, 1, LARGE, "sync", True)
+DEEP_REQUESTS, SINGLE_REQUESTS = (
+    RequestKind(1, 16, LARGE_RECORD_BYTES, "auto", True),
+    RequestKind(1, 1, LARGE_RECORD_BYTES, "sync", True),
+)
 
 
-def large_ways(cases: Iterable[Case]) -> tuple[Way, ...]:
+def large_request_kinds(cases: Iterable[Case]) -> tuple[RequestKind, ...]:
     """Return kinds of large requests: the usual ones, and those of the cases that keep most bytes in flight."""
-    found = [way for way in _ways(cases) if way.record > SMALL_RECORD]
+    found = [way for way in _ways(cases) if way.record > MAX_SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth * way.record, way))
-    return _with((MANY, ONE), found, MOST_LARGE)
+    return _with((DEEP_REQUESTS, SINGLE_REQUESTS), found, MOST_LARGE)
 
 
-def small_ways(cases: Iterable[Case], cpus: int) -> tuple[Way, ...]:
+def small_request_kinds(cases: Iterable[Case], cpus: int) -> tuple[RequestKind, ...]:
     """Return kinds of small requests: the usual one, and those of the cases that keep most of them in flight."""
-    found = [way for way in _ways(cases) if way.record <= SMALL_RECORD]
+    found = [way for way in _ways(cases) if way.record <= MAX_SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth, way.record, way))
-    return _with((Way(min(2, cpus), 64, SMALL, "auto", True),), found, MOST_SMALL)
+    return _with((RequestKind(min(2, cpus), 64, SMALL_RECORD_BYTES, "auto", True),), found, MOST_SMALL)
 
 
-def _ways(cases: Iterable[Case]) -> list[Way]:
+def _ways(cases: Iterable[Case]) -> list[RequestKind]:
     """Return the kinds of request of cases with O_DIRECT; in others the kernel chooses the requests to the device."""
     found = {}
     for case in cases:
         item = case.parameters
         if item.record_size and item.cache == "direct" and item.rate is None:
-            way = Way(item.lanes, item.queue_depth, item.record_size, item.method, True)
+            way = RequestKind(item.lanes, item.queue_depth, item.record_size, item.method, True)
             if way.lanes * way.depth * way.record <= MOST_IN_FLIGHT:
                 found[_normalised(way)] = way
     return list(found.values())
 
 
-def _normalised(way: Way) -> Way:
+def _normalised(way: RequestKind) -> RequestKind:
     """Normalise a kind of request: at depth 1 `auto` means `sync`."""
     return way._replace(method="sync") if way.depth == 1 and way.method == "auto" else way
 
 
-def _with(usual: tuple[Way, ...], others: Iterable[Way], most: int) -> tuple[Way, ...]:
+def _with(usual: tuple[RequestKind, ...], others: Iterable[RequestKind], most: int) -> tuple[RequestKind, ...]:
     further = [way for way in others if _normalised(way) not in usual]
     return (*usual, *further[:most])
 
@@ -122,7 +125,7 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
         destroy: The user has confirmed that devices may be overwritten.
     """
     free = (place.place.free_bytes if place.place else None) or 0
-    size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE * LARGE)
+    size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE_RECORD_BYTES * LARGE_RECORD_BYTES)
     if size < LEAST_BYTES:
         return Ceiling(
             name="device write",
@@ -132,13 +135,13 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
             how="",
             reason=f"less than {LEAST_BYTES * FREE_SHARE >> 20} MiB are free",
         )
-    way = MANY if bypasses(place) else Way(1, 1, LARGE, "auto", False)
+    way = DEEP_REQUESTS if bypasses_cache(place) else RequestKind(1, 1, LARGE_RECORD_BYTES, "auto", False)
     job = _job("ceiling-write", study, name, destroy, way, size, [_write_phase()], keep_files=True, reuse_files=False)
     return CeilingJob(target=name, job=job, phases={} if in_memory(place) else {0: "device write"}, how=way.words)
 
 
 def device_jobs(
-    study: Study, name: str, place: BackendCapabilities, written: int, ways: tuple[Sequence[Way], Sequence[Way]],
+    study: Study, name: str, place: BackendCapabilities, written: int, request_kinds: tuple[Sequence[RequestKind], Sequence[RequestKind]],
     cpus: int, destroy: bool,
 ) -> list[CeilingJob]:  # fmt: skip
     """Return the other jobs of a pass over a device, in order; all keep the file.
@@ -154,21 +157,21 @@ def device_jobs(
     """
     jobs: list[CeilingJob] = []
 
-    def add(way: Way, phases: list[tuple[CeilingName, Phase]]) -> None:
+    def add(way: RequestKind, phases: list[tuple[CeilingName, Phase]]) -> None:
         size = written // (way.record * way.lanes) * (way.record * way.lanes)
         if size:
             job = _job(f"ceiling-{len(jobs)}", study, name, destroy, way, size, [phase for _, phase in phases])
             names = dict(enumerate(name for name, _ in phases))
             jobs.append(CeilingJob(target=name, job=job, phases=names, how=way.words))
 
-    if bypasses(place):
-        for way in ways[0]:
-            add(way, [("device read", timed("read", TRY_NS)), ("device rewrite", timed("rewrite", TRY_NS))])
-        for way in ways[1]:
-            random = [timed(operation, TRY_NS) for operation in ("random_read", "random_write")]
+    if bypasses_cache(place):
+        for way in request_kinds[0]:
+            add(way, [("device read", timed_phase("read", TRY_NS)), ("device rewrite", timed_phase("rewrite", TRY_NS))])
+        for way in request_kinds[1]:
+            random = [timed_phase(operation, TRY_NS) for operation in ("random_read", "random_write")]
             add(way, [("device random read", random[0]), ("device random write", random[1])])
     # Writing the file again takes about as long as the first time, `WRITE_NS` at most.
-    buffered = Way(min(2, cpus), 1, LARGE, "sync", False)
+    buffered = RequestKind(min(2, cpus), 1, LARGE_RECORD_BYTES, "sync", False)
     writes: list[tuple[CeilingName, Phase]] = [
         ("device rewrite", Phase(operation=Operation.rewrite)),
         ("device write", Phase(operation=Operation.write)),
@@ -180,7 +183,7 @@ def device_jobs(
     return jobs
 
 
-def again_job(
+def remeasure_job(
     study: Study, case: Case, operation: str, name: CeilingName, most: int, destroy: bool
 ) -> CeilingJob | None:
     """Return a job that measures a ceiling again, with the requests of a result that exceeded it; None without space.
@@ -195,7 +198,7 @@ def again_job(
     """
     item = case.parameters
     direct = item.cache == "direct"
-    way = Way(item.lanes, item.queue_depth, item.record_size or LARGE, item.method, direct)
+    way = RequestKind(item.lanes, item.queue_depth, item.record_size or LARGE_RECORD_BYTES, item.method, direct)
     files = item.lanes if item.layout == "separate" else 1
     whole = way.record * (1 if files > 1 else way.lanes)
     size = min(item.file_size, most // files) // whole * whole
@@ -218,7 +221,7 @@ def again_job(
     return CeilingJob(target=case.target, job=job, phases=phases, how=f"{way.words}, as {operation} of {case.label}")
 
 
-def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) -> CeilingJob:
+def page_cache_job(study: Study, name: str, written: int, cpus: int, destroy: bool) -> CeilingJob:
     """Return the last job at a target, which reads the file from the page cache and removes it.
 
     Args:
@@ -228,15 +231,15 @@ def cached_job(study: Study, name: str, written: int, cpus: int, destroy: bool) 
         cpus: Number of CPUs that may be used.
         destroy: See `writing_job`.
     """
-    way = Way(cpus, 1, LARGE >> 3, "sync", False)
-    phases = [Phase(operation=Operation.read, measured=False), *[timed("read", 2 * TRY_NS)] * 2]
+    way = RequestKind(cpus, 1, LARGE_RECORD_BYTES >> 3, "sync", False)
+    phases = [Phase(operation=Operation.read, measured=False), *[timed_phase("read", 2 * TRY_NS)] * 2]
     size = min(written, LEAST_BYTES)
     job = _job("ceiling-cached", study, name, destroy, way, size, phases, keep_files=False)
     how = f"128 KiB reads of a file of {size >> 20} MiB in the page cache, {cpus} lanes"
     return CeilingJob(target=name, job=job, phases={1: "page cache read", 2: "page cache read"}, how=how)
 
 
-def unmeasured(name: str, reason: str, names: Iterable[CeilingName] = ("page cache read",)) -> list[Ceiling]:
+def unmeasured_ceilings(name: str, reason: str, names: Iterable[CeilingName] = ("page cache read",)) -> list[Ceiling]:
     """Return entries for ceilings of a target that could not be measured, with the reason."""
     words = reason or "the file to read could not be written"
     return [
@@ -254,10 +257,10 @@ def unmeasured(name: str, reason: str, names: Iterable[CeilingName] = ("page cac
 
 def in_memory(place: BackendCapabilities) -> bool:
     """Return whether the place is in memory, without a device below it."""
-    return place.place is not None and place.place.filesystem in IN_MEMORY
+    return place.place is not None and place.place.filesystem in MEMORY_FILESYSTEMS
 
 
-def bypasses(place: BackendCapabilities) -> bool:
+def bypasses_cache(place: BackendCapabilities) -> bool:
     """Return whether O_DIRECT works there and really bypasses the page cache."""
     return place.direct and place.direct_bypasses_cache
 
@@ -272,7 +275,7 @@ def _evicted_phase(operation: str) -> Phase:
 
 
 def _job(
-    job: str, study: Study, name: str, destroy: bool, way: Way, size: int, phases: list[Phase], **fields: Any
+    job: str, study: Study, name: str, destroy: bool, way: RequestKind, size: int, phases: list[Phase], **fields: Any
 ) -> Job:
     place = study.targets[name].plain_target(DIRECTORY, destroy)
     if "shares" in type(place).model_fields:
@@ -289,4 +292,4 @@ def _job(
         "keep_files": True,
         "reuse_files": True,
     }
-    return make_job(job, place, phases, **{**values, **fields})
+    return ceiling_job(job, place, phases, **{**values, **fields})

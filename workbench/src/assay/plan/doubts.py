@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from assay.model.study.case import Case
-from assay.model.study.repeats import LEAST_BEFORE_LOOK, LEAST_COMPARED
+from assay.model.study.repeats import MIN_BEFORE_LOOK, MIN_COMPARED
 from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
@@ -12,7 +12,7 @@ LEAST_INTERVAL = 3
 """Fewest repeats for a useful confidence interval."""
 
 
-def doubts(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tuple[str, ...]:
+def study_warnings(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tuple[str, ...]:
     """Return why the study cannot answer its question, one line each with a remedy; empty if it can.
 
     Args:
@@ -22,10 +22,10 @@ def doubts(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tupl
     """
     repeating, found = study.repeating, []
     count = f"{repeating.most} {'repeat' if repeating.most == 1 else 'repeats'}"
-    if len(study.targets) > 1 and repeating.most < LEAST_COMPARED:
+    if len(study.targets) > 1 and repeating.most < MIN_COMPARED:
         found.append(
             f"{count} cannot show which target is faster, however far apart they are: leave `repeats` out, or write"
-            f" {LEAST_BEFORE_LOOK} or more"
+            f" {MIN_BEFORE_LOOK} or more"
         )
     elif repeating.most < LEAST_INTERVAL:
         found.append(f"{count} give no interval worth the name: {LEAST_INTERVAL} are the least, 8 are better")
@@ -37,10 +37,10 @@ def doubts(study: Study, cases: Iterable[Case], estimate: StudyEstimate) -> tupl
             f" the {limit} that the study has for all of them: use fewer cases, or shorter ones"
         )
     requests = ((case, item.requests * study.repeats) for case, item in zip(cases, estimate.cases, strict=True))
-    return (*found, *beyond_limits(study, requests))
+    return (*found, *request_limit_warnings(study, requests))
 
 
-def beyond_limits(study: Study, requests: Iterable[tuple[Case, float]]) -> tuple[str, ...]:
+def request_limit_warnings(study: Study, requests: Iterable[tuple[Case, float]]) -> tuple[str, ...]:
     """Return a line for each target that would get more requests than its `max_requests`.
 
     Args:

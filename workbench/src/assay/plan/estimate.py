@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay.model.frozen import Frozen
 from assay.model.study.case import Case
-from assay.model.study.mixes import mix_of, moving, read_part
+from assay.model.study.mixes import mix_of, moved_shares, read_share
 from assay.model.study.names import CREATES, DELETES, LOOKUPS, METADATA, OBJECTS, WRITES
 from assay.model.study.parameters import Parameters
 from assay.model.study.repeats import Repeats
@@ -22,7 +22,7 @@ from assay.plan.ceiling_times import ceiling_times
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.phases import leg_starts, plan_phases, times_of
 
-BUFFERED = 5e-6
+BUFFERED_SECONDS = 5e-6
 """Seconds of an operation that is served by the page cache or the kernel's cache of names."""
 ENTRY_SECONDS = 0.3e-6
 """Time that each entry adds to the listing of a directory."""
@@ -50,9 +50,9 @@ DROP_SECONDS = 0.3
 _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_mix"})
 
 
-UNSIZED = "of unknown size"
+UNKNOWN_SIZE = "of unknown size"
 """Words for an amount that is unknown until objects are listed."""
-LEAST_TOLD = 1.0
+LEAST_SHOWN_SECONDS = 1.0
 """Least seconds for ceilings that the text mentions."""
 
 
@@ -78,15 +78,15 @@ class CaseEstimate(Frozen):
     read: int
     space: int
     requests: int = 0
-    sized: bool = True
+    has_known_sizes: bool = True
 
     @property
-    def read_words(self) -> str:
+    def read_text(self) -> str:
         """Amount that is read, in words."""
-        return about_size(self.read) if self.sized else UNSIZED
+        return about_size(self.read) if self.has_known_sizes else UNKNOWN_SIZE
 
 
-FAR = 2.0
+FAR_BOUND_RATIO = 2.0
 """Ratio of bound to estimate above which the text explains when the bound is reached."""
 
 
@@ -121,34 +121,36 @@ class StudyEstimate(Frozen):
     ceilings_before: float = 0.0
     ceilings_later: float = 0.0
     requests: int = 0
-    sized: bool = True
+    has_known_sizes: bool = True
 
-    def read_words(self, about: str = "") -> str:
+    def read_text(self, about: str = "") -> str:
         """Return the amount that is read, in words; `about` is put before a number."""
         read = f"{about}{about_size(self.read)}"
-        if self.sized:
+        if self.has_known_sizes:
             return read
-        return f"{read} and what is {UNSIZED}" if self.read else UNSIZED
+        return f"{read} and what is {UNKNOWN_SIZE}" if self.read else UNKNOWN_SIZE
 
     @property
-    def requests_words(self) -> str:
+    def requests_text(self) -> str:
         """Number of requests to services of objects, which may charge for each, in words; empty if there are none."""
         return f", in about {self.requests:,} requests" if self.requests else ""
 
     @property
-    def words(self) -> str:
+    def time_text(self) -> str:
         """Expected time in words: a range if the number of repeats is open, and the upper bound if there is one."""
         least, most = about_duration(self.least_seconds), about_duration(self.seconds)
         words = f"about {most}" if least == most else f"about {least} to {most}"
         if self.at_most_seconds is not None:
-            far = self.at_most_seconds > FAR * self.seconds
+            far = self.at_most_seconds > FAR_BOUND_RATIO * self.seconds
             words += f", at most {about_duration(self.at_most_seconds)}"
             words += " if every phase takes all of its time limit" if far else ""
         ceilings = self.ceilings_before + self.ceilings_later
-        return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_TOLD else words
+        return (
+            f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_SHOWN_SECONDS else words
+        )
 
 
-def key_of(case: Case) -> tuple[object, ...]:
+def work_key(case: Case) -> tuple[object, ...]:
     """Return a key that is equal for cases with the same work, in one study or in two runs; ids do not matter."""
     return (case.target, case.operations, *case.parameters.__dict__.values())
 
@@ -170,7 +172,7 @@ def estimate_study(
     estimates: list[CaseEstimate] = []
     for case in cases:
         uses = study.repeats * users[shared.first.get(case.id, "")]
-        key = (uses, *key_of(case))
+        key = (uses, *work_key(case))
         if key not in known:
             known[key] = estimate_case(study.targets[case.target], case, study.launcher, max(1, uses))
         seconds = measured.get(case.id, known[key].seconds)
@@ -191,7 +193,7 @@ def estimate_study(
         ceilings_before=ceilings[0],
         ceilings_later=ceilings[1],
         requests=sum(item.requests for item in estimates) * study.repeats,
-        sized=all(item.sized for item in estimates),
+        has_known_sizes=all(item.has_known_sizes for item in estimates),
     )
 
 
@@ -231,7 +233,7 @@ def _peak_space(
             # Shared files stay until the end of the run.
             shared_bytes[case.target] += item.space * (shared.first[case.id] == case.id)
             continue
-        if study.output.keep_files and study.targets[case.target].adds_up:
+        if study.output.keep_files and study.targets[case.target].accumulates_data:
             peak[case.target] += item.space * study.repeats
         else:
             peak[case.target] = max(peak[case.target], item.space)
@@ -267,7 +269,7 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         bounded = bounded and limit is not None
         extra = PHASE_SECONDS + (DROP_SECONDS if parameters.cache == "drop" else 0)
         seconds, at_most = seconds + time + extra, at_most + (limit or 0) / 1e9 + extra
-        reads, requests = read_part(operation, parameters), requests + sent
+        reads, requests = read_share(operation, parameters), requests + sent
         written, read = written + amount * (1 - reads), read + amount * reads
         if operation in (*WRITES, "create", "put") and not present:
             present = min(amount, data)
@@ -281,7 +283,7 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
         read=math.ceil(read) if target.keeps_data else 0,
         space=_space(case, data) if target.keeps_data else 0,
         requests=math.ceil(requests) if case.group == "objects" and target.keeps_data else 0,
-        sized=case.group != "objects" or object_estimate.is_sized(case.operations, parameters),
+        has_known_sizes=case.group != "objects" or object_estimate.has_known_sizes(case.operations, parameters),
     )
 
 
@@ -308,7 +310,7 @@ def _preparation(operation: str, parameters: Parameters, speed: Speed, missing: 
     """Return (seconds, requests) of an unmeasured phase that makes `missing` bytes of data."""
     if parameters.objects is None:
         return missing / speed.bandwidth + _names(operation, parameters) * speed.change, 0.0
-    requests, each = object_estimate.pass_of(operation, parameters)
+    requests, each = object_estimate.requests_of_pass(operation, parameters)
     sent = min(requests, missing / each)
     return sent * object_estimate.request_seconds(operation, parameters, speed), sent
 
@@ -327,7 +329,9 @@ def _space(case: Case, data: int) -> int:
     if parameters.files is None:
         return data
     blocks = math.ceil(parameters.sizes.records(BLOCK_BYTES)) if parameters.file_size else 0
-    directories = parameters.all_files if {"mkdir", "rmdir"}.intersection(case.operations) else parameters.leaves
+    directories = (
+        parameters.all_files if {"mkdir", "rmdir"}.intersection(case.operations) else parameters.directory_count
+    )
     return (blocks * parameters.all_files + directories) * BLOCK_BYTES
 
 
@@ -337,18 +341,18 @@ def _names(operation: str, parameters: Parameters) -> float:
         return 0.0
     if operation != "readdir":
         return float(parameters.all_files)
-    return float(min(parameters.leaves, parameters.files) * parameters.all_lanes)
+    return float(min(parameters.directory_count, parameters.files) * parameters.all_lanes)
 
 
 def _once(operation: str, parameters: Parameters) -> tuple[float, float]:
     """Return (operations, bytes of each) of a phase that handles all data, names or objects once."""
     if operation in OBJECTS:
-        return object_estimate.pass_of(operation, parameters)
+        return object_estimate.requests_of_pass(operation, parameters)
     if parameters.record_size is None:
         return _names(operation, parameters), parameters.file_size if operation == "create" else 0
     if parameters.files is not None:
         records = parameters.all_files * parameters.sizes.records(parameters.record_size)
-        moved = sum(moving(operation, parameters)) if operation == "file_mix" else 1.0
+        moved = sum(moved_shares(operation, parameters)) if operation == "file_mix" else 1.0
         return records * moved, parameters.data_set_bytes / records
     files = parameters.all_lanes if parameters.layout == "separate" else 1
     return float(parameters.file_size // parameters.record_size * files), parameters.record_size
@@ -380,7 +384,7 @@ def _operation_seconds(operation: str, parameters: Parameters, speed: Speed) -> 
     direct = parameters.cache == "direct" or (operation in WRITES and parameters.sync in ("o_sync", "o_dsync"))
     scattered = operation in _SCATTERED and parameters.cache != "keep"
     reaches_storage = direct or scattered or not speed.words
-    start = speed.operation if reaches_storage else min(BUFFERED, speed.operation)
+    start = speed.operation if reaches_storage else min(BUFFERED_SECONDS, speed.operation)
     depth = parameters.in_flight
     each: float = parameters.record_size or 0
     if parameters.files is not None:
@@ -395,10 +399,10 @@ def _file_seconds(operation: str, parameters: Parameters, speed: Speed) -> float
     """Return the seconds to open a file of a set, flush it if the sync policy says so, and close it."""
     if not speed.words:
         return 2 * speed.operation
-    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
+    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED_SECONDS
     made = speed.change * _changes(operation, parameters)
     flushed = speed.operation if operation in WRITES and parameters.sync in ("fsync", "fdatasync") else 0.0
-    return lookup + BUFFERED + made + flushed
+    return lookup + BUFFERED_SECONDS + made + flushed
 
 
 def _changes(operation: str, parameters: Parameters) -> float:
@@ -406,17 +410,17 @@ def _changes(operation: str, parameters: Parameters) -> float:
     if operation != "file_mix":
         return float(operation in CREATES)
     shares = mix_of(operation, parameters) or {}
-    return (shares.get("create", 0) + shares.get("unlink", 0)) / 100 / sum(moving(operation, parameters))
+    return (shares.get("create", 0) + shares.get("unlink", 0)) / 100 / sum(moved_shares(operation, parameters))
 
 
 def _name_seconds(operation: str, parameters: Parameters, speed: Speed) -> float:
     """Return the same for a metadata operation: a rough guess, since file systems differ by a factor of 100."""
     if not speed.words:
         return speed.operation / parameters.in_flight
-    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED
+    lookup = speed.operation if parameters.cache in ("drop", "remount") else BUFFERED_SECONDS
     start = lookup if operation in LOOKUPS else speed.change
     if operation == "readdir":
-        start += (parameters.files or 0) / parameters.leaves * ENTRY_SECONDS
+        start += (parameters.files or 0) / parameters.directory_count * ENTRY_SECONDS
     contents = parameters.file_size if operation == "create" else 0
     return start / min(parameters.in_flight, speed.parallel) + contents / speed.bandwidth
 
@@ -442,17 +446,17 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             f"at most {speed.parallel:.0f} at once."
         )
         object_cases = [case for case in cases if case.target == name and case.group == "objects"]
-        if any(case.parameters.existing for case in object_cases):
+        if any(case.parameters.has_existing_objects for case in object_cases):
             lines.append(
                 f"{name}: each repeat first lists its objects, which alone tells how many and how large they are: "
                 "times and requests are for as many as the lanes may have, without the list, and without the bytes "
                 "of the objects."
             )
-        if any(not case.parameters.existing for case in object_cases):
+        if any(not case.parameters.has_existing_objects for case in object_cases):
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
-        if any(case.metadata for case in cases if case.target == name):
+        if any(case.is_metadata for case in cases if case.target == name):
             lines.append(
-                f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED)} to look at one, "
+                f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED_SECONDS)} to look at one, "
                 f"or {_brief(speed.operation)} after the caches were dropped."
             )
     lines += _start_words(study, unmeasured)

@@ -5,14 +5,14 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.axis import AxisValue
-from assay.model.study.case import Case, Excluded
-from assay.model.study.contents import sizes_of
+from assay.model.study.case import Case, ExcludedPoint
+from assay.model.study.contents import parse_sizes
 from assay.model.study.parameters import Parameters
-from assay.model.study.study import KINDS, MOST_CASES, MOST_JOBS, Study, Workload
-from assay.plan.broken import Broken
-from assay.plan.file_sets import counted_files, shared_out
+from assay.model.study.study import MAX_CASES, MAX_JOBS, VALUE_KINDS, Study, Workload
+from assay.plan.broken import BrokenRule
+from assay.plan.file_sets import scaled_file_counts, size_of_each_file
 from assay.plan.layout.blocks import segment_bytes
 from assay.plan.rules import broken_rules
 from assay.plan.where import Condition, ExpressionError
@@ -30,23 +30,23 @@ class Expansion(NamedTuple):
     """
 
     cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    faults: tuple[Fault, ...]
+    excluded: tuple[ExcludedPoint, ...]
+    faults: tuple[FieldFault, ...]
 
 
 def expand(study: Study) -> Expansion:
     """Return all cases of a study. One with more than `MOST_CASES` combinations is refused without expanding it."""
     counts = {name: count_cases(study, workload) for name, workload in study.workloads.items()}
     total = sum(counts.values())
-    if total > MOST_CASES:
+    if total > MAX_CASES:
         return Expansion((), (), (_too_many(study, counts, total),))
     work = _Expander(study)
     for name, workload in study.workloads.items():
         work.add(name, workload)
     jobs = len(work.cases) * study.repeats
-    if jobs > MOST_JOBS:
-        message = f"{len(work.cases):,} cases x {study.repeats:,} repeats are {jobs:,}, more than {MOST_JOBS:,}"
-        work.faults.append(Fault(path=("repeats",), message=message, hint="repeat less often, or shorten axes"))
+    if jobs > MAX_JOBS:
+        message = f"{len(work.cases):,} cases x {study.repeats:,} repeats are {jobs:,}, more than {MAX_JOBS:,}"
+        work.faults.append(FieldFault(path=("repeats",), message=message, hint="repeat less often, or shorten axes"))
     return Expansion(tuple(work.cases), tuple(work.excluded), tuple(work.faults))
 
 
@@ -63,17 +63,17 @@ def _targets(study: Study, workload: Workload) -> tuple[str, ...]:
 def _dimensions(workload: Workload) -> list[tuple[str, ...]]:
     """Return the axes; zipped ones form a group at the position of its first member."""
     groups = {field: group for group in workload.zip for field in group}
-    return list(dict.fromkeys(groups.get(field, (field,)) for field in workload.swept))
+    return list(dict.fromkeys(groups.get(field, (field,)) for field in workload.swept_fields))
 
 
-def _too_many(study: Study, counts: dict[str, int], total: int) -> Fault:
+def _too_many(study: Study, counts: dict[str, int], total: int) -> FieldFault:
     name = max(counts, key=lambda workload: counts[workload])
     workload = study.workloads[name]
-    longest = max(workload.swept, key=lambda field: workload.axis(field).count(), default=None)
+    longest = max(workload.swept_fields, key=lambda field: workload.axis(field).count(), default=None)
     path = ("workloads", name, longest) if longest else ("workloads", name)
-    message = f"the study has {total:,} combinations, more than {MOST_CASES:,}"
+    message = f"the study has {total:,} combinations, more than {MAX_CASES:,}"
     hint = "shorten axes, use factor instead of step, or zip axes together"
-    return Fault(path=path, message=message, hint=hint, named=False)
+    return FieldFault(path=path, message=message, hint=hint, names_field=False)
 
 
 def _combinations(workload: Workload) -> Iterator[Values]:
@@ -81,7 +81,7 @@ def _combinations(workload: Workload) -> Iterator[Values]:
     dimensions = _dimensions(workload)
     columns = [list(zip(*(workload.axis(field).values() for field in group), strict=True)) for group in dimensions]
     names = [field for group in dimensions for field in group]
-    order = workload.swept
+    order = workload.swept_fields
     for point in itertools.product(*columns):
         values = dict(zip(names, itertools.chain.from_iterable(point), strict=True))
         yield {field: values[field] for field in order}
@@ -93,17 +93,19 @@ class _Expander:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.cases: list[Case] = []
-        self.excluded: list[Excluded] = []
-        self.faults: list[Fault] = []
+        self.excluded: list[ExcludedPoint] = []
+        self.faults: list[FieldFault] = []
 
     def add(self, name: str, workload: Workload) -> None:
         """Expand one workload on all its targets."""
         before, faults_before = len(self.cases), len(self.faults)
-        fixed: Values = {field: workload.axis(field).values()[0] for field in KINDS if not workload.axis(field).swept}
+        fixed: Values = {
+            field: workload.axis(field).values()[0] for field in VALUE_KINDS if not workload.axis(field).swept
+        }
         points = [(axes, self._parameters(workload, fixed, axes)) for axes in _combinations(workload)]
         broken = [broken_rules(parameters.__dict__, workload.operations) for _axes, parameters in points]
         rules = _Rules(self.study, name, workload)
-        found: list[Broken] = []
+        found: list[BrokenRule] = []
         try:
             for target in _targets(self.study, workload):
                 for (axes, parameters), problems in zip(points, broken, strict=True):
@@ -120,7 +122,7 @@ class _Expander:
         if len(self.cases) == before and len(self.faults) == faults_before:
             message = "where and exclude leave no case"
             path = ("workloads", name, "where" if workload.where else "exclude")
-            self.faults.append(Fault(path=path, message=message, hint="loosen them, or remove the workload"))
+            self.faults.append(FieldFault(path=path, message=message, hint="loosen them, or remove the workload"))
 
     def _parameters(self, workload: Workload, fixed: Values, axes: Values) -> Parameters:
         values = {**fixed, **axes}
@@ -133,17 +135,17 @@ class _Expander:
                 1, int(values["streams"]) // (int(values["hosts"] or 1) * int(values["tasks_per_host"] or 1))
             )
         if values["total_size"] is not None:
-            values["file_size"] = shared_out(values)
+            values["file_size"] = size_of_each_file(values)
         if values["file_sizes"] is not None:
-            values["file_size"] = sizes_of(values["file_sizes"]).largest  # type: ignore[arg-type]
+            values["file_size"] = parse_sizes(values["file_sizes"]).largest  # type: ignore[arg-type]
         if values["segments"] is not None:
             values["file_size"] = values["segments"] * segment_bytes(values)
         if values["files"] is not None or values["total_files"] is not None:
-            values |= counted_files(values)
+            values |= scaled_file_counts(values)
         return Parameters.model_construct(**values)  # type: ignore[arg-type]
 
     def _add_case(self, target: str, name: str, workload: Workload, axes: Values, parameters: Parameters) -> None:
-        shown = " ".join(f"{field}={KINDS[field].text(value)}" for field, value in axes.items())
+        shown = " ".join(f"{field}={VALUE_KINDS[field].display(value)}" for field, value in axes.items())
         self.cases.append(
             Case.model_construct(
                 id=f"c{len(self.cases) + 1:04d}",
@@ -158,7 +160,7 @@ class _Expander:
 
 
 class _ConditionError(Exception):
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: FieldFault) -> None:
         super().__init__(fault.message)
         self.fault = fault
 
@@ -172,7 +174,7 @@ class _Rules:
         self.where = Condition(workload.where, *names) if workload.where is not None else None
         self.exclude = {rule: (Condition(item.when, *names), item.why) for rule, item in workload.exclude.items()}
 
-    def leaves_out(self, target: str, axes: Values, parameters: Parameters) -> Excluded | None:
+    def leaves_out(self, target: str, axes: Values, parameters: Parameters) -> ExcludedPoint | None:
         """Return the exclusion that applies to a combination; None if it stays."""
         if self.where is None and not self.exclude:
             return None
@@ -184,24 +186,24 @@ class _Rules:
                 return self._excluded(target, axes, rule, why)
         return None
 
-    def _excluded(self, target: str, axes: Values, rule: str, reason: str) -> Excluded:
-        return Excluded.model_construct(target=target, workload=self.name, axes=axes, rule=rule, reason=reason)
+    def _excluded(self, target: str, axes: Values, rule: str, reason: str) -> ExcludedPoint:
+        return ExcludedPoint.model_construct(target=target, workload=self.name, axes=axes, rule=rule, reason=reason)
 
     def _holds(self, condition: Condition, values: Values, field: tuple[str, ...]) -> bool:
         try:
             return condition.holds(values)
         except ExpressionError as error:
             path = ("workloads", self.name, *field)
-            raise _ConditionError(Fault(path=path, message=error.message, hint=error.hint)) from None
+            raise _ConditionError(FieldFault(path=path, message=error.message, hint=error.hint)) from None
 
 
-def _faults_by_rule(name: str, problems: list[Broken]) -> Iterator[Fault]:
+def _faults_by_rule(name: str, problems: list[BrokenRule]) -> Iterator[FieldFault]:
     """Yield one fault per rule, with the number of cases that break it."""
-    by_rule: dict[str, list[Broken]] = {}
+    by_rule: dict[str, list[BrokenRule]] = {}
     for broken in problems:
         by_rule.setdefault(broken.rule, []).append(broken)
     for group in by_rule.values():
         first = group[0]
         more = f" ({len(group)} cases)" if len(group) > 1 else ""
         message = f"{first.message}{more}"
-        yield Fault(path=("workloads", name, first.field), message=message, hint=first.hint)
+        yield FieldFault(path=("workloads", name, first.field), message=message, hint=first.hint)

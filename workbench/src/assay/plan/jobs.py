@@ -28,13 +28,13 @@ from assay.contract._generated import (
 from assay.model.frozen import Frozen
 from assay.model.result.layers import Layer
 from assay.model.study.case import Case
-from assay.model.study.contents import Sizes, access_of
+from assay.model.study.contents import Sizes, parse_access
 from assay.model.study.mixes import mix_of
-from assay.model.study.names import REORDERED, TAKES_ANY, WEARS
+from assay.model.study.names import ANY_ORDER, REORDERED, WEAR_OUT
 from assay.model.study.parameters import DEFINITIONS, Parameters
 from assay.model.study.study import Study
 from assay.plan.layout.blocks import block_bytes
-from assay.plan.objects import batch_of, piece_bytes
+from assay.plan.objects import batch_size, piece_bytes
 from assay.plan.phases import cache_action, job_id, plan_phases, times_of
 from assay.plan.tree import PhasePlan
 
@@ -80,13 +80,13 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
 
 ERROR_LIMIT = 100
 """Failed operations after which a lane stops."""
-MOST_WATCHED = 64
+MOST_WATCHED_DEVICES = 64
 """Most block devices whose requests an engine counts."""
 LEASE_NS = 4 * 10**9
 """An engine on another host stops after this time without a message: its controller or the network has failed."""
 
 
-def together(job: Job, ranks: int) -> Job:
+def joint_job(job: Job, ranks: int) -> Job:
     """Return the job for several engines, which wait for each other."""
     return job.model_copy(update={"ranks": ranks, "wait_for_go": True, "lease_ns": LEASE_NS})
 
@@ -129,13 +129,13 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         data=DataSpec(**_placed(parameters, "data")),
         phases=[_phase(planned, case) for planned in plan_phases(case)],
         interval_ns=study.output.interval_for(parameters.runtime),
-        error_limit=1 if target.waits_when_gone else ERROR_LIMIT,
+        error_limit=1 if target.times_out_when_lost else ERROR_LIMIT,
         keep_files=study.output.keep_files,
         **_data_fields(parameters),
         **{**_placed(parameters), "lanes": parameters.host_lanes, "block_size_bytes": block_bytes(parameters)},
     )
     if parameters.hosts > 1:
-        job = together(job, parameters.hosts)
+        job = joint_job(job, parameters.hosts)
     limit = parameters.memory_limit if parameters.cache == "limit" else None
     return PlannedJob(
         id=name,
@@ -203,7 +203,7 @@ def _data_fields(parameters: Parameters) -> dict[str, Any]:
 
 
 def _tree(parameters: Parameters) -> Tree:
-    more = {"more": parameters.more_files} if parameters.more_files else {}
+    more = {"more": parameters.lanes_with_extra_file} if parameters.lanes_with_extra_file else {}
     return Tree(**_placed(parameters, "tree"), **more)
 
 
@@ -211,7 +211,9 @@ def job_objects(parameters: Parameters) -> dict[str, Any]:
     """Return the job fields for objects."""
     sizes = parameters.object_sizes
     return {
-        "objects": Objects(count=parameters.objects, part_size_bytes=parameters.part_size, batch=batch_of(parameters)),
+        "objects": Objects(
+            count=parameters.objects, part_size_bytes=parameters.part_size, batch=batch_size(parameters)
+        ),
         "file_size_bytes": sizes.fixed or sizes.largest,
         "sizes": _job_sizes(sizes),
         "record_size_bytes": max(1, piece_bytes(sizes, parameters.part_size)),
@@ -219,7 +221,7 @@ def job_objects(parameters: Parameters) -> dict[str, Any]:
 
 
 def _job_sizes(sizes: Sizes) -> Log2Sizes | RangeOfSizes | ListedSizes | None:
-    if sizes.bounds is not None and sizes.even:
+    if sizes.bounds is not None and sizes.is_uniform:
         return RangeOfSizes(distribution="range", min_bytes=sizes.bounds[0], max_bytes=sizes.bounds[1])
     if sizes.bounds is not None:
         return Log2Sizes(distribution="log2", min_bytes=sizes.bounds[0], max_bytes=sizes.bounds[1])
@@ -231,7 +233,7 @@ def _job_sizes(sizes: Sizes) -> Log2Sizes | RangeOfSizes | ListedSizes | None:
 
 def _access(value: str) -> ZipfianAccess | HotspotAccess | None:
     """Return the access distribution; None for uniform access."""
-    word, numbers = access_of(value)
+    word, numbers = parse_access(value)
     if word == "zipfian":
         return ZipfianAccess(distribution="zipfian", exponent=numbers[0])
     if word == "hotspot":
@@ -246,7 +248,7 @@ def _reorder(operation: str, parameters: Parameters) -> ShiftedPart | RandomPart
         return None
     if parameters.reorder == "random":
         return RandomPart(order="random")
-    return ShiftedPart(order="shift", lanes=parameters.shift) if parameters.shift else None
+    return ShiftedPart(order="shift", lanes=parameters.lane_shift) if parameters.lane_shift else None
 
 
 def _phase(planned: PhasePlan, case: Case) -> Phase:
@@ -254,31 +256,31 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
         return Phase(operation=Operation(planned.operation), measured=False)
     parameters = case.parameters
     runtime, time_limit = times_of(planned.operation, parameters)
-    order: dict[str, Any] = {"file_order": parameters.file_order} if parameters.on_set else {}
+    order: dict[str, Any] = {"file_order": parameters.file_order} if parameters.is_on_set else {}
     reorder = _reorder(planned.operation, parameters)
     if reorder is not None:
         order["reorder"] = reorder
     return Phase(
         **order,
         operation=Operation(planned.operation),
-        cache_before=cache_action(parameters.cache, case.metadata or parameters.on_set),
+        cache_before=cache_action(parameters.cache, case.is_metadata or parameters.is_on_set),
         runtime_ns=runtime,
         time_limit_ns=time_limit,
-        wear_out=parameters.wear_out and planned.operation in WEARS,
+        wear_out=parameters.wear_out and planned.operation in WEAR_OUT,
         mix=mix_of(planned.operation, parameters),
         range_bytes=parameters.range if planned.operation == "get" else None,
-        access=_access(parameters.access) if planned.operation in TAKES_ANY else None,
+        access=_access(parameters.access) if planned.operation in ANY_ORDER else None,
         **_placed(parameters, "phase"),
     )
 
 
-def watching(job: Job, layers: Sequence[Layer]) -> Job:
+def with_watched_devices(job: Job, layers: Sequence[Layer]) -> Job:
     """Return the job with the block devices below its target, whose requests the engine is to count."""
     numbers = dict.fromkeys(layer.number for layer in layers if layer.number)
-    return job.model_copy(update={"watch": list(numbers)[:MOST_WATCHED]})
+    return job.model_copy(update={"watch": list(numbers)[:MOST_WATCHED_DEVICES]})
 
 
-def guarded(job: Job, run: str, stall_limit: float) -> Job:
+def with_safeguards(job: Job, run: str, stall_limit: float) -> Job:
     """Return the job with safeguards: it needs the mark of this run on the target, and ends if the storage hangs.
 
     Args:

@@ -10,28 +10,28 @@ from pydantic_core import ErrorDetails
 from assay.model.money.study_prices import StudyDesign, StudyPrices
 from assay.model.money.use import Use
 from assay.model.source import (
-    Fault,
+    FieldFault,
     Path,
     Problem,
-    Source,
-    list_errors,
-    named,
+    YamlSource,
     read_source,
-    shape_words,
+    root_errors,
     sorted_problems,
-    without_echoes,
+    type_message,
+    with_field_name,
+    without_consequences,
 )
 from assay.model.study.kinds import kinds
-from assay.model.study.parameters import DEFINITIONS, fields_of_others
+from assay.model.study.parameters import DEFINITIONS, inapplicable_fields
 from assay.model.study.schedule import Schedule
-from assay.model.study.study import Exclusion, Output, Study, Workload, group_written
-from assay.model.units import one_of, shown
+from assay.model.study.study import Exclusion, Output, Study, Workload, written_group
+from assay.model.units import choices_hint, display_value
 from assay.plan.crosscheck import crosscheck
 
 if TYPE_CHECKING:
-    from assay.model.study.peers import Peer
+    from assay.model.study.peers import PeerWord
 
-ALIKE = 0.75
+LEAST_SIMILARITY = 0.75
 """Least similarity of a suggested word. Below it, words of other programs would be taken for misspelt ones of ours."""
 _EXAMPLES = {
     "study": "my-study",
@@ -49,7 +49,7 @@ _EXAMPLES = {
 }
 
 
-class Loaded(NamedTuple):
+class LoadedStudy(NamedTuple):
     """The result of reading a study file.
 
     Attributes:
@@ -59,11 +59,11 @@ class Loaded(NamedTuple):
     """
 
     study: Study | None
-    source: Source
+    source: YamlSource
     problems: tuple[Problem, ...]
 
 
-def load_study(data: bytes, base: str = "/", places: Source | None = None) -> Loaded:
+def load_study(data: bytes, base: str = "/", original: YamlSource | None = None) -> LoadedStudy:
     """Read a study file.
 
     Args:
@@ -72,42 +72,42 @@ def load_study(data: bytes, base: str = "/", places: Source | None = None) -> Lo
         places: Original file, if `data` was generated from one: problems name its lines. None for lines of `data`.
     """
     source = read_source(data)
-    if places is not None:
-        source.values, source.keys = places.values, places.keys
+    if original is not None:
+        source.values, source.keys = original.values, original.keys
     study = None
     if source.data is not None or not source.problems:
         study, problems = _validate(source, base)
-        source.problems.extend(without_echoes(problems, source))
+        source.problems.extend(without_consequences(problems, source))
     if study is not None:
         source.problems.extend(source.problem(fault) for fault in crosscheck(study))
     in_order = sorted_problems(source.problems)
-    return Loaded(None if in_order else study, source, in_order)
+    return LoadedStudy(None if in_order else study, source, in_order)
 
 
-def _validate(source: Source, base: str) -> tuple[Study | None, list[Problem]]:
+def _validate(source: YamlSource, base: str) -> tuple[Study | None, list[Problem]]:
     if not isinstance(source.data, dict):
-        message = f"a study is a mapping of `key: value` lines, not {shown(source.data)}"
+        message = f"a study is a mapping of `key: value` lines, not {display_value(source.data)}"
         hint = "start with `study: NAME`; `assay init` writes an example"
         return None, [Problem(line=1, column=1, message=message, hint=hint)]
     merged, problems = _with_defaults(source)
     try:
         study = Study.model_validate(merged, context={"base": base})
     except ValidationError as error:
-        details = list_errors(error)
+        details = root_errors(error)
         misspelt = _misspelt(details, merged)
         found = [_problem(detail, source, merged) for detail in details if detail["loc"] not in misspelt]
         return None, problems + found
     return study, problems
 
 
-def _with_defaults(source: Source) -> tuple[dict[str, Any], list[Problem]]:
+def _with_defaults(source: YamlSource) -> tuple[dict[str, Any], list[Problem]]:
     """Return the data with `defaults` copied into each workload that can use them and does not override them."""
     data = dict(source.data)
     if "defaults" not in data:
         return data, []
     defaults, workloads = data.pop("defaults"), data.get("workloads")
     if not isinstance(defaults, dict):
-        message = f"{shown(defaults)} is not a mapping"
+        message = f"{display_value(defaults)} is not a mapping"
         hint = "write `field: value` lines below `defaults:`"
         return data, [_at_key(source, ("defaults",), message, hint)]
     if isinstance(workloads, dict):
@@ -124,8 +124,8 @@ def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, 
     A workload on data uses a set of files only if it says so itself: `files` in the defaults is for metadata workloads.
     """
     combined = {**workload, **{key: value for key, value in defaults.items() if key not in workload}}
-    group = group_written(combined)
-    unwanted = set(fields_of_others(group))
+    group = written_group(combined)
+    unwanted = set(inapplicable_fields(group))
     unwanted |= (
         {"file_size", "total_size"} if {"file_size", "total_size", "file_sizes"}.intersection(workload) else set()
     )
@@ -133,7 +133,7 @@ def _completed(workload: dict[str, Any], defaults: dict[str, Any]) -> dict[str, 
     if stated:
         unwanted |= {"files", "total_files"} - stated
     elif group == "data":
-        unwanted |= {name for name, item in DEFINITIONS.items() if item.of_sets}
+        unwanted |= {name for name, item in DEFINITIONS.items() if item.sets_only}
     return {key: value for key, value in combined.items() if key in workload or key not in unwanted}
 
 
@@ -147,7 +147,7 @@ def _misspelt(details: list[ErrorDetails], merged: dict[str, Any]) -> set[tuple[
     return {detail["loc"] for detail in details if detail["type"] == "missing"} & places
 
 
-def _problem(detail: ErrorDetails, source: Source, merged: dict[str, Any]) -> Problem:
+def _problem(detail: ErrorDetails, source: YamlSource, merged: dict[str, Any]) -> Problem:
     kind = detail["type"]
     path = _path(detail["loc"], merged, kind)
     if kind == "study":
@@ -155,21 +155,21 @@ def _problem(detail: ErrorDetails, source: Source, merged: dict[str, Any]) -> Pr
         path = (*path, *context["inner"])
         if "[key]" in detail["loc"]:
             return _at_key(source, path, context["message"], context["hint"])
-        return source.problem(Fault(path=path, message=context["message"], hint=context["hint"]))
+        return source.problem(FieldFault(path=path, message=context["message"], hint=context["hint"]))
     message, hint = _words(detail, path)
     if kind == "extra_forbidden":
         return _at_key(source, path, message, hint, path[:-1])
     if kind == "missing" and len(path) > 1:
         return _at_key(source, path[:-1], message, hint)
-    return source.problem(Fault(path=path, message=message, hint=hint, named=kind != "missing"))
+    return source.problem(FieldFault(path=path, message=message, hint=hint, names_field=kind != "missing"))
 
 
-def _at_key(source: Source, path: Path, message: str, hint: str, name: Path | None = None) -> Problem:
-    line, column = source.key_place(path)
-    shown_path = source.written(path) if name is None else name
-    if name is not None and source.written(path)[:1] == ("defaults",):
+def _at_key(source: YamlSource, path: Path, message: str, hint: str, name: Path | None = None) -> Problem:
+    line, column = source.key_position(path)
+    shown_path = source.written_path(path) if name is None else name
+    if name is not None and source.written_path(path)[:1] == ("defaults",):
         shown_path = ("defaults",)
-    return Problem(line=line, column=column, message=named(shown_path, message), hint=hint)
+    return Problem(line=line, column=column, message=with_field_name(shown_path, message), hint=hint)
 
 
 def _path(location: tuple[int | str, ...], data: Any, kind: str) -> Path:
@@ -196,7 +196,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
         return f"unknown key `{path[-1]}`", _key_hint(path, detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _tag_words(value, context, path)
-    common = shape_words(detail)
+    common = type_message(detail)
     if common is not None:
         return common
     if kind == "too_long":
@@ -214,12 +214,12 @@ def _tag_words(value: Any, context: dict[str, Any], path: Path) -> tuple[str, st
     tag = context["discriminator"].strip("'")
     words = [_tag_value(model) for model in _models((*path, tag))]
     if not isinstance(value, dict):
-        return f"{shown(value)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
+        return f"{display_value(value)} is not a mapping", f"write {{{tag}: {words[0]}, ...}}"
     if tag not in value:
         return f"`{tag}` is missing", f"add {tag}: one of {', '.join(words)}"
     if value[tag] is None and "null" in words:
         return "its kind is empty", 'write the null target\'s kind in quotes: kind: "null"'
-    return f"{shown(value[tag])} is not a {tag}", one_of(value[tag], words)
+    return f"{display_value(value[tag])} is not a {tag}", choices_hint(value[tag], words)
 
 
 def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
@@ -233,7 +233,7 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     models = _models(path)
     same = [model for model in models if len(models) > 1 and _tag_value(model) == word]
     known = _keys(same[0]) if same else _known_keys(path)
-    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=ALIKE)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=LEAST_SIMILARITY)
     return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(known)}"
 
 
@@ -254,7 +254,7 @@ def _tag_value(model: type[BaseModel]) -> str:
     return str(get_args(model.model_fields[field].annotation)[0]) if field else ""
 
 
-def _peer(path: Path) -> "Peer | None":
+def _peer(path: Path) -> "PeerWord | None":
     """Return Assay's counterpart of another program's key at this place; None if there is none."""
     from assay.model.study.peers import TARGETS, WORKLOADS
 
@@ -268,8 +268,8 @@ def _peer(path: Path) -> "Peer | None":
 
 def _likely_keys(path: Path) -> list[str]:
     if peer := _peer(path):
-        return [peer.ours]
-    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=ALIKE)
+        return [peer.field]
+    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=LEAST_SIMILARITY)
 
 
 def _known_keys(path: Path) -> list[str]:

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.study.kinds import kinds
-from assay.model.study.repeats import LEAST_BEFORE_LOOK, LEAST_BEFORE_STOP
+from assay.model.study.repeats import MIN_BEFORE_LOOK, MIN_BEFORE_STOP
 from assay.model.units import format_duration, format_size
 from assay.plan.text import study_text
 
 LARGE, SMALL = 1 << 20, 4 << 10
 DEPTHS = (1, 32)
 DATA_OPERATIONS = ("write", "read", "random_write", "random_read")
-SMALL_FILE, LARGE_FILE = 4 << 20, 64 << 20
+SMALL_FILE_BYTES, LARGE_FILE_BYTES = 4 << 20, 64 << 20
 """Sizes of the test file. There are only two, so that measurements of different days can be compared."""
-FAST = 200e6
+FAST_BYTES_PER_SECONDS = 200e6
 """Bytes per second of the first write from which the large file is used."""
 FREE_SHARE = 10
 """At most 1 / `FREE_SHARE` of the free space is used."""
@@ -32,15 +32,15 @@ PREPARING_SECONDS = 0.3
 """Time until the ceilings begin."""
 CASE_SECONDS = 0.15
 """Time of a case outside its phases: start and end of the engine, controls and passes over devices."""
-SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
+WORK_SELECTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
     ((SMALL, LARGE), DEPTHS, ""),
     ((SMALL, LARGE), DEPTHS[:1], "32 operations at once"),
     ((LARGE,), DEPTHS[:1], "4 KiB records, and 32 operations at once"),
 )
 """Selections of work, the largest first: record sizes, queue depths, and what is left out, in words."""
-FEWEST = 3
+LEAST_REPEATS = 3
 """Fewest repeats for an interval; to compare several places `LEAST_BEFORE_LOOK` are needed."""
-SPARE = 2
+SPARE_FACTOR = 2
 """Factor by which more repeats are planned, since they may take less time than the first write suggests."""
 MOST_ROUNDS = 60
 """Most rounds: with more, phases are short, and the result hardly improves."""
@@ -93,10 +93,10 @@ class TooShort:
         lacks: Seconds missing for the smallest one.
     """
 
-    lacks: float
+    missing_s: float
 
 
-def names_of(places: Sequence[str]) -> list[str]:
+def place_names(places: Sequence[str]) -> list[str]:
     """Return a unique name for each place: the end of its path, as long as needed to distinguish it from the others."""
     parts = [[_plain(part) for part in _path(place) if _plain(part)] or ["root"] for place in places]
     found: list[str] = []
@@ -123,8 +123,8 @@ def _end(parts: Sequence[str], length: int) -> tuple[str, ...]:
     return tuple(parts[-length:])
 
 
-def scale(
-    left: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None], delayed: float = 1.0
+def choose_scale(
+    remaining_s: float, speeds: Mapping[str, Speeds], free: Mapping[str, int | None], slowdown: float = 1.0
 ) -> Scale | TooShort:
     """Choose how much to do in the available time: if it is short, first fewer repeats, then fewer kinds of work.
 
@@ -135,14 +135,16 @@ def scale(
         delayed: Slowdown of computations compared with an idle machine, 1 or more.
     """
     count = max(1, len(speeds))
-    fewest = FEWEST if count == 1 else LEAST_BEFORE_LOOK
-    usable = left - PREPARING_SECONDS * delayed
-    budget = max(0.0, usable - min(CEILING_SECONDS * delayed * count, CEILING_SHARE * usable))
-    start = CASE_SECONDS * delayed
-    slowest = min((speed.large for speed in speeds.values()), default=FAST)
-    free_bytes = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE)
-    size = LARGE_FILE if slowest >= FAST and free_bytes >= LARGE_FILE else SMALL_FILE
-    for records, depths, left_out in SHAPES:
+    fewest = LEAST_REPEATS if count == 1 else MIN_BEFORE_LOOK
+    usable = remaining_s - PREPARING_SECONDS * slowdown
+    budget = max(0.0, usable - min(CEILING_SECONDS * slowdown * count, CEILING_SHARE * usable))
+    start = CASE_SECONDS * slowdown
+    slowest = min((speed.large for speed in speeds.values()), default=FAST_BYTES_PER_SECONDS)
+    free_bytes = min((amount // FREE_SHARE for amount in free.values() if amount is not None), default=LARGE_FILE_BYTES)
+    size = (
+        LARGE_FILE_BYTES if slowest >= FAST_BYTES_PER_SECONDS and free_bytes >= LARGE_FILE_BYTES else SMALL_FILE_BYTES
+    )
+    for records, depths, left_out in WORK_SELECTIONS:
         points = [(record, depth) for record in records for depth in depths if record * depth <= size]
         cases = len(points)
         phase = (budget / ROUNDS / count / cases - start) / (len(DATA_OPERATIONS) + 1)
@@ -153,9 +155,9 @@ def scale(
         rounds = int(budget / seconds)
         if rounds >= fewest or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
-            most = min(MOST_ROUNDS, SPARE * max(fewest, rounds))
-            adaptive = {"within": "5%", "least": LEAST_BEFORE_STOP, "max": most}
-            repeats = adaptive if most > LEAST_BEFORE_STOP else most
+            most = min(MOST_ROUNDS, SPARE_FACTOR * max(fewest, rounds))
+            adaptive = {"within": "5%", "least": MIN_BEFORE_STOP, "max": most}
+            repeats = adaptive if most > MIN_BEFORE_STOP else most
             written = rounds * sum(amount for _, amount in case_costs)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
     return TooShort((fewest * seconds - budget) / (1 - CEILING_SHARE))
@@ -178,7 +180,7 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
         cache: See `measure_study`.
         free: Free bytes of the fullest target; None if unknown.
     """
-    size = LARGE_FILE if free is None or free >= FREE_SHARE * LARGE_FILE else SMALL_FILE
+    size = LARGE_FILE_BYTES if free is None or free >= FREE_SHARE * LARGE_FILE_BYTES else SMALL_FILE_BYTES
     work: dict[str, Any] = {"operations": ["write"], "file_size": format_size(size), "queue_depth": 4}
     work["record_size"] = [format_size(SMALL), format_size(LARGE)]
     limits = {"cache": cache, "sync": "fsync", "time_limit": "150ms"}
@@ -194,7 +196,7 @@ def probe_study(targets: Mapping[str, Mapping[str, Any]], cache: str, free: int 
 
 def holds_files(target: Mapping[str, Any]) -> bool:
     """Return whether a target holds data that is read and written in records; else it holds objects."""
-    return "data" in kinds()[target["kind"]].holds
+    return "data" in kinds()[target["kind"]].groups
 
 
 def _fitting(chosen: Scale) -> dict[str, str]:
@@ -259,7 +261,7 @@ def measure_text(study: Mapping[str, Any], places: Sequence[str]) -> str:
         places: The places that the user typed.
     """
     head = (
-        f"What `assay measure {plain(shlex.join(places))}` measures.",
+        f"What `assay measure {escape_line(shlex.join(places))}` measures.",
         "",
         "  assay plan FILE     what will be done, how long, how many bytes",
         "  assay run FILE      measure it again",

@@ -9,11 +9,11 @@ from assay.model.study.case import Case
 from assay.model.study.names import CREATES, READS, STDIO, WRITES
 from assay.model.study.study import Study
 
-AHEAD_BYTES = 1 << 18
+PREPARE_AHEAD_BYTES = 1 << 18
 """Record size from which the engine prepares the next direct write while one is in flight, if the kernel allows it."""
 
 
-class Shape(NamedTuple):
+class AccessShape(NamedTuple):
     """The properties of a case that its I/O method depends on; fields as in `MethodChoice`."""
 
     record_size: int
@@ -23,21 +23,21 @@ class Shape(NamedTuple):
     preallocate: bool
 
 
-def shape_of(case: Case) -> Shape | None:
+def shape_of(case: Case) -> AccessShape | None:
     """Return the shape for which the method of a case must be chosen; None if the study alone decides it."""
     parameters = case.parameters
-    if parameters.method != "auto" or case.metadata or parameters.on_set or not parameters.record_size:
+    if parameters.method != "auto" or case.is_metadata or parameters.is_on_set or not parameters.record_size:
         return None
     direct = parameters.cache == "direct"
-    ahead = direct and parameters.record_size >= AHEAD_BYTES and not WRITES.isdisjoint(case.operations)
+    ahead = direct and parameters.record_size >= PREPARE_AHEAD_BYTES and not WRITES.isdisjoint(case.operations)
     if parameters.queue_depth == 1 and not ahead:
         return None
-    return Shape(parameters.record_size, parameters.queue_depth, direct, parameters.sync, parameters.preallocate)
+    return AccessShape(parameters.record_size, parameters.queue_depth, direct, parameters.sync, parameters.preallocate)
 
 
-def open_shapes(
+def undecided_shapes(
     study: Study, cases: Iterable[Case], known: Iterable[MethodChoice] = ()
-) -> dict[str, tuple[Shape, ...]]:
+) -> dict[str, tuple[AccessShape, ...]]:
     """Return target -> shapes whose method is still to be chosen, in plan order.
 
     Args:
@@ -46,7 +46,7 @@ def open_shapes(
         known: Choices that the run has already made.
     """
     chosen = {(choice.target, shape_of_choice(choice)) for choice in known}
-    found: dict[str, dict[Shape, None]] = {}
+    found: dict[str, dict[AccessShape, None]] = {}
     for case in cases:
         shape, target = shape_of(case), study.targets[case.target]
         if shape is None or not target.through_kernel or target.through_mpi:
@@ -56,9 +56,9 @@ def open_shapes(
     return {target: tuple(shapes) for target, shapes in found.items()}
 
 
-def shape_of_choice(choice: MethodChoice) -> Shape:
+def shape_of_choice(choice: MethodChoice) -> AccessShape:
     """Return the shape that a choice was made for."""
-    return Shape(choice.record_size, choice.queue_depth, choice.direct, choice.sync, choice.preallocate)
+    return AccessShape(choice.record_size, choice.queue_depth, choice.direct, choice.sync, choice.preallocate)
 
 
 def direction_of(operation: str) -> Direction | None:
@@ -70,15 +70,15 @@ def direction_of(operation: str) -> Direction | None:
     return "read" if operation in READS else None
 
 
-Known = Mapping[tuple[str, Shape, Direction], MethodChoice]
+MethodChoices = Mapping[tuple[str, AccessShape, Direction], MethodChoice]
 
 
-def by_shape(choices: Sequence[MethodChoice]) -> Known:
+def choices_by_shape(choices: Sequence[MethodChoice]) -> MethodChoices:
     """Return the choices by target, shape and direction."""
     return {(choice.target, shape_of_choice(choice), choice.direction): choice for choice in choices}
 
 
-def with_methods(job: Job, case: Case, known: Known) -> Job:
+def with_methods(job: Job, case: Case, known: MethodChoices) -> Job:
     """Return the job with the chosen method, if there is one, in each measured phase."""
     shape = shape_of(case)
     if shape is None:

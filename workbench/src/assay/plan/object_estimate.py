@@ -2,15 +2,15 @@
 
 import math
 
-from assay.model.study.mixes import moving
-from assay.model.study.names import BATCHES, DELETES, SEES
+from assay.model.study.mixes import moved_shares
+from assay.model.study.names import BATCHES, DELETES, VISIBILITY
 from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
-from assay.plan.objects import batch_of
+from assay.plan.objects import batch_size
 
-LISTED = 1000
+MOST_PAGE_OBJECTS = 1000
 """Most names in a page of a list, objects in a page of a scan, and objects of one multi_delete."""
-SCANNED_BYTES = 1 << 20
+MOST_SCAN_PAGE_BYTES = 1 << 20
 """Most bytes of a page of a scan (DynamoDB)."""
 
 
@@ -24,40 +24,40 @@ def space_bytes(operations: tuple[str, ...], parameters: Parameters) -> int:
     return data_bytes(parameters) * (2 if "copy" in operations else 1)
 
 
-def pass_of(operation: str, parameters: Parameters) -> tuple[float, float]:
+def requests_of_pass(operation: str, parameters: Parameters) -> tuple[float, float]:
     """Return (requests, bytes of each) of a phase that handles all objects once; `prepare` puts them all."""
     objects, mean = float(parameters.all_objects), parameters.object_sizes.mean
     if operation in ("put", "prepare"):
         requests = objects * requests_of_put(parameters)
         return requests, objects * mean / requests
-    if operation in SEES:
+    if operation in VISIBILITY:
         # A put and a visibility check for each object.
         return 2 * objects, mean / 2
     if operation in BATCHES:
-        requests = float(math.ceil((parameters.objects or 0) / batch_of(parameters)) * parameters.all_lanes)
+        requests = float(math.ceil((parameters.objects or 0) / batch_size(parameters)) * parameters.all_lanes)
         return requests, objects * mean / requests
     if operation == "scan":
-        pages = math.ceil((parameters.objects or 0) / scanned_at_once(parameters)) * parameters.all_lanes
+        pages = math.ceil((parameters.objects or 0) / objects_per_scan_page(parameters)) * parameters.all_lanes
         return float(pages), objects * mean / pages
     if operation in ("update", "query"):
         return objects, mean
     if operation == "get":
         return objects, mean if parameters.range is None else min(mean, parameters.range)
     if operation == "object_mix":
-        return objects, mean * sum(moving(operation, parameters))
+        return objects, mean * sum(moved_shares(operation, parameters))
     if operation in ("list", "multi_delete"):
-        return float(math.ceil((parameters.objects or 0) / LISTED) * parameters.all_lanes), 0.0
+        return float(math.ceil((parameters.objects or 0) / MOST_PAGE_OBJECTS) * parameters.all_lanes), 0.0
     return objects, 0.0
 
 
-def scanned_at_once(parameters: Parameters) -> int:
+def objects_per_scan_page(parameters: Parameters) -> int:
     """Return the objects in one page of a scan, by the engine's rule."""
-    return min(LISTED, max(1, SCANNED_BYTES // parameters.object_sizes.largest))
+    return min(MOST_PAGE_OBJECTS, max(1, MOST_SCAN_PAGE_BYTES // parameters.object_sizes.largest))
 
 
-def is_sized(operations: tuple[str, ...], parameters: Parameters) -> bool:
+def has_known_sizes(operations: tuple[str, ...], parameters: Parameters) -> bool:
     """Return whether the bytes that the operations move are known: not if existing objects are fetched."""
-    return not parameters.existing or {"get", "object_mix"}.isdisjoint(operations)
+    return not parameters.has_existing_objects or {"get", "object_mix"}.isdisjoint(operations)
 
 
 def requests_of_put(parameters: Parameters) -> float:
@@ -70,8 +70,8 @@ def request_seconds(operation: str, parameters: Parameters, speed: Speed) -> flo
     """Return the seconds between the ends of successive requests of all lanes together."""
     start = (
         speed.change
-        if operation in DELETES | SEES | {"put", "copy", "prepare", "update", "batch_put"}
+        if operation in DELETES | VISIBILITY | {"put", "copy", "prepare", "update", "batch_put"}
         else speed.operation
     )
     depth = min(parameters.in_flight, speed.parallel)
-    return start / depth + pass_of(operation, parameters)[1] / speed.bandwidth
+    return start / depth + requests_of_pass(operation, parameters)[1] / speed.bandwidth

@@ -6,29 +6,29 @@ The engine's side is `engine/crates/spec/src/validate/objects.rs`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.model.study.contents import Sizes, sizes_of
-from assay.model.study.names import BATCHES, DELETES, NEED_OBJECTS, SEES, TAKES_ANY
+from assay.model.study.contents import Sizes, parse_sizes
+from assay.model.study.names import ANY_ORDER, BATCHES, DELETES, NEED_OBJECTS, VISIBILITY
 from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
-from assay.plan.broken import Broken
+from assay.plan.broken import BrokenRule
 from assay.plan.tree import PhasePlan
 
-PARTS_OF: dict[str, frozenset[str]] = {
+OPERATIONS_USING: dict[str, frozenset[str]] = {
     "range": frozenset({"get"}),
     "mix": frozenset({"object_mix"}),
     "batch": BATCHES,
-    "access": TAKES_ANY,
+    "access": ANY_ORDER,
 }
 """Parameter -> operations that use it, for parameters that not all operations on objects use."""
-BATCH = 25
+DEFAULT_BATCH = 25
 """Objects of a batch if the study states no number."""
 PIECE_BYTES = 1 << 20
 """Size of the pieces in which larger objects and parts are made, sent and checked."""
 
 
-def batch_of(parameters: Parameters) -> int:
+def batch_size(parameters: Parameters) -> int:
     """Return the number of objects in each batch request."""
-    return parameters.batch or BATCH
+    return parameters.batch or DEFAULT_BATCH
 
 
 def piece_bytes(sizes: Sizes, part_size: int | None) -> int:
@@ -51,28 +51,28 @@ def object_phases(operations: tuple[str, ...], partial: bool, existing: bool = F
             phases.append(PhasePlan("prepare", measured=False))
             complete = True
         phases.append(PhasePlan(operation))
-        if operation in SEES | {"put", "batch_put"}:
+        if operation in VISIBILITY | {"put", "batch_put"}:
             complete = complete or not partial
         elif operation in DELETES or operation == "object_mix":
             complete = False
     return tuple(phases)
 
 
-def object_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def object_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield the rules for operations on objects that a combination of parameters breaks."""
     yield from _other_parameters(values)
     yield from _duration(values, operations)
-    visibility_checks = [operation for operation in operations if operation in SEES]
+    visibility_checks = [operation for operation in operations if operation in VISIBILITY]
     if visibility_checks and values["part_size"] is not None:
         message = f"{visibility_checks[0]} puts objects whole, so part_size is not possible"
-        yield Broken("part_size", "objects seen in parts", message, "leave part_size out")
+        yield BrokenRule("part_size", "objects seen in parts", message, "leave part_size out")
     range_bytes, size = values["range"], values["object_size"]
-    if range_bytes is not None and size is not None and range_bytes > sizes_of(size).largest:
+    if range_bytes is not None and size is not None and range_bytes > parse_sizes(size).largest:
         message = f"range {format_size(range_bytes)} is larger than every object"
-        yield Broken("range", "range over object", message, "ask for less, or add `where: range <= object_size`")
+        yield BrokenRule("range", "range over object", message, "ask for less, or add `where: range <= object_size`")
 
 
-def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _other_parameters(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     possible = (
         ("layout", "separate", "each lane has objects of its own"),
         ("method", "auto", "the engine speaks to the store itself"),
@@ -84,10 +84,10 @@ def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
         if values[field] != only:
             value, allowed = (str(item).lower() for item in (values[field], only))
             message = f"{why}, so {field}: {value} is not possible"
-            yield Broken(field, f"objects {field} {value}", message, f"remove it, or write {field}: {allowed}")
+            yield BrokenRule(field, f"objects {field} {value}", message, f"remove it, or write {field}: {allowed}")
 
 
-def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield a broken rule for a runtime or time_limit that no operation uses. One that some use is accepted."""
     shown = ", ".join(dict.fromkeys(operations))
     if not DELETES.issuperset(operations):
@@ -95,4 +95,6 @@ def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     for field in ("runtime", "time_limit"):
         if values[field] is not None:
             message = f"{field} has no effect on {shown}: each object is deleted, and only once"
-            yield Broken(field, f"objects {field}", message, "remove it, and choose the time by the number of objects")
+            yield BrokenRule(
+                field, f"objects {field}", message, "remove it, and choose the time by the number of objects"
+            )

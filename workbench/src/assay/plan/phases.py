@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assay.contract._answers import CacheAction
 from assay.model.study.case import Case
-from assay.model.study.names import CREATES, DATA, DELETES, LOOKUPS, METADATA, SHUFFLES, WEARS, WHOLE
+from assay.model.study.names import ALL_NAMES, CREATES, DATA, DELETES, LOOKUPS, METADATA, SHUFFLES, WEAR_OUT
 from assay.model.study.parameters import CachePolicy, Parameters
 from assay.plan.objects import object_phases
 from assay.plan.tree import PhasePlan, tree_phases
@@ -41,11 +41,11 @@ def plan_phases(case: Case) -> tuple[PhasePlan, ...]:
     """
     parameters = case.parameters
     limited = parameters.time_limit is not None and not parameters.wear_out
-    if case.metadata:
+    if case.is_metadata:
         return tree_phases(case.operations, partial=limited)
     partial = limited or parameters.runtime is not None or parameters.rate is not None
     if case.group == "objects":
-        return object_phases(case.operations, partial, parameters.existing)
+        return object_phases(case.operations, partial, parameters.has_existing_objects)
     worn_out = parameters.wear_out and not partial
     complete = False
     phases: list[PhasePlan] = []
@@ -87,5 +87,5 @@ def times_of(operation: str, parameters: Parameters) -> tuple[int | None, int | 
     """
     changes = operation in DELETES or (operation in METADATA and operation not in LOOKUPS)
     runtime = None if changes else parameters.runtime
-    is_complete = operation in WHOLE | DELETES or (parameters.wear_out and operation not in WEARS)
+    is_complete = operation in ALL_NAMES | DELETES or (parameters.wear_out and operation not in WEAR_OUT)
     return runtime, None if is_complete else parameters.time_limit

@@ -6,11 +6,11 @@ The engine's side is `engine/crates/spec/src/validate.rs`; a property test keeps
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.model.study.contents import sizes_of
-from assay.model.study.names import STDIO, WEARS, group_of
+from assay.model.study.contents import parse_sizes
+from assay.model.study.names import STDIO, WEAR_OUT, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
-from assay.plan.broken import Broken
+from assay.plan.broken import BrokenRule
 from assay.plan.file_sets import count_rules, mix_rules, set_rules
 from assay.plan.layout.blocks import block_rules, order_rules
 from assay.plan.layout.mpi import mpi_rules
@@ -39,12 +39,12 @@ def buffer_bytes(values: Mapping[str, Any]) -> int:
 
 def _buffer(values: Mapping[str, Any]) -> int:
     if values["object_size"] is not None:
-        return piece_bytes(sizes_of(values["object_size"]), values["part_size"])
+        return piece_bytes(parse_sizes(values["object_size"]), values["part_size"])
     found: int = values["record_size"] or values["file_size"] or 1
     return found
 
 
-def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[Broken]:
+def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list[BrokenRule]:
     """Return all rules that a combination of parameters breaks."""
     common = (
         *mix_rules(values, operations),
@@ -68,61 +68,61 @@ def broken_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> list
     return [*_sizes(values), *orders, *common, *_mapping(values), *_stdio(values, operations)]
 
 
-def _streams(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _streams(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     streams, hosts, tasks = values["streams"], values["hosts"], values["tasks_per_host"]
     if streams is not None and streams % (hosts * tasks):
         engines = f"{hosts} hosts" if tasks == 1 else f"{tasks} engines on each of {hosts} hosts"
         message = f"{streams} streams cannot be shared out evenly among {engines}"
         where = "streams % hosts == 0" if tasks == 1 else "streams % (hosts * tasks_per_host) == 0"
-        yield Broken("streams", "streams", message, f"add `where: {where}`, or zip: [[hosts, streams]]")
+        yield BrokenRule("streams", "streams", message, f"add `where: {where}`, or zip: [[hosts, streams]]")
     if tasks > 1 and values["lanes"] * tasks > MOST_LANES:
         message = f"{tasks} engines with {values['lanes']} lanes each are more than {MOST_LANES} on a host"
-        yield Broken("tasks_per_host", "many tasks", message, "use more hosts, or fewer lanes")
+        yield BrokenRule("tasks_per_host", "many tasks", message, "use more hosts, or fewer lanes")
     elif values["lanes"] > MOST_LANES:
         message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MOST_LANES}"
-        yield Broken("streams", "many streams", message, "use more hosts, or fewer streams")
+        yield BrokenRule("streams", "many streams", message, "use more hosts, or fewer streams")
 
 
-def _sizes(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _sizes(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     record, file, lanes = values["record_size"], values["file_size"], all_lanes(values)
     if values["total_size"] is not None and record * lanes > values["total_size"]:
         message = f"total_size {format_size(values['total_size'])} has no record of {format_size(record)} for each"
         hint = "make total_size larger, or records smaller, or lanes fewer"
-        yield Broken("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
+        yield BrokenRule("total_size", "idle lanes", f"{message} of {lanes} lanes", hint)
     elif file == 0 and values["segments"] is not None:
         yield from block_rules(values)
     elif file == 0:
         message = "a file of 0B has no record to write or read"
-        yield Broken("file_size", "no file", message, "make it at least as large as record_size")
+        yield BrokenRule("file_size", "no file", message, "make it at least as large as record_size")
     elif record > file:
         message = f"record_size {format_size(record)} is larger than file_size {format_size(file)}"
         hint = "add `where: record_size <= file_size`, or make records smaller or files larger"
-        yield Broken("record_size", "record over file", message, hint)
+        yield BrokenRule("record_size", "record over file", message, hint)
     elif values["layout"] == "shared" and record > file // lanes:
         message = (
             f"record_size {format_size(record)} is larger than a lane's part of the file, {format_size(file)} / {lanes}"
         )
         hint = "add `where: record_size <= file_size // (lanes * hosts)`, or make files larger or lanes fewer"
-        yield Broken("record_size", "record over share", message, hint)
+        yield BrokenRule("record_size", "record over share", message, hint)
     else:
         yield from block_rules(values)
 
 
-def _buffers(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _buffers(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     if buffer_bytes(values) > MOST_BUFFER_BYTES:
         size = next((name for name in ("object_size", "record_size") if values[name] is not None), "file_size")
         message = f"lanes x queue_depth x {size} (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
-        yield Broken(
+        yield BrokenRule(
             "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
         )
     elif _engine_bytes(values) > MOST_BUFFER_BYTES:
         message = f"{values['lanes']} lanes need {format_size(_engine_bytes(values))} of memory together"
         hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes, queue_depth or record_size"
-        yield Broken("lanes", "memory", message, hint)
+        yield BrokenRule("lanes", "memory", message, hint)
     method, depth = values["method"], values["queue_depth"]
     if method in ("sync", "mmap") and depth > 1:
         message = f"method {method} has one operation in flight per lane, not queue_depth {depth}"
-        yield Broken("queue_depth", "sync depth", message, "use method: io_uring or threads, or more lanes")
+        yield BrokenRule("queue_depth", "sync depth", message, "use method: io_uring or threads, or more lanes")
 
 
 def _engine_bytes(values: Mapping[str, Any]) -> int:
@@ -133,114 +133,120 @@ def _engine_bytes(values: Mapping[str, Any]) -> int:
     return buffer_bytes(values) + lanes * each + COMMON_BYTES
 
 
-def _data(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _data(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     lanes = all_lanes(values)
     is_one_file = values["layout"] == "shared" and values["files"] is None
     files = values["total_files"] or lanes * (values["files"] or 1)
     total = values["file_size"] * (1 if is_one_file else files)
     if values["object_size"] is not None and values["objects"] is not None:
-        total = sizes_of(values["object_size"]).largest * lanes * values["objects"]
+        total = parse_sizes(values["object_size"]).largest * lanes * values["objects"]
         if total > MOST_DATA_BYTES:
             message = f"all objects together may have {total} bytes, more than 2^63 - 1"
-            yield Broken("object_size", "objects", message, "make objects smaller or fewer")
+            yield BrokenRule("object_size", "objects", message, "make objects smaller or fewer")
     elif total > MOST_DATA_BYTES:
         message = f"all files together have {total} bytes, more than 2^63 - 1"
-        yield Broken("file_size", "data", message, "make files smaller or fewer")
+        yield BrokenRule("file_size", "data", message, "make files smaller or fewer")
 
 
-def _times(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _times(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     if values["runtime"] is not None and values["time_limit"] is not None:
         message = "a phase with a runtime takes no time_limit beside it"
-        yield Broken("time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both")
+        yield BrokenRule(
+            "time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both"
+        )
 
 
-def _wear_out(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _wear_out(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     if not values["wear_out"]:
         return
     if values["time_limit"] is None:
         message = "wear_out is what lanes do at the time limit, and there is none"
-        yield Broken("wear_out", "wear out time", message, "add for example time_limit: 300s")
+        yield BrokenRule("wear_out", "wear out time", message, "add for example time_limit: 300s")
     if values["rate"] is not None:
         message = "wear_out is for lanes that go as fast as they can, and there is a rate"
-        yield Broken("wear_out", "wear out rate", message, "remove rate, or wear_out")
-    writing = [name for name in operations if name in WEARS]
+        yield BrokenRule("wear_out", "wear out rate", message, "remove rate, or wear_out")
+    writing = [name for name in operations if name in WEAR_OUT]
     if not writing or (values["files"] is not None and writing != ["create"] * len(writing)):
         message = "wear_out is for write and fwrite of one file for each lane or for all, and for create"
-        yield Broken("wear_out", "wear out what", message, "remove wear_out, or add one of these operations")
+        yield BrokenRule("wear_out", "wear out what", message, "remove wear_out, or add one of these operations")
 
 
 _NEEDS = [(name, *need) for name, item in DEFINITIONS.items() for need in item.needs]
 """(parameter, other parameter, values): the parameter needs the other one to have one of the values."""
 
 
-def _needs(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _needs(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     for field, other, needed in _NEEDS:
         if values[field] != DEFAULTS[field] and values[other] not in needed:
             setting = f"{other}: {' or '.join(needed)}"
-            yield Broken(field, f"{field} {other}", f"{field} needs {setting}", f"set {setting}")
+            yield BrokenRule(field, f"{field} {other}", f"{field} needs {setting}", f"set {setting}")
     if values["iopoll"] and values["cache"] != "direct":
         message = "iopoll needs cache: direct: only O_DIRECT can be polled for"
-        yield Broken("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")
+        yield BrokenRule("iopoll", "iopoll direct", message, "set cache: direct, or iopoll: false")
 
 
-def _mapping(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _mapping(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     if values["method"] != "mmap":
         return
     if values["cache"] == "direct":
         message = "method mmap goes through the page cache, which cache: direct bypasses"
-        yield Broken("method", "mmap direct", message, "use cache: drop, evict, limit or keep")
+        yield BrokenRule("method", "mmap direct", message, "use cache: drop, evict, limit or keep")
     if values["sync"] in ("o_sync", "o_dsync"):
         message = f"method mmap has no {values['sync']}"
-        yield Broken("sync", "mmap sync", message, "use sync: fsync or fdatasync")
+        yield BrokenRule("sync", "mmap sync", message, "use sync: fsync or fdatasync")
 
 
-def _memory(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _memory(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     limit = values["memory_limit"]
     if values["cache"] == "limit":
         least = ENGINE_BYTES + buffer_bytes(values)
         if limit is None:
             hint = f"add for example memory_limit: {format_size(max(128 << 20, _whole_mib(least)))}"
-            yield Broken("cache", "no limit", "cache: limit needs a memory_limit", hint)
+            yield BrokenRule("cache", "no limit", "cache: limit needs a memory_limit", hint)
         elif limit < least:
             message = f"memory_limit {format_size(limit)} leaves no room for the engine and its buffers"
-            yield Broken("memory_limit", "small limit", message, f"set it to at least {format_size(_whole_mib(least))}")
+            yield BrokenRule(
+                "memory_limit", "small limit", message, f"set it to at least {format_size(_whole_mib(least))}"
+            )
     elif limit is not None:
         message = f"memory_limit has no effect with cache: {values['cache']}"
-        yield Broken("memory_limit", "idle limit", message, "remove it, or set cache: limit")
+        yield BrokenRule("memory_limit", "idle limit", message, "remove it, or set cache: limit")
 
 
-def _remount(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _remount(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield broken rules for `cache: remount`: a new engine finds only complete files under their original names."""
     if values["cache"] != "remount":
         return
     if values["wear_out"]:
         message = "cache: remount starts engines anew, which then do not know how far an operation got that wears out"
-        yield Broken("wear_out", "remount wear_out", message, "remove wear_out, or use cache: drop")
+        yield BrokenRule("wear_out", "remount wear_out", message, "remove wear_out, or use cache: drop")
     name = next((operation for operation in operations if operation in ("rename", "mkdir", "rmdir")), None)
     if name is not None:
         message = f"cache: remount starts engines anew, which then do not know what {name} has left"
-        yield Broken("cache", "remount names", message, f"give {name} a workload of its own, with cache: drop or keep")
+        yield BrokenRule(
+            "cache", "remount names", message, f"give {name} a workload of its own, with cache: drop or keep"
+        )
 
 
 def _whole_mib(size: int) -> int:
     return -(-size >> 20) << 20
 
 
-def _stdio(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _stdio(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     name = next((operation for operation in operations if operation in STDIO), None)
     if name is None:
         return
     if values["cache"] == "direct":
         message = f"{name} goes through C stdio, which has no O_DIRECT"
-        yield Broken(
+        yield BrokenRule(
             "cache", "stdio direct", message, "give stdio operations a workload with cache: drop, evict or keep"
         )
     if values["sync"] in ("o_sync", "o_dsync"):
         message = f"{name} goes through C stdio, which has no {values['sync']}"
-        yield Broken("sync", "stdio sync", message, "use sync: fsync or fdatasync")
+        yield BrokenRule("sync", "stdio sync", message, "use sync: fsync or fdatasync")
     if values["method"] in ("io_uring", "threads", "mmap"):
         message = f"{name} goes through C stdio, not through {values['method']}"
-        yield Broken("method", "stdio method", message, "use method: auto or sync")
+        yield BrokenRule("method", "stdio method", message, "use method: auto or sync")
     if values["queue_depth"] > 1:
         message = f"{name} goes through C stdio, which has one operation in flight, not {values['queue_depth']}"
-        yield Broken("queue_depth", "stdio depth", message, "set queue_depth: 1 for stdio operations")
+        yield BrokenRule("queue_depth", "stdio depth", message, "set queue_depth: 1 for stdio operations")

@@ -11,7 +11,7 @@ from assay.plan.order import order_jobs
 
 _NS = 1e9
 
-Job = tuple[str, int]
+RepeatKey = tuple[str, int]
 """Case id and repeat."""
 
 
@@ -23,11 +23,11 @@ class Timetable(NamedTuple):
         due: Repeat -> earliest start in seconds after the beginning of the run; empty without a schedule.
     """
 
-    order: tuple[Job, ...]
-    due: Mapping[Job, float]
+    order: tuple[RepeatKey, ...]
+    due: Mapping[RepeatKey, float]
 
 
-def due_times(study: Study, cases: Sequence[Case]) -> Mapping[Job, float]:
+def due_times(study: Study, cases: Sequence[Case]) -> Mapping[RepeatKey, float]:
     """Return `Timetable.due` of a study, in the order of execution."""
     if study.schedule is None:
         return {}
@@ -41,13 +41,15 @@ def timetable(study: Study, cases: Sequence[Case]) -> Timetable:
     return Timetable(order, due)
 
 
-def _scheduled(schedule: Schedule, cases: Sequence[Case], repeats: int, random: bool, seed: int) -> dict[Job, float]:
+def _scheduled(
+    schedule: Schedule, cases: Sequence[Case], repeats: int, random: bool, seed: int
+) -> dict[RepeatKey, float]:
     """Return the due times: each repeat has an equal part of the time, in which each case gets its own moment.
 
     Without `random` all cases of a repeat are due at the beginning of its part.
     """
     length = schedule.over / _NS / repeats
-    due: dict[Job, float] = {}
+    due: dict[RepeatKey, float] = {}
     turn = 0
     for repeat in range(1, repeats + 1):
         begin = (repeat - 1) * length

@@ -7,16 +7,16 @@ from assay.model.study.blocks import Blocks
 from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 
-LEFT_OUT = ("repeats", "order", "schedule")
+REPEAT_FIELDS = ("repeats", "order", "schedule")
 """Fields of a study about repeats, which rounds replace."""
 
-MOST_NAME = 61
+MOST_NAME_CHARS = 61
 """Characters of a study's name that are kept, to leave room for `-ab`: a name has at most 64."""
 
 Data = dict[str, Any]
 
 
-def of_targets(data: Data, study: Study, blocks: Blocks) -> Data:
+def study_of_targets(data: Data, study: Study, blocks: Blocks) -> Data:
     """Return the study limited to workloads that run on both targets; the rest of it, such as prices, stays.
 
     Args:
@@ -30,7 +30,7 @@ def of_targets(data: Data, study: Study, blocks: Blocks) -> Data:
     return {**_rounds(data, blocks), "workloads": workloads}
 
 
-def of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
+def study_of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
     """Return the study with all its work on other targets than its own.
 
     Args:
@@ -49,17 +49,22 @@ def of_places(data: Data, places: Mapping[str, Data], blocks: Blocks) -> Data:
 
 
 def _rounds(data: Data, blocks: Blocks) -> Data:
-    found = {key: value for key, value in data.items() if key not in LEFT_OUT}
+    found = {key: value for key, value in data.items() if key not in REPEAT_FIELDS}
     question = f"Is {blocks.other} slower than {blocks.base}, or faster?"
-    return {**found, "study": f"{data['study'][:MOST_NAME]}-ab", "question": question, "repeats": blocks.most}
+    return {
+        **found,
+        "study": f"{data['study'][:MOST_NAME_CHARS]}-ab",
+        "question": question,
+        "repeats": blocks.max_rounds,
+    }
 
 
 def with_rounds(study: Study, blocks: Blocks) -> Study:
     """Return a study from this module with as many repeats as there may be rounds."""
-    return study.model_copy(update={"repeating": Repeats(most=blocks.most, least=blocks.most)})
+    return study.model_copy(update={"repeating": Repeats(most=blocks.max_rounds, least=blocks.max_rounds)})
 
 
-def twin(study: Study, names: Mapping[str, str]) -> Study:
+def with_target_copies(study: Study, names: Mapping[str, str]) -> Study:
     """Return a study with its only target under several names, so that several engines can measure at one place.
 
     No study file can express this: its targets must be at different places.

@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
-from assay.model.secret import redacted
+from assay.model.secret import redact
 from assay.model.source import plain_value
-from assay.model.written import Number
+from assay.model.written import ExactNumber
 
 
 class _Dumper(yaml.SafeDumper):
@@ -21,14 +21,14 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return found
 
 
-def _number(dumper: yaml.SafeDumper, value: Number) -> yaml.ScalarNode:
+def _number(dumper: yaml.SafeDumper, value: ExactNumber) -> yaml.ScalarNode:
     # A tag that YAML parsers infer is not written.
     tag: str = dumper.resolve(yaml.ScalarNode, value.text, (True, False))  # type: ignore[no-untyped-call]
     return dumper.represent_scalar(tag, value.text)
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_representer(Number, _number)
+_Dumper.add_representer(ExactNumber, _number)
 
 
 def study_text(data: dict[str, Any], lines: Iterable[str]) -> str:
@@ -38,5 +38,5 @@ def study_text(data: dict[str, Any], lines: Iterable[str]) -> str:
         data: Values of the study, as read from a file.
         lines: Comment lines for its head; passwords in them are redacted.
     """
-    head = "".join(f"# {redacted(line)}\n" for line in lines)
+    head = "".join(f"# {redact(line)}\n" for line in lines)
     return head + yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)

@@ -6,12 +6,12 @@ The engine's side is `validate_tree` and `validate_order` of `engine/crates/spec
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from assay.model.study.names import LOOKUPS, WHOLE
+from assay.model.study.names import ALL_NAMES, LOOKUPS
 from assay.model.study.shape import directories
 from assay.model.units import format_size
-from assay.plan.broken import Broken
+from assay.plan.broken import BrokenRule
 
-MOST_CONTENTS = 1 << 30
+MOST_CONTENTS_BYTES = 1 << 30
 MOST_LEAVES = 1_000_000
 
 CACHE_REASONS = {
@@ -67,7 +67,7 @@ def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
     return None
 
 
-def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def tree_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield the rules for metadata operations that a combination of parameters breaks."""
     yield from tree_shape(values)
     yield from _contents(values)
@@ -85,7 +85,7 @@ def all_lanes(values: Mapping[str, Any]) -> int:
     return lanes
 
 
-def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
+def tree_shape(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     """Yield a broken rule for trees with too many directories, for metadata operations and sets of files."""
     files, depth, width = values["files"], values["depth"], values["width"]
     if files is not None and values["total_files"]:
@@ -98,38 +98,40 @@ def tree_shape(values: Mapping[str, Any]) -> Iterator[Broken]:
         hint = f"at most one for each file, and {MOST_LEAVES:,} in all: more files, or a smaller width or depth"
         if trees > 1:
             message, hint = f"{message} in each of {trees:,} trees", f"{hint}, or fewer lanes or layout: shared"
-        yield Broken("width", "leaves", message, hint)
+        yield BrokenRule("width", "leaves", message, hint)
 
 
-def _contents(values: Mapping[str, Any]) -> Iterator[Broken]:
-    if values["file_size"] > MOST_CONTENTS:
+def _contents(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
+    if values["file_size"] > MOST_CONTENTS_BYTES:
         message = f"the contents of a small file are written at once: {format_size(values['file_size'])} is too much"
-        yield Broken("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS)}")
+        yield BrokenRule("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS_BYTES)}")
 
 
-def _other_parameters(values: Mapping[str, Any]) -> Iterator[Broken]:
+def _other_parameters(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     reason = CACHE_REASONS.get(values["cache"])
     if reason:
-        yield Broken(
+        yield BrokenRule(
             "cache", f"names {values['cache']}", f"{reason}, so cache: {values['cache']} is not possible", _CACHE_HINT
         )
     if values["method"] in ("mmap", "threads"):
         message = f"metadata operations have no {values['method']}"
-        yield Broken("method", f"names {values['method']}", message, "use method: auto, io_uring or sync")
+        yield BrokenRule("method", f"names {values['method']}", message, "use method: auto, io_uring or sync")
     if values["preallocate"]:
         message = "nothing is preallocated for metadata operations"
-        yield Broken("preallocate", "names preallocate", message, "set preallocate: false")
+        yield BrokenRule("preallocate", "names preallocate", message, "set preallocate: false")
 
 
 _CACHE_HINT = "use cache: keep, or drop to start each phase without cached names"
 
 
-def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _duration(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield a broken rule for a runtime or time_limit that no operation uses. One that some use is accepted."""
     shown = ", ".join(dict.fromkeys(operations))
     if values["runtime"] is not None and not LOOKUPS.intersection(operations):
         message = f"runtime has no effect on {shown}: each name can be changed only once"
-        yield Broken("runtime", "names runtime", message, "remove it, or add stat, open or readdir")
-    if values["time_limit"] is not None and WHOLE.issuperset(operations):
+        yield BrokenRule("runtime", "names runtime", message, "remove it, or add stat, open or readdir")
+    if values["time_limit"] is not None and ALL_NAMES.issuperset(operations):
         message = f"time_limit has no effect on {shown}: they are done to every name"
-        yield Broken("time_limit", "names time_limit", message, "remove it, and choose the time by the number of files")
+        yield BrokenRule(
+            "time_limit", "names time_limit", message, "remove it, and choose the time by the number of files"
+        )

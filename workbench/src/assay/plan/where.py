@@ -14,10 +14,10 @@ from typing import Any
 
 from assay.model import units
 from assay.model.study.axis import AxisValue
-from assay.model.study.study import KINDS
+from assay.model.study.study import VALUE_KINDS
 
 Values = Mapping[str, AxisValue]
-Evaluate = Callable[[Values], Any]
+Evaluator = Callable[[Values], Any]
 
 MOST_CHARACTERS = 1000
 MOST_DEPTH = 50
@@ -81,7 +81,7 @@ class Condition:
         """
         self.text = textwrap.shorten(text, 80, placeholder=" ...")
         self.fields: set[str] = set()
-        self._choices = {field: kind.choices for field, kind in KINDS.items() if kind.choices}
+        self._choices = {field: kind.choices for field, kind in VALUE_KINDS.items() if kind.choices}
         self._choices |= {"target": targets, "workload": workloads}
         self._evaluate = self._build(_parse(text))
 
@@ -116,7 +116,7 @@ class Condition:
             f"ask first: `{missing[0]} != null and ...`" if missing else "compare numbers with numbers, text with text"
         )
 
-    def _build(self, node: ast.AST) -> Evaluate:
+    def _build(self, node: ast.AST) -> Evaluator:
         if isinstance(node, ast.BoolOp):
             return self._logic(node)
         if isinstance(node, ast.UnaryOp):
@@ -135,13 +135,13 @@ class Condition:
             return lambda values: [item(values) for item in items]
         raise ExpressionError(f"`{self.text}` has {_form_name(node)}, which is not allowed")
 
-    def _logic(self, node: ast.BoolOp) -> Evaluate:
+    def _logic(self, node: ast.BoolOp) -> Evaluator:
         parts = [self._build(part) for part in node.values]
         if isinstance(node.op, ast.And):
             return lambda values: all(_truth(part(values)) for part in parts)
         return lambda values: any(_truth(part(values)) for part in parts)
 
-    def _unary(self, node: ast.UnaryOp) -> Evaluate:
+    def _unary(self, node: ast.UnaryOp) -> Evaluator:
         inner = self._build(node.operand)
         if isinstance(node.op, ast.Not):
             return lambda values: not _truth(inner(values))
@@ -149,14 +149,14 @@ class Condition:
             return lambda values: -_number(inner(values))
         raise ExpressionError(f"`{self.text}` has an operator that is not allowed")
 
-    def _arithmetic(self, node: ast.BinOp) -> Evaluate:
+    def _arithmetic(self, node: ast.BinOp) -> Evaluator:
         action = _ARITHMETIC.get(type(node.op))
         if action is None:
             raise ExpressionError(f"`{self.text}` has an operator that is not allowed", "use + - * / // %")
         left, right = self._build(node.left), self._build(node.right)
         return lambda values: action(_number(left(values)), _number(right(values)))
 
-    def _compare(self, node: ast.Compare) -> Evaluate:
+    def _compare(self, node: ast.Compare) -> Evaluator:
         sides = [node.left, *node.comparators]
         for left, right in itertools.pairwise(sides):
             self._check_words(left, right)
@@ -181,16 +181,16 @@ class Condition:
                 continue
             allowed = self._choices[name.id]
             if item.value not in allowed:
-                message = f"`{self.text}`: {name.id} is never {units.shown(item.value)}"
-                raise ExpressionError(message, units.one_of(item.value, allowed))
+                message = f"`{self.text}`: {name.id} is never {units.display_value(item.value)}"
+                raise ExpressionError(message, units.choices_hint(item.value, allowed))
 
-    def _name(self, name: str) -> Evaluate:
+    def _name(self, name: str) -> Evaluator:
         if name in _WORDS:
             value = _WORDS[name]
             return lambda _values: value
-        if name not in KINDS and name not in ("target", "workload"):
-            known = [*KINDS, "target", "workload"]
-            hint = units.one_of(name, known)
+        if name not in VALUE_KINDS and name not in ("target", "workload"):
+            known = [*VALUE_KINDS, "target", "workload"]
+            hint = units.choices_hint(name, known)
             words = [word for group in self._choices.values() for word in group]
             raise ExpressionError(
                 f"`{self.text}`: there is no field `{name}`", f"write it in quotes: '{name}'" if name in words else hint

@@ -18,8 +18,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.named import read_named
-from assay.model.result.result import Estimate, Row, RunAnalysis
+from assay.model.named import read_user_file
+from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 from assay.model.result.verdict import Verdict
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import DATA
@@ -40,7 +40,7 @@ _ALIASES = {
 """Needed value -> names of the columns that may hold it."""
 
 
-class Figure(NamedTuple):
+class PublishedFigure(NamedTuple):
     """A published figure.
 
     Attributes:
@@ -55,7 +55,7 @@ class Figure(NamedTuple):
     throughput: float
 
 
-class Beside(NamedTuple):
+class PublishedFigures(NamedTuple):
     """Published figures and where they are from.
 
     Attributes:
@@ -63,10 +63,10 @@ class Beside(NamedTuple):
     """
 
     source: str
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedFigure, ...]
 
 
-def read_beside(path: str) -> Beside:
+def read_published_figures(path: str) -> PublishedFigures:
     """Read published figures from a CSV file.
 
     Args:
@@ -77,7 +77,7 @@ def read_beside(path: str) -> Beside:
             too many.
     """
     try:
-        text = read_named(path, path, _HINT, MOST_BYTES).decode("utf-8-sig")
+        text = read_user_file(path, path, _HINT, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise AssayError(f"{path}: is no text in UTF-8", _HINT, EXIT_USAGE) from None
     reader = csv.DictReader(io.StringIO(text))
@@ -93,7 +93,7 @@ def read_beside(path: str) -> Beside:
         raise AssayError(f"{path}:{reader.line_num}: {error}", _HINT, EXIT_USAGE) from None
     if not found:
         raise AssayError(f"{path}: has no figures", _HINT, EXIT_USAGE)
-    return Beside(path, tuple(found))
+    return PublishedFigures(path, tuple(found))
 
 
 def _columns(path: str, header: Sequence[str]) -> dict[str, str]:
@@ -107,7 +107,7 @@ def _columns(path: str, header: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _figure(where: str, line: Mapping[str, str | None], columns: Mapping[str, str]) -> Figure:
+def _figure(where: str, line: Mapping[str, str | None], columns: Mapping[str, str]) -> PublishedFigure:
     def text(needed: str) -> str:
         value = (line.get(columns[needed]) or "").strip()
         if not value:
@@ -118,7 +118,7 @@ def _figure(where: str, line: Mapping[str, str | None], columns: Mapping[str, st
     if operation not in DATA:
         raise AssayError(f"{where}: there is no operation {operation}", f"it is one of {', '.join(DATA)}", EXIT_USAGE)
     try:
-        return Figure(
+        return PublishedFigure(
             text("target"),
             operation,
             _size(text("file_size"), columns["file_size"]),
@@ -139,7 +139,7 @@ def _rate(text: str, column: str) -> float:
     return parse_throughput(f"{text}B/s" if text.replace(".", "", 1).isdecimal() else text)
 
 
-def with_figures(analysis: RunAnalysis, beside: Beside) -> RunAnalysis | None:
+def with_figures(analysis: RunAnalysis, published_figures: PublishedFigures) -> RunAnalysis | None:
     """Return the run with the published figures added as rows where they are comparable; None if none is.
 
     A figure is comparable with a workload that sweeps file size and record size and nothing else, and has the
@@ -147,15 +147,15 @@ def with_figures(analysis: RunAnalysis, beside: Beside) -> RunAnalysis | None:
     """
     rows = list(analysis.rows)
     for template in _templates(analysis):
-        for figure in beside.figures:
+        for figure in published_figures.figures:
             if figure.operation == template.operation:
                 rows.append(_row(template, figure))
     return analysis.model_copy(update={"rows": tuple(rows)}) if len(rows) > len(analysis.rows) else None
 
 
-def _templates(analysis: RunAnalysis) -> list[Row]:
+def _templates(analysis: RunAnalysis) -> list[ResultRow]:
     """Return one row of each workload and operation with which figures are comparable."""
-    found: dict[tuple[str, str], Row] = {}
+    found: dict[tuple[str, str], ResultRow] = {}
     swept: dict[str, set[tuple[AxisValue, AxisValue]]] = {}
     for row in analysis.rows:
         axes = row.case.axes
@@ -165,11 +165,11 @@ def _templates(analysis: RunAnalysis) -> list[Row]:
     return [row for (workload, _), row in found.items() if len(swept[workload]) > 1]
 
 
-def _row(template: Row, figure: Figure) -> Row:
+def _row(template: ResultRow, figure: PublishedFigure) -> ResultRow:
     sizes = {"file_size": figure.file_size, "record_size": figure.record_size}
     case = template.case.model_copy(update={"id": "", "target": figure.target, "axes": sizes})
     rate = Estimate(median=figure.throughput, low=None, high=None, n=1, spread=None)
-    return Row(
+    return ResultRow(
         case=case,
         operation=figure.operation,
         throughput=rate,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.model.result.brief import Result
-from assay.model.result.first_page import CAVEATS_SHOWN, FirstPage, Line
+from assay.model.result.brief import BriefResult
+from assay.model.result.first_page import MAX_CAVEATS, SummaryLine, SummaryPage
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure
@@ -26,50 +26,54 @@ def ceiling_cells(name: str, share: float | None, more: str = "") -> tuple[str, 
     return ("none known", Share(None)) if share is None else (name, Share(share, more))
 
 
-def other_measure(measure: Measure, contents: bool) -> Column | None:
+def other_measure(measure: Measure, has_contents: bool) -> Column | None:
     """Return the column of the second measure: IOPS of data operations, or MB/s written to new files by metadata ones.
 
     None for metadata operations without contents.
     """
-    if not measure.counted:
-        return Column("Operations", "1/s", numeric=True, rank=5)
-    return Column("Contents", "MB/s", numeric=True, rank=5) if contents else None
+    if not measure.is_count:
+        return Column("Operations", "1/s", is_numeric=True, drop_rank=5)
+    return Column("Contents", "MB/s", is_numeric=True, drop_rank=5) if has_contents else None
 
 
-def result_tables(results: Sequence[Result]) -> list[Table]:
+def result_tables(results: Sequence[BriefResult]) -> list[Table]:
     """Return tables with a row for each result; metadata operations, whose unit differs, have a table of their own."""
-    groups = ([one for one in results if one.counted == measure.counted] for measure in (DATA, COUNTED))
+    groups = ([one for one in results if one.is_counted == measure.is_count] for measure in (DATA, COUNTED))
     return [_table(group, measure) for group, measure in zip(groups, (DATA, COUNTED), strict=True) if group]
 
 
-def _table(results: Sequence[Result], measure: Measure) -> Table:
+def _table(results: Sequence[BriefResult], measure: Measure) -> Table:
     other = other_measure(measure, any(one.throughput for one in results))
     limited = any(one.ceiling for one in results)
     columns = (
         Column("Case"),
-        Column("What", rank=1),
+        Column("What", drop_rank=1),
         Column("Operation"),
-        Column(measure.title, measure.unit, numeric=True),
-        Column("95 % interval", measure.unit, numeric=True, rank=2),
-        Column("n", numeric=True, rank=4),
+        Column(measure.title, measure.unit, is_numeric=True),
+        Column("95 % interval", measure.unit, is_numeric=True, drop_rank=2),
+        Column("n", is_numeric=True, drop_rank=4),
         *((other,) if other else ()),
-        *((Column("Nearest limit", rank=4), Column("% of limit", numeric=True, rank=4)) if limited else ()),
+        *(
+            (Column("Nearest limit", drop_rank=4), Column("% of limit", is_numeric=True, drop_rank=4))
+            if limited
+            else ()
+        ),
         Column("Verdict"),
     )
     rows = tuple(_cells(one, measure, other is not None, limited) for one in results)
-    return Table("metadata-table" if measure.counted else "results-table", columns, rows)
+    return Table("metadata-table" if measure.is_count else "results-table", columns, rows)
 
 
-def _cells(one: Result, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
-    rate, second_rate = (one.iops, one.throughput) if one.counted else (one.throughput, one.iops)
+def _cells(one: BriefResult, measure: Measure, with_other: bool, limited: bool) -> tuple[Cell, ...]:
+    rate, second_rate = (one.iops, one.throughput) if one.is_counted else (one.throughput, one.iops)
     return (
         *(one.case, one.label, one.operation),
         rate_cell(rate, measure),
         interval_cell(one.low, one.high, measure),
         Num(str(one.n), one.n),
-        *((rate_cell(second_rate, DATA if one.counted else COUNTED),) if with_other else ()),
+        *((rate_cell(second_rate, DATA if one.is_counted else COUNTED),) if with_other else ()),
         *(ceiling_cells(one.ceiling, one.share) if limited else ()),
-        Badge(one.verdicts[0], one.finding, one.verdicts[1:], one.as_far_as_seen),
+        Badge(one.verdicts[0], one.finding, one.verdicts[1:], one.is_partly_checked),
     )
 
 
@@ -80,7 +84,7 @@ _CAPTIONS = (
 )
 
 
-def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) -> list[Table]:
+def line_tables(found: tuple[SummaryLine, ...], title: str, more: int | None = None) -> list[Table]:
     """Return lines of the first page as tables, one for all lines with the same columns.
 
     Args:
@@ -88,7 +92,7 @@ def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) ->
         title: Title of the first column.
         more: The number of lines left out; None: no caption.
     """
-    groups: dict[tuple[str, ...], list[Line]] = {}
+    groups: dict[tuple[str, ...], list[SummaryLine]] = {}
     for line in found:
         groups.setdefault(tuple(line.values), []).append(line)
     tables = []
@@ -113,11 +117,11 @@ def line_tables(found: tuple[Line, ...], title: str, more: int | None = None) ->
     return tables
 
 
-def page_blocks(page: FirstPage) -> tuple[Block, ...]:
+def page_blocks(page: SummaryPage) -> tuple[Block, ...]:
     """Return a stored first page as blocks: the answer, its tables, cost, caveats, the next step."""
-    rest = len(page.caveats) - CAVEATS_SHOWN
+    rest = len(page.caveats) - MAX_CAVEATS
     more = (f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()
-    caveats = (*(one.words for one in page.caveats[:CAVEATS_SHOWN]), *more)
+    caveats = (*(one.words for one in page.caveats[:MAX_CAVEATS]), *more)
     return (
         Paragraph(page.answer),
         *line_tables(page.needs, "Needed"),

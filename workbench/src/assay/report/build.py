@@ -1,10 +1,10 @@
 """Builds the report's document from a run."""
 
-from assay.model.money.price import Book
+from assay.model.money.price import PriceBook
 from assay.model.result.result import RunAnalysis
 from assay.model.room import load, rooms
 from assay.report import numbers
-from assay.report.beside import Beside
+from assay.report.beside import PublishedFigures
 from assay.report.document import Document, Section
 from assay.report.growth.stages import stage_lines
 from assay.report.sections import (
@@ -21,7 +21,7 @@ from assay.report.sections import (
     scaling,
     verdicts,
 )
-from assay.report.view import View
+from assay.report.view import RunView
 
 SECTIONS = (
     answer,
@@ -39,7 +39,9 @@ SECTIONS = (
 """Modules whose `section` makes a section of the report, in its order; rooms register theirs (`Room.sections`)."""
 
 
-def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Beside | None = None) -> Document:
+def build_document(
+    analysis: RunAnalysis, current_book: PriceBook | None = None, published_figures: PublishedFigures | None = None
+) -> Document:
     """Build the report on a run; the same run gives the same document.
 
     Args:
@@ -47,7 +49,7 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
         today: A price book to show beside the prices of the run; None: show only those of the run.
         beside: Published figures to draw in the same charts as the run's own; None: no such section.
     """
-    view = View(analysis, today)
+    view = RunView(analysis, current_book)
     run = analysis.run
     made = [section for module in SECTIONS if (section := module.section(view)) is not None]
     for make, after in ((load(make), after) for room in rooms() for make, after in room.sections.items()):
@@ -55,7 +57,7 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
             made = _behind(made, after, section)
     duration = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
     meta = (
-        ("Measured", f"{numbers.moment(run.created_at)}{duration}"),
+        ("Measured", f"{numbers.utc_time(run.created_at)}{duration}"),
         ("Targets", ", ".join(view.targets)),
         ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
@@ -63,8 +65,8 @@ def build_document(analysis: RunAnalysis, today: Book | None = None, beside: Bes
         *(("Stages", line) for line in stage_lines(run)),
         ("Run", run.id),
     )
-    if beside is not None:
-        made = _behind(made, "evidence", published.section(view, beside))
+    if published_figures is not None:
+        made = _behind(made, "evidence", published.section(view, published_figures))
     return Document(
         f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made)
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.report import numbers
 
 _KINDS = {
@@ -19,14 +19,14 @@ _KINDS = {
 }
 
 
-def kind_of(operation: str) -> str:
+def kind_of_work(operation: str) -> str:
     """Return the kind of work of an operation; a number behind its name (`write 2`) is ignored."""
     name = operation.split(" ", 1)[0]
     return _KINDS.get(name, numbers.operation_title(name).lower())
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ComparisonClaim:
     """All points of two targets in one kind of work.
 
     Attributes:
@@ -37,59 +37,61 @@ class Claim:
     kind: str
     base: str
     other: str
-    decisions: tuple[Decision, ...]
-    where: str = ""
+    decisions: tuple[TargetDecision, ...]
+    part: str = ""
 
     @property
     def label(self) -> str:
         """The kind and the part in words: `Random write`, `Random write, record size up to 64 KiB`."""
-        return numbers.titled(self.kind) + (f", {self.where}" if self.where else "")
+        return numbers.capitalized(self.kind) + (f", {self.part}" if self.part else "")
 
     @property
     def points(self) -> tuple[PointDecision, ...]:
         """The points of all decisions."""
         return tuple(point for decision in self.decisions for point in decision.points)
 
-    def of(self, outcome: Outcome) -> list[PointDecision]:
+    def points_with(self, outcome: PointOutcome) -> list[PointDecision]:
         """Return the points with this outcome."""
         return [point for point in self.points if point.outcome is outcome]
 
-    def won(self, target: str) -> list[PointDecision]:
+    def points_won_by(self, target: str) -> list[PointDecision]:
         """Return the points at which a target is faster."""
         return [point for point in self.points if point.winner == target]
 
     @property
-    def counted(self) -> int:
+    def counted_points(self) -> int:
         """The number of points at which both targets have a usable number."""
-        return len(self.points) - len(self.of(Outcome.BARRED))
+        return len(self.points) - len(self.points_with(PointOutcome.BARRED))
 
     @property
     def winner(self) -> str:
         """The target that is faster at every counted point; empty if there is none."""
-        return next((name for name in (self.other, self.base) if 0 < self.counted == len(self.won(name))), "")
+        return next(
+            (name for name in (self.other, self.base) if 0 < self.counted_points == len(self.points_won_by(name))), ""
+        )
 
     @property
     def leader(self) -> str:
         """The target that is faster at some points and slower at none; empty if there is none."""
-        ahead = [name for name in (self.other, self.base) if self.won(name)]
+        ahead = [name for name in (self.other, self.base) if self.points_won_by(name)]
         return ahead[0] if len(ahead) == 1 else ""
 
-    def loser(self, target: str) -> str:
+    def opponent_of(self, target: str) -> str:
         """Return the target that is not `target`."""
         return self.base if target == self.other else self.other
 
-    def typical(self, target: str) -> float:
+    def median_ratio(self, target: str) -> float:
         """Return the median measured ratio of `target` to the other target over the points at which it is faster."""
-        return median(point.ratio for point in self.won(target))
+        return median(point.ratio for point in self.points_won_by(target))
 
-    def least(self, target: str) -> float:
+    def least_ratio(self, target: str) -> float:
         """Return the lowest lower bound of the ratio of `target` to the other target where it is faster."""
-        return min(point.at_least for point in self.won(target))
+        return min(point.at_least for point in self.points_won_by(target))
 
 
-def claims(decisions: Iterable[Decision]) -> tuple[Claim, ...]:
+def find_claims(decisions: Iterable[TargetDecision]) -> tuple[ComparisonClaim, ...]:
     """Return one claim for each pair of targets and kind of work, in plan order."""
-    groups: dict[tuple[str, str, str], list[Decision]] = {}
+    groups: dict[tuple[str, str, str], list[TargetDecision]] = {}
     for decision in decisions:
-        groups.setdefault((kind_of(decision.operation), decision.base, decision.other), []).append(decision)
-    return tuple(Claim(kind, base, other, tuple(found)) for (kind, base, other), found in groups.items())
+        groups.setdefault((kind_of_work(decision.operation), decision.base, decision.other), []).append(decision)
+    return tuple(ComparisonClaim(kind, base, other, tuple(found)) for (kind, base, other), found in groups.items())

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.analyse.between import LEAST_RUNS
-from assay.analyse.runs import HOW_TO_TELL, mean_ratio
-from assay.model.result.comparison import ComparedRow, RunsComparison, Side
+from assay.analyse.runs import MORE_RUNS_HINT, mean_ratio
+from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
 from assay.model.result.result import Comparison
-from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.study.repeats import MIN_COMPARED
 from assay.model.units import about_number
 from assay.report import latencies, numbers, percentiles
 from assay.report.charts.differences import difference_chart
@@ -65,19 +65,22 @@ def comparison_document(found: RunsComparison) -> Document:
 
 def _run(found: RunsComparison, place: int) -> str:
     run = (found.before, found.after)[place]
-    return f"{run.id}, {run.status}, {numbers.moment(run.created_at)}"
+    return f"{run.id}, {run.status}, {numbers.utc_time(run.created_at)}"
 
 
 def _answer(found: RunsComparison) -> Section:
     items = (
-        f"{numbers.titled(line)}." for line in (*mean_change(found.rows), *latencies.lines(found), *caveats(found))
+        f"{numbers.capitalized(line)}."
+        for line in (*mean_change_lines(found.rows), *latencies.latency_lines(found), *caveat_lines(found))
     )
-    return Section("answer", "Short answer", (Paragraph(f"{counts(found)}.", lead=True), Bullets(tuple(items))))
+    return Section(
+        "answer", "Short answer", (Paragraph(f"{difference_counts(found)}.", lead=True), Bullets(tuple(items)))
+    )
 
 
-def counts(found: RunsComparison) -> str:
+def difference_counts(found: RunsComparison) -> str:
     """Count in words the rows that are faster, slower, without a significant difference, and without a result."""
-    sound = [row.comparison for row in found.rows if not row.no_result]
+    sound = [row.comparison for row in found.rows if not row.has_no_result]
     differ = [pair for pair in sound if pair.separable]
     slower = sum(pair.ratio < 1 for pair in differ)
     same = len(sound) - len(differ)
@@ -87,22 +90,26 @@ def counts(found: RunsComparison) -> str:
     return f"{numbers.plural(len(found.rows), 'row')}: {words}"
 
 
-def mean_change(rows: Sequence[ComparedRow]) -> list[str]:
+def mean_change_lines(rows: Sequence[ComparedRow]) -> list[str]:
     """Return a line with the geometric mean of all comparable ratios; no line if there are none."""
     mean = mean_ratio(rows)
-    return [] if mean is None else [f"geometric mean of {numbers.plural(mean[1], 'ratio')}: {numbers.change(mean[0])}"]
+    return (
+        []
+        if mean is None
+        else [f"geometric mean of {numbers.plural(mean[1], 'ratio')}: {numbers.difference_text(mean[0])}"]
+    )
 
 
-def caveats(found: RunsComparison) -> list[str]:
+def caveat_lines(found: RunsComparison) -> list[str]:
     """Return lines on how a change is told from chance, and on rows that have too few repeats or are not compared."""
     lines = []
     if found.before.id != found.after.id:
         lines += _knowledge(found)
     row_count = sum(
-        row.comparison.too_few and row.comparison.unit == "repeat" for row in found.rows if not row.no_result
+        row.comparison.has_too_few and row.comparison.unit == "repeat" for row in found.rows if not row.has_no_result
     )
     if row_count:
-        words = f"fewer than {LEAST_COMPARED} repeats on a side, too few to report a difference"
+        words = f"fewer than {MIN_COMPARED} repeats on a side, too few to report a difference"
         lines.append(f"{numbers.plural(row_count, 'row')} with {words}")
     if found.uncompared:
         lines.append(f"{numbers.plural(len(found.uncompared), 'row')} not compared, as listed below")
@@ -118,7 +125,7 @@ def _knowledge(found: RunsComparison) -> list[str]:
         )
         return [f"{found.known_runs} runs of this study, all but those after, show its day-to-day variation: {words}"]
     known = "two runs alone cannot separate a change from day-to-day variation, so no difference is reported"
-    return [known, f"to compare: {HOW_TO_TELL}"]
+    return [known, f"to compare: {MORE_RUNS_HINT}"]
 
 
 def _differences(found: RunsComparison) -> Section:
@@ -126,30 +133,30 @@ def _differences(found: RunsComparison) -> Section:
     groups = groupby(found.rows, key=lambda row: (row.comparison.base, row.comparison.other))
     for place, ((base, other), grouped) in enumerate(groups):
         rows = list(grouped)
-        blocks.append(Heading(sides_words(base, other), f"target-{place}"))
-        drawn = [row for row in rows if not row.no_result][:_MOST_POINTS]
+        blocks.append(Heading(sides_heading(base, other), f"target-{place}"))
+        drawn = [row for row in rows if not row.has_no_result][:_MOST_POINTS]
         if drawn:
             caption = "Difference of the medians with its 95 % interval; grey where it is not significant."
             if len(drawn) < len(rows):
                 caption += f" {len(drawn)} of {len(rows):,} rows are drawn; false results never are."
             blocks.append(Chart(f"differences-{place}", "Differences", caption, difference_chart(drawn), wide=True))
-        blocks += tables(rows, f"rows-{place}")
+        blocks += difference_tables(rows, f"rows-{place}")
     if not blocks:
         blocks.append(Note("No row has a result on both sides.", "warning"))
     return Section("differences", "Differences", tuple(blocks))
 
 
-def sides_words(base: str, other: str) -> str:
+def sides_heading(base: str, other: str) -> str:
     """Return the heading of a pair of targets."""
     return base if base == other else f"{other} against {base}"
 
 
-def tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
+def difference_tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
     """Return tables of one pair of targets: throughput first, then metadata operations; `name` begins their ids."""
     found = []
     for measure in (DATA, COUNTED):
-        mine = [row for row in rows if row.counted == measure.counted]
-        found += [_table(mine, f"{name}{'-metadata' * measure.counted}")] if mine else []
+        mine = [row for row in rows if row.counted == measure.is_count]
+        found += [_table(mine, f"{name}{'-metadata' * measure.is_count}")] if mine else []
     return found
 
 
@@ -159,25 +166,25 @@ def _table(rows: Sequence[ComparedRow], name: str) -> Table:
     names = ("Before", "After") if pair.base == pair.other else (pair.base, pair.other)
     columns = (
         Column("What"),
-        Column("Result", facet=True, detail=True),
-        Column(names[0], unit, numeric=True, rank=1),
-        Column("±", "%", numeric=True, rank=4),
-        Column(names[1], unit, numeric=True, rank=1),
-        Column("±", "%", numeric=True, rank=4),
-        Column("Difference", numeric=True),
-        Column("95 % from", numeric=True, rank=3),
-        Column("to", numeric=True, rank=3),
-        Column("p", "adjusted", numeric=True, rank=5),
-        Column("Effect", "δ", numeric=True, rank=6),
-        Column("n", rank=5),
+        Column("Result", is_filter=True, is_detail=True),
+        Column(names[0], unit, is_numeric=True, drop_rank=1),
+        Column("±", "%", is_numeric=True, drop_rank=4),
+        Column(names[1], unit, is_numeric=True, drop_rank=1),
+        Column("±", "%", is_numeric=True, drop_rank=4),
+        Column("Difference", is_numeric=True),
+        Column("95 % from", is_numeric=True, drop_rank=3),
+        Column("to", is_numeric=True, drop_rank=3),
+        Column("p", "adjusted", is_numeric=True, drop_rank=5),
+        Column("Effect", "δ", is_numeric=True, drop_rank=6),
+        Column("n", drop_rank=5),
         Column("Remark"),
-        Column("Verdict before", detail=True),
-        Column("after", detail=True),
+        Column("Verdict before", is_detail=True),
+        Column("after", is_detail=True),
         *_latency_columns(timed),
     )
     caption = f"The first {_MOST_ROWS:,} of {len(rows):,}." if len(rows) > _MOST_ROWS else ""
     cells = tuple(_cells(row, timed) for row in rows[:_MOST_ROWS])
-    return Table(name, columns, cells, caption, interactive=len(rows) > 8)
+    return Table(name, columns, cells, caption, is_interactive=len(rows) > 8)
 
 
 def _latency_columns(timed: bool) -> tuple[Column, ...]:
@@ -185,21 +192,21 @@ def _latency_columns(timed: bool) -> tuple[Column, ...]:
         return ()
     return tuple(
         column
-        for name in latencies.NAMES
+        for name in latencies.COMPARED_PERCENTILES
         for column in (
-            Column(f"{name} before", "µs", numeric=True, detail=True),
-            Column("after", "µs", numeric=True, detail=True),
-            Column(f"{name} difference", facet=True, detail=True),
-            Column("by", numeric=True, detail=True),
+            Column(f"{name} before", "µs", is_numeric=True, is_detail=True),
+            Column("after", "µs", is_numeric=True, is_detail=True),
+            Column(f"{name} difference", is_filter=True, is_detail=True),
+            Column("by", is_numeric=True, is_detail=True),
         )
     )
 
 
 def _latencies(row: ComparedRow) -> Iterator[Cell]:
-    for name in latencies.NAMES:
-        pair = latencies.pair_of(row, name)
-        yield percentiles.cell(getattr(row.before, name))
-        yield percentiles.cell(getattr(row.after, name))
+    for name in latencies.COMPARED_PERCENTILES:
+        pair = latencies.percentile_comparison(row, name)
+        yield percentiles.percentile_cell(getattr(row.before, name))
+        yield percentiles.percentile_cell(getattr(row.after, name))
         yield _latency_result(pair)
         yield _percent(None if pair is None else pair.ratio)
 
@@ -207,11 +214,11 @@ def _latencies(row: ComparedRow) -> Iterator[Cell]:
 def _latency_result(pair: Comparison | None) -> str:
     if pair is None:
         return numbers.NONE
-    if pair.too_few:
+    if pair.has_too_few:
         return "too few runs" if pair.unit == "run" else "too few repeats"
     if not pair.separable:
         return "no significant difference"
-    return "shorter" if pair.better else "longer"
+    return "shorter" if pair.is_better else "longer"
 
 
 def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
@@ -234,17 +241,17 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
 
 
 def _result(row: ComparedRow) -> str:
-    if row.no_result:
+    if row.has_no_result:
         return "a side is false"
-    if row.comparison.too_few:
+    if row.comparison.has_too_few:
         return "too few runs" if row.comparison.unit == "run" else "too few repeats"
     if not row.comparison.separable:
         return "no significant difference"
     return "faster" if row.comparison.ratio > 1 else "slower"
 
 
-def _rate(side: Side, operation: str) -> tuple[Cell, Cell]:
-    reach = side.rate.reach
+def _rate(side: ComparedSide, operation: str) -> tuple[Cell, Cell]:
+    reach = side.rate.relative_reach
     return (
         Num(measure_of(operation).number(side.rate.median), side.rate.median),
         Num(numbers.NONE if reach is None else f"{100 * reach:.1f}", reach),
@@ -253,14 +260,14 @@ def _rate(side: Side, operation: str) -> tuple[Cell, Cell]:
 
 def remarks(row: ComparedRow) -> str:
     """Return reasons to doubt a comparison; empty if there are none."""
-    few = "too few repeats" if row.comparison.too_few and row.comparison.unit == "repeat" else ""
+    few = "too few repeats" if row.comparison.has_too_few and row.comparison.unit == "repeat" else ""
     return "; ".join(words for words in (row.comparison.caveat, few) if words)
 
 
 def _percent(ratio: float | None, mark: str = "") -> Num:
     if ratio is None:
         return Num(numbers.NONE, None)
-    return Num(f"{mark}{numbers.change(ratio)}", 100 * (ratio - 1))
+    return Num(f"{mark}{numbers.difference_text(ratio)}", 100 * (ratio - 1))
 
 
 def uncompared_table(found: RunsComparison) -> Table:

@@ -8,18 +8,18 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.money.amount import EXACT, TERM_MONTHS
-from assay.model.money.price import UNITS, Tier
+from assay.model.money.price import UNITS, PriceTier
 from assay.model.money.priced import FrozenPrices
 from assay.model.result.result import RunAnalysis
 from assay.money.cost.cost import Charge
 from assay.money.cost.limits import METRICS
-from assay.report.costs import TargetCost, scale, target_costs
+from assay.report.costs import TargetCost, price_unit_size, target_costs
 from assay.report.numbers import NONE
-from assay.report.pricing import what
-from assay.report.view import View
+from assay.report.pricing import metric_words
+from assay.report.view import RunView
 
-NAME = "Cost"
-HOURS, DUTY = "$B$4", "$B$5"
+SHEET_NAME = "Cost"
+HOURS_CELL, DUTY_CELL = "$B$4", "$B$5"
 _HEAD_ROW = 8
 _LINES = (
     ("Target", "", 14),
@@ -41,9 +41,9 @@ _LINES = (
 )
 
 
-def write_cost(book: Any, analysis: RunAnalysis) -> None:
+def write_cost_sheet(book: Any, analysis: RunAnalysis) -> None:
     """Add the cost sheet to a workbook; add nothing if the run has no prices."""
-    prices, costs = analysis.run.prices, target_costs(View(analysis))
+    prices, costs = analysis.run.prices, target_costs(RunView(analysis))
     if prices is not None and costs:
         _Sheet(book, prices).write(costs)
 
@@ -53,7 +53,7 @@ class _Sheet:
 
     def __init__(self, book: Any, prices: FrozenPrices) -> None:
         self.prices = prices
-        self.sheet = book.add_worksheet(NAME)
+        self.sheet = book.add_worksheet(SHEET_NAME)
         self.bold = book.add_format({"bold": True})
         self.head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
         self.title = book.add_format({"bold": True, "font_size": 14})
@@ -98,7 +98,7 @@ class _Sheet:
             sheet.write_string(row, 0, name, self.bold)
             sheet.write_number(row, 1, float(value), self.input)
 
-    def _line(self, row: int, top: int, item: TargetCost, charge: Charge, tier: Tier, begin: Decimal) -> None:
+    def _line(self, row: int, top: int, item: TargetCost, charge: Charge, tier: PriceTier, begin: Decimal) -> None:
         """Write a line of the bill, or one price tier of a line whose first tier is in row `top`."""
         line, price, sheet, n = charge.line, charge.row, self.sheet, row + 1
         factor = Decimal(UNITS[price.unit].factor)
@@ -138,7 +138,7 @@ class _Sheet:
     def _times(self, row: int, charge: Charge) -> None:
         line, prices = charge.line, self.prices
         if line.per == "hour":
-            formula = f"={HOURS}*{DUTY}" if _stops(charge) else f"={HOURS}"
+            formula = f"={HOURS_CELL}*{DUTY_CELL}" if _stops(charge) else f"={HOURS_CELL}"
             hours = _hours(charge, prices)
             self.sheet.write_formula(row, 11, formula, self.small, float(hours))
         elif line.per == "once":
@@ -168,9 +168,9 @@ class _Sheet:
     def _total(self, row: int, item: TargetCost, first: int, last: int) -> None:
         sheet, cost, n = self.sheet, item.cost, row + 1
         sheet.write_string(row, 0, item.target)
-        sheet.write_string(row, 1, item.item.chosen.label)
+        sheet.write_string(row, 1, item.design.chosen.label)
         formulas = (
-            (f'=IF({DUTY}=0,"{NONE}",D{n}/({HOURS}*{DUTY}))', item.hour),
+            (f'=IF({DUTY_CELL}=0,"{NONE}",D{n}/({HOURS_CELL}*{DUTY_CELL}))', item.hour),
             (f"=SUM(M{first}:M{last})", cost.month),
             (f"=D{n}*12", cost.year),
             (f"=D{n}*36", cost.three_years),
@@ -178,8 +178,8 @@ class _Sheet:
         )
         for place, (formula, value) in enumerate(formulas, start=2):
             sheet.write_formula(row, place, formula, self.money, NONE if value is None else float(value))
-        if item.item.usable and item.per_terabyte is not None:
-            sheet.write_number(row, 7, item.item.usable / 1e12, self.input)
+        if item.design.usable and item.per_terabyte is not None:
+            sheet.write_number(row, 7, item.design.usable / 1e12, self.input)
             sheet.write_formula(row, 8, f"=D{n}/H{n}", self.money, float(item.per_terabyte))
 
     def _measured(self, row: int, costs: list[TargetCost], first_total: int) -> None:
@@ -188,31 +188,33 @@ class _Sheet:
             self.sheet.write_string(row, place, name, self.head)
         for number, item in enumerate(costs):
             for metric in METRICS:
-                rate, ratio = item.best.get(metric), item.per(metric)
+                rate, ratio = item.best.get(metric), item.unit_cost(metric)
                 if rate is None or ratio is None:
                     continue
                 row += 1
                 self.sheet.write_string(row, 0, item.target)
-                self.sheet.write_string(row, 1, what(metric))
+                self.sheet.write_string(row, 1, metric_words(metric))
                 ends = ((rate.value, ratio.value), (rate.high, ratio.low), (rate.low, ratio.high))
                 for place, source, (measured, cost) in zip((5, 6, 7), "CED", ends, strict=True):
                     if measured is not None and cost is not None:
-                        self.sheet.write_number(row, "ABCDE".index(source), measured / scale(metric), self.input)
+                        self.sheet.write_number(
+                            row, "ABCDE".index(source), measured / price_unit_size(metric), self.input
+                        )
                         formula = f"=D{first_total + number}/{source}{row + 1}"
                         self.sheet.write_formula(row, place, formula, self.small, float(cost))
                 self.sheet.write_string(row, 8, f"{rate.row.case.id} {rate.row.operation}")
 
 
-def _tiers(item: TargetCost) -> Iterator[tuple[Charge, Tier, Decimal]]:
+def _tiers(item: TargetCost) -> Iterator[tuple[Charge, PriceTier, Decimal]]:
     """Yield each price tier of a bill with the quantity at which it begins; a price without tiers is one tier."""
     for charge in item.cost.charges:
         begin = Decimal(0)
-        for tier in charge.row.tiers or (Tier(price=charge.row.price or Decimal(0)),):
+        for tier in charge.row.tiers or (PriceTier(price=charge.row.price or Decimal(0)),):
             yield charge, tier, begin
             begin = tier.up_to or begin
 
 
-def _amount(charge: Charge, tier: Tier, begin: Decimal) -> Decimal:
+def _amount(charge: Charge, tier: PriceTier, begin: Decimal) -> Decimal:
     """Return the price of the quantity within a tier, for one time that it is charged."""
     row, line = charge.row, charge.line
     quantity = EXACT.subtract(EXACT.divide(line.each, Decimal(UNITS[row.unit].factor)), row.free)

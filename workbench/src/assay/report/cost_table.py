@@ -2,51 +2,51 @@
 
 from decimal import Decimal
 
-from assay.model.money.amount import rounded
+from assay.model.money.amount import round_half_up
 from assay.model.result.result import RunAnalysis
 from assay.money.cost.limits import METRICS, Metric
 from assay.report.costs import TargetCost, target_costs
-from assay.report.pricing import what
-from assay.report.tables import Column, Record, Table, Value
-from assay.report.view import View
+from assay.report.pricing import metric_words
+from assay.report.tables import FlatColumn, FlatTable, Record, Value
+from assay.report.view import RunView
 
 DIGITS = 6
 """Decimals of an amount of money."""
 
 _HEAD = (
-    Column("target", "text", "Target"),
-    Column("design", "text", "Design that it stands for, with what was chosen"),
-    Column("book", "text", "Price book"),
-    Column("book_date", "text", "When its prices held"),
-    Column("currency", "text", "Of all money"),
-    Column("term", "text", "How instances are paid for"),
-    Column("duty", "text", "Share of the time that it is on"),
-    Column("hours_per_month", "text", "Hours of a month"),
-    Column("hour", "text", "Cost of an hour of running; empty if it is never on"),
-    Column("month", "text", "Cost of a month"),
-    Column("year", "text", "Cost of a year"),
-    Column("three_years", "text", "Cost of three years"),
-    Column("usable_bytes", "integer", "Bytes for data"),
-    Column("usable_tb_month", "text", "Cost of a usable TB (10^12 bytes) for a month"),
-    Column("without_requests", "boolean", "Requests are paid for, but are not in these costs"),
+    FlatColumn("target", "text", "Target"),
+    FlatColumn("design", "text", "Design that it stands for, with what was chosen"),
+    FlatColumn("book", "text", "Price book"),
+    FlatColumn("book_date", "text", "When its prices held"),
+    FlatColumn("currency", "text", "Of all money"),
+    FlatColumn("term", "text", "How instances are paid for"),
+    FlatColumn("duty", "text", "Share of the time that it is on"),
+    FlatColumn("hours_per_month", "text", "Hours of a month"),
+    FlatColumn("hour", "text", "Cost of an hour of running; empty if it is never on"),
+    FlatColumn("month", "text", "Cost of a month"),
+    FlatColumn("year", "text", "Cost of a year"),
+    FlatColumn("three_years", "text", "Cost of three years"),
+    FlatColumn("usable_bytes", "integer", "Bytes for data"),
+    FlatColumn("usable_tb_month", "text", "Cost of a usable TB (10^12 bytes) for a month"),
+    FlatColumn("without_requests", "boolean", "Requests are paid for, but are not in these costs"),
 )
 
 
-def _columns(metric: Metric) -> tuple[Column, ...]:
+def _columns(metric: Metric) -> tuple[FlatColumn, ...]:
     rate = f"{metric}_per_s" if metric.endswith("iops") else f"{metric}_bytes_per_s"
     cost = f"{metric}_month_per_{'1000_iops' if metric.endswith('iops') else 'gb_per_s'}"
-    name = what(metric)
+    name = metric_words(metric)
     return (
-        Column(f"{metric}_case", "text", f"Best sound result of {name}: case"),
-        Column(f"{metric}_operation", "text", f"Best sound result of {name}: operation"),
-        Column(rate, "number", f"Best sound result of {name}: median"),
-        Column(f"{rate}_low", "number", f"Best sound result of {name}: lower end of the 95 % interval"),
-        Column(f"{rate}_high", "number", f"Best sound result of {name}: upper end of the 95 % interval"),
-        Column(cost, "text", f"Cost of a month per {name}"),
-        Column(f"{cost}_low", "text", f"Cost of a month per {name}: lower end"),
-        Column(f"{cost}_high", "text", f"Cost of a month per {name}: upper end"),
-        Column(rate.replace("_per_s", "_ceiling_per_s"), "number", "What the design can sustain at most"),
-        Column(f"{metric}_ceiling_layer", "text", "What sets it"),
+        FlatColumn(f"{metric}_case", "text", f"Best sound result of {name}: case"),
+        FlatColumn(f"{metric}_operation", "text", f"Best sound result of {name}: operation"),
+        FlatColumn(rate, "number", f"Best sound result of {name}: median"),
+        FlatColumn(f"{rate}_low", "number", f"Best sound result of {name}: lower end of the 95 % interval"),
+        FlatColumn(f"{rate}_high", "number", f"Best sound result of {name}: upper end of the 95 % interval"),
+        FlatColumn(cost, "text", f"Cost of a month per {name}"),
+        FlatColumn(f"{cost}_low", "text", f"Cost of a month per {name}: lower end"),
+        FlatColumn(f"{cost}_high", "text", f"Cost of a month per {name}: upper end"),
+        FlatColumn(rate.replace("_per_s", "_ceiling_per_s"), "number", "What the design can sustain at most"),
+        FlatColumn(f"{metric}_ceiling_layer", "text", "What sets it"),
     )
 
 
@@ -54,9 +54,9 @@ COST_COLUMNS = (*_HEAD, *(column for metric in METRICS for column in _columns(me
 """Columns of `costs_table`."""
 
 
-def costs_table(analysis: RunAnalysis) -> Table:
+def costs_table(analysis: RunAnalysis) -> FlatTable:
     """Return one record for each target with a design; none if the run has no prices."""
-    return Table("costs", COST_COLUMNS, tuple(_record(analysis, item) for item in target_costs(View(analysis))))
+    return FlatTable("costs", COST_COLUMNS, tuple(_record(analysis, item) for item in target_costs(RunView(analysis))))
 
 
 def _record(analysis: RunAnalysis, item: TargetCost) -> Record:
@@ -64,10 +64,10 @@ def _record(analysis: RunAnalysis, item: TargetCost) -> Record:
     assert prices is not None
     cost = item.cost
     values: list[Value] = [
-        *(item.target, item.item.chosen.label, prices.book.book, prices.book.date.isoformat(), cost.currency),
+        *(item.target, item.design.chosen.label, prices.book.book, prices.book.date.isoformat(), cost.currency),
         *(prices.term, str(cost.duty), str(cost.hours_per_month)),
         *(_money(amount) for amount in (item.hour, cost.month, cost.year, cost.three_years)),
-        *(item.item.usable, _money(item.per_terabyte), item.without_requests),
+        *(item.design.usable, _money(item.per_terabyte), item.excludes_requests),
     ]
     for metric in METRICS:
         values += _values(item, metric)
@@ -75,7 +75,7 @@ def _record(analysis: RunAnalysis, item: TargetCost) -> Record:
 
 
 def _values(item: TargetCost, metric: Metric) -> list[Value]:
-    rate, ratio, limit = item.best.get(metric), item.per(metric), item.ceiling(metric)
+    rate, ratio, limit = item.best.get(metric), item.unit_cost(metric), item.ceiling(metric)
     ceiling: list[Value] = [None, ""] if limit is None else [limit.value, limit.layer]
     if rate is None or ratio is None:
         return ["", "", None, None, None, "", "", "", *ceiling]
@@ -84,4 +84,4 @@ def _values(item: TargetCost, metric: Metric) -> list[Value]:
 
 
 def _money(amount: Decimal | None) -> str:
-    return "" if amount is None else str(rounded(amount, DIGITS))
+    return "" if amount is None else str(round_half_up(amount, DIGITS))

@@ -6,72 +6,72 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.base import AssayError
-from assay.model.money.amount import money
-from assay.model.money.price import Book
+from assay.model.money.amount import format_money
+from assay.model.money.price import PriceBook
 from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
-from assay.model.result.result import Estimate, Row
-from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, SEES, WRITES
+from assay.model.result.result import Estimate, ResultRow
+from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, VISIBILITY, WRITES
 from assay.money.cost.cost import Cost
 from assay.money.cost.frozen import design_cost
 from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import per_unit
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text
-from assay.report.pricing import per_terabyte, what
-from assay.report.view import View, sound
+from assay.report.pricing import metric_words, per_terabyte
+from assay.report.view import RunView, is_sound
 
-SMALL = 16 * 1024
+SMALL_BYTES = 16 * 1024
 """Largest record or object, in bytes, whose operations per second count as IOPS."""
 _KINDS: dict[bool, frozenset[str]] = {
     True: (READS - MIXES) | (OBJECT_READS - {"object_mix"}),
-    False: (WRITES - MIXES) | (OBJECT_WRITES - SEES - {"object_mix"}),
+    False: (WRITES - MIXES) | (OBJECT_WRITES - VISIBILITY - {"object_mix"}),
 }
 """True: operations that only read; False: operations that only write."""
 
 
-def scale(metric: Metric) -> float:
+def price_unit_size(metric: Metric) -> float:
     """Return the rate that a unit price is for, in bytes or operations per second: 1 GB/s or 1,000 IOPS."""
     return 1e3 if metric.endswith("iops") else 1e9
 
 
-def unit(metric: Metric) -> str:
+def price_unit(metric: Metric) -> str:
     """Return the unit that a price is for: `GB/s` or `1,000 IOPS`."""
     return "1,000 IOPS" if metric.endswith("iops") else "GB/s"
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class BestRate:
     """The best sound result of a target for one metric.
 
     Attributes:
         low, high: Ends of its 95 % interval; None without an interval; `low` is None, too, if it is not above 0.
     """
 
-    row: Row
+    row: ResultRow
     value: float
     low: float | None
     high: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class UnitCost:
     """The cost of a month per unit of a measured rate, with the interval that follows from that of the rate."""
 
     value: Decimal
     low: Decimal | None
     high: Decimal | None
 
-    def below(self, other: "Ratio") -> bool:
+    def is_below(self, other: "UnitCost") -> bool:
         """Return whether this cost is lower for certain: the two intervals do not overlap."""
         return self.high is not None and other.low is not None and self.high < other.low
 
     def text(self, currency: str) -> str:
         """Return the cost with its interval: `0.31 USD (0.30 to 0.33)`."""
-        words = money(self.value, currency)
+        words = format_money(self.value, currency)
         if self.low is None and self.high is None:
             return f"{words} (no interval)"
-        high = "without bound" if self.high is None else money(self.high)
-        return f"{words} ({'' if self.low is None else money(self.low)} to {high})"
+        high = "without bound" if self.high is None else format_money(self.high)
+        return f"{words} ({'' if self.low is None else format_money(self.low)} to {high})"
 
 
 @dataclass(frozen=True)
@@ -85,25 +85,25 @@ class TargetCost:
     """
 
     target: str
-    item: PricedDesign
+    design: PricedDesign
     cost: Cost
-    best: dict[Metric, Rate]
-    today: Cost | None = None
-    no_today: str = ""
+    best: dict[Metric, BestRate]
+    current_cost: Cost | None = None
+    no_current_cost_reason: str = ""
 
-    def per(self, metric: Metric) -> Ratio | None:
+    def unit_cost(self, metric: Metric) -> UnitCost | None:
         """Return a month's cost per unit of a measured rate; None without a sound result."""
         found = self.best.get(metric)
         if found is None or found.value <= 0:
             return None
         low, high = (per_unit(self.cost.month, end, metric) for end in (found.high, found.low))
         value = per_unit(self.cost.month, found.value, metric)
-        return None if value is None else Ratio(value, low, high)
+        return None if value is None else UnitCost(value, low, high)
 
     @property
-    def without_requests(self) -> bool:
+    def excludes_requests(self) -> bool:
         """Whether requests are charged but not part of the cost, which is then too low to compare with others."""
-        return bool(self.item.unpriced)
+        return bool(self.design.unpriced_fields)
 
     @property
     def hour(self) -> Decimal | None:
@@ -113,10 +113,10 @@ class TargetCost:
     @property
     def per_terabyte(self) -> Decimal | None:
         """The cost of a usable terabyte (10^12 bytes) for a month; None if the usable bytes are not known."""
-        return per_terabyte(self.cost, self.item.usable)
+        return per_terabyte(self.cost, self.design.usable)
 
     @property
-    def beyond(self) -> list[Metric]:
+    def exceeded_metrics(self) -> list[Metric]:
         """The metrics in which the target exceeded even the burst limit of the design, so that it is no such design."""
         exceeded: list[Metric] = []
         for metric, rate in self.best.items():
@@ -129,10 +129,10 @@ class TargetCost:
 
     def ceiling(self, metric: Metric) -> DesignCeiling | None:
         """Return the most that the design can do; None if unknown."""
-        return next((item for item in self.item.ceilings if item.metric == metric), None)
+        return next((item for item in self.design.ceilings if item.metric == metric), None)
 
 
-def target_costs(view: View) -> list[TargetCost]:
+def target_costs(view: RunView) -> list[TargetCost]:
     """Return the costs of the targets that have a design, in the order of the study; none without prices."""
     prices = view.run.prices
     found = []
@@ -146,7 +146,7 @@ def target_costs(view: View) -> list[TargetCost]:
     return found
 
 
-def _today(prices: FrozenPrices, name: str, book: Book | None) -> tuple[Cost | None, str]:
+def _today(prices: FrozenPrices, name: str, book: PriceBook | None) -> tuple[Cost | None, str]:
     if book is None:
         return None, ""
     try:
@@ -155,32 +155,32 @@ def _today(prices: FrozenPrices, name: str, book: Book | None) -> tuple[Cost | N
         return None, error.message
 
 
-def _best(rows: Iterable[Row], metric: Metric) -> Rate | None:
+def _best(rows: Iterable[ResultRow], metric: Metric) -> BestRate | None:
     kinds = _KINDS[metric.startswith("read")]
-    found: Rate | None = None
+    found: BestRate | None = None
     for row in rows:
         estimate = _estimate(row, metric)
-        if estimate is None or row.operation.split(" ", 1)[0] not in kinds or not sound(row):
+        if estimate is None or row.operation.split(" ", 1)[0] not in kinds or not is_sound(row):
             continue
         if estimate.median > 0 and (found is None or estimate.median > found.value):
             low = estimate.low if estimate.low is not None and estimate.low > 0 else None
-            found = Rate(row, estimate.median, low, estimate.high)
+            found = BestRate(row, estimate.median, low, estimate.high)
     return found
 
 
-def _estimate(row: Row, metric: Metric) -> Estimate | None:
+def _estimate(row: ResultRow, metric: Metric) -> Estimate | None:
     if not metric.endswith("iops"):
         return row.throughput
     name = "object_size" if row.case.group == "objects" else "record_size"
-    size = row.case.parameters.known(name)
-    return row.iops if isinstance(size, int) and size <= SMALL else None
+    size = row.case.parameters.get_value(name)
+    return row.iops if isinstance(size, int) and size <= SMALL_BYTES else None
 
 
-Standing = Literal["on the front", "not separable from it", "dominated"]
+FrontPosition = Literal["on the front", "not separable from it", "dominated"]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CostPoint:
     """A target in the plane of cost and rate.
 
     Attributes:
@@ -190,10 +190,10 @@ class Point:
     """
 
     target: str
-    month: Decimal
-    rate: Rate
-    standing: Standing
-    edge: bool
+    month_cost: Decimal
+    rate: BestRate
+    position: FrontPosition
+    is_on_median_front: bool
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -201,22 +201,22 @@ class Point:
         return _ends(self.rate)
 
 
-def _ends(rate: Rate) -> tuple[float, float]:
+def _ends(rate: BestRate) -> tuple[float, float]:
     return rate.low or 0.0, float("inf") if rate.high is None else rate.high
 
 
-def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
+def cost_points(costs: Sequence[TargetCost], metric: Metric) -> list[CostPoint]:
     """Place each target relative to those that cost no more, judged by the intervals of the rates.
 
     Targets whose requests are not priced are left out, since their cost is not known.
     """
-    known = [(item, item.best[metric]) for item in costs if metric in item.best and not item.without_requests]
+    known = [(item, item.best[metric]) for item in costs if metric in item.best and not item.excludes_requests]
     points = []
     for item, rate in known:
         others = [(other.cost.month, its) for other, its in known if other is not item]
         rivals = [(month, its) for month, its in others if month <= item.cost.month]
         if any(_ends(its)[0] > _ends(rate)[1] for _, its in rivals):
-            standing: Standing = "dominated"
+            standing: FrontPosition = "dominated"
         elif any(_ends(its)[1] >= _ends(rate)[0] for _, its in rivals):
             standing = "not separable from it"
         else:
@@ -224,47 +224,51 @@ def front(costs: Sequence[TargetCost], metric: Metric) -> list[Point]:
         edge = not any(
             its.value >= rate.value and (month < item.cost.month or its.value > rate.value) for month, its in rivals
         )
-        points.append(Point(item.target, item.cost.month, rate, standing, edge))
+        points.append(CostPoint(item.target, item.cost.month, rate, standing, edge))
     return points
 
 
-def cheapest(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "write")) -> Text | None:
+def cheapest_text(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("read", "write")) -> Text | None:
     """Return sentences on which target costs least per measured rate; None without a sound result."""
     spans: list[Span] = []
     for metric in metrics:
-        known = [(ratio, item) for item in costs if (ratio := item.per(metric)) is not None]
-        found = [(ratio, item) for ratio, item in known if not item.without_requests]
+        known = [(ratio, item) for item in costs if (ratio := item.unit_cost(metric)) is not None]
+        found = [(ratio, item) for ratio, item in known if not item.excludes_requests]
         if known:
             spans += [" "] if spans else []
             spans += _uncounted([pair for pair in known if pair not in found], metric)
         if found:
             spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
-            without_result = [item.target for item in costs if item.per(metric) is None]
+            without_result = [item.target for item in costs if item.unit_cost(metric) is None]
             if without_result:
                 spans.append(f" Without a sound result of it: {numbers.listing(without_result)}.")
-        beyond = [item.target for _, item in known if metric in item.beyond]
+        beyond = [item.target for _, item in known if metric in item.exceeded_metrics]
         if beyond:
             spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")
     return tuple(spans) or None
 
 
-def _uncounted(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
+def _uncounted(found: list[tuple[UnitCost, TargetCost]], metric: Metric) -> list[Span]:
     """Return the sentence on targets whose requests are not priced, which are not compared."""
     if not found:
         return []
-    costs = [f"{item.target} (about {money(ratio.value, item.cost.currency)})" for ratio, item in found]
-    return [f"Not compared per {what(metric)}, as requests are not priced: {numbers.listing(costs)}. "]
+    costs = [f"{item.target} (about {format_money(ratio.value, item.cost.currency)})" for ratio, item in found]
+    return [f"Not compared per {metric_words(metric)}, as requests are not priced: {numbers.listing(costs)}. "]
 
 
-def _least(found: list[tuple[Ratio, TargetCost]], metric: Metric) -> list[Span]:
+def _least(found: list[tuple[UnitCost, TargetCost]], metric: Metric) -> list[Span]:
     (ratio, item), *others = found
     words = ratio.text(item.cost.currency)
     if not others:
-        return [Strong(item.target), f" costs {words} a month per {what(metric)}."]
-    inseparable = [other.target for its, other in others if not ratio.below(its)]
+        return [Strong(item.target), f" costs {words} a month per {metric_words(metric)}."]
+    inseparable = [other.target for its, other in others if not ratio.is_below(its)]
     if inseparable:
         names = numbers.listing([item.target, *inseparable])
-        return [f"Per {what(metric)} the costs of {names} are ", Strong("not separable"), f"; least: {words} a month."]
+        return [
+            f"Per {metric_words(metric)} the costs of {names} are ",
+            Strong("not separable"),
+            f"; least: {words} a month.",
+        ]
     second = others[0]
     rest = f"{second[1].target} {second[0].text(second[1].cost.currency)}"
-    return [Strong(item.target), f" costs least per {what(metric)}: {words} a month; next is {rest}."]
+    return [Strong(item.target), f" costs least per {metric_words(metric)}: {words} a month; next is {rest}."]

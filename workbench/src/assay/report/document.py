@@ -41,8 +41,8 @@ class Badge:
 
     verdict: "Verdict"
     hint: str = ""
-    also: "tuple[Verdict, ...]" = ()
-    partly: bool = False
+    further_verdicts: "tuple[Verdict, ...]" = ()
+    is_partial: bool = False
 
 
 Span = str | Strong | Mono | Badge
@@ -50,7 +50,7 @@ Text = str | tuple[Span, ...]
 """Text, parts of which may be marked up."""
 
 
-def words(text: Text) -> str:
+def plain_text(text: Text) -> str:
     """Return a text without its markup, for a terminal or an export."""
     if isinstance(text, str):
         return text
@@ -75,7 +75,7 @@ class Share(NamedTuple):
     """
 
     value: float | None
-    more: str = ""
+    remark: str = ""
 
     @property
     def words(self) -> str:
@@ -101,10 +101,10 @@ class Column:
 
     title: str
     unit: str = ""
-    numeric: bool = False
-    facet: bool = False
-    detail: bool = False
-    rank: int = 0
+    is_numeric: bool = False
+    is_filter: bool = False
+    is_detail: bool = False
+    drop_rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +119,15 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
-    interactive: bool = False
+    is_interactive: bool = False
 
     @classmethod
     def of(
         cls,
         columns: Iterable[str],
         rows: Iterable[Sequence[Cell]],
-        right: Sequence[str] = (),
-        least: Sequence[str] = (),
+        numeric_titles: Sequence[str] = (),
+        dropped_first: Sequence[str] = (),
     ) -> "Table":
         """Return a table for use outside a document; it has no id.
 
@@ -137,8 +137,8 @@ class Table:
             right: Titles of the columns that hold numbers.
             least: Titles of the columns that a narrow terminal leaves out first, in this order.
         """
-        ranks = {title: len(least) - place for place, title in enumerate(least)}
-        found = (Column(title, numeric=title in right, rank=ranks.get(title, 0)) for title in columns)
+        ranks = {title: len(dropped_first) - place for place, title in enumerate(dropped_first)}
+        found = (Column(title, is_numeric=title in numeric_titles, drop_rank=ranks.get(title, 0)) for title in columns)
         return cls("", tuple(found), tuple(map(tuple, rows)))
 
 
@@ -187,9 +187,9 @@ class Lane:
 
     name: str
     target: int | None
-    values: tuple[float, ...]
-    open: tuple[float, ...]
-    middle: float | None
+    decided_values: tuple[float, ...]
+    undecided_values: tuple[float, ...]
+    mark: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ class Dots:
     id: str
     title: str
     caption: str
-    ratio: bool
+    is_ratio: bool
     rows: tuple[DotRow, ...]
 
 
@@ -256,7 +256,7 @@ class PlotLine:
     name: str
     target: int
     points: tuple[tuple[float, float | None], ...]
-    strong: bool = False
+    is_emphasised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class Plot:
     x_title: str
     x_ticks: tuple[tuple[float, str], ...]
     lines: tuple[PlotLine, ...]
-    here: tuple[float, str]
+    need: tuple[float, str]
     marks: tuple[tuple[float, str], ...] = ()
     level: tuple[float, str] | None = None
 
@@ -310,7 +310,7 @@ class SpanRow:
     low: tuple[float, str] | None
     high: tuple[float, str] | None
     note: str = ""
-    strong: bool = False
+    is_emphasised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,9 +386,9 @@ class Document:
         look: Name of a style for the whole page; empty: the usual style.
     """
 
-    kicker: str
+    overline: str
     title: str
     description: str
     meta: tuple[tuple[str, str], ...]
     sections: tuple[Section, ...] = field(default=())
-    look: str = ""
+    style: str = ""

@@ -13,7 +13,7 @@ _IN_BYTES = re.compile(r"([a-z_]+_)?bytes")
 """Names of items whose values are bytes; kernel settings, whose names have a dot, are left unchanged."""
 
 
-def readable(values: Mapping[str, str]) -> dict[str, str]:
+def readable_values(values: Mapping[str, str]) -> dict[str, str]:
     """Return the items of a section with bytes in the largest unit that fits: `23.5 GiB`, not `24684084 KiB`."""
     return {name: _readable(name, value) for name, value in values.items()}
 
@@ -42,8 +42,8 @@ def differences_table(
         caption: Text below the table.
     """
     columns = (
-        Column("Matters", facet=True, detail=True),
-        Column("Section", facet=True),
+        Column("Matters", is_filter=True, is_detail=True),
+        Column("Section", is_filter=True),
         *map(Column, ("Name", *names)),
     )
     rows = tuple(
@@ -55,4 +55,4 @@ def differences_table(
         )
         for item in differences
     )
-    return Table("environment-table", columns, rows, caption, interactive=len(rows) > 8)
+    return Table("environment-table", columns, rows, caption, is_interactive=len(rows) > 8)

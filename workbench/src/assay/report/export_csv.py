@@ -5,11 +5,11 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from assay.model.foreign import cell
-from assay.report.tables import Column, Record, Table, Value
+from assay.model.foreign import csv_cell
+from assay.report.tables import FlatColumn, FlatTable, Record, Value
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: FlatTable) -> str:
     """Return a table as CSV (RFC 4180, but with newlines as on Unix).
 
     Text that a spreadsheet would take for a formula has an apostrophe before it (`assay.model.foreign.cell`).
@@ -20,7 +20,7 @@ def csv_text(table: Table) -> str:
     return out.getvalue()
 
 
-def write_csv(columns: Sequence[Column], records: Iterable[Record], out: TextIO) -> None:
+def write_csv(columns: Sequence[FlatColumn], records: Iterable[Record], out: TextIO) -> None:
     """Write records as `csv_text` does, one after another."""
     writer = csv.writer(out, lineterminator="\n")
     names = [column.name for column in columns]
@@ -31,5 +31,5 @@ def write_csv(columns: Sequence[Column], records: Iterable[Record], out: TextIO)
 def _cell(value: Value) -> Value:
     """Return a value for `csv.writer`, which writes numbers as `repr` does and None as an empty cell."""
     if isinstance(value, str):
-        return cell(value)
+        return csv_cell(value)
     return ("true" if value else "false") if isinstance(value, bool) else value

@@ -3,18 +3,18 @@
 import json
 from typing import Any
 
-from assay.model.foreign import in_json
-from assay.model.result.decision import Decision
-from assay.model.result.first_page import FirstPage
+from assay.model.foreign import escape_json
+from assay.model.result.decision import TargetDecision
+from assay.model.result.first_page import SummaryPage
 from assay.model.result.machine import MachineFinding
 from assay.model.result.result import Comparison, PricedRun, RunAnalysis
 from assay.model.result.verdict import MEANINGS
-from assay.model.study.case import Excluded
+from assay.model.study.case import ExcludedPoint
 from assay.report.cost_table import COST_COLUMNS, costs_table
 from assay.report.first.page import first_page
 from assay.report.kinds_table import KIND_COLUMNS, kinds_table
-from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, Column, results_table, samples_table
-from assay.report.view import View
+from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, FlatColumn, results_table, samples_table
+from assay.report.view import RunView
 
 SCHEMA = "assay.results/1"
 """Name and version of the format; the number changes when programs that read the old one would be misled."""
@@ -27,7 +27,7 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
 
     Comparisons of latencies (`p50`, `p99`) are listed apart from those of rates and do not affect their p-values.
     """
-    page = first_page(View(analysis)).kept(analysis.run.question or analysis.run.study)
+    page = first_page(RunView(analysis)).as_stored(analysis.run.question or analysis.run.study)
     return {
         "schema": SCHEMA,
         "run": analysis.run.model_dump(mode="json", exclude={"page"}),
@@ -48,14 +48,14 @@ def json_document(analysis: RunAnalysis) -> dict[str, Any]:
 
 def json_text(analysis: RunAnalysis) -> str:
     """Return the document as indented text."""
-    return in_json(json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escape_json(json.dumps(json_document(analysis), indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the document, generated from the same columns and classes."""
     from pydantic.json_schema import models_json_schema
 
-    models = (PricedRun, Comparison, Decision, Excluded, MachineFinding, FirstPage)
+    models = (PricedRun, Comparison, TargetDecision, ExcludedPoint, MachineFinding, SummaryPage)
     places, definitions = models_json_schema([(model, "serialization") for model in models])
     run, comparison, decision, excluded, machine, page = (places[model, "serialization"] for model in models)
     properties = {
@@ -85,7 +85,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _records_schema(columns: tuple[Column, ...]) -> dict[str, Any]:
+def _records_schema(columns: tuple[FlatColumn, ...]) -> dict[str, Any]:
     record = {
         "type": "object",
         "properties": {column.name: _column_schema(column) for column in columns},
@@ -95,5 +95,5 @@ def _records_schema(columns: tuple[Column, ...]) -> dict[str, Any]:
     return {"type": "array", "items": record}
 
 
-def _column_schema(column: Column) -> dict[str, Any]:
+def _column_schema(column: FlatColumn) -> dict[str, Any]:
     return {"description": column.title, "type": [_TYPES[column.kind], "null"]}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from assay.model.result.run import RunInfo
 from assay.report.export_json import SCHEMA
-from assay.report.tables import Table
+from assay.report.tables import FlatTable
 
 
-def write_parquet(table: Table, run: RunInfo, path: Path) -> None:
+def write_parquet(table: FlatTable, run: RunInfo, path: Path) -> None:
     """Write a table; the file's metadata has the run's id, study and versions under `assay`."""
     import pyarrow as pa
     import pyarrow.parquet as pq

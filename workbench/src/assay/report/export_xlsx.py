@@ -5,18 +5,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from assay.model.foreign import lines
+from assay.model.foreign import escape_lines
 from assay.model.result.counts import count_verdicts
 from assay.model.result.result import RunAnalysis
 from assay.model.study.names import is_counted
-from assay.report.cost_sheet import write_cost
-from assay.report.environments import readable
+from assay.report.cost_sheet import write_cost_sheet
+from assay.report.environments import readable_values
 from assay.report.kinds_table import kinds_table
-from assay.report.tables import Column, Table, ceilings_table, results_table, samples_table
+from assay.report.tables import FlatColumn, FlatTable, ceilings_table, results_table, samples_table
 
 _WIDEST = 40
 _MOST_BARS = 60
-OPTIONS = {
+WORKBOOK_OPTIONS = {
     "nan_inf_to_errors": False,
     "strings_to_urls": False,
     "strings_to_formulas": False,
@@ -30,14 +30,14 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
     """Write the workbook."""
     import xlsxwriter
 
-    with xlsxwriter.Workbook(str(path), OPTIONS) as book:
+    with xlsxwriter.Workbook(str(path), WORKBOOK_OPTIONS) as book:
         book.worksheet_class = _sheet_class()
         created = datetime.fromtimestamp(analysis.run.created_at, tz=UTC).replace(tzinfo=None)
         book.set_properties(
             {
-                "title": lines(analysis.run.study),
+                "title": escape_lines(analysis.run.study),
                 "author": "Assay",
-                "comments": lines(analysis.run.id),
+                "comments": escape_lines(analysis.run.id),
                 "created": created,
             }
         )
@@ -47,7 +47,7 @@ def write_xlsx(analysis: RunAnalysis, path: Path) -> None:
         _write_table(book, "Samples", samples_table(analysis))
         _write_table(book, "Kinds", kinds_table(analysis))
         _write_table(book, "Ceilings", ceilings_table(analysis))
-        write_cost(book, analysis)
+        write_cost_sheet(book, analysis)
         _write_pairs(book, "Environment", _environment(analysis))
         _write_study(book, analysis.run.study_text)
         _write_summary(book, summary, analysis, results)
@@ -61,7 +61,7 @@ def _sheet_class() -> Any:
         """A worksheet whose texts are escaped."""
 
         def _write_string(self, row: int, col: int, string: str, cell_format: Any = None) -> Any:
-            return super()._write_string(row, col, lines(string), cell_format)
+            return super()._write_string(row, col, escape_lines(string), cell_format)
 
     return Safe
 
@@ -74,7 +74,7 @@ def _formats(book: Any) -> dict[str, Any]:
     }
 
 
-def _write_table(book: Any, name: str, table: Table) -> None:
+def _write_table(book: Any, name: str, table: FlatTable) -> None:
     """Write a sheet with a frozen, filtered heading and a number format for each column."""
     sheet = book.add_worksheet(name)
     head = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
@@ -96,7 +96,7 @@ def _write_table(book: Any, name: str, table: Table) -> None:
     sheet.autofilter(0, 0, max(1, len(table.records)), len(table.columns) - 1)
 
 
-def _width(column: Column, table: Table) -> float:
+def _width(column: FlatColumn, table: FlatTable) -> float:
     if column.kind != "text":
         return max(11.0, min(18.0, len(column.name)))
     longest = max((len(str(record[column.name] or "")) for record in table.records[:200]), default=0)
@@ -122,9 +122,9 @@ def _environment(analysis: RunAnalysis) -> Iterator[tuple[str, str, str]]:
         yield "versions", name, value
     for place in run.places:
         limits = f"; {'; '.join(place.limits)}" if place.limits else ""
-        yield "targets", place.target, f"{place.path}: {place.lies_on}{limits}"
+        yield "targets", place.target, f"{place.path}: {place.storage_chain}{limits}"
     for section, values in run.environment.items():
-        for name, value in readable(values).items():
+        for name, value in readable_values(values).items():
             yield section, name, value
 
 
@@ -136,7 +136,7 @@ def _write_study(book: Any, text: str) -> None:
         sheet.write_string(line, 0, content, plain)
 
 
-def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table) -> None:
+def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: FlatTable) -> None:
     run = analysis.run
     title, bold = book.add_format(_TITLE), book.add_format({"bold": True})
     wrap = book.add_format({"text_wrap": True, "valign": "top"})
@@ -163,7 +163,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: Table)
     sheet.write_string(line, 1, "Results", bold)
     first = line + 1
     counts = count_verdicts(row.verdicts for row in analysis.rows)
-    for line, (verdict, count) in enumerate(counts.each.items(), start=first):
+    for line, (verdict, count) in enumerate(counts.by_worst.items(), start=first):
         sheet.write_string(line, 0, verdict)
         sheet.write_number(line, 1, count)
     _verdict_chart(book, sheet, first, line)
@@ -189,7 +189,7 @@ def _verdict_chart(book: Any, sheet: Any, first: int, last: int) -> None:
     sheet.insert_chart("D2", chart)
 
 
-def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
+def _rate_charts(book: Any, sheet: Any, results: FlatTable) -> None:
     """Add a chart of throughput, and one of operations per second, if the run has such results."""
     kinds = {is_counted(str(record["operation"])) for record in results.records}
     place = 18
@@ -202,7 +202,7 @@ def _rate_charts(book: Any, sheet: Any, results: Table) -> None:
             place += 22
 
 
-def _rate_chart(book: Any, results: Table, column: str, title: str, unit: str) -> Any:
+def _rate_chart(book: Any, results: FlatTable, column: str, title: str, unit: str) -> Any:
     """Return a chart of the medians of the first results, as many as can be read."""
     names = [found.name for found in results.columns]
     last = min(len(results.records), _MOST_BARS)

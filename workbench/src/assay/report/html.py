@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from assay.model.foreign import lines
+from assay.model.foreign import escape_lines
 from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.dots import dots_html
@@ -47,8 +47,8 @@ def render_html(document: doc.Document) -> str:
         f"<style>\n{_asset('report.css')}{_alignments(document)}</style>\n</head>\n"
     )
     # Documents with a look of their own fit on one page and need no table of contents.
-    contents = "" if document.look else _contents(document)
-    look = f' class="{document.look}"' if document.look else ""
+    contents = "" if document.style else _contents(document)
+    look = f' class="{document.style}"' if document.style else ""
     page = f"<body{look}>\n{DEFINITIONS}\n{_header(document)}\n<div class=page>\n{contents}\n<main>\n{body}</main>\n"
     return f"{head}{page}</div>\n{_FOOTER}\n<script>{script}</script>\n</body>\n</html>\n"
 
@@ -65,7 +65,7 @@ def _digest(script: str) -> str:
 def _header(document: doc.Document) -> str:
     facts = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in document.meta)
     more = f"<p class=description>{escape(document.description)}</p>" if document.description else ""
-    title = f"<p class=kicker>{escape(document.kicker)}</p>\n<h1>{escape(document.title)}</h1>{more}"
+    title = f"<p class=kicker>{escape(document.overline)}</p>\n<h1>{escape(document.title)}</h1>{more}"
     return f"<header>\n{title}\n<dl class=meta>{facts}</dl>\n</header>"
 
 
@@ -117,8 +117,8 @@ def _span(span: doc.Span) -> str:
 def _badge(badge: doc.Badge) -> str:
     hint = f' title="{escape(badge.hint)}"' if badge.hint else ""
     # The style sheet prints this attribute; so the text of the cell stays one verdict, which filters look for.
-    also = f' data-also="+ {", ".join(badge.also)}"' if badge.also else ""
-    partly = " partly" if badge.partly else ""
+    also = f' data-also="+ {", ".join(badge.further_verdicts)}"' if badge.further_verdicts else ""
+    partly = " partly" if badge.is_partial else ""
     return f'<b class="v {badge.verdict.value}{partly}"{hint}{also}>{badge.verdict.value}</b>'
 
 
@@ -164,12 +164,12 @@ def _table(table: doc.Table) -> str:
     heads = []
     for column in table.columns:
         unit = f"<small>{escape(column.unit)}</small>" if column.unit else ""
-        facet = " data-facet" if column.facet and table.interactive else ""
-        kind = " data-number" if column.numeric else ""
+        facet = " data-facet" if column.is_filter and table.is_interactive else ""
+        kind = " data-number" if column.is_numeric else ""
         heads.append(f"<th scope=col{kind}{facet}><span>{escape(column.title)}</span>{unit}")
     rows = "\n".join(f"<tr>{''.join(_cell(cell) for cell in row)}" for row in table.rows)
     caption = f"<p class=caption>{escape(table.caption)}</p>" if table.caption else ""
-    kind = " interactive" if table.interactive else ""
+    kind = " interactive" if table.is_interactive else ""
     inner = f'<table id="{table.id}"><thead><tr>{"".join(heads)}</thead><tbody>\n{rows}</tbody></table>'
     return f'<div class="table{kind}"><div class=scroll tabindex=0>{inner}</div>{caption}</div>'
 
@@ -181,7 +181,7 @@ def _cell(cell: doc.Cell) -> str:
         return f"<td>{escape(cell.text)}" if sortable else f"<td data-v={cell.value:.12g}>{escape(cell.text)}"
     if isinstance(cell, doc.Share):
         place = "" if cell.value is None else f" data-v={cell.value:.4g}"
-        more = f"<small>{escape(cell.more)}</small>" if cell.more else ""
+        more = f"<small>{escape(cell.remark)}</small>" if cell.remark else ""
         return f"<td{place}>{escape(cell.words)}{_bar(cell)}{more}"
     return f"<td>{escape(cell) if isinstance(cell, str) else _span(cell)}"
 
@@ -192,7 +192,7 @@ def _alignments(document: doc.Document) -> str:
         (table.id, place)
         for table in _tables(document)
         for place, column in enumerate(table.columns, 1)
-        if column.numeric
+        if column.is_numeric
     ]
     if not places:
         return ""
@@ -230,9 +230,7 @@ def _gallery(block: doc.Gallery) -> str:
 
 
 def _code(block: doc.Code) -> str:
-    return (
-        f'<pre class="code {escape(block.language)}"><code>{html.escape(lines(block.text), quote=False)}</code></pre>'
-    )
+    return f'<pre class="code {escape(block.language)}"><code>{html.escape(escape_lines(block.text), quote=False)}</code></pre>'
 
 
 def _note(block: doc.Note) -> str:

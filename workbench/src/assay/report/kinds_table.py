@@ -3,31 +3,34 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.model.result.percentile import LEAST_OPS
+from assay.model.result.percentile import MIN_OPS
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import KindCounts, Sample
-from assay.report.tables import LATENCIES, Column, Record, Table, Value
+from assay.report.tables import LATENCIES, FlatColumn, FlatTable, Record, Value
 
 _HEAD = (
-    Column("case", "text", "Case"),
-    Column("repeat", "integer", "Repeat"),
-    Column("phase", "integer", "Number of the phase in the job"),
-    Column("operation", "text", "Operation"),
-    Column("kind", "text", "Kind of operation that it consists of: read, write, sync, create, ..."),
-    Column("ops", "integer", "Operations of this kind that succeeded"),
-    Column("bytes", "integer", "Bytes that they moved"),
-    Column("failed_ops", "integer", "Operations of this kind that failed"),
-    Column("throughput_bytes_per_s", "number", "Their throughput up to the last lane's end; empty if they move none"),
-    Column("per_s", "number", "Operations of this kind per second"),
+    FlatColumn("case", "text", "Case"),
+    FlatColumn("repeat", "integer", "Repeat"),
+    FlatColumn("phase", "integer", "Number of the phase in the job"),
+    FlatColumn("operation", "text", "Operation"),
+    FlatColumn("kind", "text", "Kind of operation that it consists of: read, write, sync, create, ..."),
+    FlatColumn("ops", "integer", "Operations of this kind that succeeded"),
+    FlatColumn("bytes", "integer", "Bytes that they moved"),
+    FlatColumn("failed_ops", "integer", "Operations of this kind that failed"),
+    FlatColumn(
+        "throughput_bytes_per_s", "number", "Their throughput up to the last lane's end; empty if they move none"
+    ),
+    FlatColumn("per_s", "number", "Operations of this kind per second"),
 )
 
 
-def _times(prefix: str, title: str) -> tuple[Column, ...]:
+def _times(prefix: str, title: str) -> tuple[FlatColumn, ...]:
     def least(name: str) -> str:
-        return f", from {LEAST_OPS[name]:,} operations on" if name in LEAST_OPS else ""
+        return f", from {MIN_OPS[name]:,} operations on" if name in MIN_OPS else ""
 
     return tuple(
-        Column(f"{prefix}_{name.replace('.', '_')}_ns", "number", f"{title}: {name}{least(name)}") for name in LATENCIES
+        FlatColumn(f"{prefix}_{name.replace('.', '_')}_ns", "number", f"{title}: {name}{least(name)}")
+        for name in LATENCIES
     )
 
 
@@ -50,7 +53,7 @@ class KindRate(NamedTuple):
 
 def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
     """Return the rates of a phase's kinds of operation; none if they were not counted or its duration is unknown."""
-    elapsed_ns = sample.known("elapsed_ns")
+    elapsed_ns = sample.get_value("elapsed_ns")
     if elapsed_ns is None:
         return ()
     seconds = elapsed_ns / 1e9
@@ -64,22 +67,22 @@ def kind_rates(sample: Sample) -> tuple[KindRate, ...]:
     )
 
 
-def told_apart(sample: Sample) -> bool:
+def has_kind_detail(sample: Sample) -> bool:
     """Return whether the kinds add information to the phase: there are several, or times to the first byte."""
-    return sample.mixed or any(counts.first_byte for counts in sample.kinds)
+    return sample.is_mixed or any(counts.first_byte for counts in sample.kinds)
 
 
-def done_kinds(sample: Sample) -> tuple[KindRate, ...]:
+def performed_kinds(sample: Sample) -> tuple[KindRate, ...]:
     """Return the kinds with at least one operation, for a phase that is `told_apart`; none for any other phase."""
-    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if told_apart(sample) else ()
+    return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if has_kind_detail(sample) else ()
 
 
-def mixed_kinds(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
+def rates_by_kind(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
     """Return for each kind its rates in each repeat, for a case that is `told_apart`; empty for any other case.
 
     A repeat without operations of a kind counts with 0.
     """
-    if not any(told_apart(sample) for sample in samples):
+    if not any(has_kind_detail(sample) for sample in samples):
         return {}
     rates = [{rate.counts.kind: rate for rate in kind_rates(sample)} for sample in samples]
     done = dict.fromkeys(kind for kinds in rates for kind, rate in kinds.items() if rate.counts.ops)
@@ -92,9 +95,11 @@ def kind_records(samples: Iterable[Sample]) -> Iterator[Record]:
     return (_record(sample, rate) for sample in samples for rate in kind_rates(sample))
 
 
-def kinds_table(analysis: RunAnalysis) -> Table:
+def kinds_table(analysis: RunAnalysis) -> FlatTable:
     """Return the table of all `kind_records` of a run."""
-    return Table("kinds", KIND_COLUMNS, tuple(kind_records(sample for row in analysis.rows for sample in row.samples)))
+    return FlatTable(
+        "kinds", KIND_COLUMNS, tuple(kind_records(sample for row in analysis.rows for sample in row.samples))
+    )
 
 
 def _record(sample: Sample, rate: KindRate) -> Record:
@@ -104,6 +109,6 @@ def _record(sample: Sample, rate: KindRate) -> Record:
         *(counts.kind, counts.ops, counts.bytes, counts.errors),
         *(rate.throughput, rate.iops),
     )
-    latency, first_byte = counts.latency_said, counts.first_byte_said
+    latency, first_byte = counts.reliable_latency, counts.reliable_first_byte
     times = (*(latency.get(name) for name in LATENCIES), *(first_byte.get(name) for name in LATENCIES))
     return dict(zip((column.name for column in KIND_COLUMNS), (*head, *times), strict=True))

@@ -8,7 +8,7 @@ from assay.model.study.names import is_counted
 from assay.report import numbers
 
 if TYPE_CHECKING:
-    from assay.model.result.result import Row
+    from assay.model.result.result import ResultRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class Measure:
     title: str
     unit: str
     scale: float
-    counted: bool
+    is_count: bool
 
     @property
-    def axis(self) -> str:
+    def axis_title(self) -> str:
         """Title of an axis, with the unit."""
         return f"{self.title} ({self.unit})"
 
@@ -41,17 +41,17 @@ class Measure:
         return f"{self.number(per_second)} {self.unit}"
 
 
-DATA = Measure("Throughput", "MB/s", 1e6, counted=False)
-COUNTED = Measure("Rate", "operations/s", 1.0, counted=True)
-IOPS = Measure("IOPS", "IOPS", 1.0, counted=True)
+DATA = Measure("Throughput", "MB/s", 1e6, is_count=False)
+COUNTED = Measure("Rate", "operations/s", 1.0, is_count=True)
+IOPS = Measure("IOPS", "IOPS", 1.0, is_count=True)
 _SMALL = 16 * 1024
 """Up to this record size, in bytes, rates are given in operations per second."""
 
 
-def is_small(row: "Row") -> bool:
+def has_small_records(row: "ResultRow") -> bool:
     """Return whether a result moved data in records of at most 16 KiB, so that IOPS matter more than throughput."""
-    size = row.case.parameters.known("record_size")
-    return not row.counted and row.iops is not None and isinstance(size, int) and size <= _SMALL
+    size = row.case.parameters.get_value("record_size")
+    return not row.is_counted and row.iops is not None and isinstance(size, int) and size <= _SMALL
 
 
 def measure_of(operation: str) -> Measure:
@@ -59,7 +59,7 @@ def measure_of(operation: str) -> Measure:
     return COUNTED if is_counted(operation) else DATA
 
 
-def measures_of(rows: "Iterable[Row]") -> list[Measure]:
+def measures_of(rows: "Iterable[ResultRow]") -> list[Measure]:
     """Return the measures that these rows need: `DATA`, `COUNTED` or both, in this order."""
-    found = {row.counted for row in rows}
-    return [measure for measure in (DATA, COUNTED) if measure.counted in found]
+    found = {row.is_counted for row in rows}
+    return [measure for measure in (DATA, COUNTED) if measure.is_count in found]

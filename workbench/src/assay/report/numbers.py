@@ -77,14 +77,14 @@ def signed(value: float | None, decimals: int = 2) -> str:
     return text if not float(text) else f"{'+' if value > 0 else '−'}{text}"
 
 
-MANY_TIMES = 2.0
+FACTOR_FROM = 2.0
 """From this ratio on, a difference is given as a factor instead of percent: `59.4×`, not `+5835.8 %`."""
 
 
-def change(ratio: float) -> str:
+def difference_text(ratio: float) -> str:
     """Return a ratio of two rates or times as a difference: `+12.3 %`, `−50.0 %`, or `59.4×` from a factor of 2 on."""
     # A ratio that would be rounded to +100.0 % is written as a factor.
-    if ratio >= MANY_TIMES - 0.0005:
+    if ratio >= FACTOR_FROM - 0.0005:
         return f"{ratio:,.0f}×" if ratio >= 1000 else f"{about_number(ratio)}×"
     return f"{signed(100 * (ratio - 1), 1)} %"
 
@@ -132,7 +132,7 @@ def seconds(value: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def moment(since_1970: float) -> str:
+def utc_time(since_1970: float) -> str:
     """Return a point in time, in UTC."""
     return datetime.fromtimestamp(since_1970, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
@@ -166,12 +166,12 @@ def operation_title(name: str) -> str:
     return OPERATION_TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def titled(words: str) -> str:
+def capitalized(words: str) -> str:
     """Return a text with a capital at the beginning, the rest unchanged."""
     return words[:1].upper() + words[1:]
 
 
-def part(count: int, total: int, noun: str = "result") -> str:
+def part_of_total(count: int, total: int, noun: str = "result") -> str:
     """Return a part of a total: `3 of 5 results`, `all 5 results`, `both results`, `the only result`."""
     if count < total:
         return f"{count:,} of {plural(total, noun)}"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from assay.model.money.amount import EXACT, money, rounded
-from assay.model.money.price import UNITS, Book
+from assay.model.money.amount import EXACT, format_money, round_half_up
+from assay.model.money.price import UNITS, PriceBook
 from assay.model.money.priced import DesignCeiling
 from assay.model.units import about_count, about_size
 from assay.money.cost.cost import Charge, Cost
@@ -21,12 +21,12 @@ _WHAT: dict[Metric, str] = {
 }
 
 
-def what(metric: Metric) -> str:
+def metric_words(metric: Metric) -> str:
     """Return the unit that a month's cost is given for: `GB/s of reading`."""
     return _WHAT[metric]
 
 
-def rate(value: float, metric: Metric) -> str:
+def rate_text(value: float, metric: Metric) -> str:
     """Return bytes or operations per second with the unit."""
     return f"{about_size(value)}/s" if metric in ("read", "write") else f"{about_count(value)} IOPS"
 
@@ -35,16 +35,16 @@ def money_cell(amount: Decimal | None, without_requests: bool = False) -> Num:
     """Return an amount as a cell, without its currency; the text says so if requests are not priced."""
     if amount is None:
         return Num(numbers.NONE, None)
-    words = f"about {money(amount)}, without requests" if without_requests else money(amount)
+    words = f"about {format_money(amount)}, without requests" if without_requests else format_money(amount)
     return Num(words, float(amount))
 
 
 def amount_columns(currency: str) -> tuple[Column, ...]:
     """Return the columns of `amount_cells`."""
     return (
-        *(Column(name, currency, numeric=True) for name in ("Hour", "Month", "Year", "Three years")),
-        Column("Usable", "TB", numeric=True),
-        Column("TB-month", currency, numeric=True),
+        *(Column(name, currency, is_numeric=True) for name in ("Hour", "Month", "Year", "Three years")),
+        Column("Usable", "TB", is_numeric=True),
+        Column("TB-month", currency, is_numeric=True),
     )
 
 
@@ -70,23 +70,23 @@ def per_terabyte(cost: Cost, usable: int | None) -> Decimal | None:
     return EXACT.divide(EXACT.multiply(cost.month, Decimal(10) ** 12), Decimal(usable)) if usable else None
 
 
-def bill_table(name: str, cost: Cost, book: Book) -> Table:
+def bill_table(name: str, cost: Cost, book: PriceBook) -> Table:
     """Return a bill with the price of each line and the source of that price; `name` is the id of the table."""
     columns = (
         Column("What"),
-        Column("Pieces", numeric=True),
+        Column("Pieces", is_numeric=True),
         Column("Each"),
         Column("Price"),
-        Column("Month", book.currency, numeric=True),
-        Column("Share", numeric=True, detail=True),
+        Column("Month", book.currency, is_numeric=True),
+        Column("Share", is_numeric=True, is_detail=True),
         Column("Prices of"),
         Column("Source"),
     )
     rows = tuple(_charge(charge, cost, book) for charge in cost.charges)
-    return Table(name, columns, rows, f"All of it: {money(cost.month, book.currency)} a month.")
+    return Table(name, columns, rows, f"All of it: {format_money(cost.month, book.currency)} a month.")
 
 
-def _charge(charge: Charge, cost: Cost, book: Book) -> tuple[Cell, ...]:
+def _charge(charge: Charge, cost: Cost, book: PriceBook) -> tuple[Cell, ...]:
     line, row = charge.line, charge.row
     month = charge.month(cost.duty)
     share = float(EXACT.divide(month, cost.month)) if cost.month else None
@@ -95,7 +95,7 @@ def _charge(charge: Charge, cost: Cost, book: Book) -> tuple[Cell, ...]:
         Num(f"{line.pieces.normalize():,f}", float(line.pieces)),
         _each(charge),
         price_words(charge, book.currency),
-        Num(f"{money(charge.job)} a job", float(charge.job)) if line.per == "job" else money_cell(month),
+        Num(f"{format_money(charge.job)} a job", float(charge.job)) if line.per == "job" else money_cell(month),
         Num(numbers.share(share), share),
         str(book.date_of(row)),
         f"{row.source}{f'; {row.note}' if row.note else ''}",
@@ -106,7 +106,7 @@ def _each(charge: Charge) -> str:
     """Return the quantity of one piece, in the unit of its price."""
     line, unit = charge.line, charge.row.unit
     per = {"job": " for each job", "once": " once", "hour": " an hour"}.get(line.per, "")
-    quantity = rounded(EXACT.divide(line.each, Decimal(UNITS[unit].factor)), 3).normalize()
+    quantity = round_half_up(EXACT.divide(line.each, Decimal(UNITS[unit].factor)), 3).normalize()
     return f"{quantity:,f} {unit}{'' if unit in ('hour', 'unit-hour') else per}"
 
 
@@ -119,7 +119,7 @@ def price_words(charge: Charge, currency: str) -> str:
     if row.free:
         words.append(f"the first {row.free.normalize():f} of each free")
     if row.upfront:
-        words.append(f"{money(row.upfront, currency)} upfront for {charge.once_months} months")
+        words.append(f"{format_money(row.upfront, currency)} upfront for {charge.once_months} months")
     return ", ".join(words)
 
 
@@ -127,23 +127,23 @@ def limit_table(name: str, ceilings: Sequence[DesignCeiling], cost: Cost) -> Tab
     """Return a table of the most that a design can do by the catalogue; `name` is the id of the table."""
     columns = (
         Column("Of"),
-        Column("Sustained", "at most", numeric=True),
-        Column("Burst", numeric=True),
+        Column("Sustained", "at most", is_numeric=True),
+        Column("Burst", is_numeric=True),
         Column("Burst lasts"),
         Column("Set by"),
-        Column("Unit price", f"{cost.currency}/month", numeric=True),
+        Column("Unit price", f"{cost.currency}/month", is_numeric=True),
     )
     return Table(name, columns, tuple(_limit(found, cost) for found in ceilings))
 
 
 def _limit(found: DesignCeiling, cost: Cost) -> tuple[Cell, ...]:
-    burst = Num(numbers.NONE, None) if found.burst is None else Num(rate(found.burst, found.metric), found.burst)
+    burst = Num(numbers.NONE, None) if found.burst is None else Num(rate_text(found.burst, found.metric), found.burst)
     duration = "" if found.burst is None else "not published"
     if found.burst is not None and found.burst_seconds is not None:
         duration = numbers.seconds(found.burst_seconds)
     return (
-        what(found.metric),
-        Num(rate(found.value, found.metric), found.value),
+        metric_words(found.metric),
+        Num(rate_text(found.value, found.metric), found.value),
         burst,
         duration,
         found.layer,
@@ -162,5 +162,5 @@ def ceiling_share(value: float, limit: DesignCeiling | None) -> Share:
     return (
         Share(None)
         if limit is None
-        else Share(value / limit.value, f"{limit.layer}: {rate(limit.value, limit.metric)}")
+        else Share(value / limit.value, f"{limit.layer}: {rate_text(limit.value, limit.metric)}")
     )

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 
 _FIGURES = re.compile(r"[0-9][0-9.,]*(?: ?[kMGTP]?i?B\b)?")
 
 
-class Lack(NamedTuple):
+class UnevaluatedGroup(NamedTuple):
     """A reason for which rules were not evaluated.
 
     Attributes:
@@ -23,17 +23,17 @@ class Lack(NamedTuple):
 
     rules: tuple[str, ...]
     reason: str
-    results: int
-    more: int
+    result_count: int
+    other_wordings_count: int
     applies: bool
 
 
-def without_figures(text: str) -> str:
+def without_numbers(text: str) -> str:
     """Return the text without its numbers and sizes, so that sentences that differ only in those become equal."""
     return _FIGURES.sub("", text)
 
 
-def grouped(rows: Iterable[Row]) -> list[Lack]:
+def group_by_reason(rows: Iterable[ResultRow]) -> list[UnevaluatedGroup]:
     """Return each reason once; reasons with missing evidence come first, then the most frequent ones."""
     rules: dict[tuple[bool, str], dict[str, None]] = {}
     wordings: dict[tuple[bool, str], dict[str, None]] = {}
@@ -41,13 +41,13 @@ def grouped(rows: Iterable[Row]) -> list[Lack]:
     for row in rows:
         keys = set()
         for each in row.not_evaluated:
-            key = each.applies, without_figures(each.reason)
+            key = each.applies, without_numbers(each.reason)
             rules.setdefault(key, {})[each.rule] = None
             wordings.setdefault(key, {})[each.reason] = None
             keys.add(key)
         results.update(keys)
     reasons = [
-        Lack(tuple(names), next(iter(wordings[key])), results[key], len(wordings[key]) - 1, key[0])
+        UnevaluatedGroup(tuple(names), next(iter(wordings[key])), results[key], len(wordings[key]) - 1, key[0])
         for key, names in rules.items()
     ]
-    return sorted(reasons, key=lambda lack: (not lack.applies, -lack.results))
+    return sorted(reasons, key=lambda lack: (not lack.applies, -lack.result_count))

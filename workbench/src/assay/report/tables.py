@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any
 
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.percentile import LEAST_OPS
-from assay.model.result.result import Estimate, Percentile, Row, RunAnalysis
+from assay.model.result.percentile import MIN_OPS
+from assay.model.result.result import Estimate, Percentile, ResultRow, RunAnalysis
 from assay.model.result.sample import Sample
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFINITIONS
-from assay.model.told import NOT_TOLD
+from assay.model.told import MISSING_TEXT
 
 Value = str | int | float | bool | None
 Record = dict[str, Value]
@@ -25,7 +25,7 @@ START_DELAYS = ("p50", "p99", "p99.9", "max")
 
 
 @dataclass(frozen=True)
-class Column:
+class FlatColumn:
     """A column of a flat table.
 
     Attributes:
@@ -40,11 +40,11 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class FlatTable:
     """Columns and the records under them; each record has exactly those columns."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[FlatColumn, ...]
     records: tuple[Record, ...]
 
 
@@ -52,9 +52,9 @@ _Getter = Callable[[Any], Value]
 _Spec = tuple[str, Kind, str, _Getter]
 
 
-def _estimate(prefix: str, suffix: str, what: str, get: Callable[[Row], Estimate | None]) -> list[_Spec]:
+def _estimate(prefix: str, suffix: str, what: str, get: Callable[[ResultRow], Estimate | None]) -> list[_Spec]:
     def part(name: str) -> _Getter:
-        def value(row: Row) -> Value:
+        def value(row: ResultRow) -> Value:
             estimate = get(row)
             return None if estimate is None else getattr(estimate, name)
 
@@ -81,7 +81,7 @@ def _latencies(of: str, field: str, delays: str) -> list[_Spec]:
         return lambda item: getattr(item, field).get(name)
 
     def spec(prefix: str, field: str, title: str, name: str) -> _Spec:
-        least = f", from {LEAST_OPS[name]:,} operations on" if name in LEAST_OPS else ""
+        least = f", from {MIN_OPS[name]:,} operations on" if name in MIN_OPS else ""
         heading = f"{prefix}_{name.replace('.', '_')}_ns"
         return heading, "number", f"{title}: {name}, {of}{least}", value(field, name)
 
@@ -109,7 +109,7 @@ def _percentiles() -> list[_Spec]:
                 f"{heading}_standing",
                 "text",
                 f"{title}: how well it is known, or why it is not said",
-                value(name, lambda item: str(item.standing), ""),
+                value(name, lambda item: str(item.quality), ""),
             ),
         ]
 
@@ -121,7 +121,7 @@ def _percentiles() -> list[_Spec]:
             "Latencies of the repeat with fewest",
             value("p50", lambda item: item.least_ops),
         ),
-        *(item for name in LEAST_OPS for item in specs(name)),
+        *(item for name in MIN_OPS for item in specs(name)),
     ]
 
 
@@ -138,19 +138,19 @@ def _parameters() -> list[_Spec]:
 
     def value(name: str, item: Parameter) -> _Getter:
         text = item.kind.column == "text"
-        missing, unknown = ("", NOT_TOLD) if text else (None, None)
-        is_used = cache(item.is_used)
+        missing, unknown = ("", MISSING_TEXT) if text else (None, None)
+        is_used = cache(item.affects)
 
-        def get(row: Row) -> Value:
+        def get(row: ResultRow) -> Value:
             case, parameters = row.case, row.case.parameters
-            found = parameters.known(name, unknown)
+            found = parameters.get_value(name, unknown)
             if found is None or not is_used(case.operations):
                 return missing
-            if item.beside and parameters.known(item.beside, NOT_TOLD) is None:
+            if item.requires_value_of and parameters.get_value(item.requires_value_of, MISSING_TEXT) is None:
                 return missing
-            if item.of_sets and case.group == "data" and not parameters.on_set:
+            if item.sets_only and case.group == "data" and not parameters.is_on_set:
                 return missing
-            return item.kind.text(found) if text else found
+            return item.kind.display(found) if text else found
 
         return get
 
@@ -159,19 +159,19 @@ def _parameters() -> list[_Spec]:
     ]
 
 
-def _findings(row: Row) -> str:
+def _findings(row: ResultRow) -> str:
     return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.findings)
 
 
-def _machine_findings(row: Row) -> str:
+def _machine_findings(row: ResultRow) -> str:
     return " | ".join(f"{finding.verdict}: {finding.text}" for finding in row.machine)
 
 
-def _binding(row: Row, name: str, missing: Value = None) -> Value:
-    return missing if row.binding is None else getattr(row.binding, name)
+def _binding(row: ResultRow, name: str, missing: Value = None) -> Value:
+    return missing if row.limiting_ceiling is None else getattr(row.limiting_ceiling, name)
 
 
-def _ceilings(row: Row) -> str:
+def _ceilings(row: ResultRow) -> str:
     return " | ".join(f"{item.name}: {item.share:.4g}" for item in row.ceilings)
 
 
@@ -211,7 +211,7 @@ def _errors(sample: Sample) -> str:
 
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
-    field, unknown = field or name, NOT_TOLD if kind == "text" else None
+    field, unknown = field or name, MISSING_TEXT if kind == "text" else None
     return (name, kind, title, lambda sample: unknown if field in sample.not_told else getattr(sample, field))
 
 
@@ -370,8 +370,8 @@ _CEILINGS: tuple[_Spec, ...] = (
 )
 
 
-def _columns(specs: tuple[_Spec, ...]) -> tuple[Column, ...]:
-    return tuple(Column(name, kind, title) for name, kind, title, _ in specs)
+def _columns(specs: tuple[_Spec, ...]) -> tuple[FlatColumn, ...]:
+    return tuple(FlatColumn(name, kind, title) for name, kind, title, _ in specs)
 
 
 RESULT_COLUMNS = _columns(_RESULTS)
@@ -386,7 +386,7 @@ def _records(specs: tuple[_Spec, ...], items: Iterable[Any]) -> Iterator[Record]
     return ({name: get(item) for name, _, _, get in specs} for item in items)
 
 
-def result_records(rows: Iterable[Row]) -> Iterator[Record]:
+def result_records(rows: Iterable[ResultRow]) -> Iterator[Record]:
     """Return a record for each operation of each case."""
     return _records(_RESULTS, rows)
 
@@ -396,18 +396,18 @@ def sample_records(samples: Iterable[Sample]) -> Iterator[Record]:
     return _records(_SAMPLES, samples)
 
 
-def results_table(analysis: RunAnalysis) -> Table:
+def results_table(analysis: RunAnalysis) -> FlatTable:
     """Return the table of all `result_records` of a run."""
-    return Table("results", RESULT_COLUMNS, tuple(result_records(analysis.rows)))
+    return FlatTable("results", RESULT_COLUMNS, tuple(result_records(analysis.rows)))
 
 
-def samples_table(analysis: RunAnalysis) -> Table:
+def samples_table(analysis: RunAnalysis) -> FlatTable:
     """Return the table of all `sample_records` of a run."""
-    return Table(
+    return FlatTable(
         "samples", SAMPLE_COLUMNS, tuple(sample_records(sample for row in analysis.rows for sample in row.samples))
     )
 
 
-def ceilings_table(analysis: RunAnalysis) -> Table:
+def ceilings_table(analysis: RunAnalysis) -> FlatTable:
     """Return a record for each ceiling that was measured or stated, also for those that could not be measured."""
-    return Table("ceilings", CEILING_COLUMNS, tuple(_records(_CEILINGS, analysis.run.ceilings)))
+    return FlatTable("ceilings", CEILING_COLUMNS, tuple(_records(_CEILINGS, analysis.run.ceilings)))

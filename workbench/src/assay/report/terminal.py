@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.report import document as doc
 
-MOST = 100_000
+LONGEST_LINE = 100_000
 """Longest line, in characters; the rest is cut off."""
 LEAST_WIDTH = 12
 """Least width of a text column; if the table is then still too wide, the terminal breaks its lines."""
 _GAP = "  "
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
 
-Line = tuple[str, bool]
+StyledLine = tuple[str, bool]
 """The text of a line, and whether it is set in bold."""
 
 
@@ -33,7 +33,7 @@ def render_terminal(blocks: Iterable[doc.Block], width: int | None = None, style
         width: Columns of the terminal; None: lines are not broken.
         styled: Print headings in bold with ANSI codes, which only a terminal understands.
     """
-    found: list[Line] = []
+    found: list[StyledLine] = []
     before: doc.Block | None = None
     for block in blocks:
         lines = _WRITERS[type(block)](block, width)
@@ -57,9 +57,9 @@ def text_of(cell: doc.Cell) -> str:
     """Return the text of a table cell without markup."""
     match cell:
         case doc.Badge():
-            return ", ".join((f"{cell.verdict}{' *' if cell.partly else ''}", *cell.also))
+            return ", ".join((f"{cell.verdict}{' *' if cell.is_partial else ''}", *cell.further_verdicts))
         case doc.Share():
-            return f"{cell.words}; {cell.more}" if cell.more else cell.words
+            return f"{cell.words}; {cell.remark}" if cell.remark else cell.words
         case doc.Num() | doc.Mono():
             return cell.text
     return cell
@@ -71,80 +71,85 @@ _UNIT = re.compile(
 )
 
 
-def joined(text: str) -> str:
+def with_joined_units(text: str) -> str:
     """Return a text with no-break spaces between numbers and their units."""
     return _UNIT.sub(_JOINT, text)
 
 
-def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> list[Line]:
+def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> list[StyledLine]:
     """Return a text as lines of at most `width` columns, broken only between words."""
-    line = plain(text, MOST)
+    line = escape_line(text, LONGEST_LINE)
     if width is None or _columns(line) + len(first) <= width:
         return [(f"{first}{line}".rstrip(), False)]
     room = max(width, len(rest) + LEAST_WIDTH)
     parts = textwrap.wrap(
-        joined(line), room, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+        with_joined_units(line),
+        room,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
     return [(part.replace(_JOINT, " "), False) for part in parts]
 
 
-def _heading(block: doc.Heading, width: int | None) -> list[Line]:
+def _heading(block: doc.Heading, width: int | None) -> list[StyledLine]:
     return [(text, True) for text, _ in _folded(block.text, width)]
 
 
-def _paragraph(block: doc.Paragraph, width: int | None) -> list[Line]:
-    return _folded(doc.words(block.text), width)
+def _paragraph(block: doc.Paragraph, width: int | None) -> list[StyledLine]:
+    return _folded(doc.plain_text(block.text), width)
 
 
-def _bullets(block: doc.Bullets, width: int | None) -> list[Line]:
-    return [line for item in block.items for line in _folded(doc.words(item), width, "  ", "    ")]
+def _bullets(block: doc.Bullets, width: int | None) -> list[StyledLine]:
+    return [line for item in block.items for line in _folded(doc.plain_text(item), width, "  ", "    ")]
 
 
-def _facts(block: doc.Facts, width: int | None) -> list[Line]:
-    names = [plain(name, MOST) for name, _ in block.items]
+def _facts(block: doc.Facts, width: int | None) -> list[StyledLine]:
+    names = [escape_line(name, LONGEST_LINE) for name, _ in block.items]
     wide = max(map(_columns, names), default=0) + len(_GAP)
     return [
         line
         for name, (_, value) in zip(names, block.items, strict=True)
-        for line in _folded(doc.words(value), width, _padded(name, wide), " " * wide)
+        for line in _folded(doc.plain_text(value), width, _padded(name, wide), " " * wide)
     ]
 
 
-def _panels(block: doc.Panels, width: int | None) -> list[Line]:
-    found: list[Line] = []
+def _panels(block: doc.Panels, width: int | None) -> list[StyledLine]:
+    found: list[StyledLine] = []
     for title, items in block.items:
-        found += [("", False), (plain(title, MOST), True)]
-        found += [line for item in items for line in _folded(doc.words(item), width, "  ", "    ")]
+        found += [("", False), (escape_line(title, LONGEST_LINE), True)]
+        found += [line for item in items for line in _folded(doc.plain_text(item), width, "  ", "    ")]
     return found
 
 
-def _code(block: doc.Code, _width: int | None) -> list[Line]:
-    return [(plain(line, MOST), False) for line in block.text.splitlines()]
+def _code(block: doc.Code, _width: int | None) -> list[StyledLine]:
+    return [(escape_line(line, LONGEST_LINE), False) for line in block.text.splitlines()]
 
 
-def _note(block: doc.Note, width: int | None) -> list[Line]:
-    return _folded(f"{'warning' if block.kind == 'warning' else 'note'}: {doc.words(block.text)}", width)
+def _note(block: doc.Note, width: int | None) -> list[StyledLine]:
+    return _folded(f"{'warning' if block.kind == 'warning' else 'note'}: {doc.plain_text(block.text)}", width)
 
 
-def _fold(block: doc.Fold, width: int | None) -> list[Line]:
+def _fold(block: doc.Fold, width: int | None) -> list[StyledLine]:
     inner = render_terminal(block.blocks, width).splitlines()
-    return [(plain(block.summary, MOST), True), *((line, False) for line in inner)]
+    return [(escape_line(block.summary, LONGEST_LINE), True), *((line, False) for line in inner)]
 
 
-def _nothing(_block: object, _width: int | None) -> list[Line]:
+def _nothing(_block: object, _width: int | None) -> list[StyledLine]:
     return []
 
 
-def _table(table: doc.Table, width: int | None) -> list[Line]:
-    shown = [place for place, column in enumerate(table.columns) if not column.detail]
+def _table(table: doc.Table, width: int | None) -> list[StyledLine]:
+    shown = [place for place, column in enumerate(table.columns) if not column.is_detail]
     left_out: list[str] = []
     if width is not None:
         shown, left_out = _fitting(table, shown, width)
     columns = [table.columns[place] for place in shown]
-    heads = [[plain(column.title, MOST) for column in columns]]
+    heads = [[escape_line(column.title, LONGEST_LINE) for column in columns]]
     if any(column.unit for column in columns):
-        heads.append([plain(column.unit, MOST) for column in columns])
-    rows = [[plain(text_of(row[place]), MOST) for place in shown] for row in table.rows]
+        heads.append([escape_line(column.unit, LONGEST_LINE) for column in columns])
+    rows = [[escape_line(text_of(row[place]), LONGEST_LINE) for place in shown] for row in table.rows]
     cells = [list(column) for column in zip(*heads, *rows, strict=True)]
     widths = [max(map(_columns, column)) for column in cells]
     if width is not None:
@@ -163,18 +168,18 @@ def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int],
     for place in shown:
         column = table.columns[place]
         texts = (column.title, column.unit, *(text_of(row[place]) for row in table.rows))
-        least[place] = _least_width([plain(text, MOST) for text in texts], column)
+        least[place] = _least_width([escape_line(text, LONGEST_LINE) for text in texts], column)
     fitting = list(shown)
     while len(fitting) > 1 and sum(least[place] for place in fitting) + len(_GAP) * (len(fitting) - 1) > width:
-        fitting.remove(max(fitting[1:], key=lambda place: (table.columns[place].rank, place)))
-    titles = (plain(table.columns[place].title, MOST) for place in shown if place not in fitting)
+        fitting.remove(max(fitting[1:], key=lambda place: (table.columns[place].drop_rank, place)))
+    titles = (escape_line(table.columns[place].title, LONGEST_LINE) for place in shown if place not in fitting)
     return fitting, list(dict.fromkeys(filter(None, titles)))
 
 
 def _least_width(cells: Sequence[str], column: doc.Column) -> int:
     """Return the least width of a column: no number is broken, and no word of a text."""
     whole = max(map(_columns, cells))
-    if column.numeric:
+    if column.is_numeric:
         return whole
     words = max((_columns(piece.rstrip()) for cell in cells for piece in _pieces(cell)), default=0)
     return max(words, min(whole, LEAST_WIDTH))
@@ -197,7 +202,7 @@ def _row(cells: Sequence[str], columns: Sequence[doc.Column], widths: Sequence[i
     found = []
     for line in zip_longest(*parts, fillvalue=""):
         words = [
-            _padded(text, width, right=column.numeric)
+            _padded(text, width, right=column.is_numeric)
             for text, column, width in zip(line, columns, widths, strict=True)
         ]
         found.append(_GAP.join(words).rstrip())
@@ -244,7 +249,7 @@ def _columns(text: str) -> int:
     )
 
 
-_WRITERS: dict[type[Any], Callable[[Any, int | None], list[Line]]] = {
+_WRITERS: dict[type[Any], Callable[[Any, int | None], list[StyledLine]]] = {
     doc.Heading: _heading,
     doc.Paragraph: _paragraph,
     doc.Bullets: _bullets,

@@ -7,30 +7,30 @@ from typing import NamedTuple
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.model.base import AssayError
-from assay.model.collector import no_collector
-from assay.model.result.brief import Result, brief
-from assay.model.result.first_page import FirstPage
-from assay.model.result.result import PricedRun, Row, RunAnalysis
-from assay.report.claims import claims
-from assay.report.document import words
+from assay.model.collector import without_gc
+from assay.model.result.brief import BriefResult, summarise
+from assay.model.result.first_page import SummaryPage
+from assay.model.result.result import PricedRun, ResultRow, RunAnalysis
+from assay.report.claims import find_claims
+from assay.report.document import plain_text
 from assay.report.first.page import first_page
-from assay.report.first.words import sentences
-from assay.report.view import View
-from assay.run.analysis import judged_rows, with_seen
-from assay.run.settle import took
+from assay.report.first.words import claim_sentences
+from assay.report.view import RunView
+from assay.run.analysis import judged_rows, with_raised_ceilings
+from assay.run.settle import mean_repeat_s
 from assay.store import RunStore
-from assay.store.prices import priced, unpriced
+from assay.store.prices import with_prices, without_prices
 
-MOST_REPEATS = 20_000
+MOST_ANSWERED_REPEATS = 20_000
 """Rows of a run with more repeats may not fit into memory; only a report states its answer."""
 
 
 def _priced(store: RunStore) -> PricedRun:
     """Return the run with its prices, or without them if they are damaged; commands on costs report that damage."""
     try:
-        return priced(store)
+        return with_prices(store)
     except AssayError:
-        return unpriced(store)
+        return without_prices(store)
 
 
 class Answers(NamedTuple):
@@ -42,46 +42,48 @@ class Answers(NamedTuple):
     """
 
     sentences: tuple[str, ...]
-    page: FirstPage | None
+    page: SummaryPage | None
 
 
-def answers(store: RunStore) -> Answers:
+def compute_answers(store: RunStore) -> Answers:
     """Return the answers of a run that has ended or is under way."""
     run = _priced(store)
-    if run.finished > MOST_REPEATS:
+    if run.finished > MOST_ANSWERED_REPEATS:
         return Answers((), None)
-    run = with_seen(store, run)
+    run = with_raised_ceilings(store, run)
     return _answers(store, run, tuple(judged_rows(store, run)))
 
 
-def conclude(store: RunStore) -> None:
+def store_conclusions(store: RunStore) -> None:
     """Judge a run that is just ending, although its status does not say so yet, and store its results and answers.
 
     Each row is judged once. The rows of a run with more than `MOST_REPEATS` repeats are never all in memory.
     """
-    run = with_seen(store, _priced(store)).model_copy(update={"status": "complete"})
+    run = with_raised_ceilings(store, _priced(store)).model_copy(update={"status": "complete"})
     store.describe(ceilings=run.ceilings)
-    few = run.finished <= MOST_REPEATS
-    rows: list[Row] = []
+    few = run.finished <= MOST_ANSWERED_REPEATS
+    rows: list[ResultRow] = []
 
-    def results() -> Iterator[Result]:
+    def results() -> Iterator[BriefResult]:
         for row in judged_rows(store, run):
             if few:
                 rows.append(row)
-            yield brief(row)
+            yield summarise(row)
 
     # The collector stays on for a large run, so that each row is freed after use.
-    with no_collector() if few else nullcontext():
+    with without_gc() if few else nullcontext():
         store.save_results(results())
         result = _answers(store, run, tuple(rows))
     store.describe(answers=result.sentences, page=result.page)
 
 
-def _answers(store: RunStore, run: PricedRun, rows: tuple[Row, ...]) -> Answers:
+def _answers(store: RunStore, run: PricedRun, rows: tuple[ResultRow, ...]) -> Answers:
     if not any(row.samples for row in rows):
         return Answers((), None)
-    pairs = compare(rows, run.looks) if len(run.places) > 1 else ()
-    decisions = decide(rows, pairs, run.equal_within, took(store), run.ignored, run.alike)
+    pairs = compare(rows, run.look_count) if len(run.places) > 1 else ()
+    decisions = decide(
+        rows, pairs, run.equal_within, mean_repeat_s(store), run.ignored_verdicts, run.symmetric_verdicts
+    )
     analysis = RunAnalysis(
         run=run,
         cases=store.cases(),
@@ -93,5 +95,5 @@ def _answers(store: RunStore, run: PricedRun, rows: tuple[Row, ...]) -> Answers:
         decisions=decisions,
         machine=run.machine,
     )
-    page = first_page(View(analysis)).kept(run.question or run.study)
-    return Answers(tuple(words(text) for text in sentences(claims(decisions))), page)
+    page = first_page(RunView(analysis)).as_stored(run.question or run.study)
+    return Answers(tuple(plain_text(text) for text in claim_sentences(find_claims(decisions))), page)

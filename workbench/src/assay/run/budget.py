@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
-from assay.model.money.amount import EXACT, money
+from assay.model.money.amount import EXACT, format_money
 
 if TYPE_CHECKING:
     from assay.model.money.priced import FrozenPrices
 
-SECONDS = Decimal(3600)
+SECONDS_PER_HOUR = Decimal(3600)
 HINT = "write an amount with its currency, such as --budget 5USD"
 
 _BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([A-Z]{3})")
@@ -25,10 +25,10 @@ class Budget:
     currency: str
 
     def __str__(self) -> str:
-        return money(self.amount, self.currency)
+        return format_money(self.amount, self.currency)
 
     @property
-    def written(self) -> str:
+    def as_option(self) -> str:
         """The amount in the form of `--budget`: `5USD`."""
         return f"{self.amount}{self.currency}"
 
@@ -53,6 +53,6 @@ def read_budget(written: str | None, prices: "FrozenPrices | None") -> Budget | 
     return budget
 
 
-def of_hours(seconds: float, hourly: Decimal) -> Decimal:
+def cost_of_time(seconds: float, hourly: Decimal) -> Decimal:
     """Return the cost of a stretch of time."""
-    return EXACT.divide(EXACT.multiply(Decimal(repr(seconds)), hourly), SECONDS)
+    return EXACT.divide(EXACT.multiply(Decimal(repr(seconds)), hourly), SECONDS_PER_HOUR)

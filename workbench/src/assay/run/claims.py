@@ -6,31 +6,31 @@ from functools import partial
 from pathlib import Path
 
 from assay.contract._answers import PlaceAnswer, PlaceState
-from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, MADE, MOUNT, REMOTE, Entry
+from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, JOB_EXTRAS, MOUNT, REMOTE, Entry
 from assay.journal.removal import Remover, remove_open
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.cgroup import release_group
 from assay.launch.launcher import Launcher
 from assay.launch.places import (
     Owner,
-    above_of,
     claim_target,
-    inspect_text,
-    look_at,
+    inspect_path,
+    leftover_lines,
+    parent_numbers,
+    path_problems,
     release_target,
-    remains,
 )
-from assay.launch.placing import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, SilentError, patience_of
+from assay.launch.placing import PATIENCE_SECONDS, SILENT_PATIENCE_SECONDS, SilentStorageError, patience_of
 from assay.launch.questions import clean_target
 from assay.launch.shell import Shell
-from assay.model.base import AssayError, Say, warning
-from assay.model.foreign import plain
+from assay.model.base import AssayError, PrintLine, warning
+from assay.model.foreign import escape_line
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
 from assay.store import RunStore, foreign_run_state
 
 
-def owner_of(store: RunStore) -> Owner:
+def run_owner(store: RunStore) -> Owner:
     """Return the run as the owner of directories."""
     return Owner(store.made_as.name, store.made_as)
 
@@ -39,7 +39,7 @@ def claim_targets(
     study: Study,
     names: Sequence[str],
     store: RunStore,
-    say: Say,
+    print_line: PrintLine,
     fleet: Fleet | None = None,
     silent: set[str] | None = None,
     destroy: bool = False,
@@ -58,29 +58,31 @@ def claim_targets(
     Raises:
         AssayError: A directory cannot be made or marked.
     """
-    claiming = RunClaiming(study, store, say, fleet, destroy)
+    claiming = RunClaimer(study, store, print_line, fleet, destroy)
     for name in names:
         target = study.targets[name]
         try:
-            keeper_of(target).claim(claiming)
-        except SilentError as error:
+            handler_of(target).claim(claiming)
+        except SilentStorageError as error:
             if silent is not None:
                 silent.add(target.path)
             raise error.at(f"target {name}") from None
 
 
-class RunClaiming:
+class RunClaimer:
     """Makes and marks places for kinds of target (`assay.kinds.place.Claiming`)."""
 
-    def __init__(self, study: Study, store: RunStore, say: Say, fleet: Fleet | None, destroy: bool) -> None:
+    def __init__(
+        self, study: Study, store: RunStore, print_line: PrintLine, fleet: Fleet | None, destroy: bool
+    ) -> None:
         """Make nothing yet; arguments as for `claim_targets`."""
         self.study = study
         self.store = store
-        self.say = say
+        self.say = print_line
         self.fleet = fleet
         self.destroy = destroy
         self.before = {
-            entry.name: entry.details.get("claimed") for entry in store.journal() if entry.kind in (DIRECTORY, REMOTE)
+            entry.name: entry.details.get("claimed") for entry in store.entries() if entry.kind in (DIRECTORY, REMOTE)
         }
         """Directory -> what this run had claimed when it was stopped."""
 
@@ -97,29 +99,33 @@ class RunClaiming:
         self.store.record(EXPORT, path, {"destroy": self.destroy})
 
 
-def _claim_here(study: Study, path: str, store: RunStore, before: object, print_line: Say) -> None:
+def _claim_here(study: Study, path: str, store: RunStore, before: object, print_line: PrintLine) -> None:
     keep, patience = study.output.keep_files, patience_of(study)
-    details: dict[str, object] = {"above": above_of(path, patience=patience)} | ({"claimed": before} if before else {})
+    details: dict[str, object] = {"above": parent_numbers(path, patience=patience)} | (
+        {"claimed": before} if before else {}
+    )
     entry = store.record(DIRECTORY, path, details)
     store.amend(entry, details)
     is_other = before and not _has_own_mark(path, store, None, patience)
-    claimed = claim_target(path, owner_of(store), foreign_run_state, keep, patience=patience)
+    claimed = claim_target(path, run_owner(store), foreign_run_state, keep, patience=patience)
     store.amend(entry, {**details, "claimed": claimed.identity})
     _warn(claimed, print_line)
     _warn_other(path, before if is_other else None, claimed, print_line)
 
 
-def _claim_on_hosts(path: str, store: RunStore, fleet: Fleet, patience: float, before: object, print_line: Say) -> None:
+def _claim_on_hosts(
+    path: str, store: RunStore, fleet: Fleet, patience: float, before: object, print_line: PrintLine
+) -> None:
     entry = store.record(REMOTE, path, {})
     above: dict[str, str] = {}
     earlier = before if isinstance(before, dict) else {}
     identities: dict[str, object] = dict(earlier)
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         try:
-            above[host.name] = above_of(path, launcher, patience)
+            above[host.name] = parent_numbers(path, launcher, patience)
             store.amend(entry, {"claimed": dict(identities), "above": dict(above)})
             is_other = host.name in earlier and not _has_own_mark(path, store, launcher, patience)
-            claimed = claim_target(path, owner_of(store), foreign_run_state, False, launcher, True, patience)
+            claimed = claim_target(path, run_owner(store), foreign_run_state, False, launcher, True, patience)
         except AssayError as error:
             raise error.at(f"host {host.name}") from None
         identities[host.name] = claimed.identity
@@ -130,10 +136,10 @@ def _claim_on_hosts(path: str, store: RunStore, fleet: Fleet, patience: float, b
 
 def _has_own_mark(path: str, store: RunStore, launcher: Launcher | None, patience: float) -> bool:
     """Whether a directory has this run's mark: then it is the same as before, even if it was mounted anew."""
-    return owner_of(store).owns(look_at(path, launcher, patience).mark)
+    return run_owner(store).owns(inspect_path(path, launcher, patience).mark)
 
 
-def note_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count: int) -> None:
+def update_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count: int) -> None:
     """Update the device and inode numbers in the journal of directories whose file system was mounted anew.
 
     Args:
@@ -145,7 +151,7 @@ def note_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count:
     Raises:
         AssayError: A host does not report the numbers.
     """
-    for entry in [entry for entry in store.journal() if entry.kind == REMOTE and entry.name in paths]:
+    for entry in [entry for entry in store.entries() if entry.kind == REMOTE and entry.name in paths]:
         with ThreadPoolExecutor() as pool:
             numbers = list(pool.map(partial(_numbers, entry.name), fleet.shells[:count]))
         names = [host.name for host in fleet.hosts[:count]]
@@ -163,21 +169,21 @@ def note_remounted(store: RunStore, fleet: Fleet, paths: Collection[str], count:
 def _numbers(path: str, shell: Shell) -> tuple[str, str]:
     """Return device:inode of a directory and of its parent, as engines report them; empty if the parent is the root."""
     above = str(Path(path).parent)
-    answer = shell.run(["stat", "-c", "%d:%i", path, above], SHORT_PATIENCE_SECONDS)
+    answer = shell.run(["stat", "-c", "%d:%i", path, above], SILENT_PATIENCE_SECONDS)
     lines = answer.out.split()
     if answer.code != 0 or len(lines) != 2:
-        raise AssayError(f"host {shell.host.name}: {plain(answer.last_line)}", "see whether it is mounted there")
+        raise AssayError(f"host {shell.host.name}: {escape_line(answer.last_line)}", "see whether it is mounted there")
     return lines[0], "" if above == "/" else lines[1]
 
 
-def _warn_other(path: str, before: object, claimed: PlaceAnswer, print_line: Say) -> None:
+def _warn_other(path: str, before: object, claimed: PlaceAnswer, print_line: PrintLine) -> None:
     """Warn that a run goes on in another directory than it had claimed; its file system may be unmounted."""
     if before and before != claimed.identity:
         print_line(warning(f"{path}: is not the directory that this run had claimed before: what that one holds stays"))
 
 
-def _warn(claimed: PlaceAnswer, print_line: Say) -> None:
-    for line in remains(claimed):
+def _warn(claimed: PlaceAnswer, print_line: PrintLine) -> None:
+    for line in leftover_lines(claimed):
         print_line(warning(f"could not be removed: {line}"))
 
 
@@ -203,20 +209,20 @@ def release_targets(
     """
 
     def patience_for(entry: Entry) -> float:
-        return min(patience, SHORT_PATIENCE_SECONDS) if entry.name in silent else patience
+        return min(patience, SILENT_PATIENCE_SECONDS) if entry.name in silent else patience
 
     def release_on_hosts(entry: Entry) -> list[str] | None:
         return None if keep or fleet is None else _release_on_hosts(entry, store, fleet, patience_for(entry))
 
     removers: dict[str, Remover] = {
         # Only engines make anything in an export.
-        EXPORT: lambda entry: _release_export(entry, study, launcher, owner_of(store)) if store.attempts() else [],
+        EXPORT: lambda entry: _release_export(entry, study, launcher, run_owner(store)) if store.attempts() else [],
         REMOTE: release_on_hosts,
         DIRECTORY: lambda entry: _release(entry, store, patience_for(entry)),
         # The mounting code unmounts it after everything else is removed.
         MOUNT: lambda entry: None,  # noqa: ARG005
         # It was removed with the job's directory, or is needed to remove that later.
-        MADE: lambda entry: None,  # noqa: ARG005
+        JOB_EXTRAS: lambda entry: None,  # noqa: ARG005
         CGROUP: lambda entry: release_group(entry.name, store.made_as.name),
     }
     return remove_open(store, {kind: _with_silence_note(remover, silent) for kind, remover in removers.items()})
@@ -239,7 +245,7 @@ def _release_on_hosts(entry: Entry, store: RunStore, fleet: Fleet, patience: flo
     for host, launcher in zip(fleet.hosts, fleet.launchers, strict=True):
         numbers = str(claimed.get(host.name, ""))
         parent = str(above.get(host.name, ""))
-        lines = release_target(entry.name, owner_of(store), numbers, launcher, patience, parent)
+        lines = release_target(entry.name, run_owner(store), numbers, launcher, patience, parent)
         if lines and released and _was_emptied(entry.name, numbers, launcher, patience):
             lines = []
         released |= lines == []
@@ -250,7 +256,7 @@ def _release_on_hosts(entry: Entry, store: RunStore, fleet: Fleet, patience: flo
 def _was_emptied(path: str, claimed: str, launcher: Launcher, patience: float) -> bool:
     """Whether a directory that hosts share is the claimed one, and another host has already emptied it."""
     try:
-        look = look_at(path, launcher, patience)
+        look = inspect_path(path, launcher, patience)
     except AssayError:
         return False
     unmarked = look.mark is None and not look.bad_mark and not look.has_work
@@ -261,24 +267,24 @@ def _was_emptied(path: str, claimed: str, launcher: Launcher, patience: float) -
 def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None, owner: Owner) -> list[str]:
     """Clean an export or bucket, but only one that the study names: a journal is a claim, not an order."""
     targets = study.targets.values() if study is not None else ()
-    target = next((one for one in targets if one.made_by_engines and one.path == entry.name), None)
+    target = next((one for one in targets if one.is_made_by_engines and one.path == entry.name), None)
     if study is None or target is None:
-        return [plain(f"{entry.name}: is no export or bucket of this study: left alone")]
+        return [escape_line(f"{entry.name}: is no export or bucket of this study: left alone")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
-    problems = [plain(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
+    problems = [escape_line(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
     job_target = target.job_target(run=owner.identity, destroy=bool(entry.details.get("destroy")))
     try:
         answer = clean_target(launcher, job_target.model_dump_json(), whole=True)
     except AssayError as error:
         return [*problems, f"{entry.name}: {error.message}"]
     # With keep_files, the export keeps its files and so its directory.
-    return problems if study.output.keep_files else [*problems, *remains(answer)]
+    return problems if study.output.keep_files else [*problems, *leftover_lines(answer)]
 
 
 def _release(entry: Entry, store: RunStore, patience: float) -> list[str] | None:
     """Release a directory of this machine; returns why it is still there, None if it is to stay."""
-    if inspect_text(entry.name):
-        return [plain(f"{entry.name}: nothing that a run makes: left alone")]
+    if path_problems(entry.name):
+        return [escape_line(f"{entry.name}: nothing that a run makes: left alone")]
     claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))
-    return release_target(entry.name, owner_of(store), claimed, patience=patience, above=str(above))
+    return release_target(entry.name, run_owner(store), claimed, patience=patience, parent=str(above))

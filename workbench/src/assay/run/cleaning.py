@@ -8,19 +8,19 @@ from pydantic import BaseModel
 from assay.contract._answers import PlaceAnswer
 from assay.contract._generated import BegunUpload, Beyond, Job, LeftJob
 from assay.contract.messages import BeyondEvent, Event, UploadEvent
-from assay.journal.entry import EXPORT, MADE, Journal
+from assay.journal.entry import EXPORT, JOB_EXTRAS, Journal
 from assay.launch.launcher import Launcher
-from assay.launch.places import Owner, remains, remove_case_directory
+from assay.launch.places import Owner, leftover_lines, remove_case_directory
 from assay.launch.placing import PATIENCE_SECONDS
 from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.store import RunStore
 
-MOST_KEPT = 20_000
+MOST_RECORDED = 20_000
 """Most uploads, or lanes, of one job that the journal records; an engine has fewer of them open at once."""
 
 
-class Diary:
+class LeftoverJournal:
     """Records in the journal what engines make beyond what their jobs state, as soon as they report it.
 
     Later cleaning reads it from here, since no list of the service has it.
@@ -33,9 +33,9 @@ class Diary:
             store: The run's journal.
         """
         self.store = store
-        self._records: dict[str, _Told] = {}
+        self._records: dict[str, _JobRecord] = {}
 
-    def hear(self, path: str, directory: str, event: Event) -> None:
+    def on_event(self, path: str, directory: str, event: Event) -> None:
         """Take an event of a job; only events that concern the journal have an effect.
 
         Args:
@@ -54,12 +54,12 @@ class Diary:
             # The next write omits it; until then, aborting a completed upload does nothing.
             record.uploads.pop(event.id, None)
             return
-        if max(len(record.uploads), len(record.beyond)) <= MOST_KEPT:
+        if max(len(record.uploads), len(record.beyond)) <= MOST_RECORDED:
             # What cannot be recorded will be listed and not removed; the store itself soon reports the failure.
             with contextlib.suppress(AssayError):
                 record.write()
 
-    def left(self, job: Job, path: str, directory: str) -> LeftJob:
+    def left_job(self, job: Job, path: str, directory: str) -> LeftJob:
         """Return a job with what its engines have reported, now or in an earlier session."""
         record = self._record_of(_journal_name(path, directory))
         return LeftJob(
@@ -68,27 +68,27 @@ class Diary:
             beyond=[Beyond(lane=int(lane), objects=objects) for lane, objects in record.beyond.items()],
         )
 
-    def over(self, path: str, directory: str) -> None:
+    def forget_job(self, path: str, directory: str) -> None:
         """Record that nothing of a job is left."""
         name = _journal_name(path, directory)
         record = self._record_of(name)
         del self._records[name]
         if record.entry is not None:
-            self.store.removed(record.entry)
+            self.store.mark_removed(record.entry)
 
-    def _record_of(self, name: str) -> "_Told":
+    def _record_of(self, name: str) -> "_JobRecord":
         """Return a job's record; the journal is read for it once."""
         if name not in self._records:
-            self._records[name] = _Told(self.store, name)
+            self._records[name] = _JobRecord(self.store, name)
         return self._records[name]
 
 
-class _Told:
+class _JobRecord:
     """What engines of one job have made and not removed, as the journal has it."""
 
     def __init__(self, store: Journal, name: str) -> None:
         self.store, self.name = store, name
-        entries = (entry for entry in store.journal() if (entry.kind, entry.name) == (MADE, name))
+        entries = (entry for entry in store.entries() if (entry.kind, entry.name) == (JOB_EXTRAS, name))
         stored = next(entries, None)
         details = stored.details if stored else {}
         self.entry = stored.id if stored else None
@@ -99,7 +99,7 @@ class _Told:
 
     def write(self) -> None:
         if self.entry is None:
-            self.entry = self.store.record(MADE, self.name)
+            self.entry = self.store.record(JOB_EXTRAS, self.name)
         self.store.amend(self.entry, {"uploads": self.uploads, "beyond": self.beyond})
 
 
@@ -107,7 +107,7 @@ def _journal_name(path: str, directory: str) -> str:
     return f"{path}/{directory}"
 
 
-class RunCleaning:
+class RunCleaner:
     """Removes leftovers for kinds of target (`assay.kinds.place.Cleaning`)."""
 
     def __init__(
@@ -116,7 +116,7 @@ class RunCleaning:
         launchers: Sequence[Launcher],
         hosts: Mapping[str, Launcher] | None = None,
         patience: float = PATIENCE_SECONDS,
-        leaving: float | None = None,
+        removal_timeout_s: float | None = None,
         left: LeftJob | None = None,
     ) -> None:
         """Remove nothing yet.
@@ -134,7 +134,7 @@ class RunCleaning:
         self.launchers = launchers
         self.hosts = hosts
         self.patience = patience
-        self.leaving = leaving
+        self.leaving = removal_timeout_s
         self.left = left
 
     def directory(self, path: str, name: str) -> list[str]:
@@ -149,7 +149,7 @@ class RunCleaning:
         """
         self._clean_on_any(target.model_dump_json())
 
-    def of_job(self, target: BaseModel) -> list[str]:
+    def job_leftovers(self, target: BaseModel) -> list[str]:
         """Have an engine remove what the job can have made; returns what remains and is not known to be the job's.
 
         Raises:
@@ -160,7 +160,7 @@ class RunCleaning:
         own = self.left.job.target
         requested = target.model_copy(update={"run": getattr(own, "run", None)})
         left = self.left.model_copy(update={"job": self.left.job.model_copy(update={"target": requested})})
-        return remains(self._clean_on_any(left.model_dump_json()))
+        return leftover_lines(self._clean_on_any(left.model_dump_json()))
 
     def _clean_on_any(self, text: str) -> PlaceAnswer:
         """Return the answer of the first host's engine that can clean."""
@@ -174,7 +174,7 @@ class RunCleaning:
         return clean_target(launcher, text, patience=self.patience, seconds=self.leaving)
 
 
-def note_left(store: RunStore, path: str, directory: str, left: bool) -> None:
+def record_leftovers(store: RunStore, path: str, directory: str, left: bool) -> None:
     """Record whether the data of a job is still in a place that only engines reach, for the report at the end.
 
     Args:
@@ -183,7 +183,7 @@ def note_left(store: RunStore, path: str, directory: str, left: bool) -> None:
         directory: Directory of the job.
         left: It may still be there.
     """
-    for entry in store.journal():
+    for entry in store.entries():
         known = [str(name) for name in entry.details.get("left", ())]
         if entry.kind == EXPORT and entry.name == path and left != (directory in known):
             names = [*known, directory] if left else [name for name in known if name != directory]

@@ -4,24 +4,24 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
-from assay.analyse.machine import machine_finding, measured_of, summarise
+from assay.analyse.machine import machine_finding, machine_sample, summarise_controls
 from assay.analyse.usable import usable
 from assay.contract._generated import Job
-from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
+from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError, warning
-from assay.model.result.machine import Reading
+from assay.model.result.machine import ControlReading
 from assay.model.result.sample import Sample
 from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
-from assay.plan.jobs import together
+from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
 from assay.store import RunStore
 
 MOST_LANES = 8
 """Most lanes of the control; this many busy CPUs show how busy all are."""
-MOST_CASES = 500
+MOST_DESCRIBED_CASES = 500
 """Most cases that describe the machine; more tell no more."""
 
 
@@ -34,7 +34,7 @@ class Control:
         launcher: Launcher,
         fleet: Fleet | None,
         stop: Callable[[], int],
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
     ) -> None:
         """Start nothing yet.
 
@@ -46,14 +46,14 @@ class Control:
             say: Prints one line if the control cannot be measured.
         """
         self._store, self._launcher, self._fleet = store, launcher, fleet
-        self._stop, self._print_line = stop, say
+        self._stop, self._print_line = stop, print_line
         # Hosts may be one machine, and then their shares of its CPUs are unknown.
         self._lanes = 1 if fleet is not None else min(MOST_LANES, len(os.sched_getaffinity(0)))
         self._broken = False
         self._took = CONTROL_SECONDS
         self._last = time.monotonic()
 
-    def beside(self) -> None:
+    def measure_if_due(self) -> None:
         """Measure a control if it is short compared to the time since the last one."""
         began = time.monotonic()
         if self._broken or (began - self._last) * CONTROL_SHARE < self._took:
@@ -68,15 +68,15 @@ class Control:
         self._last = time.monotonic()
         seconds = self._last - began
         self._took = max(CONTROL_SECONDS, seconds)
-        self._store.add_control(reading(parts, started_at, seconds, self._lanes))
+        self._store.add_control(combined_reading(parts, started_at, seconds, self._lanes))
 
     def _sample(self, job: Job) -> Sample | None:
         """Measure one part; None if the run is to stop, or the part cannot be measured."""
         has_hosts = self._fleet is not None
-        limit = SPEAK_SECONDS
+        limit = REPORT_MARGIN_SECONDS
         try:
             if self._fleet is not None:
-                job = together(job, len(self._fleet.hosts))
+                job = joint_job(job, len(self._fleet.hosts))
                 outcome = self._fleet.run(job, limit, lambda _host, _event: None, self._stop)
             else:
                 outcome = run_job(self._launcher, job.model_dump_json(), limit, stop=self._stop)
@@ -94,7 +94,7 @@ class Control:
         return None
 
 
-def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lanes: int) -> Reading:
+def combined_reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lanes: int) -> ControlReading:
     """Combine the parts of one control.
 
     Args:
@@ -107,7 +107,7 @@ def reading(parts: Mapping[str, Sample], started_at: float, seconds: float, lane
     watches = [sample.watch for sample in parts.values() if sample.watch is not None]
     away = [watch.away_ns for watch in watches]
     all_lanes = lanes * max(1, len(busy_part.hosts))
-    return Reading(
+    return ControlReading(
         at=started_at + seconds / 2,
         seconds=seconds,
         rates={name: sample.iops for name, sample in parts.items()},
@@ -123,6 +123,10 @@ def describe_machine(store: RunStore) -> None:
     """Record what the controls show, only from what is stored; for a large run from some of its cases."""
     readings = store.controls()
     cases = list(dict.fromkeys(case for case, _ in store.order())) if readings else []
-    samples = (sample for case in cases[:: -(-len(cases) // MOST_CASES) or 1] for sample in usable(store.samples(case)))
-    controls = summarise(readings, [measured_of(sample) for sample in samples if sample.rate > 0])
+    samples = (
+        sample
+        for case in cases[:: -(-len(cases) // MOST_DESCRIBED_CASES) or 1]
+        for sample in usable(store.samples(case))
+    )
+    controls = summarise_controls(readings, [machine_sample(sample) for sample in samples if sample.rate > 0])
     store.describe_machine(controls, machine_finding(controls))

@@ -13,58 +13,58 @@ from typing import Any
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.estimate import estimate
 from assay.contract._generated import IntervalEvent
-from assay.contract.bounds import Bounds, bounds_of
-from assay.contract.counts import progress
+from assay.contract.bounds import Bounds, output_bounds
+from assay.contract.counts import progress_counts
 from assay.contract.messages import Event, PhaseStartEvent
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.cgroup import MemoryCap
-from assay.launch.cold.emptied import Emptying
-from assay.launch.cold.remounted import Remounting
-from assay.launch.engine import SPEAK_SECONDS, Outcome, run_job
+from assay.launch.cold.emptied import CacheDropper
+from assay.launch.cold.remounted import Remounter
+from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome, run_job
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineLooking
-from assay.launch.placing import SilentError, patience_of
+from assay.launch.looking import MachineInspector
+from assay.launch.placing import SilentStorageError, patience_of
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, warning
 from assay.model.deadline import Deadline
-from assay.model.result.ceiling import Binding
-from assay.model.result.run import Place
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.steady import steady
+from assay.model.steady import steady_time
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
 from assay.model.units import about_duration, format_size
-from assay.plan.jobs import PlannedJob, guarded, in_directory, plan_job, together, watching
+from assay.plan.jobs import PlannedJob, in_directory, joint_job, plan_job, with_safeguards, with_watched_devices
 from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
-from assay.plan.methods import by_shape, with_methods
+from assay.plan.methods import choices_by_shape, with_methods
 from assay.run.added.repeats import AddedRounds
-from assay.run.claims import note_remounted, owner_of
-from assay.run.cleaning import Diary, RunCleaning, note_left
+from assay.run.claims import run_owner, update_remounted
+from assay.run.cleaning import LeftoverJournal, RunCleaner, record_leftovers
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.heard import read_repeat
-from assay.run.legs import noted, only_of, run_legs
-from assay.run.listener import Heard, Progress, Stretch, TimeLeft
+from assay.run.legs import leg_filter, run_legs, with_remounts
+from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
 from assay.run.meter import Meter
-from assay.run.settle import Rounds, settle
-from assay.run.spending import Spending, limits_of, spent_by
+from assay.run.settle import RoundRules, settle
+from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.targets import target_path
 from assay.store import RunStore
 
-LEAST_SILENCE = 120.0
+LEAST_SILENCE_SECONDS = 120.0
 """Storage counts as hung after this many seconds without progress, or more (see `silence_limit`)."""
-LEAVING_SECONDS = 15.0
+LEAVING_TIMEOUT_SECONDS = 15.0
 """Longest wait for storage that does not answer after the user has asked to stop."""
-TOLD_SECONDS = 5.0
+ANNOUNCE_WAIT_SECONDS = 5.0
 """A wait longer than this is announced."""
-LOOK_SECONDS = 0.2
+STOP_POLL_SECONDS = 0.2
 """Time between two checks whether to stop, while the run waits."""
 SILENT_INTERVALS = 10
-BY_BUDGET = "stopped by the budget"
+STOPPED_BY_BUDGET = "stopped by the budget"
 """Reason of an attempt that took longer than the budget lasted."""
-BY_TIME = "stopped because the time was over"
+STOPPED_BY_DEADLINE = "stopped because the time was over"
 SILENT_ESTIMATES = 10
 
 
@@ -92,7 +92,7 @@ class Interruption:
                 signal.signal(number, handler)
 
     @contextlib.contextmanager
-    def raising(self) -> Iterator[None]:
+    def raise_on_signal(self) -> Iterator[None]:
         """In the block, raise a request to stop as KeyboardInterrupt, for work that cannot poll for it.
 
         The request is counted, and ends the block.
@@ -123,7 +123,7 @@ def silence_limit(interval_ns: int, estimated: float) -> float:
         interval_ns: Length of the engine's intervals.
         estimated: Estimated seconds of the repeat.
     """
-    return max(LEAST_SILENCE, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
+    return max(LEAST_SILENCE_SECONDS, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
 
 
 def time_of_day(moment: float) -> str:
@@ -145,11 +145,11 @@ class Executor:
         fleet: Fleet | None = None,
         meter: Meter | None = None,
         silent: set[str] | None = None,
-        between: Callable[[int], None] | None = None,
+        before_repeat: Callable[[int], None] | None = None,
         launchers: Mapping[str, Launcher] | None = None,
-        spending: Spending | None = None,
-        remounting: Remounting | None = None,
-        rounds: "Rounds | AddedRounds | None" = None,
+        spending: ChargeTracker | None = None,
+        remounting: Remounter | None = None,
+        rounds: "RoundRules | AddedRounds | None" = None,
         deadline: Deadline | None = None,
     ) -> None:
         """Start nothing yet.
@@ -173,7 +173,7 @@ class Executor:
         """
         self.deadline = deadline
         self.remounting = remounting
-        self.between = between
+        self.between = before_repeat
         self.launchers = launchers or {}
         self.silent = set() if silent is None else silent
         self.meter = meter
@@ -183,21 +183,21 @@ class Executor:
         self.study = study
         self.cases = {case.id: case for case in cases}
         self.store = store
-        self.owner = owner_of(store)
+        self.owner = run_owner(store)
         self.launcher = launcher
         self.interruption = interruption
         self.destroy = destroy
-        self.spending = spending or Spending()
+        self.spending = spending or ChargeTracker()
         self.used_up = ""
         """Limit of a target that has ended the run, in words."""
         self.known = _KnownCeilings(store)
-        self.diary = Diary(store)
-        self.rounds = rounds or Rounds(store, study.repeating, cases)
+        self.diary = LeftoverJournal(store)
+        self.rounds = rounds or RoundRules(store, study.repeating, cases)
         self.shared = SharedFiles(study, cases)
         self.made: set[str] = set()
         """Names of directories with complete shared files; the targets are emptied at the end of the run."""
         info = store.info()
-        self.methods = by_shape(info.methods)
+        self.methods = choices_by_shape(info.methods)
         self.layers = {place.target: place.layers for place in info.places} if fleet is None else {}
         """Layers of targets on this machine; the device numbers of other hosts are unknown."""
 
@@ -218,7 +218,7 @@ class Executor:
             left: Receives how long each repeat took.
             due: Time, in seconds since 1970, before which a repeat does not start; without an entry it starts at once.
         """
-        control = Control(self.store, self.launcher, self.fleet, self._stop, progress.say)
+        control = Control(self.store, self.launcher, self.fleet, self._stop, progress.print_line)
         under_way = 0
         for case_id, repeat in planned:
             if repeat != under_way and not self.interruption.count:
@@ -236,30 +236,32 @@ class Executor:
             if self.interruption.count or self._late(case_id):
                 return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
-            if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - steady())):
+            if not self._pays(max(estimated, self.took.get(case_id, 0.0)) + max(0.0, moment - steady_time())):
                 return
             if not self._wait(moment, progress):
                 return
-            control.beside()
+            control.measure_if_due()
             self._repeat(self.cases[case_id], repeat, estimated, progress, left)
 
     def _between(self, repeat: int, seconds: Mapping[str, float], progress: Progress, left: TimeLeft) -> None:
         """Between two rounds, settle cases that are decided, or all if the time is spent."""
-        fewer = self.rounds.before(repeat)
+        fewer = self.rounds.settle_before_round(repeat)
         for case, count in fewer.items():
-            left.dropped(count * seconds.get(case, 0.0), count)
+            left.drop_repeats(count * seconds.get(case, 0.0), count)
         if fewer:
-            progress.fewer(sum(fewer.values()))
+            progress.drop_repeats(sum(fewer.values()))
             ended = len(self.store.settled())
-            progress.say(f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or time is up")
+            progress.print_line(
+                f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or time is up"
+            )
 
     def _used_up(self, case: Case) -> str:
         """Return why the target of a case may get no more requests; empty if it may."""
         target = self.study.targets[case.target].job_target()
-        return self.spending.exhausted(case.target, target, case.parameters.hosts)
+        return self.spending.exhausted_limit(case.target, target, case.parameters.hosts)
 
     def _pays(self, seconds: float) -> bool:
-        return self.meter is None or self.meter.allows(seconds)
+        return self.meter is None or self.meter.allows_repeat(seconds)
 
     def _late(self, case_id: str) -> bool:
         """Whether a repeat of a case would end too late, judging by its earlier ones."""
@@ -267,25 +269,27 @@ class Executor:
 
     def _stop(self) -> int:
         """Return 0 to go on, 1 to stop after clean-up, 2 to stop now."""
-        used_up = self.meter is not None and self.meter.used_up()
-        late = self.deadline.stop() if self.deadline is not None else 0
+        used_up = self.meter is not None and self.meter.is_used_up()
+        late = self.deadline.stop_level() if self.deadline is not None else 0
         return max(self.interruption.count, int(used_up), late)
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until a moment; False if the user stops meanwhile."""
-        if moment > steady() + TOLD_SECONDS:
-            progress.say(f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - steady())}")
-        while steady() < moment:
+        if moment > steady_time() + ANNOUNCE_WAIT_SECONDS:
+            progress.print_line(
+                f"the next repeat is due at {time_of_day(moment)}, in {about_duration(moment - steady_time())}"
+            )
+        while steady_time() < moment:
             if self.interruption.count:
                 return False
-            time.sleep(min(LOOK_SECONDS, max(0.0, moment - steady())))
+            time.sleep(min(STOP_POLL_SECONDS, max(0.0, moment - steady_time())))
         return True
 
     def _repeat(self, case: Case, repeat: int, estimated: float, progress: Progress, left: TimeLeft) -> None:
-        left.begin(estimated)
+        left.begin_repeat(estimated)
         begun = time.monotonic()
         planned = self._plan(case, repeat, estimated)
-        planned = planned.model_copy(update={"job": self.spending.limited(planned.job, case.target)})
+        planned = planned.model_copy(update={"job": self.spending.limited_job(planned.job, case.target)})
         # From here on there is one job: the one that is stored, sent, and checked against the engines' events.
         planned, refusal = self._checked(planned, case.target)
         job: dict[str, Any] = planned.job.model_dump(mode="json")
@@ -297,10 +301,10 @@ class Executor:
         outcome = failure or self._execute(planned, case, estimated, progress)
         outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
         remounts = case.parameters.cache == "remount"
-        samples = noted(planned.job, samples) if remounts else samples
+        samples = with_remounts(planned.job, samples) if remounts else samples
         samples = tuple(self._with_host_use(sample, case) for sample in samples)
         if limits_of(planned.job.target):
-            self.spending.note(case.target, spent_by(outcome.events, self.fleet is not None))
+            self.spending.add(case.target, charge_of_repeat(outcome.events, self.fleet is not None))
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
         self.made.discard(name)
@@ -309,24 +313,24 @@ class Executor:
         elif not failure and self._may_leave_files(outcome, shared, remounts):
             self._clean_after(case, name, planned, progress)
         elif not failure:
-            self.diary.over(target_path(self.study, case.target), self._directory(case, name))
-        by_user, late = bool(self.interruption.count), self.deadline is not None and self.deadline.over()
+            self.diary.forget_job(target_path(self.study, case.target), self._directory(case, name))
+        by_user, late = bool(self.interruption.count), self.deadline is not None and self.deadline.is_over()
         if outcome.stop_requested and (
             outcome.status == "stopped" or ((by_user or late) and outcome.status == "crashed")
         ):
-            reason = "stopped by the user" if by_user else BY_TIME if late else BY_BUDGET
+            reason = "stopped by the user" if by_user else STOPPED_BY_DEADLINE if late else STOPPED_BY_BUDGET
             self.store.abandon_attempt(attempt, outcome.seconds, reason, outcome.events)
             return
         # This counts the preparation and clean-up around the job, too.
-        left.finished(estimated, time.monotonic() - begun)
+        left.end_repeat(estimated, time.monotonic() - begun)
         self.took[case.id] = max(time.monotonic() - begun, self.took.get(case.id, 0.0))
         if self.deadline is not None:
-            self.deadline.repeated()
+            self.deadline.add_repeat()
         self.store.finish_repeat(attempt, outcome.status, outcome.seconds, outcome.reason, outcome.events, samples)
         fewer = settle(self.store, self.study.repeating, case)
         if fewer:
-            left.dropped(fewer * estimated, fewer)
-            progress.fewer(fewer)
+            left.drop_repeats(fewer * estimated, fewer)
+            progress.drop_repeats(fewer)
         progress.finish(case, repeat, outcome.status, outcome.reason, outcome.seconds, samples)
 
     @staticmethod
@@ -335,13 +339,13 @@ class Executor:
 
         If an engine could not remove it, as after a throttle, a second attempt may succeed, or reports that it did not.
         """
-        return bool(shared) or outcome.may_be_left or (remounts and outcome.status != "ok")
+        return bool(shared) or outcome.may_have_leftovers or (remounts and outcome.status != "ok")
 
     def _with_host_use(self, sample: Sample, case: Case) -> Sample:
         """Return the sample with what the hosts did during its phase."""
         if self.fleet is None or not sample.elapsed_ns:
             return sample
-        uses = self.fleet.uses(sample.started_at, sample.elapsed_ns / 1e9, case.parameters.hosts)
+        uses = self.fleet.host_uses(sample.started_at, sample.elapsed_ns / 1e9, case.parameters.hosts)
         return sample.model_copy(update={"uses": uses}) if uses else sample
 
     def _plan(self, case: Case, repeat: int, estimated: float) -> PlannedJob:
@@ -351,22 +355,22 @@ class Executor:
             planned = self.shared.job(planned, shared in self.made)
         job = with_methods(planned.job, case, self.methods)
         if self.fleet is not None:
-            job = together(job, case.parameters.hosts)
+            job = joint_job(job, case.parameters.hosts)
         job = in_directory(job, self._directory(case, shared or planned.id))
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
-        job = guarded(job, self.owner.identity, limit)
-        job = watching(job, self.layers.get(case.target, ()))
+        job = with_safeguards(job, self.owner.identity, limit)
+        job = with_watched_devices(job, self.layers.get(case.target, ()))
         return planned.model_copy(update={"job": job})
 
     def _execute(self, planned: PlannedJob, case: Case, estimated: float, progress: Progress) -> Outcome:
-        started_at, bounds = steady(), bounds_of(planned.job, estimated)
-        limit = (planned.job.stall_limit_ns or 0) / 1e9 + SPEAK_SECONDS
+        started_at, bounds = steady_time(), output_bounds(planned.job, estimated)
+        limit = (planned.job.stall_limit_ns or 0) / 1e9 + REPORT_MARGIN_SECONDS
         try:
             place, directory = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
-            record_event = partial(self.diary.hear, place, directory)
-            reporter = _Teller(progress, self.known.closest(case), record_event)
+            record_event = partial(self.diary.on_event, place, directory)
+            reporter = _ProgressReporter(progress, self.known.closest(case), record_event)
             if self.fleet is not None:
-                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.hear, bounds, planned.tasks)
+                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.on_event, bounds, planned.tasks)
                 if case.parameters.cache != "remount":
                     return execute(Leg(0, planned.job))
                 return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
@@ -375,7 +379,7 @@ class Executor:
                     self.launchers.get(case.target, self.launcher),
                     planned.job.model_dump_json(),
                     limit,
-                    on_event=lambda event: reporter.hear("", event),
+                    on_event=lambda event: reporter.on_event("", event),
                     on_start=lambda pid: cap.add(pid) if cap else None,
                     stop=self._stop,
                     bounds=bounds,
@@ -384,10 +388,10 @@ class Executor:
                 return cap.explain(outcome) if cap else outcome
         except _DisturbedError as error:
             # The engines had begun to work, and have ended.
-            return Outcome("crashed", error.reason, started_at, steady() - started_at, False)
+            return Outcome("crashed", error.reason, started_at, steady_time() - started_at, False)
         except _ImpossibleError as error:
             # The engine never got its job. That is a result like any other, and the other cases go on.
-            return Outcome("refused", error.reason, started_at, steady() - started_at, False)
+            return Outcome("refused", error.reason, started_at, steady_time() - started_at, False)
 
     def _on_hosts(
         self,
@@ -406,7 +410,7 @@ class Executor:
             if phase >= leg.first:
                 drop_caches()
 
-        return fleet.run(leg.job, limit, only_of(leg, on_event), self._stop, bounds, before, tasks, mpi)
+        return fleet.run(leg.job, limit, leg_filter(leg, on_event), self._stop, bounds, before, tasks, mpi)
 
     def _remount(self, case: Case) -> None:
         """Remount the file systems of the target on the case's hosts."""
@@ -415,7 +419,7 @@ class Executor:
         try:
             paths, count = self.study.targets[case.target].paths, case.parameters.hosts
             self.remounting(paths, self.fleet.shells[:count])
-            note_remounted(self.store, self.fleet, paths, count)
+            update_remounted(self.store, self.fleet, paths, count)
         except AssayError as error:
             raise _DisturbedError(f"cache: remount: {error.message}") from None
 
@@ -427,12 +431,12 @@ class Executor:
         """
         if case.parameters.server_cache == "keep" or self.fleet is None:
             return lambda: None
-        hosts = self.fleet.serving(self.study.targets[case.target].host_names)
+        hosts = self.fleet.serving_hosts(self.study.targets[case.target].server_names)
         if not hosts:
             raise _ImpossibleError(
                 "server_cache: drop: no host that serves the target can be entered: name it in the inventory"
             )
-        emptying = Emptying([make_shell(host) for host in hosts], all(host.kind == "box" for host in hosts))
+        emptying = CacheDropper([make_shell(host) for host in hosts], all(host.kind == "box" for host in hosts))
 
         def drop_caches() -> None:
             try:
@@ -447,11 +451,11 @@ class Executor:
 
         A device may have been mounted since the last repeat; and engines open it by the kernel's own name.
         """
-        keeper, started_at = keeper_of(self.study.targets[name]), steady()
+        keeper, started_at = handler_of(self.study.targets[name]), steady_time()
         try:
-            now = keeper.current(planned.job.target, MachineLooking(self.destroy, self.owner))
+            now = keeper.recheck_target(planned.job.target, MachineInspector(self.destroy, self.owner))
         except AssayError as error:
-            return planned, Outcome("refused", error.message, started_at, steady() - started_at, False)
+            return planned, Outcome("refused", error.message, started_at, steady_time() - started_at, False)
         return planned.model_copy(update={"job": planned.job.model_copy(update={"target": now})}), None
 
     @contextlib.contextmanager
@@ -467,18 +471,18 @@ class Executor:
 
     def _clean_place(self, case: Case, name: str, planned: PlannedJob, progress: Progress) -> Outcome | None:
         """Clean the place of a repeat; returns an outcome if a host is gone or storage does not answer."""
-        started_at, path = steady(), target_path(self.study, case.target)
+        started_at, path = steady_time(), target_path(self.study, case.target)
         try:
             for line in self._clean_up(case, name, planned):
-                progress.say(warning(f"could not be removed: {line}"))
+                progress.print_line(warning(f"could not be removed: {line}"))
         except AssayError as error:
             status, reason = "crashed", error.message
-            if isinstance(error, SilentError):
+            if isinstance(error, SilentStorageError):
                 status = "incomplete"
                 self.silent.add(path)
             elif path in self.silent:
                 status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
-            return Outcome(status, reason, started_at, steady() - started_at, False)
+            return Outcome(status, reason, started_at, steady_time() - started_at, False)
         self.silent.discard(path)
         return None
 
@@ -488,38 +492,38 @@ class Executor:
         directory = getattr(planned.job.target, "directory", "")
         if failure and directory:
             place = f"{target_path(self.study, case.target)}/{directory}"
-            progress.say(warning(f"{place}: may still be there: {failure.reason}"))
+            progress.print_line(warning(f"{place}: may still be there: {failure.reason}"))
 
     def _clean_up(self, case: Case, name: str, planned: PlannedJob) -> list[str]:
         """Remove what a killed engine left of this repeat, now or earlier; returns what is still there."""
         target = self.study.targets[case.target]
         patience = patience_of(self.study, target.path in self.silent)
         if self.interruption.count:
-            patience = min(patience, LEAVING_SECONDS)
+            patience = min(patience, LEAVING_TIMEOUT_SECONDS)
         hosts = None
         if self.fleet is not None:
             names = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
             hosts = dict(zip(names, self.fleet.launchers, strict=False))
         launcher = self.launchers.get(case.target, self.launcher)
         launchers = self.fleet.launchers if self.fleet is not None else (launcher,)
-        leaving = LEAVING_SECONDS if self.interruption.count else None
+        leaving = LEAVING_TIMEOUT_SECONDS if self.interruption.count else None
         directory = self._directory(case, name)
-        left_job = self.diary.left(planned.job, target.path, directory) if target.made_by_engines else None
-        cleaning = RunCleaning(self.owner, launchers, hosts, patience, leaving, left_job)
+        left_job = self.diary.left_job(planned.job, target.path, directory) if target.is_made_by_engines else None
+        cleaning = RunCleaner(self.owner, launchers, hosts, patience, leaving, left_job)
         try:
-            problems = keeper_of(target).clean(directory, cleaning)
+            problems = handler_of(target).clean(directory, cleaning)
         except AssayError:
-            note_left(self.store, target.path, directory, left=True)
+            record_leftovers(self.store, target.path, directory, left=True)
             raise
-        note_left(self.store, target.path, directory, left=False)
-        self.diary.over(target.path, directory)
+        record_leftovers(self.store, target.path, directory, left=False)
+        self.diary.forget_job(target.path, directory)
         return problems
 
     def _directory(self, case: Case, name: str) -> str:
         """Return the directory of a job; where several runs may share a place, its name contains the run's."""
         target = self.study.targets[case.target]
         # Places that only engines reach have no marks of runs, so the names themselves must be unique to the run.
-        run = self.owner.name if target.made_by_engines else self.store.folder.name
+        run = self.owner.name if target.is_made_by_engines else self.store.folder.name
         return target.directory_of(name, run, self.fleet is None)
 
 
@@ -551,7 +555,7 @@ class _Cap:
 
     def explain(self, outcome: Outcome) -> Outcome:
         """Return the outcome with the memory limit as its reason, if that is why the engine was killed."""
-        if outcome.status != "crashed" or not self.group.ran_out():
+        if outcome.status != "crashed" or not self.group.was_oom_killed():
             return outcome
         return replace(outcome, reason=f"{outcome.reason}: out of its memory_limit of {format_size(self.group.limit)}")
 
@@ -565,12 +569,12 @@ class _KnownCeilings:
     def __init__(self, store: RunStore) -> None:
         self._store = store
         self._ceilings: Ceilings | None = None
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, TargetPlace] = {}
 
     def forget(self) -> None:
         self._ceilings = None
 
-    def closest(self, case: Case) -> Callable[[str, float, float], Binding | None]:
+    def closest(self, case: Case) -> Callable[[str, float, float], CeilingShare | None]:
         """Return a function that finds the ceiling which a rate of the case is closest to.
 
         It takes an operation, bytes and operations per second.
@@ -581,20 +585,20 @@ class _KnownCeilings:
             self._places = {place.target: place for place in info.places}
         ceilings, place = self._ceilings, self._places.get(case.target)
 
-        def closest(operation: str, throughput: float, iops: float) -> Binding | None:
+        def closest(operation: str, throughput: float, iops: float) -> CeilingShare | None:
             moved = estimate([throughput]) if throughput else None
             return next(iter(ceilings.bindings(case, operation, place, moved, estimate([iops]))), None)
 
         return closest
 
 
-class _Teller:
+class _ProgressReporter:
     """Reports phases and intervals of all hosts as their events arrive."""
 
     def __init__(
         self,
         progress: Progress,
-        closest: Callable[[str, float, float], Binding | None],
+        closest: Callable[[str, float, float], CeilingShare | None],
         record_event: Callable[[Event], None],
     ) -> None:
         self.progress = progress
@@ -604,7 +608,7 @@ class _Teller:
         self.operation = ""
         self.counted = False
 
-    def hear(self, host: str, event: Event) -> None:
+    def on_event(self, host: str, event: Event) -> None:
         self.record_event(event)
         if isinstance(event, PhaseStartEvent):
             if event.phase != self.phase:
@@ -615,14 +619,14 @@ class _Teller:
         elif isinstance(event, IntervalEvent) and event.end_ns > event.start_ns:
             self.progress.interval(self._host_interval(host, event))
 
-    def _host_interval(self, host: str, event: IntervalEvent) -> Heard:
-        counts = progress(event.operations, self.operation in DATA)
+    def _host_interval(self, host: str, event: IntervalEvent) -> HostInterval:
+        counts = progress_counts(event.operations, self.operation in DATA)
         names = any(OP_KINDS[done.operation.value][0] == "names" for done in counts)
         earlier = _earlier(event)
         # A short interval at the end of a phase may contain operations that took much longer.
         moved = sum(done.bytes for done in counts) - sum(part.bytes for part in earlier)
         ops = sum(done.ops for done in counts) - sum(part.ops for part in earlier)
-        return Heard(
+        return HostInterval(
             host,
             Stretch(event.start_ns, event.end_ns, max(0.0, moved), max(0.0, ops)),
             names or self.counted,

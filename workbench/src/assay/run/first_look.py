@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.journal.trees import make_folder
 from assay.launch.binary import find_engine
 from assay.launch.launcher import LocalLauncher
-from assay.model.base import AssayError, Say, warning
+from assay.model.base import AssayError, PrintLine, warning
 from assay.plan.load import load_study
 from assay.run.claims import release_targets
 from assay.store import RunStore
@@ -22,7 +22,7 @@ PREFIX = ".first-look-"
 
 
 @contextlib.contextmanager
-def first_look(runs: Path, say: Say) -> Iterator[Path]:
+def temporary_run_folder(runs: Path, print_line: PrintLine) -> Iterator[Path]:
     """Yield a folder for a run that is not kept; leftovers of killed first looks are removed before.
 
     Args:
@@ -37,7 +37,7 @@ def first_look(runs: Path, say: Say) -> Iterator[Path]:
     try:
         runs.mkdir(parents=True, exist_ok=True)
         for leftover in sorted(runs.glob(f"{PREFIX}*")):
-            _clean_up(leftover, say)
+            _clean_up(leftover, print_line)
         make_folder(folder)
     except OSError as error:
         raise AssayError(f"{folder}: {error.strerror}", "name another folder with --out") from error
@@ -50,7 +50,7 @@ def first_look(runs: Path, say: Say) -> Iterator[Path]:
                 runs.rmdir()
 
 
-def _clean_up(folder: Path, print_line: Say) -> None:
+def _clean_up(folder: Path, print_line: PrintLine) -> None:
     """Release what a killed first look has claimed, and remove its folder; one at work is left alone."""
     if folder.is_symlink():
         return
@@ -60,7 +60,7 @@ def _clean_up(folder: Path, print_line: Say) -> None:
         except AssayError:
             return
         try:
-            study = load_study(store.study_text().encode(), store.base()).study
+            study = load_study(store.study_text().encode(), store.base_folder()).study
             problems = release_targets(store, study, LocalLauncher(find_engine()))
         except AssayError as error:
             problems = [error.message]

@@ -8,17 +8,17 @@ from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.contract.parts import HostPart, join_parts
-from assay.launch.counting import Counting
+from assay.launch.counting import CounterRecorder
 from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts
-from assay.launch.group import Member, Part, run_group
+from assay.launch.group import Member, MemberOutcome, run_group
 from assay.launch.launcher import Launcher, engine_arguments
 from assay.launch.parallel.step import StepLauncher
 from assay.launch.shell import Shell, make_shell
 from assay.model.result.uses import HostUse
 from assay.model.site.host import Host
 from assay.plan.jobs import rank_job
-from assay.site.site import Standing
+from assay.site.site import SiteState
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Fleet:
 
     hosts: tuple[Host, ...]
     launchers: tuple[Launcher, ...]
-    site: Standing = field(default_factory=lambda: Standing(()))
-    counting: Counting | None = None
+    site: SiteState = field(default_factory=lambda: SiteState(()))
+    counting: CounterRecorder | None = None
     steps: StepLauncher | None = None
     mpi_steps: StepLauncher | None = None
 
@@ -50,24 +50,24 @@ class Fleet:
         Args:
             names: As for `watched`.
         """
-        captured = capture_hosts([make_shell(host) for host in self.watched(names)])
-        return {**captured, **{name: dict(section) for name, section in self.site.environment.items()}}
+        captured = capture_hosts([make_shell(host) for host in self.watched_hosts(names)])
+        return {**captured, **{name: dict(section) for name, section in self.site.server_facts.items()}}
 
     @property
-    def entered(self) -> list[Host]:
+    def enterable_hosts(self) -> list[Host]:
         """The hosts that a run may enter: its own, and those made with its site; no others."""
-        return [*self.hosts, *(host for host in self.site.made if host not in self.hosts)]
+        return [*self.hosts, *(host for host in self.site.created_hosts if host not in self.hosts)]
 
-    def watched(self, names: Collection[str]) -> list[Host]:
+    def watched_hosts(self, names: Collection[str]) -> list[Host]:
         """Return the hosts that a run may enter, and other reachable hosts that serve a target.
 
         Args:
             names: Names or addresses of the servers of the targets.
         """
-        servers = [host for host in self.site.known if {host.name, host.address} & set(names)]
-        return [*self.entered, *(host for host in servers if host not in self.entered)]
+        servers = [host for host in self.site.other_hosts if {host.name, host.address} & set(names)]
+        return [*self.enterable_hosts, *(host for host in servers if host not in self.enterable_hosts)]
 
-    def uses(self, started_at: float, seconds: float, ranks: int) -> tuple[HostUse, ...]:
+    def host_uses(self, started_at: float, seconds: float, ranks: int) -> tuple[HostUse, ...]:
         """Return what links, CPUs and disks did in a phase, for all counted hosts but clients that took no part in it.
 
         Args:
@@ -80,16 +80,19 @@ class Fleet:
         idle = {host.name for host in self.hosts[ranks:]}
         return tuple(use for use in self.counting.between(started_at, started_at + seconds) if use.host not in idle)
 
-    def serving(self, names: Collection[str]) -> list[Host]:
+    def serving_hosts(self, names: Collection[str]) -> list[Host]:
         """Return the hosts that serve a target and that a run may enter: those it names, else those made with the site.
 
         Args:
             names: Names or addresses of its servers; empty if it names none.
         """
-        reachable = [*self.site.made, *(host for host in self.site.known if host not in self.site.made)]
+        reachable = [
+            *self.site.created_hosts,
+            *(host for host in self.site.other_hosts if host not in self.site.created_hosts),
+        ]
         if names:
             return [host for host in reachable if {host.name, host.address} & set(names)]
-        return [host for host in self.site.made if host not in self.site.clients]
+        return [host for host in self.site.created_hosts if host not in self.site.clients]
 
     @property
     def shells(self) -> list[Shell]:
@@ -141,9 +144,9 @@ class Fleet:
             outcome.seconds,
             outcome.stop_requested,
             events,
-            not_removed=outcome.not_removed,
+            has_leftovers=outcome.has_leftovers,
         )
 
 
-def _part(part: Part) -> HostPart:
+def _part(part: MemberOutcome) -> HostPart:
     return HostPart(part.host, part.status, part.reason, part.offset_ns, part.uncertainty_ns, part.events)

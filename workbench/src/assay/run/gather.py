@@ -7,17 +7,17 @@ from pathlib import Path
 
 from assay.launch.binary import Engine, find_mpi_engine
 from assay.launch.install import launcher_for
-from assay.launch.parallel.find import steps_of, through_mpi
+from assay.launch.parallel.find import make_step_launcher, with_mpi_engine
 from assay.launch.shell import close_shells
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, PrintLine
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
 from assay.site.choose import site_of
-from assay.site.site import Standing, brought_up
+from assay.site.site import SiteState, running_site
 
 
-def keep_companions(study: Study, base: Path, folder: Path) -> None:
+def copy_study_files(study: Study, base: Path, folder: Path) -> None:
     """Copy the files that a study names into the folder of its run, so that the run can go on without the originals.
 
     Args:
@@ -40,9 +40,9 @@ def keep_companions(study: Study, base: Path, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def gathered(
-    study: Study, cases: Sequence[Case], base: Path, engine: Engine, say: Say
-) -> Iterator[tuple[Fleet | None, Standing]]:
+def hosts_of_study(
+    study: Study, cases: Sequence[Case], base: Path, engine: Engine, print_line: PrintLine
+) -> Iterator[tuple[Fleet | None, SiteState]]:
     """Bring up the site, and yield the hosts with an engine on each, and the site; release it afterwards.
 
     The hosts are None if this machine alone is enough.
@@ -58,8 +58,8 @@ def gathered(
         AssayError: A host cannot be reached or used; the site is released.
     """
     needed = max((case.parameters.hosts for case in cases), default=1)
-    with brought_up(site_of(study, base, kept=True), needed, say) as site:
-        if site.here:
+    with running_site(site_of(study, base, is_run_folder=True), needed, print_line) as site:
+        if site.is_local:
             yield None, site
             return
         try:
@@ -68,9 +68,9 @@ def gathered(
             if study.launcher == "ssh":
                 yield Fleet(used, launchers, site), site
                 return
-            steps = steps_of(study.launcher, used, launchers, base)
+            steps = make_step_launcher(study.launcher, used, launchers, base)
             uses_mpi = any(study.targets[case.target].through_mpi for case in cases)
-            mpi = through_mpi(steps, find_mpi_engine()) if uses_mpi else None
+            mpi = with_mpi_engine(steps, find_mpi_engine()) if uses_mpi else None
             yield Fleet(used, launchers, site, steps=steps, mpi_steps=mpi), site
         finally:
             close_shells()

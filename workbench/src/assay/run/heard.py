@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from assay.analyse.believe import UnbelievableError, believe, check_together, nothing_done
+from assay.analyse.believe import InvalidEventsError, check_starts, idle_phase, validate_events
 from assay.analyse.ranks import Rank, samples_from_ranks
-from assay.analyse.samples import samples_from_heard
+from assay.analyse.samples import samples_from_log
 from assay.contract._generated import Job
 from assay.contract.parts import split_parts
 from assay.contract.reader import lines_of, read_events
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job
 
@@ -31,27 +31,27 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
         outcome: How it went according to its engines.
         hosts: Its events are from several engines.
     """
-    read: Read = samples_of_hosts if hosts else samples_of_one
+    read: Read = samples_of_hosts if hosts else samples_of_engine
     try:
         samples = read(case, repeat, job, outcome.events, outcome.seconds)
     except Exception as error:  # any error: the input is not ours, and the run goes on
         if outcome.status in ("crashed", "incomplete"):
             return outcome, ()
         return replace(outcome, status="crashed", reason=why_unreadable(error)), ()
-    if outcome.status == "ok" and (reason := nothing_done(samples)):
+    if outcome.status == "ok" and (reason := idle_phase(samples)):
         return replace(outcome, status="errors", reason=reason), samples
     return outcome, samples
 
 
 def why_unreadable(error: Exception) -> str:
     """Return one line for an error that was raised while events were read."""
-    if isinstance(error, UnbelievableError):
-        return f"the engine said what cannot be: {plain(str(error))}"
+    if isinstance(error, InvalidEventsError):
+        return f"the engine said what cannot be: {escape_line(str(error))}"
     message = error.message if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-    return f"what the engine said cannot be read: {plain(message)}"
+    return f"what the engine said cannot be read: {escape_line(message)}"
 
 
-def samples_of_one(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
+def samples_of_engine(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
     """Return the samples of a repeat with one engine.
 
     Args:
@@ -65,7 +65,7 @@ def samples_of_one(case: str, repeat: int, job: Job, events: str, seconds: float
         UnbelievableError: The events are invalid.
         AssayError: They cannot be read.
     """
-    return samples_from_heard(case, repeat, believe(read_events(lines_of(events)), job, seconds))
+    return samples_from_log(case, repeat, validate_events(read_events(lines_of(events)), job, seconds))
 
 
 def samples_of_hosts(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
@@ -79,13 +79,13 @@ def samples_of_hosts(case: str, repeat: int, job: Job, events: str, seconds: flo
     ranks = []
     for number, part in enumerate(split_parts(events)):
         try:
-            log = believe(read_events(lines_of(part.events)), rank_job(job, number), seconds)
-        except UnbelievableError as error:
-            raise UnbelievableError(f"{part.host}: {error}") from error
+            log = validate_events(read_events(lines_of(part.events)), rank_job(job, number), seconds)
+        except InvalidEventsError as error:
+            raise InvalidEventsError(f"{part.host}: {error}") from error
         if part.uncertainty_ns is None and log.starts:
-            raise UnbelievableError(f"{part.host}: it began before anybody told it to")
+            raise InvalidEventsError(f"{part.host}: it began before anybody told it to")
         ranks.append(Rank(part.host, part.offset_ns, part.uncertainty_ns, log))
     numbers = range(len(job.phases))
     started = [{number: rank.started(number) for number in numbers} for rank in ranks]
-    check_together([{number: at for number, at in starts.items() if at is not None} for starts in started], seconds)
+    check_starts([{number: at for number, at in starts.items() if at is not None} for starts in started], seconds)
     return samples_from_ranks(case, repeat, ranks)

@@ -8,13 +8,13 @@ from assay.model.base import AssayError
 from assay.model.result.verdict import NO_RESULT, Verdict
 
 if TYPE_CHECKING:
-    from assay.analyse.between import Between, Key
+    from assay.analyse.between import Key, RunVariation
     from assay.model.result.comparison import RunsComparison
     from assay.model.result.result import RunAnalysis
     from assay.store import RunStore
 
 
-def compare_in(
+def compare_with_history(
     out: Path, before: "Sequence[RunAnalysis]", after: "Sequence[RunAnalysis]", by_target: bool = False
 ) -> "RunsComparison":
     """Compare runs, given how much unchanged runs of their study in the folder differ.
@@ -32,11 +32,11 @@ def compare_in(
 
     study = before[-1].run.study
     same_study = all(one.run.study == study for one in (*before, *after))
-    known = known_runs(study, [one.run.folder for one in after], out) if same_study else None
-    return compare_runs(before, after, by_target=by_target, known=known)
+    known = spread_between_runs(study, [one.run.folder for one in after], out) if same_study else None
+    return compare_runs(before, after, by_target=by_target, variation=known)
 
 
-def known_runs(study: str, without: Collection[str], out: Path) -> "Between | None":
+def spread_between_runs(study: str, without: Collection[str], out: Path) -> "RunVariation | None":
     """Return how much the complete runs of a study differ; None if there are too few.
 
     Args:
@@ -44,9 +44,9 @@ def known_runs(study: str, without: Collection[str], out: Path) -> "Between | No
         without: Folders of runs that are left out, because they are to be judged.
         out: Folder of the runs.
     """
-    from assay.analyse.between import between
+    from assay.analyse.between import run_variation
     from assay.store import RunStore, list_runs
-    from assay.store.damage import damage_told
+    from assay.store.damage import damage_as_error
 
     left_out = {Path(folder).resolve() for folder in without}
     series: dict[Key, list[float]] = {}
@@ -56,23 +56,23 @@ def known_runs(study: str, without: Collection[str], out: Path) -> "Between | No
         if not is_complete or folder.resolve() in left_out:
             continue
         try:
-            with RunStore.open(folder) as store, damage_told(folder):
+            with RunStore.open(folder) as store, damage_as_error(folder):
                 medians = _medians(store)
         except AssayError:
             continue
         for key, rate in medians.items():
             series.setdefault(key, []).append(rate)
-    return between(series)
+    return run_variation(series)
 
 
 def _medians(store: "RunStore") -> "dict[Key, float]":
     """Return the median of each row of a run, without rows that are no result."""
-    from assay.run.brief import results_of
+    from assay.run.brief import stored_or_new_results
 
     cases = {case.id: case for case in store.cases()}
     medians: dict[Key, float] = {}
-    for result in results_of(store):
-        case, rate = cases[result.case], result.iops if result.counted else result.throughput
+    for result in stored_or_new_results(store):
+        case, rate = cases[result.case], result.iops if result.is_counted else result.throughput
         if rate and Verdict(result.verdict) not in NO_RESULT:
             medians[case.target, case.workload, result.operation, case.parameters.model_dump_json()] = rate
     return medians

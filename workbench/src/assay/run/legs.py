@@ -9,7 +9,7 @@ from assay.contract._generated import Job
 from assay.contract.messages import ByeEvent, Event, HelloEvent, ReadyEvent
 from assay.contract.parts import HostPart, join_parts, split_parts
 from assay.contract.reader import lines_of, read_line
-from assay.launch.cold.remounted import DONE
+from assay.launch.cold.remounted import REMOUNTED
 from assay.launch.engine import Outcome
 from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job
@@ -45,14 +45,14 @@ def run_legs(
     if not outcomes:
         return Outcome("stopped", "stopped", time.time(), seconds, stop_requested=True)
     is_complete = len(outcomes) == len(legs)
-    events = joined(job, legs, [outcome.events for outcome in outcomes], is_complete or outcomes[-1].status != "ok")
+    events = join_legs(job, legs, [outcome.events for outcome in outcomes], is_complete or outcomes[-1].status != "ok")
     last = replace(outcomes[-1], started_at=outcomes[0].started_at, seconds=seconds, events=events)
     return (
         last if is_complete or last.status != "ok" else replace(last, status="stopped", reason="", stop_requested=True)
     )
 
 
-def joined(job: Job, legs: Sequence[Leg], texts: Sequence[str], ended: bool) -> str:
+def join_legs(job: Job, legs: Sequence[Leg], texts: Sequence[str], ended: bool) -> str:
     """Return the events of all hosts, as engines would have reported them for the whole job.
 
     Args:
@@ -95,30 +95,30 @@ def _leg_lines(leg: Leg, events: str, whole: Job, rank: int, last: bool) -> Iter
                 continue
             case ByeEvent() if not last:
                 continue
-            case _ if is_before(leg, event):
+            case _ if is_before_leg(leg, event):
                 continue
             case _:
                 yield line
 
 
-def is_before(leg: Leg, event: object) -> bool:
+def is_before_leg(leg: Leg, event: object) -> bool:
     """Whether an event belongs to a phase that an earlier leg did, and which this leg only passes through."""
     phase = getattr(event, "phase", None)
     return isinstance(phase, int) and phase < leg.first
 
 
-def only_of(leg: Leg, hear: Callable[[str, Event], None]) -> Callable[[str, Event], None]:
+def leg_filter(leg: Leg, on_event: Callable[[str, Event], None]) -> Callable[[str, Event], None]:
     """Return a callback that passes on the events of a leg that belong to the whole job."""
 
     def forward(host: str, event: Event) -> None:
-        if not is_before(leg, event):
-            hear(host, event)
+        if not is_before_leg(leg, event):
+            on_event(host, event)
 
     return forward
 
 
-def noted(job: Job, samples: Iterable[Sample]) -> tuple[Sample, ...]:
+def with_remounts(job: Job, samples: Iterable[Sample]) -> tuple[Sample, ...]:
     """Return the samples of a job in legs, with what was done to caches before the first phase of each leg."""
     starts = {leg.first for leg in legs_of(job)}
-    changes = {"cache_done": DONE}
+    changes = {"cache_done": REMOUNTED}
     return tuple(one.model_copy(update=changes) if one.phase in starts else one for one in samples)

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
-from assay.model.result.ceiling import Binding
+from assay.model.result.ceiling import CeilingShare
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 
-PRIOR_SECONDS = 10.0
+PRIOR_WEIGHT_SECONDS = 10.0
 """Estimated seconds of repeats after which the measured factor weighs as much as the prior factor, 1."""
-START_SECONDS = 3.0
+EVEN_SPLIT_SECONDS = 3.0
 """Estimated seconds of a repeat at which its excess time counts half as start and end, and half as lower speed.
 
 Start and end are the same for every repeat; a lower speed is in proportion to the estimate. In shorter repeats start
@@ -46,26 +46,26 @@ class TimeLeft:
         self._current: tuple[float, float] | None = None
         self._end = float("inf")
 
-    def begin(self, estimated: float) -> None:
+    def begin_repeat(self, estimated: float) -> None:
         """Note that a repeat with an estimate of `estimated` seconds starts now."""
         self._current = (estimated, time.monotonic())
 
-    def finished(self, estimated: float, measured: float) -> None:
+    def end_repeat(self, estimated: float, measured: float) -> None:
         """Note that a repeat with an estimate of `estimated` seconds took `measured` seconds."""
-        self.dropped(estimated, 1)
-        share = START_SECONDS**2 / (START_SECONDS**2 + estimated**2)
+        self.drop_repeats(estimated, 1)
+        share = EVEN_SPLIT_SECONDS**2 / (EVEN_SPLIT_SECONDS**2 + estimated**2)
         self._done += 1
         self._done_estimated += estimated
         self._more_in_starts += (measured - estimated) * share
         self._more_in_proportion += (measured - estimated) * (1 - share)
         self._current = None
 
-    def dropped(self, estimated: float, count: int) -> None:
+    def drop_repeats(self, estimated: float, count: int) -> None:
         """Subtract `count` repeats, estimated at `estimated` seconds together; below 0 they are added."""
         self._remaining = max(0.0, self._remaining - estimated)
         self._count = max(0, self._count - count)
 
-    def limit(self, seconds: float) -> None:
+    def set_limit(self, seconds: float) -> None:
         """Note that the run ends at most `seconds` from now."""
         self._end = time.monotonic() + seconds
 
@@ -84,7 +84,7 @@ class TimeLeft:
     def _expected(self, estimated: float, count: int) -> float:
         """Return the seconds of `count` repeats, estimated at `estimated` together, judging by finished repeats."""
         # The prior is weighted in estimated seconds, like the finished repeats.
-        factor = 1 + self._more_in_proportion / (PRIOR_SECONDS + self._done_estimated)
+        factor = 1 + self._more_in_proportion / (PRIOR_WEIGHT_SECONDS + self._done_estimated)
         start = self._more_in_starts / self._done if self._done else 0.0
         return max(0.0, estimated * factor + count * start)
 
@@ -105,7 +105,7 @@ class Stretch(NamedTuple):
     ops: float
 
 
-class Heard(NamedTuple):
+class HostInterval(NamedTuple):
     """The work of one host in one interval of a phase; an interval in which nothing ended is not reported.
 
     Attributes:
@@ -117,13 +117,13 @@ class Heard(NamedTuple):
     """
 
     host: str
-    done: Stretch
-    counted: bool
+    work: Stretch
+    in_operations: bool
     latencies: tuple[str, ...] = ()
     earlier: tuple[Stretch, ...] = ()
 
 
-Limits = Callable[[float, float], Binding | None]
+ClosestCeiling = Callable[[float, float], CeilingShare | None]
 """From bytes and operations per second, returns the known ceiling that they are closest to; None if none is known."""
 
 
@@ -140,11 +140,11 @@ class Progress(Protocol):
         """A repeat starts."""
         ...
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """A phase of the repeat starts; `limits` may be called from any thread."""
         ...
 
-    def interval(self, heard: Heard) -> None:
+    def interval(self, host_interval: HostInterval) -> None:
         """An interval of the phase has ended on a host."""
         ...
 
@@ -154,15 +154,15 @@ class Progress(Protocol):
         """A repeat has ended."""
         ...
 
-    def fewer(self, count: int) -> None:
+    def drop_repeats(self, count: int) -> None:
         """The number of repeats to do drops by `count`; below 0 it grows."""
         ...
 
-    def left_out(self, count: int) -> None:
+    def drop_any_repeats(self, count: int) -> None:
         """The number of repeats to do drops by `count`, whichever cases they belong to."""
         ...
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         ...
 
@@ -170,7 +170,7 @@ class Progress(Protocol):
 class Listener(Protocol):
     """Receives what a run reports."""
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line."""
         ...
 

@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from assay.model.base import Say
-from assay.model.money.amount import EXACT, money
+from assay.model.base import PrintLine
+from assay.model.money.amount import EXACT, format_money
 from assay.model.money.priced import FrozenPrices
-from assay.model.steady import steady
+from assay.model.steady import steady_time
 from assay.model.units import about_duration
-from assay.money.cost.frozen import all_running
+from assay.money.cost.frozen import hour_of_all_running
 from assay.plan.estimate import StudyEstimate
-from assay.run.budget import Budget, of_hours
+from assay.run.budget import Budget, cost_of_time
 from assay.store import Attempt, RunStore
 
-now = steady
+now = steady_time
 """Return the present moment, in seconds since 1970."""
 
 
@@ -31,41 +31,41 @@ class Meter:
     """
 
     budget: Budget
-    hourly: Decimal
-    before: float
+    hourly_cost: Decimal
+    earlier_s: float
     begun: float
     now: Callable[[], float]
-    stopped: str = ""
+    stop_reason: str = ""
 
     def affords(self, seconds: float) -> bool:
         """Whether this many more seconds stay within the budget."""
-        return EXACT.add(self._spent()[1], of_hours(seconds, self.hourly)) <= self.budget.amount
+        return EXACT.add(self._spent()[1], cost_of_time(seconds, self.hourly_cost)) <= self.budget.amount
 
-    def allows(self, seconds: float) -> bool:
+    def allows_repeat(self, seconds: float) -> bool:
         """Whether the next repeat stays within the budget; if not, `stopped` states why.
 
         Args:
             seconds: Its length, with the wait before it.
         """
-        if self.stopped:
+        if self.stop_reason:
             return False
         so_far, spent = self._spent()
-        more = of_hours(seconds, self.hourly)
+        more = cost_of_time(seconds, self.hourly_cost)
         if EXACT.add(spent, more) <= self.budget.amount:
             return True
         name = self.budget.currency
-        self.stopped = (
-            f"budget of {self.budget}: {money(spent, name)} is spent in {about_duration(so_far)}; "
-            f"the next repeat would take {about_duration(seconds)} and {money(more, name)}"
+        self.stop_reason = (
+            f"budget of {self.budget}: {format_money(spent, name)} is spent in {about_duration(so_far)}; "
+            f"the next repeat would take {about_duration(seconds)} and {format_money(more, name)}"
         )
         return False
 
-    def used_up(self) -> bool:
+    def is_used_up(self) -> bool:
         """Whether the whole budget is spent since a repeat takes longer than estimated; then `stopped` states so."""
         so_far, spent = self._spent()
         if spent <= self.budget.amount:
             return False
-        self.stopped = self.stopped or (
+        self.stop_reason = self.stop_reason or (
             f"budget of {self.budget}: all is spent in {about_duration(so_far)}; "
             "the last repeat took longer than estimated"
         )
@@ -73,16 +73,16 @@ class Meter:
 
     def _spent(self) -> tuple[float, Decimal]:
         """Return the seconds so far and their cost."""
-        so_far = self.before + max(0.0, self.now() - self.begun)
-        return so_far, of_hours(so_far, self.hourly)
+        so_far = self.earlier_s + max(0.0, self.now() - self.begun)
+        return so_far, cost_of_time(so_far, self.hourly_cost)
 
 
-def keep_budget(store: RunStore, budget: Budget | None, given: bool, say: Say) -> None:
+def store_budget(store: RunStore, budget: Budget | None, is_new: bool, print_line: PrintLine) -> None:
     """Store the budget that the user gave with this session, or say that an earlier one still holds."""
-    if budget is not None and given:
-        store.keep_budget(budget.written)
+    if budget is not None and is_new:
+        store.store_budget(budget.as_option)
     elif budget is not None:
-        say(f"the budget of {budget} holds on; --budget gives another")
+        print_line(f"the budget of {budget} holds on; --budget gives another")
 
 
 def make_meter(
@@ -93,7 +93,7 @@ def make_meter(
         return None
     seconds = {case.case: case.seconds for case in estimate.cases}
     before = spent_seconds(store.sessions(), store.attempts(), seconds, store.last_alive())
-    return Meter(budget, all_running(prices), before, now(), now)
+    return Meter(budget, hour_of_all_running(prices), before, now(), now)
 
 
 def spent_seconds(

@@ -10,20 +10,20 @@ from assay.contract._generated import (
     MethodShape,
     SyncPolicy,
 )
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineLooking
+from assay.launch.looking import MachineInspector
 from assay.launch.places import Owner
-from assay.launch.placing import answered, patience_of
+from assay.launch.placing import patience_of, run_place_command
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.method import Direction, MethodChoice
 from assay.model.study.study import Study
-from assay.plan.methods import Shape
+from assay.plan.methods import AccessShape
 
 
 def find_methods(
-    study: Study, shapes: Mapping[str, Sequence[Shape]], launcher: Launcher, owner: Owner, destroy: bool
+    study: Study, shapes: Mapping[str, Sequence[AccessShape]], launcher: Launcher, owner: Owner, destroy: bool
 ) -> list[MethodChoice]:
     """Find how operations reach the kernel at each target, by trying.
 
@@ -38,13 +38,15 @@ def find_methods(
         AssayError: The storage does not answer, or the engine refuses the place.
     """
     choices: list[MethodChoice] = []
-    inspector = MachineLooking(destroy, owner)
+    inspector = MachineInspector(destroy, owner)
     for name, target_shapes in shapes.items():
         target = study.targets[name]
         try:
-            place = keeper_of(target).current(target.job_target(run=owner.identity, destroy=destroy), inspector)
+            place = handler_of(target).recheck_target(target.job_target(run=owner.identity, destroy=destroy), inspector)
             question = MethodQuestion(target=place, shapes=[_method_shape(one) for one in target_shapes])
-            answer = answered(launcher, ["methods"], question.model_dump_json(), patience_of(study), MethodAnswer)
+            answer = run_place_command(
+                launcher, ["methods"], question.model_dump_json(), patience_of(study), MethodAnswer
+            )
         except AssayError as error:
             raise error.at(f"target {name}", EXIT_REFUSED) from None
         for shape, several in zip(target_shapes, answer.found, strict=True):
@@ -52,7 +54,7 @@ def find_methods(
     return choices
 
 
-def _choices(target: str, shape: Shape, found: MethodsFound) -> Iterator[MethodChoice]:
+def _choices(target: str, shape: AccessShape, found: MethodsFound) -> Iterator[MethodChoice]:
     directions: tuple[tuple[Direction, MethodFound], ...] = (
         ("read", found.read),
         ("create", found.create),
@@ -60,11 +62,15 @@ def _choices(target: str, shape: Shape, found: MethodsFound) -> Iterator[MethodC
     )
     for direction, one in directions:
         yield MethodChoice(
-            target=target, **shape._asdict(), direction=direction, method=str(one.method), reason=plain(one.reason)
+            target=target,
+            **shape._asdict(),
+            direction=direction,
+            method=str(one.method),
+            reason=escape_line(one.reason),
         )
 
 
-def _method_shape(shape: Shape) -> MethodShape:
+def _method_shape(shape: AccessShape) -> MethodShape:
     return MethodShape(
         record_size_bytes=shape.record_size,
         queue_depth=shape.queue_depth,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.model.secret import redacted_line
-from assay.model.source import Source
-from assay.model.study.case import Case, Excluded
+from assay.model.secret import redact_command
+from assay.model.source import YamlSource
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.study import Study
 from assay.model.units import about_duration, about_number, about_size
 from assay.plan.estimate import StudyEstimate
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.launch.binary import Engine
     from assay.model.money.priced import FrozenPrices
     from assay.model.study.blocks import Blocks
-    from assay.plan.schedule import Job
+    from assay.plan.schedule import RepeatKey
     from assay.store import RunMeta
 
 
@@ -40,10 +40,10 @@ class Plan:
 
     study: Study
     text: str
-    source: Source
+    source: YamlSource
     path: Path
     cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
+    excluded: tuple[ExcludedPoint, ...]
     prices: "FrozenPrices | None" = None
     blocks: "Blocks | None" = None
     engines: "Mapping[str, Engine]" = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Plan:
         return self.path.absolute().parent
 
     @property
-    def order(self) -> "tuple[Job, ...]":
+    def order(self) -> "tuple[RepeatKey, ...]":
         """All repeats in the order of execution."""
         from assay.plan.blocks import block_order, pairs_of
         from assay.plan.schedule import timetable
@@ -67,7 +67,7 @@ class Plan:
         if self.blocks is None:
             return timetable(self.study, self.cases).order
         pairs = pairs_of(self.cases, self.blocks.base, self.blocks.other)
-        return block_order(pairs, self.blocks.most, self.study.seed)
+        return block_order(pairs, self.blocks.max_rounds, self.study.seed)
 
     @property
     def twins(self) -> tuple[str, ...]:
@@ -86,25 +86,25 @@ def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     """Return one line on how long the study will take and how much it will write and read."""
     about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
     return (
-        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.words}, "
-        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_words(f'{about} ')}"
-        f"{estimate.requests_words}"
+        f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.time_text}, "
+        f"writes {about} {about_size(estimate.written)}, reads {estimate.read_text(f'{about} ')}"
+        f"{estimate.requests_text}"
     )
 
 
-def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
+def prediction_text(plan: Plan, estimate: StudyEstimate) -> str:
     """Return `estimate_text` of a plan; for a plan with two sides, the number and length of their rounds."""
-    from assay.analyse.blocks import USUAL_DEVIATION, findable
+    from assay.analyse.blocks import USUAL_DEVIATION, detectable_difference
 
     blocks, cases = plan.blocks, len(plan.cases)
     if blocks is None:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
-    rounds = f"{blocks.least} to {blocks.most} rounds of about {about_duration(seconds)}"
+    rounds = f"{blocks.min_rounds} to {blocks.max_rounds} rounds of about {about_duration(seconds)}"
     until = f"until the difference is decided, or for {about_duration(blocks.seconds)}"
-    count = max(blocks.least, min(blocks.most, int(blocks.seconds / max(seconds, 1e-3))))
+    count = max(blocks.min_rounds, min(blocks.max_rounds, int(blocks.seconds / max(seconds, 1e-3))))
     rows = max(1, sum(len(case.operations) for case in plan.cases) // 2)
-    least = max(blocks.within, findable(USUAL_DEVIATION, count, rows, len(blocks.looks)))
+    least = max(blocks.within, detectable_difference(USUAL_DEVIATION, count, rows, len(blocks.looks)))
     percent = about_number(100 * least, 2)
     sensitivity = (
         f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {percent} % or more"
@@ -112,13 +112,13 @@ def beforehand(plan: Plan, estimate: StudyEstimate) -> str:
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {sensitivity}"
 
 
-def meta_of(plan: Plan) -> "RunMeta":
+def new_run_meta(plan: Plan) -> "RunMeta":
     """Return the id of a new run of a study, and what is known of it before it begins."""
     from assay.store import RunMeta, new_run_id
 
     study, now = plan.study, time.time()
     repeating, blocks = study.repeating, plan.blocks
-    least = repeating.least if repeating.adaptive else None
+    least = repeating.least if repeating.is_adaptive else None
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -130,10 +130,10 @@ def meta_of(plan: Plan) -> "RunMeta":
         repeats=study.repeats,
         repeats_within=repeating.within,
         repeats_decide=repeating.decide,
-        repeats_least=least if blocks is None else blocks.least,
+        repeats_least=least if blocks is None else blocks.min_rounds,
         repeats_time=None if repeating.time is None else repeating.time / 1e9,
         blocks=blocks,
         needs=study.needs,
-        command=redacted_line(["assay", *sys.argv[1:]]),
+        command=redact_command(["assay", *sys.argv[1:]]),
         base=str(Path.cwd()),
     )

@@ -10,32 +10,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import Seen, keeper_of
+from assay.kinds.place import Inspection, handler_of
 from assay.launch.abilities import mpi_faults, tuning_faults
 from assay.launch.binary import Engine, NoAnswerError
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
-from assay.launch.looking import MachineLooking
-from assay.launch.places import Owner, check_apart, living_problem
+from assay.launch.looking import MachineInspector
+from assay.launch.places import Owner, other_run_problem, overlap_problems
 from assay.launch.placing import MARGIN_SECONDS, patience_of
-from assay.launch.room import Lying, Needs, lying_of, place_problems
+from assay.launch.room import MountInfo, SpaceRequirement, mount_infos, place_problems
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.site.host import THIS_HOST
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.study import Study
 from assay.plan.capable import capability_faults
-from assay.plan.crosscheck import not_mounted, outside
+from assay.plan.crosscheck import unmounted_fault, unmounted_path
 from assay.run.planned import Plan
-from assay.run.targets import EngineProbing, MachineTaking, hint_of, refuse
+from assay.run.targets import EngineProber, MachineLocker, hint_of, refuse
 from assay.site.choose import site_of
-from assay.store.keeping import keeping_problem
+from assay.store.keeping import runs_folder_problem
 from assay.store.lock import foreign_run_state
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckRequest:
     """The input of the checks.
 
     Attributes:
@@ -52,7 +52,7 @@ class Asked:
     plan: Plan
     engine: Engine
     destroy: bool
-    needs: Needs | None = None
+    space: SpaceRequirement | None = None
     out: Path | None = None
     owner: Owner | None = None
     services: bool = False
@@ -60,7 +60,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Answered:
+class CheckResult:
     """The result of the checks.
 
     Attributes:
@@ -69,32 +69,32 @@ class Answered:
         faults: Why the study cannot be measured; empty if it can, judging from this machine.
     """
 
-    places: Mapping[str, Lying]
+    places: Mapping[str, MountInfo]
     absent: Mapping[str, str]
-    faults: tuple[Fault, ...]
+    faults: tuple[FieldFault, ...]
 
 
-def ask(asked: Asked) -> Answered:
+def run_checks(request: CheckRequest) -> CheckResult:
     """Make all checks; nothing is made, mounted or started, and no other host is contacted."""
-    inspected = _inspect(asked.plan.study, asked.plan.places, asked.destroy, asked.owner)
-    faults = [fault for check in QUESTIONS for fault in check(asked, inspected)]
-    return Answered(lying_of(asked.plan.study, inspected), asked.absent, tuple(faults))
+    inspected = _inspect(request.plan.study, request.plan.places, request.destroy, request.owner)
+    faults = [fault for check in CHECKS for fault in check(request, inspected)]
+    return CheckResult(mount_infos(request.plan.study, inspected), request.absent, tuple(faults))
 
 
-def refuse_impossible(asked: Asked) -> Mapping[str, Lying]:
+def refuse_impossible(request: CheckRequest) -> Mapping[str, MountInfo]:
     """Refuse a run that cannot be measured; returns the file systems of its directories.
 
     Raises:
         AssayError: It cannot be measured; a line for each reason, and nothing was made.
     """
-    result = ask(asked)
-    refuse([(_line(asked.plan, fault), fault.hint) for fault in result.faults])
+    result = run_checks(request)
+    refuse([(_line(request.plan, fault), fault.hint) for fault in result.faults])
     return result.places
 
 
-def _line(plan: Plan, fault: Fault) -> str:
+def _line(plan: Plan, fault: FieldFault) -> str:
     """Return a fault as a line for a user who has not just edited the file: a fault of a target names the target."""
-    if not fault.named:
+    if not fault.names_field:
         return fault.message
     if fault.path[0] == "targets":
         return f"target {fault.path[1]}: {fault.message}"
@@ -112,144 +112,146 @@ def refuse_place(study: Study, name: str, destroy: bool) -> None:
     refuse([(fault.message, fault.hint) for fault in faults])
 
 
-def _inspect(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> dict[str, Seen]:
+def _inspect(study: Study, names: Sequence[str], destroy: bool, owner: Owner | None = None) -> dict[str, Inspection]:
     """Inspect the targets of this machine; storage that hangs is one of the problems of its target."""
-    inspector = MachineLooking(destroy, owner, patience=patience_of(study))
+    inspector = MachineInspector(destroy, owner, patience=patience_of(study))
     inspected = {}
-    for name in study.seen_here(names):
+    for name in study.inspectable_targets(names):
         target = study.targets[name]
         try:
-            inspected[name] = keeper_of(target).inspect(inspector)
+            inspected[name] = handler_of(target).inspect(inspector)
         except AssayError as error:
             hint = error.hint or "choose another place, or change the rights"
-            inspected[name] = Seen([(f"{target.path}: {error.message}", hint)])
+            inspected[name] = Inspection([(f"{target.path}: {error.message}", hint)])
     return inspected
 
 
-def _site(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _site(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check files, programs and rights of hosts and servers; for a resumed run, bringing up the site checks them."""
     study, needed = request.plan.study, max((case.parameters.hosts for case in request.plan.cases), default=1)
     if request.out is None:
         return
     where = "testbed" if study.testbed is not None else "hosts" if study.hosts.nodes or study.hosts.inventory else ""
     try:
-        site_of(study, request.plan.folder).ready(needed)
+        site_of(study, request.plan.folder).check_ready(needed)
     except AssayError as error:
-        yield Fault(path=(where,) if where else (), message=error.message, hint=error.hint, named=False)
+        yield FieldFault(path=(where,) if where else (), message=error.message, hint=error.hint, names_field=False)
 
 
-def _remounts(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _remounts(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that what is to be remounted is mounted by the study, or by its testbed."""
     study, cases = request.plan.study, request.plan.cases
     pairs = sorted({(case.workload, case.target) for case in cases if case.parameters.cache == "remount"})
     if not pairs:
         return
     with contextlib.suppress(AssayError):  # `_site` reports what is wrong with the site.
-        mount_points = site_of(study, request.plan.folder, kept=request.out is None).mounted
+        mount_points = site_of(study, request.plan.folder, is_run_folder=request.out is None).mount_points
         for workload, name in pairs:
             target = study.targets[name]
-            if bare := outside(target, [*mount_points, *(mount.at for mount in target.mounted)]):
-                yield Fault(path=("workloads", workload, "cache"), **not_mounted(name, bare))
+            if bare := unmounted_path(target, [*mount_points, *(mount.at for mount in target.mounts)]):
+                yield FieldFault(path=("workloads", workload, "cache"), **unmounted_fault(name, bare))
 
 
-def _launcher(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _launcher(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that the program that starts engines on all hosts exists; a job that is yet to start may have it later."""
     study = request.plan.study
-    if study.launcher == "ssh" or study.hosts.allocated:
+    if study.launcher == "ssh" or study.hosts.is_allocated:
         return
     from assay.launch.parallel.command import find_command
 
     try:
         find_command(study.launcher, make_shell(THIS_HOST))
     except AssayError as error:
-        yield Fault(path=("launcher",), message=error.message, hint=error.hint, named=False)
+        yield FieldFault(path=("launcher",), message=error.message, hint=error.hint, names_field=False)
 
 
-def _mpi(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _mpi(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     yield from mpi_faults(request.plan.study, request.plan.cases)
 
 
-def _here_only(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _here_only(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that other hosts need not do what only this machine can."""
     study, cases = request.plan.study, request.plan.cases
-    if study.local:
+    if study.is_local:
         return
     for name in sorted({case.target for case in cases}):
         if study.targets[name].whole_device:
             message, hint = "devices are measured on this machine only", "leave hosts and testbed out"
-            yield Fault(path=("targets", name), message=message, hint=hint)
+            yield FieldFault(path=("targets", name), message=message, hint=hint)
     for workload in sorted({case.workload for case in cases if case.parameters.cache == "limit"}):
         message, hint = "limit works on this machine only", "use another cache policy"
-        yield Fault(path=("workloads", workload, "cache"), message=message, hint=hint)
+        yield FieldFault(path=("workloads", workload, "cache"), message=message, hint=hint)
 
 
-def _places(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _places(request: CheckRequest, inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that Assay may write to the places, that they have the space, and that no two targets or runs conflict."""
-    yield from _place_faults(request.plan.study, inspected, request.owner, request.needs)
+    yield from _place_faults(request.plan.study, inspected, request.owner, request.space)
 
 
 def _place_faults(
-    study: Study, inspected: Mapping[str, Seen], owner: Owner | None = None, needs: Needs | None = None
-) -> Iterator[Fault]:
+    study: Study, inspected: Mapping[str, Inspection], owner: Owner | None = None, needs: SpaceRequirement | None = None
+) -> Iterator[FieldFault]:
     problems = {name: [*found.problems] for name, found in inspected.items()}
     for name, found in inspected.items():
         if found.mark is not None and not (owner is not None and owner.owns(found.mark)):
-            conflict = living_problem(study.targets[name].path, found.mark, foreign_run_state)
+            conflict = other_run_problem(study.targets[name].path, found.mark, foreign_run_state)
             problems[name] += [conflict] if conflict else []
     for name, space_problems in (place_problems(study, inspected, needs) if needs is not None else {}).items():
         problems[name] += space_problems
     for name, target_problems in problems.items():
         for message, hint in target_problems:
-            yield Fault(path=("targets", name, "path"), message=message, hint=hint)
-    for message, hint in check_apart({name: found.real_path for name, found in inspected.items() if found.real_path}):
-        yield Fault(path=("targets",), message=message, hint=hint, named=False)
+            yield FieldFault(path=("targets", name, "path"), message=message, hint=hint)
+    for message, hint in overlap_problems(
+        {name: found.real_path for name, found in inspected.items() if found.real_path}
+    ):
+        yield FieldFault(path=("targets",), message=message, hint=hint, names_field=False)
 
 
-def _devices(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _devices(request: CheckRequest, inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that devices can be locked, by locking them for a moment: another run may use one."""
     study = request.plan.study
     for name in (name for name, found in inspected.items() if study.targets[name].whole_device and not found.problems):
         try:
-            close_all(keeper_of(study.targets[name]).take(MachineTaking(request.destroy, lambda _: None)))
+            close_all(handler_of(study.targets[name]).lock(MachineLocker(request.destroy, lambda _: None)))
         except AssayError as error:
-            yield Fault(path=("targets", name, "path"), message=error.message, hint=error.hint)
+            yield FieldFault(path=("targets", name, "path"), message=error.message, hint=error.hint)
 
 
-def _capabilities(request: Asked, inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _capabilities(request: CheckRequest, inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that this machine and its places can do what the cases need; the run checks other hosts."""
     plan, study = request.plan, request.plan.study
     yield from tuning_faults(plan.cases)
-    if not study.local:
+    if not study.is_local:
         return
     patience = patience_of(study) + MARGIN_SECONDS
     backends: dict[str, BackendCapabilities] = {}
     for name in plan.places:
-        target, inspection = study.targets[name], inspected.get(name, Seen())
-        if inspection.problems or not (request.services or target.on_machine):
+        target, inspection = study.targets[name], inspected.get(name, Inspection())
+        if inspection.problems or not (request.services or target.has_kernel_path):
             continue
         engine = plan.engines.get(name, request.engine)
-        probing = EngineProbing(engine, LocalLauncher(engine.path), "", patience, destroy=True)
+        probing = EngineProber(engine, LocalLauncher(engine.path), "", patience, destroy=True)
         try:
-            capabilities = keeper_of(target).foresee(probing, inspection)
+            capabilities = handler_of(target).probe_before_claim(probing, inspection)
         except AssayError as error:
             hung = f"{target.path}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
-            yield Fault(path=("targets", name), message=f"{hung}{error.message}", hint=hint_of(target, error))
+            yield FieldFault(path=("targets", name), message=f"{hung}{error.message}", hint=hint_of(target, error))
             continue
         backends |= {name: capabilities} if capabilities is not None else {}
         if capabilities is not None and capabilities.place is not None and capabilities.place.absent:
-            request.absent[name] = plain(capabilities.place.absent)
+            request.absent[name] = escape_line(capabilities.place.absent)
     yield from capability_faults(plan.cases, backends)
 
 
-def _storing(request: Asked, _inspected: Mapping[str, Seen]) -> Iterator[Fault]:
+def _storing(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
     """Check that the results can be stored."""
-    problem = keeping_problem(request.out) if request.out is not None else None
+    problem = runs_folder_problem(request.out) if request.out is not None else None
     if problem is not None:
-        yield Fault(path=(), message=problem[0], hint=problem[1], named=False)
+        yield FieldFault(path=(), message=problem[0], hint=problem[1], names_field=False)
 
 
-Question = Callable[[Asked, Mapping[str, Seen]], Iterator[Fault]]
-QUESTIONS: tuple[Question, ...] = (
+Check = Callable[[CheckRequest, Mapping[str, Inspection]], Iterator[FieldFault]]
+CHECKS: tuple[Check, ...] = (
     _places,
     _devices,
     _capabilities,

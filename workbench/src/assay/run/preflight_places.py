@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.launch.mounting import foresee
+from assay.launch.mounting import check_mounts
 from assay.launch.shell import make_shell
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, PrintLine
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
-from assay.model.units import shown
+from assay.model.units import display_value
 from assay.site.choose import site_of
 from assay.site.inventory.hosts import resolve_hosts
 from assay.site.inventory.names import node_names
 from assay.site.inventory.site import InventorySite
 from assay.site.local import LocalSite
-from assay.site.site import Site, brought_up
+from assay.site.site import Site, running_site
 from assay.wires.iperf import FIRST_PORT
-from assay.wires.preflight import Server
+from assay.wires.preflight import ServerEndpoint
 
 _PLACE = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.%a-z]+)\]|(?P<name>[^:\[\]]+))(?::(?P<port>[0-9]{1,5}))?")
 
@@ -29,15 +29,15 @@ _PART = re.compile(r"(?:\[[^\[\]]*\]|[^\s,\[\]])+")
 
 
 @dataclass(frozen=True)
-class Places:
+class PreflightHosts:
     """The hosts that measure, and the servers that they measure to."""
 
     clients: tuple[Host, ...]
-    servers: tuple[Server, ...]
+    servers: tuple[ServerEndpoint, ...]
 
 
 @contextlib.contextmanager
-def box_places(name: str, hosts: str, servers: str, say: Say) -> Iterator[Places]:
+def box_hosts(name: str, hosts: str, servers: str, print_line: PrintLine) -> Iterator[PreflightHosts]:
     """Yield clients and servers of a box that is up, chosen by their roles if none are named.
 
     Raises:
@@ -45,12 +45,14 @@ def box_places(name: str, hosts: str, servers: str, say: Say) -> Iterator[Places
     """
     from assay.site.box.site import OpenBox
 
-    with brought_up(OpenBox(name, hosts, servers), 1, say) as site:
-        yield Places(site.clients, tuple(_server_on(host) for host in site.servers))
+    with running_site(OpenBox(name, hosts, servers), 1, print_line) as site:
+        yield PreflightHosts(site.clients, tuple(_server_on(host) for host in site.servers))
 
 
 @contextlib.contextmanager
-def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say) -> Iterator[Places]:
+def named_hosts(
+    hosts: str, servers: str, inventory: str, base: Path, print_line: PrintLine
+) -> Iterator[PreflightHosts]:
     """Yield clients and servers as named on the command line.
 
     Args:
@@ -63,9 +65,9 @@ def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say)
     Raises:
         AssayError: They cannot be parsed.
     """
-    with brought_up(_named_site(hosts, inventory, base), 1, say) as site:
-        known = {host.name: host for host in (*site.clients, *site.known)} if inventory else {}
-        found = tuple(_servers(servers, inventory, base, known, say))
+    with running_site(_named_site(hosts, inventory, base), 1, print_line) as site:
+        known = {host.name: host for host in (*site.clients, *site.other_hosts)} if inventory else {}
+        found = tuple(_servers(servers, inventory, base, known, print_line))
         names: set[str] = set()
         for server in found:
             if server.name in names:
@@ -74,7 +76,7 @@ def named_places(hosts: str, servers: str, inventory: str, base: Path, say: Say)
         clients = site.clients
         if not hosts:
             clients = tuple(host for host in clients if host.name not in names) or (THIS_HOST,)
-        yield Places(clients, found)
+        yield PreflightHosts(clients, found)
 
 
 def _named_site(hosts: str, inventory: str, base: Path) -> Site:
@@ -84,12 +86,12 @@ def _named_site(hosts: str, inventory: str, base: Path) -> Site:
 
 
 def _servers(
-    server_list: str, inventory: str, base: Path, known: Mapping[str, Host], print_line: Say
-) -> Iterator[Server]:
+    server_list: str, inventory: str, base: Path, known: Mapping[str, Host], print_line: PrintLine
+) -> Iterator[ServerEndpoint]:
     # Commas in brackets belong to a node set.
     if not re.fullmatch(rf"[\s,]*({_PART.pattern}([\s,]+|$))+", server_list):
         hint = "write node sets or HOST:PORT with commas or spaces between: store[1-2],other:5201"
-        raise AssayError(f"--servers: {shown(server_list)} is not a list of servers", hint)
+        raise AssayError(f"--servers: {display_value(server_list)} is not a list of servers", hint)
     for part in _PART.findall(server_list):
         place = _PLACE.fullmatch(part)
         if place is not None and (place["port"] or place["v6"]):
@@ -97,7 +99,7 @@ def _servers(
             host = known.get(name)
             address = host.address if host is not None else name
             port = int(place["port"] or FIRST_PORT)
-            yield Server(name, address, iperf_port=port, link=host.link if host is not None else None)
+            yield ServerEndpoint(name, address, iperf_port=port, link=host.link if host is not None else None)
             continue
         hosts: object = (
             {"inventory": inventory, "hosts": part} if inventory and not _is_outside_inventory(part, known) else part
@@ -111,12 +113,12 @@ def _is_outside_inventory(part: str, known: Mapping[str, Host]) -> bool:
     return not part.startswith("@") and not any(name in known for name in node_names(part))
 
 
-def _server_on(host: Host) -> Server:
+def _server_on(host: Host) -> ServerEndpoint:
     address = "127.0.0.1" if host.name == LOCALHOST else host.address
-    return Server(host.name, address, make_shell(host), link=host.link)
+    return ServerEndpoint(host.name, address, make_shell(host), link=host.link)
 
 
-def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
+def servers_of_study(study: Study, hosts: Sequence[Host]) -> tuple[ServerEndpoint, ...]:
     """Return the servers of a study's network targets, each once.
 
     Args:
@@ -125,21 +127,21 @@ def from_study(study: Study, hosts: Sequence[Host]) -> tuple[Server, ...]:
             tried at its usual port, unless they are services that the user does not run.
     """
     known = {host.name: host for host in hosts} | {host.address: host for host in hosts}
-    found: dict[str, Server] = {}
+    found: dict[str, ServerEndpoint] = {}
     for target in study.targets.values():
         for name, port, closed in target.services:
             host = known.get(name)
             link = target.ceilings.link or (host.link if host is not None else None)
             if host is None:
                 iperf = None if closed else FIRST_PORT
-                found.setdefault(name, Server(name, name, None, iperf, port, link, closed))
+                found.setdefault(name, ServerEndpoint(name, name, None, iperf, port, link, closed))
             else:
-                found.setdefault(host.name, Server(host.name, host.address, make_shell(host), None, port, link))
+                found.setdefault(host.name, ServerEndpoint(host.name, host.address, make_shell(host), None, port, link))
     return tuple(found.values())
 
 
 @contextlib.contextmanager
-def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
+def preflight_study_hosts(study: Study, base: Path, print_line: PrintLine) -> Iterator[PreflightHosts]:
     """Yield clients and servers of a study; its site is up during the `with` block.
 
     Raises:
@@ -147,7 +149,7 @@ def study_places(study: Study, base: Path, say: Say) -> Iterator[Places]:
     """
     if not any(target.services for target in study.targets.values()):
         raise AssayError("no target of the study is reached over a network", "name servers: --servers LIST")
-    with brought_up(site_of(study, base), 1, say) as site:
+    with running_site(site_of(study, base), 1, print_line) as site:
         resolved = study.with_targets(site.targets)
-        foresee([make_shell(host) for host in site.clients], resolved.mounts_of(resolved.targets))
-        yield Places(site.clients, from_study(resolved, [*site.clients, *site.known]))
+        check_mounts([make_shell(host) for host in site.clients], resolved.mounts_of(resolved.targets))
+        yield PreflightHosts(site.clients, servers_of_study(resolved, [*site.clients, *site.other_hosts]))

@@ -8,12 +8,12 @@ from typing import Any
 
 from assay.analyse import histograms
 from assay.contract._generated import IntervalEvent
-from assay.contract.counts import progress
+from assay.contract.counts import progress_counts
 from assay.contract.messages import PhaseStartEvent
 from assay.contract.parts import split_parts
-from assay.contract.reader import GREATEST, lines_of, read_events
+from assay.contract.reader import GREATEST_NUMBER, lines_of, read_events
 from assay.model.base import AssayError, warning
-from assay.model.result.percentile import said
+from assay.model.result.percentile import reliable_latencies
 from assay.model.study.names import DATA, OP_KINDS, Group, Moves
 from assay.run.heard import why_unreadable
 from assay.store import RunStore
@@ -35,7 +35,7 @@ _COUNTED = (*(f"{name}_{what}" for name in ("read", "write", "meta") for what in
 _COUNTED += ("object_ops", "object_bytes")
 
 
-def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+def run_rows(store: RunStore, report: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Yield the intervals of all repeats of a run, as `interval_rows` makes them.
 
     Args:
@@ -49,7 +49,7 @@ def run_rows(store: RunStore, tell: Callable[[str], None]) -> Iterator[dict[str,
             texts = [part.events for part in split_parts(text)] if hosts else [text]
             rows = list(interval_rows(case, repeat, (line for one in texts for line in lines_of(one))))
         except Exception as error:  # any error: the input is not ours, and the other repeats are not affected
-            tell(warning(f"{case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}"))
+            report(warning(f"{case}, repeat {repeat}: its intervals are left out: {why_unreadable(error)}"))
             continue
         yield from rows
 
@@ -90,7 +90,7 @@ def interval_rows(case_id: str, repeat: int, lines: Iterable[str]) -> Iterator[d
             **_counts(interval.counts),
             **_percentiles(interval.latencies),
         }
-        if any(isinstance(value, int) and value > GREATEST for value in row.values()):
+        if any(isinstance(value, int) and value > GREATEST_NUMBER for value in row.values()):
             raise AssayError(f"interval {index} of phase {phase} adds up to more than can be kept")
         yield row
 
@@ -111,7 +111,7 @@ class _Interval:
             name = _COLUMNS[OP_KINDS[done.operation.value]]
             for column, count in ((f"{name}_ops", done.ops), (f"{name}_bytes", done.bytes), ("errors", done.errors)):
                 self.counts[column] = self.counts.get(column, 0) + count
-        self.latencies += [done.latency for done in progress(event.operations, data) if done.latency]
+        self.latencies += [done.latency for done in progress_counts(event.operations, data) if done.latency]
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:
@@ -123,5 +123,5 @@ def _percentiles(texts: Sequence[str]) -> dict[str, int | None]:
         return {"p50_ns": None, "p99_ns": None}
     # Decoded one at a time, since a short text can decode to half a megabyte.
     merged = reduce(lambda one, other: histograms.merge([one, other]), map(histograms.decode, texts))
-    percentiles = said(histograms.summary(merged), merged.total)
+    percentiles = reliable_latencies(histograms.summary(merged), merged.total)
     return {f"{name}_ns": int(percentiles[name]) if name in percentiles else None for name in ("p50", "p99")}

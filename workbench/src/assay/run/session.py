@@ -12,78 +12,78 @@ from pathlib import Path
 
 from assay import __version__
 from assay.analyse.environments.diff import environment_diff
-from assay.analyse.environments.limits import AT_END, GROUPS, changed, limited
+from assay.analyse.environments.limits import AT_END, GROUPS, group_limits, limits_changed
 from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.binary import Engine, load_engine
-from assay.launch.busy import busy_line, look_around
+from assay.launch.busy import load_message, sample_load
 from assay.launch.cgroup import remove_leftovers
-from assay.launch.cold.remounted import Remounting
-from assay.launch.counting import Counting
+from assay.launch.cold.remounted import Remounter
+from assay.launch.counting import CounterRecorder
 from assay.launch.environment import capture_environment, sources_sha256
 from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.reading import Files
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
-from assay.launch.mounting import Mounting
+from assay.launch.mounting import Mounter
 from assay.launch.placing import patience_of
 from assay.launch.remote_places import mount_facts
-from assay.launch.room import Needs
+from assay.launch.room import SpaceRequirement
 from assay.model.base import EXIT_REFUSED, AssayError, warning
 from assay.model.deadline import Deadline
-from assay.model.foreign import plain
-from assay.model.result.run import LAUNCHER, Place
-from assay.model.result.settling import Settling
+from assay.model.foreign import escape_line
+from assay.model.result.run import LAUNCHER_SECTION, TargetPlace
+from assay.model.result.settling import AddedRepeats
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.ceilings import stated_ceilings
-from assay.plan.doubts import beyond_limits
+from assay.plan.doubts import request_limit_warnings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
-from assay.plan.methods import open_shapes
-from assay.plan.schedule import Job, due_times
+from assay.plan.methods import undecided_shapes
+from assay.plan.schedule import RepeatKey, due_times
 from assay.run import claims, targets
 from assay.run import meter as meters
-from assay.run.added.repeats import AddedRounds, add_repeats, end_added, settling_of, with_repeats
-from assay.run.answers import conclude
-from assay.run.batch.facts import own_job
+from assay.run.added.repeats import AddedRounds, add_repeats, current_settling, end_added_repeats, with_repeats
+from assay.run.answers import store_conclusions
+from assay.run.batch.facts import own_job_section
 from assay.run.below import layer_notes
 from assay.run.budget import read_budget
 from assay.run.ceilings.during import CeilingPasses
 from assay.run.ceilings.meter import CeilingMeter
 from assay.run.control import describe_machine
-from assay.run.executor import LEAVING_SECONDS, Executor, Interruption, silence_limit
+from assay.run.executor import LEAVING_TIMEOUT_SECONDS, Executor, Interruption, silence_limit
 from assay.run.fleet import Fleet
-from assay.run.gather import gathered, keep_companions
+from assay.run.gather import copy_study_files, hosts_of_study
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
-from assay.run.planned import Plan, beforehand, meta_of
-from assay.run.preconditions import Asked, refuse_impossible
+from assay.run.planned import Plan, new_run_meta, prediction_text
+from assay.run.preconditions import CheckRequest, refuse_impossible
 from assay.run.rounds import run_rounds
 from assay.run.series import run_rows
-from assay.run.settle import settle_all, spent
-from assay.run.spending import Spending, limits_of, spent_by
-from assay.run.staged.stages import accept, end_stage, staged
-from assay.run.whole import past_of, whole_time
+from assay.run.settle import repeats_time_s, settle_all
+from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
+from assay.run.staged.stages import accept_stages, end_stage, plan_to_next_stage
+from assay.run.whole import find_past_run, predict_run_time
 from assay.run.wires import measure_network
-from assay.site.site import Standing
+from assay.site.site import SiteState
 from assay.store import RunStore, list_runs, lock_holders
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.heartbeat import Heartbeat
 from assay.store.lock import is_locked
-from assay.store.prices import prices_of
+from assay.store.prices import stored_prices
 
-CLAIMED: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
+CLAIM_TYPES: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of a journal entry -> type of `claimed` and `above` in its details, once they are known."""
-GOING_ON = "by going on"
+ACCEPTED_BY_RESUME = "by going on"
 OUT_OF_TIME = "the time is over"
 """Why a case gets no more repeats."""
-WORTH_SECONDS = 3.0
+BUSY_CHECK_FROM_SECONDS = 3.0
 """A run expected to take this long checks what else the machine does."""
-FEWEST = 3
+FEWEST_REPEATS = 3
 """Fewest repeats that give a confidence interval."""
 CEILING_SHARE, NETWORK_SHARE = 0.4, 0.25
 """Most of the time left that the ceilings, or the network, may take; what does not fit is not measured."""
@@ -121,23 +121,25 @@ def start(
     """
     amount = read_budget(budget, plan.prices)
     engine = load_engine()
-    full_plan, plan = plan, staged(plan) if stage else plan
+    full_plan, plan = plan, plan_to_next_stage(plan) if stage else plan
     study = plan.study
     estimate = estimate_study(study, plan.cases)
     if deadline is None:
-        listener.say(beforehand(plan, estimate))
-    request = Asked(plan, engine, destroy, Needs(estimate.peak_space, on_root), out)
+        listener.print_line(prediction_text(plan, estimate))
+    request = CheckRequest(plan, engine, destroy, SpaceRequirement(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(request).items():
-        listener.say(f"{name} lies on {place.words}")
+        listener.print_line(f"{name} lies on {place.words}")
     if plan.blocks is None and deadline is None:
-        listener.say(f"whole run: {whole_time(plan, estimate, past_of(out, study.name)).words}")
-    store = RunStore.create(out, meta_of(plan), full_plan.cases, plan.excluded, full_plan.order, plan.text, plan.prices)
+        listener.print_line(f"whole run: {predict_run_time(plan, estimate, find_past_run(out, study.name)).words}")
+    store = RunStore.create(
+        out, new_run_meta(plan), full_plan.cases, plan.excluded, full_plan.order, plan.text, plan.prices
+    )
     try:
-        meters.keep_budget(store, amount, given=True, say=listener.say)
+        meters.store_budget(store, amount, is_new=True, print_line=listener.print_line)
         meter = meters.make_meter(amount, plan.prices, store, estimate)
         return _Session(plan, store, engine, estimate, destroy, meter, listener, deadline=deadline).run()
     except BaseException:
-        if not store.attempts() and not store.journal():
+        if not store.attempts() and not store.entries():
             store.discard()
         else:
             store.close()
@@ -150,7 +152,7 @@ def resume(
     listener: Listener,
     budget: str | None = None,
     stage: bool = False,
-    how: str = GOING_ON,
+    accepted_how: str = ACCEPTED_BY_RESUME,
     on_root: bool = False,
     settle: bool = False,
 ) -> RunStore:
@@ -173,9 +175,9 @@ def resume(
     try:
         blocks = _resumable(store)
         budget_text = store.budget() if budget is None else budget
-        prices = None if budget_text is None else prices_of(store)
+        prices = None if budget_text is None else stored_prices(store)
         amount = read_budget(budget_text, prices)
-        loaded = load_study(store.study_text().encode(), store.base())
+        loaded = load_study(store.study_text().encode(), store.base_folder())
         if loaded.study is None:
             problem = loaded.problems[0]
             raise AssayError(problem.text(str(folder / "study.yaml")).splitlines()[0], problem.hint)
@@ -183,25 +185,25 @@ def resume(
         plan = Plan(loaded.study, store.study_text(), loaded.source, file, cases, excluded, blocks=blocks)
         _check_unchanged(store, plan)
         if stage:
-            plan = staged(plan, store.info().stages)
-        accept(store, how)
+            plan = plan_to_next_stage(plan, store.info().stages)
+        accept_stages(store, accepted_how)
         estimate = estimate_study(plan.study, plan.cases, measured_seconds(store))
         is_new = not store.info().versions
-        needs = Needs(estimate.peak_space, on_root) if is_new else None
+        needs = SpaceRequirement(estimate.peak_space, on_root) if is_new else None
         if is_new:
-            store.set_begun(time.time())
-            listener.say(beforehand(plan, estimate))
-        mounts_of_places = refuse_impossible(Asked(plan, engine, destroy, needs, owner=claims.owner_of(store)))
+            store.set_start(time.time())
+            listener.print_line(prediction_text(plan, estimate))
+        mounts_of_places = refuse_impossible(CheckRequest(plan, engine, destroy, needs, owner=claims.run_owner(store)))
         for name, place in mounts_of_places.items() if is_new else ():
-            listener.say(f"{name} lies on {place.words}")
+            listener.print_line(f"{name} lies on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
-        if settle and not add_repeats(store, listener.say):
+        if settle and not add_repeats(store, listener.print_line):
             return store
-        if (settling := settling_of(store)) is not None:
+        if (settling := current_settling(store)) is not None:
             plan = replace(plan, study=with_repeats(plan.study, settling))
         store.close_lost_attempts("the workbench died")
         store.begin_session(meters.now())
-        meters.keep_budget(store, amount, given=budget is not None, say=listener.say)
+        meters.store_budget(store, amount, is_new=budget is not None, print_line=listener.print_line)
         store.save_results(())
         store.set_status("running")
         return _Session(plan, store, engine, estimate, destroy, meter, listener, settling).run()
@@ -216,7 +218,7 @@ def _check_contract(store: RunStore) -> None:
     Raises:
         AssayError: Its engine used another version of the contract; nothing was touched.
     """
-    version = store.contract()
+    version = store.contract_version()
     if version is not None and version != SPEC_VERSION:
         age = "an older" if version < SPEC_VERSION else "a newer"
         message = (
@@ -253,9 +255,9 @@ def _check_unchanged(store: RunStore, plan: Plan) -> None:
     for case in plan.cases:
         if case.target not in plan.study.targets or case.workload not in plan.study.workloads:
             missing = f"{case.target} / {case.workload}"
-            raise AssayError(f"{plan.file}: has no {plain(missing)}, which the run has", hint, EXIT_REFUSED)
-    for entry in store.journal():
-        kind = CLAIMED.get(entry.kind, object)
+            raise AssayError(f"{plan.file}: has no {escape_line(missing)}, which the run has", hint, EXIT_REFUSED)
+    for entry in store.entries():
+        kind = CLAIM_TYPES.get(entry.kind, object)
         if any(not isinstance(entry.details.get(key, kind()), kind) for key in ("claimed", "above")):
             message = f"{plan.folder} is damaged: its journal does not tell what was claimed"
             raise AssayError(message, "restore it from a copy")
@@ -334,7 +336,7 @@ class _Session:
         destroy: bool,
         meter: meters.Meter | None,
         listener: Listener,
-        settling: Settling | None = None,
+        settling: AddedRepeats | None = None,
         deadline: Deadline | None = None,
     ) -> None:
         self.begun = time.monotonic()
@@ -345,7 +347,7 @@ class _Session:
         self.meter = meter
         self.executor: Executor | None = None
         self.listener = listener
-        self.say = listener.say
+        self.say = listener.print_line
         self.store = store
         self.engine = engine
         self.estimate = estimate
@@ -353,8 +355,8 @@ class _Session:
         self.names = targets.used_targets(plan.study, plan.cases)
         self.interruption = Interruption()
         self.fleet: Fleet | None = None
-        self.site = Standing(())
-        self.remounting: Remounting | None = None
+        self.site = SiteState(())
+        self.remounting: Remounter | None = None
         self.passes: CeilingPasses | None = None
         """Measurements of ceilings during the run; None if none are made."""
         self.silent: set[str] = set()
@@ -378,7 +380,7 @@ class _Session:
                     self._gathered() as (self.fleet, self.site),
                     self._mounted() as mounting,
                 ):
-                    self.remounting = Remounting(mounting, self.site.mounts) if self.fleet is not None else None
+                    self.remounting = Remounter(mounting, self.site.mounts) if self.fleet is not None else None
                     self.plan = replace(self.plan, study=self.plan.study.with_targets(self.site.targets))
                     try:
                         self._prepare()
@@ -390,7 +392,7 @@ class _Session:
             with contextlib.suppress(AssayError):
                 self.store.set_status("interrupted")
             raise
-        budget_stop = self.meter.stopped if self.meter is not None else ""
+        budget_stop = self.meter.stop_reason if self.meter is not None else ""
         if self.executor is not None and self.executor.used_up:
             # The limit holds for the whole run, so no later session can do the rest.
             self.say(f"ended by the {self.executor.used_up}")
@@ -407,7 +409,7 @@ class _Session:
         self._conclude()
         return self.store
 
-    def _pending(self, settled_too: bool = False) -> list[Job]:
+    def _pending(self, settled_too: bool = False) -> list[RepeatKey]:
         """Return the pending repeats of the stage, or of the whole run."""
         cases = {case.id for case in self.plan.cases}
         if self.settling is not None:
@@ -429,20 +431,20 @@ class _Session:
         seconds = next(case.seconds for case in self.estimate.cases if case.case == pending[0][0])
         if not self.store.info().ceilings:
             seconds += self.estimate.ceilings_before
-        return self.meter.allows(seconds)
+        return self.meter.allows_repeat(seconds)
 
-    def _gathered(self) -> AbstractContextManager[tuple[Fleet | None, Standing]]:
-        keep_companions(self.plan.study, self.plan.folder, self.store.folder)
-        return gathered(self.plan.study, self.plan.cases, self.store.folder, self.engine, self.say)
+    def _gathered(self) -> AbstractContextManager[tuple[Fleet | None, SiteState]]:
+        copy_study_files(self.plan.study, self.plan.folder, self.store.folder)
+        return hosts_of_study(self.plan.study, self.plan.cases, self.store.folder, self.engine, self.say)
 
     def _prepare(self) -> None:
         study, plan = self.plan.study, self.plan
         for name in plan.places:
-            self.devices += keeper_of(study.targets[name]).take(targets.MachineTaking(self.destroy, self.say, name))
+            self.devices += handler_of(study.targets[name]).lock(targets.MachineLocker(self.destroy, self.say, name))
         claims.claim_targets(study, plan.places, self.store, self.say, self.fleet, self.silent, self.destroy)
         backends = self._probed()
         targets.check_capable(plan.cases, backends, plan.source, plan.file)
-        looks = targets.looks_at(study, self.names)
+        looks = targets.look_at_directories(study, self.names)
         places = targets.make_places(study, backends, looks)
         for line in (*targets.space_notes(self.estimate.peak_space, places), *layer_notes(places)):
             self.say(line)
@@ -451,29 +453,29 @@ class _Session:
         hosts = [host.name for host in self.fleet.hosts] if self.fleet is not None else None
         self.store.describe(places=places, hosts=hosts)
         if study.network == "measure" and self._has_unmeasured_links():
-            with self.interruption.raising():
-                limit = NETWORK_SHARE * self.deadline.left() if self.deadline is not None else None
+            with self.interruption.raise_on_signal():
+                limit = NETWORK_SHARE * self.deadline.seconds_left() if self.deadline is not None else None
                 self.store.describe(network=measure_network(study, self.fleet, self.say, limit))
         self._find_methods()
         self._measure_ceilings(backends)
 
-    def _look_around(self, places: Sequence[Place]) -> None:
+    def _look_around(self, places: Sequence[TargetPlace]) -> None:
         """Report what else this machine does, unless the run is very short."""
-        if self.fleet is not None or self.estimate.seconds < WORTH_SECONDS:
+        if self.fleet is not None or self.estimate.seconds < BUSY_CHECK_FROM_SECONDS:
             return
         devices = [layer.number for place in places for level in place.device_levels for layer in level]
-        if line := busy_line(look_around(devices)):
+        if line := load_message(sample_load(devices)):
             self.say(line)
 
     def _has_unmeasured_links(self) -> bool:
         """Whether links are still to be measured: all, or those of hosts that joined in a later stage."""
         known = self.store.info().network
         hosts = self.fleet.hosts if self.fleet is not None else ()
-        return known is None or not {host.name for host in hosts} <= set(known.names("client"))
+        return known is None or not {host.name for host in hosts} <= set(known.host_names("client"))
 
     def _probed(self) -> dict[str, BackendCapabilities]:
         """Return what the engine of each target can do there."""
-        study, owner = self.plan.study, claims.owner_of(self.store)
+        study, owner = self.plan.study, claims.run_owner(self.store)
         backends: dict[str, BackendCapabilities] = {}
         for name in self.names:
             own_launcher = self._own_launchers().get(name)
@@ -485,10 +487,10 @@ class _Session:
     def _find_methods(self) -> None:
         """Find how operations reach the kernel, once: a resumed run keeps the methods that it began with."""
         known = self.store.info().methods
-        missing = open_shapes(self.plan.study, self.plan.cases, known)
+        missing = undecided_shapes(self.plan.study, self.plan.cases, known)
         missing = {name: shapes for name, shapes in missing.items() if name not in self.plan.twins}
         if missing:
-            owner = claims.owner_of(self.store)
+            owner = claims.run_owner(self.store)
             found = find_methods(self.plan.study, missing, self._first_launcher(), owner, self.destroy)
             # The engines are compared with one method, not with the method that each would choose.
             twin_methods = [choice.model_copy(update={"target": name}) for name in self.plan.twins for choice in found]
@@ -504,7 +506,7 @@ class _Session:
         meter = CeilingMeter(
             study,
             self._first_launcher(),
-            claims.owner_of(self.store),
+            claims.run_owner(self.store),
             self.destroy,
             {name: backend for name, backend in backends.items() if name not in self.plan.twins},
             self.say,
@@ -518,7 +520,7 @@ class _Session:
             if meter.stored:
                 about = "" if self.deadline else f", about {self.estimate.ceilings_before:.0f} s"
                 self.say(f"ceilings first: what memory, devices and the engine can do at most{about}")
-            with self.deadline.part(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
+            with self.deadline.limit_to_share(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
                 ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
             twin_ceilings = [ceiling.model_copy(update={"target": name}) for name in self.plan.twins for ceiling in own]
@@ -533,7 +535,7 @@ class _Session:
         if blocks is not None:
             return blocks.seconds
         if self.deadline is not None:
-            return max(0.0, self.deadline.left())
+            return max(0.0, self.deadline.seconds_left())
         return max(self.estimate.seconds, 0.0 if schedule is None else schedule.over / 1e9)
 
     def _affords(self, seconds: float) -> bool:
@@ -542,7 +544,7 @@ class _Session:
 
     def _stop(self) -> int:
         """Return whether measuring ceilings is to stop; as for `run_job`."""
-        return max(self.interruption.count, self.deadline.stop() if self.deadline is not None else 0)
+        return max(self.interruption.count, self.deadline.stop_level() if self.deadline is not None else 0)
 
     def _first_launcher(self) -> Launcher:
         return self.fleet.launchers[0] if self.fleet is not None else self._launcher()
@@ -553,16 +555,16 @@ class _Session:
     def _own_launchers(self) -> dict[str, LocalLauncher]:
         """Return what starts the engines of a target, for targets with another program or environment."""
         descriptors, launchers = (self.store.engine_lock_fd, *self.devices), {}
-        for name in dict.fromkeys((*self.plan.engines, *self.site.variables)):
+        for name in dict.fromkeys((*self.plan.engines, *self.site.engine_variables)):
             engine = self.plan.engines.get(name, self.engine)
-            launchers[name] = LocalLauncher(engine.path, descriptors, self.site.variables.get(name, {}))
+            launchers[name] = LocalLauncher(engine.path, descriptors, self.site.engine_variables.get(name, {}))
         return launchers
 
     def _describe(self, looks: Mapping[str, Look]) -> None:
         """Record versions and environment; differences of a resumed run are stored in addition."""
         info = self.store.info()
         study = self.plan.study
-        local = study.seen_here(self.names)
+        local = study.inspectable_targets(self.names)
         found = {name: (study.targets[name].whole_device, targets.target_path(study, name)) for name in local}
         versions = {
             "assay": __version__,
@@ -576,19 +578,19 @@ class _Session:
             versions |= {f"assay-engine {name}": engine.version, f"engine_sha256 {name}": engine.sha256}
         environment = capture_environment(found, looks=looks)
         if self.fleet is not None:
-            environment |= {**self.fleet.environment(self._served()), LAUNCHER: {"name": study.launcher}}
+            environment |= {**self.fleet.environment(self._served()), LAUNCHER_SECTION: {"name": study.launcher}}
             for name in self.names:
                 if study.targets[name].is_directory:
                     environment[f"target {name}"] = mount_facts(self.fleet.shells, targets.target_path(study, name))
         else:
-            environment |= {name: dict(section) for name, section in self.site.environment.items()}
-        if wanted := study.settings.wanted:
+            environment |= {name: dict(section) for name, section in self.site.server_facts.items()}
+        if wanted := study.settings.required_values:
             environment[WANTED] = wanted
         for line in setting_lines(environment):
             self.say(f"settings: {line}")
-        if self.fleet is None and (words := limited(environment, info.places).words):
+        if self.fleet is None and (words := group_limits(environment, info.places).words):
             self.say(warning(f"a control group limits {words}: no rate can be higher"))
-        job = own_job()
+        job = own_job_section()
         if not info.versions:
             # The environment may already have sections on earlier batch jobs, which measured nothing.
             self.store.describe(versions=versions, environment={**info.environment, **environment, **job})
@@ -621,9 +623,11 @@ class _Session:
         """Return a line for each target that would get more requests than its limit allows."""
         pending = Counter(case for case, _ in self._pending())
         pairs = zip(self.plan.cases, self.estimate.cases, strict=True)
-        return beyond_limits(self.plan.study, ((case, item.requests * pending[case.id]) for case, item in pairs))
+        return request_limit_warnings(
+            self.plan.study, ((case, item.requests * pending[case.id]) for case, item in pairs)
+        )
 
-    def _spending(self) -> Spending:
+    def _spending(self) -> ChargeTracker:
         """Return what earlier sessions of the run have spent at targets that limit it."""
         targets = {case.id: case.target for case in self.plan.cases}
         limited = {
@@ -631,8 +635,8 @@ class _Session:
         }
         hosts = self.fleet is not None
         limited_cases = [case for case, target in targets.items() if target in limited]
-        return Spending(
-            (targets[case], spent_by(events, hosts))
+        return ChargeTracker(
+            (targets[case], charge_of_repeat(events, hosts))
             for case in limited_cases
             for events in self.store.attempt_events(case)
         )
@@ -643,18 +647,18 @@ class _Session:
         pending = self._pending()
         total = self._planned()
         seconds = {case.case: case.seconds for case in self.estimate.cases}
-        is_fixed = not repeating.adaptive and blocks is None
+        is_fixed = not repeating.is_adaptive and blocks is None
         left = TimeLeft(sum(seconds.get(case, 0.0) for case, _ in pending), not is_fixed, len(pending))
         added = None
         if self.settling is not None:
             added = AddedRounds(self.store, self.plan.cases, self.settling, self.begun)
-            left.limit(added.left)
+            left.set_limit(added.left)
         if blocks is not None:
-            left.limit(blocks.seconds - spent(self.store))
+            left.set_limit(blocks.seconds - repeats_time_s(self.store))
         if repeating.time is not None:
-            left.limit(max(self.estimate.least_seconds, repeating.time / 1e9) - spent(self.store))
+            left.set_limit(max(self.estimate.least_seconds, repeating.time / 1e9) - repeats_time_s(self.store))
         if self.deadline is not None:
-            left.limit(self.deadline.left())
+            left.set_limit(self.deadline.seconds_left())
         for line in self._beyond_limits():
             self.say(warning(f"{line}"))
         if self.deadline is None:
@@ -672,7 +676,7 @@ class _Session:
             self.fleet,
             self.meter,
             self.silent,
-            self.passes.between if self.passes is not None else None,
+            self.passes.before_repeat if self.passes is not None else None,
             self._own_launchers(),
             self._spending(),
             self.remounting,
@@ -699,17 +703,19 @@ class _Session:
         for case in pending:
             self.store.settle(case, OUT_OF_TIME, known=False)
         planned = Counter(case for case, _ in self.store.order())
-        few_count = sum(planned[case] - count < FEWEST for case, count in pending.items())
+        few_count = sum(planned[case] - count < FEWEST_REPEATS for case, count in pending.items())
         if few_count:
-            self.say(f"{OUT_OF_TIME}: {few_count} of {len(self.plan.cases)} cases have fewer than {FEWEST} repeats")
+            self.say(
+                f"{OUT_OF_TIME}: {few_count} of {len(self.plan.cases)} cases have fewer than {FEWEST_REPEATS} repeats"
+            )
 
-    def _mounted(self) -> AbstractContextManager[Mounting | None]:
+    def _mounted(self) -> AbstractContextManager[Mounter | None]:
         """Return the context in which the study's file systems are mounted on the hosts that generate load."""
         mounts = self.plan.study.mounts_of(self.names)
         if self.fleet is None or not mounts:
             return contextlib.nullcontext()
-        known = {entry.name: entry.details for entry in self.store.journal() if entry.kind == MOUNT}
-        return Mounting(self.fleet.shells, mounts, self.store, known, self.say)
+        known = {entry.name: entry.details for entry in self.store.entries() if entry.kind == MOUNT}
+        return Mounter(self.fleet.shells, mounts, self.store, known, self.say)
 
     @contextlib.contextmanager
     def _counting(self) -> Iterator[None]:
@@ -717,29 +723,29 @@ class _Session:
         if self.fleet is None or self.executor is None:
             yield
             return
-        hosts = self.fleet.watched(self._served())
+        hosts = self.fleet.watched_hosts(self._served())
         links = {host.name: host.link for host in hosts if host.link}
-        with Counting(hosts, self.engine, self.say, links) as counting:
+        with CounterRecorder(hosts, self.engine, self.say, links) as counting:
             self.fleet = self.executor.fleet = replace(self.fleet, counting=counting)
             yield
 
     def _served(self) -> set[str]:
         """Return the names and addresses of the servers of all targets."""
-        return {name for target in self.plan.study.targets.values() for name in target.host_names}
+        return {name for target in self.plan.study.targets.values() for name in target.server_names}
 
     def _measure_rounds(
         self, blocks: Blocks, executor: Executor, seconds: Mapping[str, float], progress: Progress, left: TimeLeft
     ) -> None:
-        def execute(jobs: Sequence[Job]) -> bool:
+        def execute(jobs: Sequence[RepeatKey]) -> bool:
             executor.run(jobs, seconds, progress, left)
-            is_spent = (self.meter is not None and self.meter.stopped) or executor.used_up
+            is_spent = (self.meter is not None and self.meter.stop_reason) or executor.used_up
             return not self.interruption.count and not is_spent
 
         def settled(case: str, fewer: int) -> None:
-            left.dropped(fewer * seconds.get(case, 0.0), fewer)
-            progress.left_out(fewer)
+            left.drop_repeats(fewer * seconds.get(case, 0.0), fewer)
+            progress.drop_any_repeats(fewer)
 
-        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.say)
+        run_rounds(self.store, blocks, self._pending(settled_too=True), execute, settled, progress.print_line)
 
     def _patience_text(self, seconds: Mapping[str, float]) -> str:
         """Return the text on how long storage may be silent; empty if no target stores data."""
@@ -760,7 +766,7 @@ class _Session:
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
         if self.interruption.count or self.deadline is not None:
-            patience = min(patience, LEAVING_SECONDS)
+            patience = min(patience, LEAVING_TIMEOUT_SECONDS)
         problems = claims.release_targets(
             self.store, self.plan.study, self._first_launcher(), self.fleet, keep, self.silent, patience
         )
@@ -772,16 +778,16 @@ class _Session:
         """Record the limits of control groups if they changed during the run, which makes its parts unlike."""
         environment = self.store.info().environment
         before, now = environment.get(GROUPS), describe_groups(Files())
-        if self.fleet is None and before is not None and changed(before, now):
+        if self.fleet is None and before is not None and limits_changed(before, now):
             self.store.describe(environment={**environment, AT_END: dict(now)})
 
     def _conclude(self) -> None:
         """Store what can be computed from the events, then mark the run as complete."""
         if self.settling is not None:
-            end_added(self.store, self.settling)
+            end_added_repeats(self.store, self.settling)
         self.store.write_intervals(run_rows(self.store, self.say))
         self._keep_limits()
         describe_machine(self.store)
-        conclude(self.store)
+        store_conclusions(self.store)
         bad = set(self.store.outcome_counts()) - {"ok"}
         self.store.set_status("complete with errors" if bad else "complete")

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
-from assay.analyse.decide import MOST_NEEDED, decide, mean_seconds, undecided
+from assay.analyse.decide import MOST_NEEDED, decide, mean_repeat_seconds, undecided_cases
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.units import about_duration, about_number
-from assay.run.analysis import rows_until
+from assay.run.analysis import rows_up_to_round
 from assay.store import RunStore
 
 
@@ -38,18 +38,18 @@ def settle_all(store: RunStore, repeats: Repeats, cases: Iterable[Case]) -> None
             settle(store, repeats, case)
 
 
-def spent(store: RunStore) -> float:
+def repeats_time_s(store: RunStore) -> float:
     """Return the seconds that the repeats of a run have taken so far."""
     return sum(attempt.seconds or 0.0 for attempt in store.attempts())
 
 
-def took(store: RunStore) -> dict[str, float]:
+def mean_repeat_s(store: RunStore) -> dict[str, float]:
     """Return the mean seconds of a repeat for each case id."""
     attempts = store.attempts()
-    return mean_seconds((attempt.case, attempt.seconds) for attempt in attempts if attempt.seconds is not None)
+    return mean_repeat_seconds((attempt.case, attempt.seconds) for attempt in attempts if attempt.seconds is not None)
 
 
-class Rounds:
+class RoundRules:
     """Ends cases between two rounds of repeats, when they are decided or the time is spent."""
 
     def __init__(self, store: RunStore, repeats: Repeats, cases: Sequence[Case]) -> None:
@@ -58,7 +58,7 @@ class Rounds:
         self._repeats = repeats
         self._cases = cases
 
-    def before(self, repeat: int) -> dict[str, int]:
+    def settle_before_round(self, repeat: int) -> dict[str, int]:
         """Settle the cases that need not, or cannot, go on; to be called before the first repeat of a round.
 
         Decisions depend only on the rounds before, so that a run that was killed and resumed decides like one that was
@@ -72,14 +72,14 @@ class Rounds:
         """
         if repeat <= self._repeats.least:
             return {}
-        fewer = self._settle_decided(repeat - 1) if repeat - 1 in self._repeats.looks else {}
+        fewer = self._settle_decided(repeat - 1) if repeat - 1 in self._repeats.look_numbers else {}
         return fewer | self._settle_late(repeat)
 
     def _settle_decided(self, done: int) -> dict[str, int]:
-        looks = self._repeats.looks
-        rows = rows_until(self._store, done)
+        looks = self._repeats.look_numbers
+        rows = rows_up_to_round(self._store, done)
         decisions = decide(rows, compare(rows, len(looks)), self._repeats.decide or 0.0)
-        needs = undecided(decisions, self._cases)
+        needs = undecided_cases(decisions, self._cases)
         affordable = self._affordable(needs, done)
         return {
             case.id: self._store.settle(
@@ -95,7 +95,7 @@ class Rounds:
         if left is None:
             return set(wanted)
         affordable: set[str] = set()
-        mean_s = took(self._store)
+        mean_s = mean_repeat_s(self._store)
         for case, needs in sorted(wanted.items(), key=lambda item: item[1]):
             left -= (min(needs, self._repeats.most) - done) * mean_s.get(case, 0.0)
             if left < 0 and affordable:
@@ -106,7 +106,7 @@ class Rounds:
     def _settle_late(self, repeat: int) -> dict[str, int]:
         left = self._time_left()
         open_cases = self._open_cases()
-        mean_s = took(self._store)
+        mean_s = mean_repeat_s(self._store)
         if left is None or not open_cases or sum(mean_s.get(case.id, 0.0) for case in open_cases) <= left:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
@@ -122,7 +122,7 @@ class Rounds:
         if self._repeats.time is None:
             return None
         controls = sum(reading.seconds for reading in self._store.controls())
-        return self._repeats.time / 1e9 - spent(self._store) - controls
+        return self._repeats.time / 1e9 - repeats_time_s(self._store) - controls
 
 
 def _reason(needs: int | None) -> str:

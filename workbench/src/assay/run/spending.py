@@ -15,7 +15,7 @@ LIMITS = ("max_requests", "max_capacity_units")
 """Fields of a job's target that limit what the job spends."""
 
 
-class Spent(NamedTuple):
+class ServiceCharge(NamedTuple):
     """What was spent.
 
     Attributes:
@@ -26,13 +26,13 @@ class Spent(NamedTuple):
     requests: int = 0
     units: float = 0.0
 
-    def __add__(self, other: object) -> "Spent":
+    def __add__(self, other: object) -> "ServiceCharge":
         """Return the sum of both."""
-        assert isinstance(other, Spent)
-        return Spent(self.requests + other.requests, self.units + other.units)
+        assert isinstance(other, ServiceCharge)
+        return ServiceCharge(self.requests + other.requests, self.units + other.units)
 
 
-def spent_by(events: str, hosts: bool) -> Spent:
+def charge_of_repeat(events: str, hosts: bool) -> ServiceCharge:
     """Return what a repeat has spent, according to its engines.
 
     If a phase did not end, its operations count as requests, and its units are unknown and count as 0.
@@ -42,7 +42,7 @@ def spent_by(events: str, hosts: bool) -> Spent:
         hosts: They are from several engines.
     """
     texts = [part.events for part in split_parts(events)] if hosts else [events]
-    total = Spent()
+    total = ServiceCharge()
     for text in texts:
         try:
             total += _spent_by_engine(read_events(lines_of(text)))
@@ -51,8 +51,8 @@ def spent_by(events: str, hosts: bool) -> Spent:
     return total
 
 
-def _spent_by_engine(events: Iterable[object]) -> Spent:
-    ended: dict[int, Spent] = {}
+def _spent_by_engine(events: Iterable[object]) -> ServiceCharge:
+    ended: dict[int, ServiceCharge] = {}
     under_way: dict[int, int] = {}
     for event in events:
         if isinstance(event, IntervalEvent):
@@ -61,41 +61,41 @@ def _spent_by_engine(events: Iterable[object]) -> Spent:
         elif isinstance(event, PhaseEndEvent):
             usage = event.service
             units = (usage.read_units or 0.0) + (usage.write_units or 0.0) if usage else 0.0
-            ended[event.phase] = Spent(sum(host.requests for host in event.connections or ()), units)
-    unfinished = (Spent(count) for phase, count in under_way.items() if phase not in ended)
-    return sum([*ended.values(), *unfinished], Spent())
+            ended[event.phase] = ServiceCharge(sum(host.requests for host in event.connections or ()), units)
+    unfinished = (ServiceCharge(count) for phase, count in under_way.items() if phase not in ended)
+    return sum([*ended.values(), *unfinished], ServiceCharge())
 
 
-class Spending:
+class ChargeTracker:
     """Adds up what was spent at each target."""
 
-    def __init__(self, repeats: Iterable[tuple[str, Spent]] = ()) -> None:
+    def __init__(self, repeats: Iterable[tuple[str, ServiceCharge]] = ()) -> None:
         """Start with what repeats have spent: pairs of target and amount."""
-        self._spent: dict[str, Spent] = {}
+        self._spent: dict[str, ServiceCharge] = {}
         for target, spent in repeats:
-            self.note(target, spent)
+            self.add(target, spent)
 
-    def note(self, target: str, spent: Spent) -> None:
+    def add(self, target: str, spent: ServiceCharge) -> None:
         """Add what a repeat has spent."""
-        self._spent[target] = self._spent.get(target, Spent()) + spent
+        self._spent[target] = self._spent.get(target, ServiceCharge()) + spent
 
-    def left(self, target: str, limits: Mapping[str, int | None]) -> dict[str, int]:
+    def remaining(self, target: str, limits: Mapping[str, int | None]) -> dict[str, int]:
         """Return what is left of each limit that is set; never below 0."""
-        spent = self._spent.get(target, Spent())
+        spent = self._spent.get(target, ServiceCharge())
         used = {"max_requests": spent.requests, "max_capacity_units": spent.units}
         return {name: max(0, int(most - used[name])) for name, most in limits.items() if most is not None}
 
-    def exhausted(self, target: str, job_target: BaseModel, engines: int) -> str:
+    def exhausted_limit(self, target: str, job_target: BaseModel, engines: int) -> str:
         """Return which limit of a target is too low for this many engines, in words; empty if none is."""
-        for name, left in self.left(target, limits_of(job_target)).items():
+        for name, left in self.remaining(target, limits_of(job_target)).items():
             if left < engines:
                 most = getattr(job_target, name)
                 return f"{name} of target {target}, {most:,}: nothing is left of it, and a run keeps its limits"
         return ""
 
-    def limited(self, job: Job, target: str) -> Job:
+    def limited_job(self, job: Job, target: str) -> Job:
         """Return the job with what is left of the limits of its target; engines that share the job share that."""
-        left = self.left(target, limits_of(job.target))
+        left = self.remaining(target, limits_of(job.target))
         if not left:
             return job
         shares = {name: max(1, amount // (job.ranks or 1)) for name, amount in left.items()}

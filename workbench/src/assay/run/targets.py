@@ -7,30 +7,30 @@ from types import MappingProxyType
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
-from assay.kinds.place import Seen, keeper_of
+from assay.kinds.place import Inspection, handler_of
 from assay.launch.binary import Engine, NoAnswerError, probe_device
-from assay.launch.cgroup import find_hierarchy
-from assay.launch.devices import device_words, inspect_device
+from assay.launch.cgroup import find_controller
+from assay.launch.devices import device_summary, inspect_device
 from assay.launch.launcher import Launcher
 from assay.launch.layers import buffered_loop, device_of
-from assay.launch.locks import close_all, hold_device
-from assay.launch.places import Owner, look_at
+from assay.launch.locks import close_all, lock_device
+from assay.launch.places import Owner, inspect_path
 from assay.launch.placing import MARGIN_SECONDS, patience_of
 from assay.launch.questions import probe_target
-from assay.launch.room import by_place, lying
-from assay.model.base import EXIT_REFUSED, AssayError, Code, Say, Warned, warning
-from assay.model.result.layers import in_memory
-from assay.model.result.run import IN_MEMORY, Place
-from assay.model.source import Source
+from assay.launch.room import known_capabilities, mount_info
+from assay.model.base import EXIT_REFUSED, AssayError, Code, PrintLine, WarningLine, warning
+from assay.model.result.layers import is_in_memory
+from assay.model.result.run import MEMORY_FILESYSTEMS, TargetPlace
+from assay.model.source import YamlSource
 from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.model.study.target import Target
 from assay.model.units import about_size
 from assay.plan.capable import backends_by_kind, capability_faults
-from assay.run.below import MachineLayering
+from assay.run.below import MachineLayerFinder
 
-SERVICE = "correct what the study says of it, or see to its service"
-PLACE = "name another place, or see to this one"
+SERVICE_HINT = "correct what the study says of it, or see to its service"
+PLACE_HINT = "name another place, or see to this one"
 
 
 def refuse(problems: Sequence[tuple[str, str]], code: Code | None = None) -> None:
@@ -83,11 +83,11 @@ def probe_targets(
     Raises:
         AssayError: The engine refuses a place.
     """
-    probing = EngineProbing(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy, hosts)
+    probing = EngineProber(engine, launcher, owner.identity, patience_of(study) + MARGIN_SECONDS, destroy, hosts)
     backends = {}
     for name in names:
         try:
-            backends[name] = keeper_of(study.targets[name]).probe(probing)
+            backends[name] = handler_of(study.targets[name]).probe(probing)
         except AssayError as error:
             hung = f"{target_path(study, name)}: storage does not answer: " if isinstance(error, NoAnswerError) else ""
             raise AssayError(
@@ -98,13 +98,13 @@ def probe_targets(
 
 def hint_of(target: Target, error: AssayError) -> str:
     """Return how to mend an engine's error about a target: the error's own hint, or where to look."""
-    return error.hint or (PLACE if target.on_machine else SERVICE)
+    return error.hint or (PLACE_HINT if target.has_kernel_path else SERVICE_HINT)
 
 
-class MachineTaking:
+class MachineLocker:
     """Locks devices for kinds of target, since only one process may use them (`assay.kinds.place.Taking`)."""
 
-    def __init__(self, destroy: bool, say: Say, name: str = "") -> None:
+    def __init__(self, destroy: bool, print_line: PrintLine, name: str = "") -> None:
         """Lock nothing yet.
 
         Args:
@@ -113,22 +113,22 @@ class MachineTaking:
             name: Name of the target; empty if the user has not named it.
         """
         self.destroy = destroy
-        self.say = say
+        self.say = print_line
         self.before = f"target {name}: " if name else ""
 
     def device(self, path: str) -> list[int]:
         """Lock a device, and inspect it again: the path may lead to another device by now."""
-        locks = hold_device(path)
+        locks = lock_device(path)
         try:
             refuse([(f"{self.before}{text}", hint) for text, hint in inspect_device(path, self.destroy)])
         except AssayError:
             close_all(locks)
             raise
-        self.say(f"{self.before}will be overwritten: {device_words(path)}")
+        self.say(f"{self.before}will be overwritten: {device_summary(path)}")
         return locks
 
 
-class EngineProbing:
+class EngineProber:
     """Asks the engine what it can do, for kinds of target (`assay.kinds.place.Probing`)."""
 
     def __init__(
@@ -164,7 +164,7 @@ class EngineProbing:
             raise AssayError(f"the engine has no {kind} targets", "install engine and workbench of the same release")
         return backends[kind]
 
-    def tried(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
+    def probe_target(self, target: BaseModel, may_hang: bool = False, everywhere: bool = False) -> BackendCapabilities:
         """Return what the engine found by trying; on several hosts, what the first host found."""
         text, seconds = target.model_dump_json(), self.patience if may_hang else None
         if not everywhere or not self.hosts:
@@ -185,12 +185,14 @@ class EngineProbing:
         """Return what the engine found by trying a device of this machine."""
         return probe_device(self.engine.path, path)
 
-    def directory(self, kind: str, seen: Seen) -> BackendCapabilities:
+    def directory(self, kind: str, inspection: Inspection) -> BackendCapabilities:
         """Return what the engine can do in a directory of this machine, judging from the layers below."""
-        return by_place(self.general(kind), lying(seen.real_path, seen.space))
+        return known_capabilities(self.general(kind), mount_info(inspection.real_path, inspection.space))
 
 
-def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: Source, file: str) -> None:
+def check_capable(
+    cases: Sequence[Case], backends: dict[str, BackendCapabilities], source: YamlSource, file: str
+) -> None:
     """Refuse cases that cannot be done, before anything is measured.
 
     Args:
@@ -207,49 +209,51 @@ def check_capable(cases: Sequence[Case], backends: dict[str, BackendCapabilities
     code = next((fault.code for fault in faults if fault.code is not None), None)
     refuse([(f"{file}:{problem.line}: {problem.message}", problem.hint) for problem in problems], code)
     if any(case.parameters.cache == "limit" for case in cases):
-        find_hierarchy()
+        find_controller()
 
 
-def looks_at(study: Study, names: Sequence[str]) -> dict[str, Look]:
+def look_at_directories(study: Study, names: Sequence[str]) -> dict[str, Look]:
     """Return what an engine sees of each directory of this machine.
 
     Raises:
         AssayError: The storage does not answer.
     """
-    names_here = [name for name in study.seen_here(names) if study.targets[name].is_directory]
-    return {name: look_at(target_path(study, name), patience=patience_of(study)) for name in names_here}
+    names_here = [name for name in study.inspectable_targets(names) if study.targets[name].is_directory]
+    return {name: inspect_path(target_path(study, name), patience=patience_of(study)) for name in names_here}
 
 
-def make_places(study: Study, backends: dict[str, BackendCapabilities], looks: Mapping[str, Look]) -> tuple[Place, ...]:
+def make_places(
+    study: Study, backends: dict[str, BackendCapabilities], looks: Mapping[str, Look]
+) -> tuple[TargetPlace, ...]:
     """Describe where the targets are, without access to the directories, which may hang."""
     places = []
     for name, backend in backends.items():
         place, target, path = backend.place, study.targets[name], target_path(study, name)
         filesystem = place.filesystem if place else backend.kind
-        layers = keeper_of(target).layers(filesystem, looks.get(name), MachineLayering())
+        layers = handler_of(target).layers(filesystem, looks.get(name), MachineLayerFinder())
         stacked_on = buffered_loop(layers)
         places.append(
-            Place(
+            TargetPlace(
                 target=name,
                 kind=backend.kind,
                 path=path,
                 filesystem=layers[0].name if filesystem == "unknown" and layers else filesystem,
-                memory_backed=filesystem in IN_MEMORY or in_memory(layers),
+                memory_backed=filesystem in MEMORY_FILESYSTEMS or is_in_memory(layers),
                 direct_bypasses_cache=backend.direct_bypasses_cache and stacked_on is None,
                 free_bytes=place.free_bytes if place else None,
                 device=path if target.whole_device else device_of(layers),
                 limits=tuple(place.limits) if place else (),
                 stacked_on=stacked_on,
-                servers=target.host_names,
+                servers=target.server_names,
                 remote=target.keeps_data and not target.through_kernel,
                 layers=layers,
-                started=target.started,
+                started=target.started_server,
             )
         )
     return tuple(places)
 
 
-def space_notes(peak_space: Mapping[str, int], places: Iterable[Place]) -> list[Warned]:
+def space_notes(peak_space: Mapping[str, int], places: Iterable[TargetPlace]) -> list[WarningLine]:
     """Return a line for each target that is too small for a case; such a case will have errors.
 
     Args:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError
 from assay.model.units import about_duration
-from assay.plan.estimate import StudyEstimate, key_of
+from assay.plan.estimate import StudyEstimate, work_key
 from assay.run.planned import Plan
 
 if TYPE_CHECKING:
@@ -26,18 +26,18 @@ GAP_SECONDS = 0.12
 """Time between two repeats: storing, cleaning, the next job."""
 END_SECONDS = 1.5
 """Time after the last repeat: judging, the series and the answer."""
-FIRST_RANGE, KNOWN_RANGE = (0.6, 2.0), (0.75, 1.35)
+FIRST_RUN_RANGE, LATER_RUN_RANGE = (0.6, 2.0), (0.75, 1.35)
 """Range of a run's length relative to the prediction: for the first run of a study, and for later runs."""
 BUSY_SHARE = 0.3
 """Share of a run that other processes on the CPUs slow down; a guess. At the end of the range all of it is slowed."""
-MOST_KNOWN = 0.5
+LEAST_KNOWN_SHARE = 0.5
 """Share of the cases that an earlier run must have measured to count."""
-RECENT = 20
+MOST_TRIED_RUNS = 20
 """Most runs of a study that are tried, the newest first."""
 
 
 @dataclass(frozen=True)
-class Past:
+class PastRun:
     """How long an earlier run of the same study took on this machine, in seconds.
 
     Attributes:
@@ -58,7 +58,7 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Whole:
+class RunTime:
     """How long a run takes, in seconds.
 
     Attributes:
@@ -80,7 +80,7 @@ class Whole:
         return f"about {about_duration(self.about)} ({span}) from start to end; {self.basis}"
 
 
-def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
+def predict_run_time(plan: Plan, estimate: StudyEstimate, past: PastRun | None) -> RunTime:
     """Predict the time of a whole run on this machine under its present load.
 
     Args:
@@ -90,50 +90,50 @@ def whole_time(plan: Plan, estimate: StudyEstimate, past: Past | None) -> Whole:
     """
     study, cases = plan.study, plan.cases
     known = {} if past is None else past.repeats
-    seconds = [known.get(key_of(case), item.seconds) for case, item in zip(cases, estimate.cases, strict=True)]
-    share = sum(key_of(case) in known for case in cases) / max(len(cases), 1)
-    if past is None or share < MOST_KNOWN:
-        past = Past("", {}, _before(plan) + estimate.ceilings_before, GAP_SECONDS, END_SECONDS, 0.0)
-        spread, basis = FIRST_RANGE, "by assumed speeds"
+    seconds = [known.get(work_key(case), item.seconds) for case, item in zip(cases, estimate.cases, strict=True)]
+    share = sum(work_key(case) in known for case in cases) / max(len(cases), 1)
+    if past is None or share < LEAST_KNOWN_SHARE:
+        past = PastRun("", {}, _before(plan) + estimate.ceilings_before, GAP_SECONDS, END_SECONDS, 0.0)
+        spread, basis = FIRST_RUN_RANGE, "by assumed speeds"
     else:
-        spread, basis = KNOWN_RANGE, f"as run {past.run} took"
+        spread, basis = LATER_RUN_RANGE, f"as run {past.run} took"
     round_s = sum(seconds) + past.between * len(cases)
     least, most = (round_s * count for count in (study.repeating.least, study.repeats))
     if study.repeating.time is not None:
         most = min(most, max(least, study.repeating.time / 1e9))
     schedule_s = 0.0 if study.schedule is None else study.schedule.over / 1e9
     outside = past.before + past.after + estimate.ceilings_later
-    busy = busy_share() if past.load is None else (1 + busy_share()) / (1 + past.load) - 1
+    busy = load_per_cpu() if past.load is None else (1 + load_per_cpu()) / (1 + past.load) - 1
     basis += f", on a machine with {load_words()}"
     busy = max(0.0, busy)
     low, high = max(least, schedule_s) + outside, max(most, schedule_s) + outside
     about = (low + high) / 2 * (1 + busy * BUSY_SHARE)
-    return Whole(low * spread[0], about, high * spread[1] * (1 + busy), basis)
+    return RunTime(low * spread[0], about, high * spread[1] * (1 + busy), basis)
 
 
 def _before(plan: Plan) -> float:
     """Return the seconds until the first repeat, without ceilings, if no run of the study is known."""
     study = plan.study
-    servers = {name for target in plan.places for name in study.targets[target].host_names}
-    if study.local and not servers and not any(target.started for target in study.targets.values()):
+    servers = {name for target in plan.places for name in study.targets[target].server_names}
+    if study.is_local and not servers and not any(target.started_server for target in study.targets.values()):
         return START_SECONDS
     from assay.site.choose import site_of
 
     clients = max((case.parameters.hosts for case in plan.cases), default=1)
     try:
-        seconds = START_SECONDS + site_of(study, plan.folder).takes(clients)
+        seconds = START_SECONDS + site_of(study, plan.folder).startup_seconds(clients)
     except AssayError:
         # The code that needs the site reports what is wrong with it.
         seconds = START_SECONDS
     if study.network == "measure" and servers:
-        from assay.run.wires import SHORT
+        from assay.run.wires import SHORT_OPTIONS
         from assay.wires.preflight import estimate_seconds
 
-        seconds += estimate_seconds(clients, len(servers), SHORT)
+        seconds += estimate_seconds(clients, len(servers), SHORT_OPTIONS)
     return seconds
 
 
-def busy_share() -> float:
+def load_per_cpu() -> float:
     """Return the processes that run or wait for each CPU, by the least load average, since a burst may soon end."""
     return min(os.getloadavg()) / (os.cpu_count() or 1)
 
@@ -144,7 +144,7 @@ def load_words() -> str:
     return f"load {min(os.getloadavg()):.1f} on {cpus} CPU{'s' * (cpus != 1)}"
 
 
-def past_of(out: Path, study: str) -> Past | None:
+def find_past_run(out: Path, study: str) -> PastRun | None:
     """Return the times of the newest complete run of a study on this machine; None if there is none that can be read.
 
     Args:
@@ -170,10 +170,10 @@ def _folders_of(out: Path, study: str) -> Iterator[Path]:
         names = sorted((entry.name for entry in os.scandir(out) if entry.name.endswith(f"-{study}")), reverse=True)
     except OSError:
         return
-    yield from (out / name for name in names[:RECENT])
+    yield from (out / name for name in names[:MOST_TRIED_RUNS])
 
 
-def _past(store: "RunStore") -> Past | None:
+def _past(store: "RunStore") -> PastRun | None:
     info = store.info()
     if not info.status.startswith("complete") or info.finished_at is None:
         return None
@@ -182,13 +182,13 @@ def _past(store: "RunStore") -> Past | None:
     ended = [item for item in store.attempts() if item.seconds is not None]
     if not ended:
         return None
-    keys = {case.id: key_of(case) for case in store.cases()}
+    keys = {case.id: work_key(case) for case in store.cases()}
     times: dict[tuple[object, ...], list[float]] = {}
     for item in ended:
         times.setdefault(keys[item.case], []).append(item.seconds or 0.0)
     ends = [item.started_at + (item.seconds or 0.0) for item in ended]
     pauses = [later.started_at - end for end, later in zip(ends, ended[1:], strict=False)]
-    return Past(
+    return PastRun(
         run=store.folder.name,
         repeats={key: sum(seconds) / len(seconds) for key, seconds in times.items()},
         before=max(0.0, ended[0].started_at - info.created_at),

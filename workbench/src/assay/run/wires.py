@@ -4,20 +4,22 @@ from dataclasses import replace
 
 from assay.analyse.network import network_findings
 from assay.launch.shell import make_shell
-from assay.model.base import Say
-from assay.model.result.network import Network
+from assay.model.base import PrintLine
+from assay.model.result.network import NetworkMeasurements
 from assay.model.site.host import THIS_HOST
 from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.run.fleet import Fleet
-from assay.run.preflight_places import from_study
-from assay.wires.preflight import Options, estimate_seconds, run_preflight
+from assay.run.preflight_places import servers_of_study
+from assay.wires.preflight import PreflightOptions, estimate_seconds, run_preflight
 
-SHORT = Options(seconds=1, streams=(4,))
+SHORT_OPTIONS = PreflightOptions(seconds=1, streams=(4,))
 """Options of the short measurement before each run; `assay preflight` takes longer."""
 
 
-def measure_network(study: Study, fleet: Fleet | None, say: Say, limit: float | None = None) -> Network | None:
+def measure_network(
+    study: Study, fleet: Fleet | None, print_line: PrintLine, limit: float | None = None
+) -> NetworkMeasurements | None:
     """Measure bandwidth, round trips and packet sizes; None without a server to measure to.
 
     Args:
@@ -27,22 +29,22 @@ def measure_network(study: Study, fleet: Fleet | None, say: Say, limit: float | 
         limit: Seconds that it may take; longer measurements are left out. None for no limit.
     """
     hosts = fleet.hosts if fleet is not None else (THIS_HOST,)
-    servers = from_study(study, fleet.entered if fleet is not None else hosts)
+    servers = servers_of_study(study, fleet.enterable_hosts if fleet is not None else hosts)
     if not servers:
         return None
     counts = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"
-    closed = sum(server.closed for server in servers)
-    variants = (SHORT, replace(SHORT, bandwidth=False))
+    closed = sum(server.is_latency_only for server in servers)
+    variants = (SHORT_OPTIONS, replace(SHORT_OPTIONS, bandwidth=False))
     lengths = [estimate_seconds(len(hosts), len(servers), options, closed) for options in variants]
     fits = [place for place, seconds in enumerate(lengths) if limit is None or seconds <= limit]
     if not fits:
-        say(f"no time to measure the network between {counts}")
+        print_line(f"no time to measure the network between {counts}")
         return None
     options, about = variants[fits[0]], "" if limit is not None else f", about {about_duration(lengths[0])}"
     only_distances = closed == len(servers) or not options.bandwidth
     what = f"how far apart {counts} are" if only_distances else f"what {counts} can exchange"
-    say(f"network first: {what}{about}")
+    print_line(f"network first: {what}{about}")
     network = run_preflight([make_shell(host) for host in hosts], servers, options)
     for finding in network_findings(network).findings:
-        say(f"network: {finding.text}. {finding.remedy}")
+        print_line(f"network: {finding.text}. {finding.remedy}")
     return network

@@ -20,9 +20,9 @@ from string import Template
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import how_to_install
-from assay.model.own_program import own_words
-from assay.model.site.serving import Server
-from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, ServerKind, Step
+from assay.model.own_program import own_command
+from assay.model.site.serving import BoxServer
+from assay.servers.kinds import ACCESS, OFFERS, SECRET_KEY, CommandStep, ServerKind
 
 Words = Mapping[str, str]
 SECRET = "password"
@@ -30,7 +30,7 @@ SECRET = "password"
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerPlace:
     """Where one server runs, and the other servers of its kind.
 
     Attributes:
@@ -59,13 +59,13 @@ class Place:
         return self.configuration.with_suffix(".log")
 
     @property
-    def first(self) -> bool:
+    def is_first(self) -> bool:
         """Whether it is the first server of its kind."""
         return next(iter(self.peers), self.host) == self.host
 
 
 @dataclass(frozen=True)
-class Command:
+class ServerCommand:
     """A command with all words filled in.
 
     Attributes:
@@ -74,13 +74,13 @@ class Command:
     """
 
     argv: tuple[str, ...]
-    given: str = field(default="", repr=False)
+    stdin_text: str = field(default="", repr=False)
 
 
-class Filled:
+class FilledServer:
     """A kind of server, filled in for one host."""
 
-    def __init__(self, kind: ServerKind, server: Server, place: Place) -> None:
+    def __init__(self, kind: ServerKind, server: BoxServer, place: ServerPlace) -> None:
         """Fill in the words, and find the paths that the description looks for.
 
         Raises:
@@ -104,7 +104,7 @@ class Filled:
         """
         return fill(self.kind.configuration, {**self.words, **self._parts()})
 
-    def commands(self, steps: Iterable[Step]) -> list[Command]:
+    def commands(self, steps: Iterable[CommandStep]) -> list[ServerCommand]:
         """Return the commands of those steps that apply to this server.
 
         Raises:
@@ -112,12 +112,12 @@ class Filled:
         """
         words, found = {**self.words, **self._parts()}, []
         for step in steps:
-            if step.on == "first" and not self.place.first:
+            if step.on == "first" and not self.place.is_first:
                 continue
             for own in self.things[step.each] if step.each is not None else [{}]:
                 public_words = {name: value for name, value in own.items() if name != SECRET}
                 argv = tuple(fill(word, {**words, **public_words}) for word in step.run)
-                found.append(Command(argv, fill(step.given, {**words, **own})))
+                found.append(ServerCommand(argv, fill(step.given, {**words, **own})))
         return found
 
     def services(self) -> list[str]:
@@ -128,7 +128,7 @@ class Filled:
     def _words(self) -> dict[str, str]:
         addresses, place = list(self.place.peers.values()), self.place
         words = {
-            **found_words(self.kind),
+            **find_words(self.kind),
             **{name: self.server.options.get(name, values[0]) for name, values in self.kind.options.items()},
             **{name: self.server.options.get(name, "") for name in self.kind.numbers},
             "host": place.host,
@@ -138,13 +138,18 @@ class Filled:
             "configuration": str(place.configuration),
             "log": str(place.log),
             "python": sys.executable,
-            "assay": shlex.join(own_words()),
+            "assay": shlex.join(own_command()),
             "members": ",".join(addresses) or place.address,
             "first": next(iter(addresses), place.address),
         }
         port, server = place.port or self.kind.port, self.server
         words |= {"port": str(port)} if port else {}
-        stated = {"data": server.data, "mount": server.mount, "source": server.passed, "upstream": place.upstream}
+        stated = {
+            "data": server.data,
+            "mount": server.mount,
+            "source": server.upstream_name,
+            "upstream": place.upstream,
+        }
         return words | {word: value for word, value in stated.items() if value}
 
     def _parts(self) -> dict[str, str]:
@@ -171,7 +176,7 @@ class Filled:
         return found
 
 
-def found_words(kind: ServerKind) -> dict[str, str]:
+def find_words(kind: ServerKind) -> dict[str, str]:
     """Return the words of `find`, each with the first path that exists.
 
     Raises:
@@ -181,12 +186,12 @@ def found_words(kind: ServerKind) -> dict[str, str]:
     for word, patterns in kind.find.items():
         matches = [match for pattern in patterns for match in sorted(map(str, Path("/").glob(pattern.lstrip("/"))))]
         if not matches:
-            raise AssayError(f"{kind.kind}: none of {', '.join(patterns)} is there", how_to_get(kind), EXIT_REFUSED)
+            raise AssayError(f"{kind.kind}: none of {', '.join(patterns)} is there", install_hint(kind), EXIT_REFUSED)
         words[word] = matches[0]
     return words
 
 
-def how_to_get(kind: ServerKind) -> str:
+def install_hint(kind: ServerKind) -> str:
     """Return how to install the server, as a hint."""
     ways = [f"apt-get install {' '.join(kind.packages)}"] if kind.packages else []
     ways += [how_to_install(kind.python)] if kind.python else []

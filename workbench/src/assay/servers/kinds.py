@@ -11,11 +11,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from assay.model.base import AssayError
 from assay.model.files import read_model
 from assay.model.frozen import Frozen
-from assay.model.named import read_named
-from assay.model.site.serving import Server
+from assay.model.named import read_user_file
+from assay.model.site.serving import BoxServer
 from assay.model.study.axis import fault
-from assay.model.units import one_of
-from assay.model.written import MOST_BYTES
+from assay.model.units import choices_hint
+from assay.model.written import MAX_FILE_BYTES
 
 FOLDER = Path(__file__).parent
 OWN_FOLDER = "ASSAY_SERVERS"
@@ -28,7 +28,7 @@ OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "b
 """Thing that a server can offer -> key of a server in a box file that lists those things."""
 ACCESS, SECRET_KEY = "assay", "assay-in-a-box"
 """Access keys for servers that require some. No secret: everyone in the box or on this machine may use them."""
-STATED = {
+PLACE_KEYS = {
     "data": ("keeps what it has in a directory", "/export"),
     "mount": ("mounts what it offers at a directory", "/files"),
     "source": ("passes on what another server has", "server1:my-bucket"),
@@ -37,7 +37,7 @@ STATED = {
 _PASSWORD = re.compile(r"\$(password\b|\{password\})")
 
 
-class Step(Frozen):
+class CommandStep(Frozen):
     """A command in a description."""
 
     run: Words = Field(min_length=1, description="The command.")
@@ -53,7 +53,7 @@ def _parse_step(written: Any) -> Any:
     return {"run": written} if isinstance(written, list | tuple) else written
 
 
-Steps = tuple[Annotated[Step, BeforeValidator(_parse_step)], ...]
+Steps = tuple[Annotated[CommandStep, BeforeValidator(_parse_step)], ...]
 
 
 class ServerKind(Frozen):
@@ -125,12 +125,12 @@ class ServerKind(Frozen):
         return self
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[CommandStep, ...]:
         """The commands of all stages."""
         return (*self.before, *self.start, *self.then)
 
     @property
-    def not_alone(self) -> str:
+    def box_only_reason(self) -> str:
         """Why it cannot be started outside of a box, on this machine itself; empty if it can."""
         if self.only_in_box:
             return self.only_in_box
@@ -155,7 +155,7 @@ class ServerKind(Frozen):
         """Whether it uses a word such as `mount`, whose value only a box file has."""
         return any(re.search(rf"\$({word}\b|{{{word}}})", text) for text in self.texts)
 
-    def takes(self, thing: str) -> bool:
+    def has_part_for(self, thing: str) -> bool:
         """Whether its configuration or a command has a part for each `thing`, such as each bucket."""
         return getattr(self, thing) is not None or any(step.each == thing for step in self.steps)
 
@@ -180,14 +180,14 @@ def load_kind(name: str) -> ServerKind:
     """
     paths = _kind_paths()
     if name not in paths:
-        raise AssayError(f"no kind of server is called `{name}`", one_of(name, sorted(paths)))
+        raise AssayError(f"no kind of server is called `{name}`", choices_hint(name, sorted(paths)))
     return _read(paths[name])
 
 
 @functools.cache
 def _read(path: Path) -> ServerKind:
     own = path.parent == FOLDER
-    data = path.read_bytes() if own else read_named(path, f"cannot read {path}", "see its rights", MOST_BYTES)
+    data = path.read_bytes() if own else read_user_file(path, f"cannot read {path}", "see its rights", MAX_FILE_BYTES)
     kind = read_model(ServerKind, data, str(path), GUIDE, "kind of server")
     if kind.kind != path.stem:
         raise AssayError(f"{path}: it says `kind: {kind.kind}`", "name the file after the kind")
@@ -201,19 +201,21 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
         AssayError: There is no such kind, or its file is invalid.
     """
     kind = load_kind(name) if name in kind_names() else None
-    if kind is not None and kind.takes(thing) and not kind.not_alone:
+    if kind is not None and kind.has_part_for(thing) and not kind.box_only_reason:
         # The other files are not read: the command should start quickly.
         return None
-    able = [other for other in kind_names() if (known := load_kind(other)).takes(thing) and not known.not_alone]
+    able = [
+        other for other in kind_names() if (known := load_kind(other)).has_part_for(thing) and not known.box_only_reason
+    ]
     if kind is None:
-        raise AssayError(f"no kind of server is called `{name}`", one_of(name, able))
+        raise AssayError(f"no kind of server is called `{name}`", choices_hint(name, able))
     hint = f"write server: {' or '.join(able)}"
-    if not kind.takes(thing):
+    if not kind.has_part_for(thing):
         return f"{name} offers no {thing}s", hint
-    return f"{name} runs in a testbed only: {kind.not_alone}", f"{hint}; {GUIDE} says how to have it in a testbed"
+    return f"{name} runs in a testbed only: {kind.box_only_reason}", f"{hint}; {GUIDE} says how to have it in a testbed"
 
 
-def check_server(server: Server, where: str) -> None:
+def check_server(server: BoxServer, where: str) -> None:
     """Check that the kind of a server exists and that it can offer what the box file requires.
 
     Args:
@@ -224,7 +226,7 @@ def check_server(server: Server, where: str) -> None:
         AssayError: A check failed.
     """
     kind = load_kind(server.kind)
-    able = [key for thing, key in OFFERS.items() if kind.takes(thing)]
+    able = [key for thing, key in OFFERS.items() if kind.has_part_for(thing)]
     if able and not server.offers:
         raise AssayError(f"{where}: {server.kind} is to offer nothing", f"add to the server `{able[0]}: [NAME]`")
     for key in OFFERS.values():
@@ -243,9 +245,9 @@ def check_server(server: Server, where: str) -> None:
             raise AssayError(
                 f"{where}: {server.kind} has no {name}: {value}", f"write {' or '.join(kind.options[name])}"
             )
-    if server.users and not kind.takes("user"):
+    if server.users and not kind.has_part_for("user"):
         raise AssayError(f"{where}: {server.kind} has no users", "leave out `users`")
-    for key, (what, example) in STATED.items():
+    for key, (what, example) in PLACE_KEYS.items():
         stated, needed = getattr(server, key) is not None, kind.needs(key)
         if needed and not stated:
             raise AssayError(

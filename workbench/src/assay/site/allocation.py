@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
-from assay.model.base import EXIT_REFUSED, AssayError, Say
-from assay.model.named import read_named
-from assay.model.site.host import MOST_HOSTS, Host, is_host_name
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine
+from assay.model.named import read_user_file
+from assay.model.site.host import MAX_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
-from assay.model.units import UnitError, one_of, shown
-from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
+from assay.model.units import UnitError, choices_hint, display_value
+from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
 
 MOST_BYTES = 1 << 20
 """Largest host file that is read."""
@@ -31,10 +31,10 @@ class Scheduler:
     """
 
     name: str
-    job: str
-    nodes: str
-    listed: str
-    facts: Mapping[str, str]
+    job_variable: str
+    hosts_variable: str
+    host_format: str
+    fact_variables: Mapping[str, str]
 
 
 SCHEDULERS = (
@@ -62,13 +62,15 @@ SCHEDULERS = (
 
 def current_scheduler(environment: Mapping[str, str] = os.environ) -> Scheduler | None:
     """Return the scheduler in whose job this process runs; None outside a job."""
-    return next((one for one in SCHEDULERS if environment.get(one.job) and environment.get(one.nodes)), None)
+    return next(
+        (one for one in SCHEDULERS if environment.get(one.job_variable) and environment.get(one.hosts_variable)), None
+    )
 
 
 class AllocationSite:
     """Hosts of an allocation, which exists before this process starts and after it ends."""
 
-    more = "ask the scheduler for more nodes"
+    more_hosts_hint = "ask the scheduler for more nodes"
 
     def __init__(self, environment: Mapping[str, str] = os.environ, left_out: Collection[str] = ()) -> None:
         """Read nothing yet.
@@ -85,39 +87,41 @@ class AllocationSite:
         return {}
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """See `Site`."""
         return ()
 
     def check(self, needed: int) -> None:
         """See `Site`. Outside a job the hosts are not known yet, so nothing is checked."""
         if current_scheduler(self._environment) is not None:
-            refuse_too_few(needed, [host.name for host in self._hosts()], self.more)
+            refuse_too_few(needed, [host.name for host in self._hosts()], self.more_hosts_hint)
 
-    def ready(self, needed: int) -> None:
+    def check_ready(self, needed: int) -> None:
         """See `Site`: same as `check`. Outside a job, a job is still to be submitted."""
         self.check(needed)
 
-    def takes(self, needed: int) -> float:
+    def startup_seconds(self, needed: int) -> float:
         """See `Site`."""
-        return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
+        return REACH_SECONDS * (1 + needed / PARALLEL_HOSTS)
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`; nothing has to be made."""
         hosts = self._hosts()
         scheduler = current_scheduler(self._environment)
         assert scheduler is not None
-        facts = {"scheduler": scheduler.name, "job": self._environment[scheduler.job]}
-        facts |= {fact: value for fact, name in scheduler.facts.items() if (value := self._environment.get(name))}
-        say(f"{scheduler.name} job {facts['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
+        facts = {"scheduler": scheduler.name, "job": self._environment[scheduler.job_variable]}
+        facts |= {
+            fact: value for fact, name in scheduler.fact_variables.items() if (value := self._environment.get(name))
+        }
+        print_line(f"{scheduler.name} job {facts['job']}: {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}")
         first, *others = self._slots(scheduler).items()
         if first[0] == hosts[0].name and first[1] == 1 and others and min(count for _, count in others) > 1:
-            say(
+            print_line(
                 f"note: {first[0]} has one slot, the others more: if jobs only start there, write allocation!{first[0]}"
             )
-        return Standing(hosts, environment={"allocation": facts})
+        return SiteState(hosts, server_facts={"allocation": facts})
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """Do nothing: `up` made nothing."""
 
     def _hosts(self) -> tuple[Host, ...]:
@@ -128,33 +132,37 @@ class AllocationSite:
                 'use `assay run STUDY --slurm "-N 4 -t 1:00:00"`, or start it in a job of Slurm, PBS or LSF',
                 EXIT_REFUSED,
             )
-        kind = "slurm" if scheduler.listed == "set" else "ssh"
+        kind = "slurm" if scheduler.host_format == "set" else "ssh"
         slots = self._slots(scheduler)
         if unknown := [name for name in self._left_out if name not in slots]:
-            hint = one_of(unknown[0], list(slots)[:20])
+            hint = choices_hint(unknown[0], list(slots)[:20])
             raise AssayError(f"hosts: {unknown[0]} is none of the allocation", hint, EXIT_REFUSED)
         names = [name for name in slots if name not in self._left_out]
         wrong = next((name for name in names if not is_host_name(name)), None)
-        if wrong is not None or not 0 < len(names) <= MOST_HOSTS:
-            fault = f"has {len(names)} hosts" if wrong is None else f"{shown(wrong)} is not a host name"
-            raise AssayError(f"{scheduler.nodes}: {fault}", f"1 to {MOST_HOSTS} hosts work together", EXIT_REFUSED)
+        if wrong is not None or not 0 < len(names) <= MAX_HOSTS:
+            fault = f"has {len(names)} hosts" if wrong is None else f"{display_value(wrong)} is not a host name"
+            raise AssayError(
+                f"{scheduler.hosts_variable}: {fault}", f"1 to {MAX_HOSTS} hosts work together", EXIT_REFUSED
+            )
         return tuple(Host.model_validate({"name": name, "kind": kind}) for name in names)
 
     def _slots(self, scheduler: Scheduler) -> dict[str, int]:
         """Return host -> number of its slots, 1 where the scheduler does not state it, in the scheduler's order."""
-        written = self._environment[scheduler.nodes]
-        if scheduler.listed == "set":
+        written = self._environment[scheduler.hosts_variable]
+        if scheduler.host_format == "set":
             try:
-                return dict.fromkeys(expand_nodes(written, MOST_HOSTS), 1)
+                return dict.fromkeys(expand_nodes(written, MAX_HOSTS), 1)
             except UnitError as error:
-                raise error.at(scheduler.nodes, EXIT_REFUSED) from None
-        if scheduler.listed == "words":
+                raise error.at(scheduler.hosts_variable, EXIT_REFUSED) from None
+        if scheduler.host_format == "words":
             return Counter(written.split())
-        if scheduler.listed == "pairs":
+        if scheduler.host_format == "pairs":
             names, counts = written.split()[::2], written.split()[1::2]
             return {name: int(count) if count.isdecimal() else 1 for name, count in zip(names, counts, strict=False)}
         hint = "the scheduler names its hosts there"
-        text = read_named(written, f"{scheduler.nodes}: {written}", hint, MOST_BYTES).decode("utf-8", "replace")
+        text = read_user_file(written, f"{scheduler.hosts_variable}: {written}", hint, MOST_BYTES).decode(
+            "utf-8", "replace"
+        )
         found: Counter[str] = Counter()
         for name, *rest in filter(None, map(str.split, text.splitlines())):
             # LSF may write the number of slots behind each name.

@@ -7,7 +7,7 @@ from assay.site.local import LocalSite
 from assay.site.site import Site
 
 
-def site_of(study: Study, base: Path, kept: bool = False) -> Site:
+def site_of(study: Study, base: Path, is_run_folder: bool = False) -> Site:
     """Return the site that a study names.
 
     Args:
@@ -18,13 +18,13 @@ def site_of(study: Study, base: Path, kept: bool = False) -> Site:
     if study.testbed is not None:
         from assay.site.box.site import BoxSite
 
-        return BoxSite(study.testbed, study.hosts, base, kept, study.targets)
-    if study.hosts.allocated:
+        return BoxSite(study.testbed, study.hosts, base, is_run_folder, study.targets)
+    if study.hosts.is_allocated:
         from assay.site.allocation import AllocationSite
 
-        return AllocationSite(left_out=study.hosts.left_out)
-    if study.local:
+        return AllocationSite(left_out=study.hosts.excluded_hosts)
+    if study.is_local:
         return LocalSite(study.targets)
     from assay.site.inventory.site import InventorySite
 
-    return InventorySite(study.hosts, base, kept)
+    return InventorySite(study.hosts, base, is_run_folder)

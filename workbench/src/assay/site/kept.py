@@ -9,7 +9,7 @@ from assay.model.base import AssayError
 
 
 @contextlib.contextmanager
-def as_named(kept: Path, name: str) -> Iterator[None]:
+def errors_as_named(copy: Path, name: str) -> Iterator[None]:
     """Report errors in the stored copy of a file under the name that the study gives it.
 
     Args:
@@ -19,5 +19,5 @@ def as_named(kept: Path, name: str) -> Iterator[None]:
     try:
         yield
     except AssayError as error:
-        message = re.sub(rf"({re.escape(str(kept))}|^{re.escape(kept.name)})(?=:|$)", lambda _: name, error.message)
+        message = re.sub(rf"({re.escape(str(copy))}|^{re.escape(copy.name)})(?=:|$)", lambda _: name, error.message)
         raise AssayError(message, error.hint, error.exit_code) from None

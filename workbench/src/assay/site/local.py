@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
 from assay.model.site.host import THIS_HOST
 from assay.model.study.target import Target
-from assay.site.site import SERVER_SECONDS, Standing
+from assay.site.site import SERVER_SECONDS, SiteState
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class LocalSite:
     """This machine generates the load, and runs the servers that targets name (`Target.started`)."""
 
-    more = "add a line such as `hosts: client[1-8]`"
+    more_hosts_hint = "add a line such as `hosts: client[1-8]`"
 
     def __init__(self, targets: Mapping[str, Target] = MappingProxyType({})) -> None:
         """Start nothing yet.
@@ -29,8 +29,8 @@ class LocalSite:
         self._wanted: dict[str, list[str]] = {}
         """Kind of server -> names of the targets that use it."""
         for name, target in targets.items():
-            if target.started:
-                self._wanted.setdefault(target.started, []).append(name)
+            if target.started_server:
+                self._wanted.setdefault(target.started_server, []).append(name)
         self._targets = targets
         self._running: dict[str, StartedServer] = {}
         self._stack = contextlib.ExitStack()
@@ -41,16 +41,16 @@ class LocalSite:
         return {}
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """See `Site`."""
         return ()
 
     def check(self, needed: int) -> None:
         """See `Site`: there is only one host."""
         if needed > 1:
-            raise AssayError(f"the study needs {needed} hosts, but names none", self.more, EXIT_REFUSED)
+            raise AssayError(f"the study needs {needed} hosts, but names none", self.more_hosts_hint, EXIT_REFUSED)
 
-    def ready(self, _needed: int) -> None:
+    def check_ready(self, _needed: int) -> None:
         """See `Site`: the servers must be installed."""
         if self._wanted:
             from assay.site.started import check_installed
@@ -58,58 +58,58 @@ class LocalSite:
             for kind in self._wanted:
                 check_installed(kind)
 
-    def takes(self, _needed: int) -> float:
+    def startup_seconds(self, _needed: int) -> float:
         """See `Site`."""
         return SERVER_SECONDS * len(self._wanted)
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`; each kind of server is one process, which all its targets share."""
         from assay.journal.entry import SERVER
         from assay.journal.own import remove_orphans
 
         remove_orphans({SERVER: _remove_left})
         if not self._wanted:
-            return Standing((THIS_HOST,), here=True)
+            return SiteState((THIS_HOST,), is_local=True)
         try:
-            self._start(say)
+            self._start(print_line)
             return self._state()
         except BaseException:
             self._stack.close()
             raise
 
-    def _start(self, say: Say) -> None:
-        from assay.journal.own import own_journal
-        from assay.site.started import started
+    def _start(self, say: PrintLine) -> None:
+        from assay.journal.own import process_journal
+        from assay.site.started import running_server
 
-        journal = self._stack.enter_context(own_journal())
+        journal = self._stack.enter_context(process_journal())
         for kind, names in self._wanted.items():
             say(
                 f"server {kind} starts on this machine, for {', '.join(names)}: the numbers are about it, not about AWS"
             )
-            self._running[kind] = self._stack.enter_context(started(kind, journal, say))
+            self._running[kind] = self._stack.enter_context(running_server(kind, journal, say))
 
-    def _state(self) -> Standing:
-        from assay.site.started import KEYS
+    def _state(self) -> SiteState:
+        from assay.site.started import SERVER_CREDENTIALS
 
         served = [(name, self._running[kind]) for kind, names in self._wanted.items() for name in names]
-        return Standing(
+        return SiteState(
             (THIS_HOST,),
-            targets={name: self._targets[name].served_at(server.port) for name, server in served},
-            environment={f"server {kind}": server.facts for kind, server in self._running.items()},
-            variables={name: KEYS for name, _ in served},
-            here=True,
+            targets={name: self._targets[name].at_port(server.port) for name, server in served},
+            server_facts={f"server {kind}": server.facts for kind, server in self._running.items()},
+            engine_variables={name: SERVER_CREDENTIALS for name, _ in served},
+            is_local=True,
         )
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """See `Site`; prints which servers had ended before."""
         for kind, server in self._running.items():
-            if server.ended:
-                say(warning(f"server {kind} was gone before the run was over: {server.ended}"))
+            if server.end_reason:
+                print_line(warning(f"server {kind} was gone before the run was over: {server.end_reason}"))
         self._running = {}
         self._stack.close()
 
 
 def _remove_left(entry: "Entry") -> list[str]:
-    from assay.site.started import remove_left
+    from assay.site.started import remove_leftover_server
 
-    return remove_left(entry)
+    return remove_leftover_server(entry)

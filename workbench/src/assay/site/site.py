@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from assay.model.base import EXIT_REFUSED, AssayError, Say
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine
 from assay.model.site.host import Host, HostMount
 from assay.model.study.target import Target
 
 
 @dataclass(frozen=True)
-class Standing:
+class SiteState:
     """What a site provides while it is up.
 
     Attributes:
@@ -31,16 +31,16 @@ class Standing:
 
     clients: tuple[Host, ...]
     servers: tuple[Host, ...] = ()
-    made: tuple[Host, ...] = ()
-    known: tuple[Host, ...] = ()
+    created_hosts: tuple[Host, ...] = ()
+    other_hosts: tuple[Host, ...] = ()
     targets: Mapping[str, Target] = field(default_factory=dict)
-    environment: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    server_facts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    engine_variables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     mounts: Mapping[str, Sequence[HostMount]] = field(default_factory=dict)
-    here: bool = False
+    is_local: bool = False
 
 
-REACH_SECONDS, REACHED_AT_ONCE = 1.5, 8
+REACH_SECONDS, PARALLEL_HOSTS = 1.5, 8
 """Seconds to reach a host by ssh and copy the engine to it, and how many hosts are reached in parallel."""
 SERVER_SECONDS = 1.0
 """Time until a started server answers. Measured: 0.2 to 3 s; moto, DynamoDB and GlusterFS take longest."""
@@ -50,7 +50,7 @@ class Site(Protocol):
     """Where hosts, servers and targets come from."""
 
     @property
-    def more(self) -> str:
+    def more_hosts_hint(self) -> str:
         """How to get more hosts, as a hint in a message."""
         ...
 
@@ -60,7 +60,7 @@ class Site(Protocol):
         ...
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """Mount points of the site on the hosts that may generate the load."""
         ...
 
@@ -75,7 +75,7 @@ class Site(Protocol):
         """
         ...
 
-    def ready(self, needed: int) -> None:
+    def check_ready(self, needed: int) -> None:
         """Check that the site could come up now: its files, programs and rights. No other host is contacted.
 
         Args:
@@ -86,7 +86,7 @@ class Site(Protocol):
         """
         ...
 
-    def takes(self, needed: int) -> float:
+    def startup_seconds(self, needed: int) -> float:
         """Estimate the seconds that coming up takes on an idle machine.
 
         Args:
@@ -94,7 +94,7 @@ class Site(Protocol):
         """
         ...
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """Bring the site up. Everything is recorded before it is made, and removed if this fails.
 
         Raises:
@@ -102,13 +102,13 @@ class Site(Protocol):
         """
         ...
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """Remove everything that `up` made, and print what could not be removed."""
         ...
 
 
 @contextlib.contextmanager
-def brought_up(site: Site, needed: int, say: Say) -> Iterator[Standing]:
+def running_site(site: Site, needed: int, print_line: PrintLine) -> Iterator[SiteState]:
     """Bring a site up, yield its state, and take it down at the end of the `with` block.
 
     Args:
@@ -120,13 +120,13 @@ def brought_up(site: Site, needed: int, say: Say) -> Iterator[Standing]:
         AssayError: The site cannot come up, or has too few clients.
     """
     site.check(needed)
-    site.ready(needed)
-    state = site.up(say)
+    site.check_ready(needed)
+    state = site.up(print_line)
     try:
-        refuse_too_few(needed, [host.name for host in state.clients], site.more)
+        refuse_too_few(needed, [host.name for host in state.clients], site.more_hosts_hint)
         yield state
     finally:
-        site.down(say)
+        site.down(print_line)
 
 
 def refuse_too_few(needed: int, names: list[str], hint: str) -> None:

@@ -21,14 +21,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from assay.journal.entry import SERVER, Entry, Journal
-from assay.journal.owner import Process, boot_id, start_time
-from assay.journal.trees import Numbers, make_folder, remove_tree
-from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
-from assay.model.foreign import plain
-from assay.model.site.serving import Server
-from assay.servers.filling import Filled, Place, how_to_get
+from assay.journal.owner import ProcessIdentity, boot_id, start_time
+from assay.journal.trees import FolderNumbers, make_folder, remove_tree
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
+from assay.model.foreign import escape_line
+from assay.model.site.serving import BoxServer
+from assay.servers.filling import FilledServer, ServerPlace, install_hint
 from assay.servers.kinds import ACCESS, SECRET_KEY, ServerKind, load_kind
-from assay.site.box.programs import absent, search_path
+from assay.site.box.programs import missing_requirements, search_path
 from assay.site.box.serving import last_words, version_of
 
 LOOPBACK = "127.0.0.1"
@@ -36,16 +36,16 @@ START_SECONDS = 60.0
 """Longest wait for the first answer; generous, for slow and busy machines."""
 STOP_SECONDS = 5.0
 """Longest wait for a server to end after each signal."""
-LOOK_SECONDS = 0.05
+POLL_INTERVAL_SECONDS = 0.05
 _FOLDER = re.compile(r"assay-server-[0-9a-f]{16}")
-TETHER = (
+DIE_WITH_PARENT = (
     "import ctypes, os, signal, sys; "
     "ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0); "
     "os.getppid() == int(sys.argv[1]) or os._exit(1); "
     "os.execvp(sys.argv[2], sys.argv[2:])"
 )
 """Python code: execute a command that the kernel kills when this process ends (PR_SET_PDEATHSIG is 1, prctl(2))."""
-KEYS = {"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_SESSION_TOKEN": ""}
+SERVER_CREDENTIALS = {"AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET_KEY, "AWS_SESSION_TOKEN": ""}
 """Environment with which engines reach such a server; it overrides the user's variables for other services."""
 
 
@@ -73,7 +73,7 @@ class StartedServer:
         return {"version": version_of(self.kind), "started by": "Assay, on this machine, for the run"}
 
     @property
-    def ended(self) -> str:
+    def end_reason(self) -> str:
         """How the server ended, with the last line of its log; empty while it runs."""
         code = self.process.poll()
         if code is None:
@@ -89,15 +89,15 @@ def check_installed(name: str) -> None:
         AssayError: It is not; the hint says how to install it.
     """
     kind = load_kind(name)
-    if missing := absent(kind):
+    if missing := missing_requirements(kind):
         verb = "is" if len(missing) == 1 else "are"
         message = f"server {name} needs {', '.join(missing)}, which {verb} not installed"
-        hint = f"{how_to_get(kind)}; or leave out the targets with `server: {name}`"
+        hint = f"{install_hint(kind)}; or leave out the targets with `server: {name}`"
         raise AssayError(message, hint, EXIT_REFUSED)
 
 
 @contextlib.contextmanager
-def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
+def running_server(name: str, journal: Journal, print_line: PrintLine) -> Iterator[StartedServer]:
     """Run a server for the length of a `with` block.
 
     Args:
@@ -112,8 +112,8 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
     folder = Path(tempfile.gettempdir()).resolve() / f"assay-server-{secrets.token_hex(8)}"
     entry = journal.record(SERVER, str(folder))
     server: StartedServer | None = None
-    made: Numbers | None = None
-    data: Numbers | None = None
+    made: FolderNumbers | None = None
+    data: FolderNumbers | None = None
     try:
         made = _make(folder)
         journal.amend(entry, {"made": made})
@@ -134,12 +134,12 @@ def started(name: str, journal: Journal, say: Say) -> Iterator[StartedServer]:
             _end(server)
         left = _remove(folder, made, data)
         for line in left:
-            say(warning(f"could not be removed: {line}"))
+            print_line(warning(f"could not be removed: {line}"))
         if not left:
-            journal.removed(entry)
+            journal.mark_removed(entry)
 
 
-def _make(folder: Path) -> Numbers:
+def _make(folder: Path) -> FolderNumbers:
     try:
         return make_folder(folder)
     except OSError as error:
@@ -150,15 +150,15 @@ def _start(kind: ServerKind, folder: Path) -> StartedServer:
     """Start the process of a server, without waiting until it answers."""
     port = _free_port()
     # The server starts without buckets and tables: engines make those.
-    offering = Server.model_construct(kind=kind.kind, data=str(folder / "data"))
-    place = Place("localhost", LOOPBACK, folder / "server.conf", port=port)
-    filled = Filled(kind, offering, place)
+    offering = BoxServer.model_construct(kind=kind.kind, data=str(folder / "data"))
+    place = ServerPlace("localhost", LOOPBACK, folder / "server.conf", port=port)
+    filled = FilledServer(kind, offering, place)
     (command,), (url,) = filled.commands(kind.start), filled.services()
     # The user's AWS variables are meant for other services.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     with place.log.open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-c", TETHER, str(os.getpid()), *command.argv],
+            [sys.executable, "-I", "-c", DIE_WITH_PARENT, str(os.getpid()), *command.argv],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -191,14 +191,14 @@ def _wait(server: StartedServer) -> None:
     end = time.monotonic() + START_SECONDS
     while True:
         answers = _answers(server.url)
-        if server.ended:
-            raise AssayError(f"server {server.kind.kind} does not start", server.ended, EXIT_REFUSED)
+        if server.end_reason:
+            raise AssayError(f"server {server.kind.kind} does not start", server.end_reason, EXIT_REFUSED)
         if answers:
             return
         if time.monotonic() > end:
             message = f"server {server.kind.kind} does not answer within {START_SECONDS:.0f} s"
             raise AssayError(message, last_words(_log(server.folder)), EXIT_REFUSED)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_INTERVAL_SECONDS)
 
 
 def _answers(url: str) -> bool:
@@ -227,7 +227,7 @@ def _end(server: StartedServer) -> None:
             return
 
 
-def remove_left(entry: Entry) -> list[str]:
+def remove_leftover_server(entry: Entry) -> list[str]:
     """End and remove a server that a killed run has left behind.
 
     Args:
@@ -238,20 +238,20 @@ def remove_left(entry: Entry) -> list[str]:
     """
     folder, details = Path(entry.name), entry.details
     if not _FOLDER.fullmatch(folder.name):
-        return [plain(f"{entry.name}: nothing that Assay makes: left alone")]
+        return [escape_line(f"{entry.name}: nothing that Assay makes: left alone")]
     pid, start = details.get("pid"), details.get("start")
     if isinstance(pid, int) and isinstance(start, int) and details.get("boot") == boot_id():
-        _kill(Process(pid, start))
+        _kill(ProcessIdentity(pid, start))
     return _remove(folder, _numbers(details.get("made")), _numbers(details.get("data")))
 
 
-def _remove(folder: Path, made: Numbers | None, data: Numbers | None) -> list[str]:
+def _remove(folder: Path, made: FolderNumbers | None, data: FolderNumbers | None) -> list[str]:
     """Remove the folder of a server unless it or its data folder was replaced; return what is left and why."""
     left = [] if data is None else remove_tree(folder / "data", data)
     return left or remove_tree(folder, made)
 
 
-def _numbers(value: object) -> Numbers | None:
+def _numbers(value: object) -> FolderNumbers | None:
     """Return device and inode of a folder as a journal states them; None if they are missing."""
     match value:
         case [int(device), int(inode)]:
@@ -259,12 +259,12 @@ def _numbers(value: object) -> Numbers | None:
     return None
 
 
-def _kill(process: Process) -> None:
+def _kill(process: ProcessIdentity) -> None:
     with contextlib.suppress(ProcessLookupError):
         fd = os.pidfd_open(process.pid)
         try:
             # The descriptor pins the process that has this id now; only after that can its identity be checked.
-            if process.alive:
+            if process.is_alive:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
                 select.select([fd], [], [], STOP_SECONDS)
         finally:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.store.door import DAMAGE_HINT
 
-OF_DATA = (
+DATA_ERRORS = (
     sqlite3.Error,
     ArithmeticError,
     AttributeError,
@@ -37,7 +37,7 @@ Answer = TypeVar("Answer")
 
 
 @contextlib.contextmanager
-def damage_told(folder: Path) -> Iterator[None]:
+def damage_as_error(folder: Path) -> Iterator[None]:
     """Turn errors while a run is read into one line.
 
     Args:
@@ -56,24 +56,24 @@ def damage_told(folder: Path) -> Iterator[None]:
         raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
     except OSError as error:
         raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", DAMAGE_HINT) from error
-    except OF_DATA as error:
-        raise AssayError(f"{folder} is damaged: {words_of(error)}", DAMAGE_HINT) from error
+    except DATA_ERRORS as error:
+        raise AssayError(f"{folder} is damaged: {error_text(error)}", DAMAGE_HINT) from error
 
 
-def tells_damage(
+def reports_damage(
     read: Callable[Concatenate[Self, Args], Answer],
 ) -> Callable[Concatenate[Self, Args], Answer]:
     """Wrap a method that reads a run and returns its result in `damage_told`."""
 
     @wraps(read)
     def reading(self: Self, /, *args: Args.args, **kwargs: Args.kwargs) -> Answer:
-        with damage_told(self.folder):
+        with damage_as_error(self.folder):
             return read(self, *args, **kwargs)
 
     return reading
 
 
-def mapping(text: str, *keys: str) -> dict[str, Any]:
+def json_mapping(text: str, *keys: str) -> dict[str, Any]:
     """Parse a JSON mapping that must have these keys.
 
     Raises:
@@ -87,7 +87,7 @@ def mapping(text: str, *keys: str) -> dict[str, Any]:
     return data
 
 
-def words_of(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the text of an error about data that cannot be read, without Python terms."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import IrregularError, TooLargeError, open_entry, read_whole, strangeness
+from assay.model.regular import IrregularError, TooLargeError, open_entry, read_fd, special_kind
 
-HINT = "a run's folder holds plain files; remove it, or take the run from where it was made (`cp -r`)"
+PLAIN_FILES_HINT = "a run's folder holds plain files; remove it, or take the run from where it was made (`cp -r`)"
 DAMAGE_HINT = "restore it from a copy"
 
 
 @contextlib.contextmanager
-def entered(folder: Path) -> Iterator[int]:
+def folder_descriptor(folder: Path) -> Iterator[int]:
     """Yield a descriptor of a run's folder, for access to its files by name.
 
     Raises:
@@ -40,7 +40,7 @@ def entered(folder: Path) -> Iterator[int]:
         os.close(place)
 
 
-def open_in(place: int, folder: Path, name: str, most: int) -> int:
+def open_in_folder(place: int, folder: Path, name: str, most: int) -> int:
     """Open a file of a run; the caller reads and closes the descriptor.
 
     Args:
@@ -56,27 +56,27 @@ def open_in(place: int, folder: Path, name: str, most: int) -> int:
     try:
         return open_entry(place, name, most)
     except IrregularError as error:
-        raise strange(folder / name, str(error)) from None
+        raise irregular_entry(folder / name, str(error)) from None
     except TooLargeError:
         raise _too_large(folder, name, most) from None
 
 
 def open_file(folder: Path, name: str, most: int) -> int:
     """Open a file of a run as `open_in` does, in a folder that is not entered yet."""
-    with entered(folder) as place:
-        return open_in(place, folder, name, most)
+    with folder_descriptor(folder) as place:
+        return open_in_folder(place, folder, name, most)
 
 
 def read_file(folder: Path, name: str, most: int) -> bytes:
     """Return the content of a file of a run; arguments and errors as for `open_in`."""
     fd = open_file(folder, name, most)
     try:
-        return read_whole(fd, most)
+        return read_fd(fd, most)
     except TooLargeError:
         raise _too_large(folder, name, most) from None
 
 
-def read_kept(folder: Path, name: str, most: int) -> bytes:
+def read_required(folder: Path, name: str, most: int) -> bytes:
     """Return the content of a file that every run has; every error becomes one line.
 
     Raises:
@@ -88,19 +88,19 @@ def read_kept(folder: Path, name: str, most: int) -> bytes:
         raise AssayError(f"{folder / name}: cannot be read: {error.strerror}", DAMAGE_HINT) from error
 
 
-def look_at(folder: Path, name: str) -> os.stat_result | None:
+def plain_file_status(folder: Path, name: str) -> os.stat_result | None:
     """Return the status of a file of a run without opening it; None if there is no plain file of that name."""
     try:
-        with entered(folder) as place:
+        with folder_descriptor(folder) as place:
             status = os.stat(name, dir_fd=place, follow_symlinks=False)
     except (AssayError, OSError):
         return None
-    return None if strangeness(status) else status
+    return None if special_kind(status) else status
 
 
-def strange(path: Path, what: str) -> AssayError:
+def irregular_entry(path: Path, what: str) -> AssayError:
     """Return the error for a name in a run's folder that is not a file of this folder alone."""
-    return AssayError(f"{path}: is {what}, not a file of a run", HINT, EXIT_REFUSED)
+    return AssayError(f"{path}: is {what}, not a file of a run", PLAIN_FILES_HINT, EXIT_REFUSED)
 
 
 def _too_large(folder: Path, name: str, most: int) -> AssayError:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import IrregularError, TooLargeError, mount_of, open_entry, strangeness
-from assay.store.door import entered, strange
+from assay.model.regular import IrregularError, TooLargeError, mount_id, open_entry, special_kind
+from assay.store.door import folder_descriptor, irregular_entry
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
 PRICES = "prices.json"
 INTERVALS = "intervals.csv.gz"
-ALIVE, ALIVE_NEW = "alive.json", "alive.new"
+HEARTBEAT, HEARTBEAT_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
 TESTBED, INVENTORY = "testbed.yaml", "inventory"
 """Copies of the files that the study names."""
@@ -25,21 +25,21 @@ BATCH, BATCH_NEW = "scheduler.json", "scheduler.new"
 """The jobs of a run that was submitted to a scheduler."""
 BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS = "job.sh", "job.out", "progress.ndjson"
 """The script that was submitted last, the output of the jobs, and the progress that a job writes for its followers."""
-OF_BATCH = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
-LOG, INDEX, JOURNAL = (f"{DATABASE}-{end}" for end in ("wal", "shm", "journal"))
-DATABASES = (DATABASE, LOG, INDEX, JOURNAL)
+BATCH_FILES = (BATCH, BATCH_NEW, BATCH_SCRIPT, BATCH_OUTPUT, PROGRESS)
+WAL, WAL_INDEX, JOURNAL = (f"{DATABASE}-{end}" for end in ("wal", "shm", "journal"))
+DATABASE_FILES = (DATABASE, WAL, WAL_INDEX, JOURNAL)
 """The database; the last three are made by SQLite."""
-SERIES = (INTERVALS, f".{INTERVALS}.new")
-WRITTEN = (*DATABASES, STUDY, PRICES, *SERIES, ALIVE, ALIVE_NEW, TESTBED, INVENTORY, *OF_BATCH)
-FILES = (*WRITTEN, RUN_LOCK, ENGINE_LOCK)
+SERIES_FILES = (INTERVALS, f".{INTERVALS}.new")
+RUN_FILES = (*DATABASE_FILES, STUDY, PRICES, *SERIES_FILES, HEARTBEAT, HEARTBEAT_NEW, TESTBED, INVENTORY, *BATCH_FILES)
+ALL_FILES = (*RUN_FILES, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""
-NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+FOREIGN_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 """End of an SQLite journal that names another file, which SQLite would delete.
 
 Such a journal belongs to several databases that change together, which runs never do (SQLite, database file format,
 section 3).
 """
-MOST_JOURNAL = 1 << 40
+MOST_JOURNAL_BYTES = 1 << 40
 
 
 def check_entries(folder: Path) -> None:
@@ -52,12 +52,12 @@ def check_entries(folder: Path) -> None:
         AssayError: A name is a link, a folder, a pipe, a device, a mount point, or a file with a second name.
     """
     try:
-        with entered(folder) as place:
-            for name in FILES:
+        with folder_descriptor(folder) as place:
+            for name in ALL_FILES:
                 with contextlib.suppress(FileNotFoundError):
                     if what := _strangeness(place, name):
-                        raise strange(folder / name, what)
-            refuse_named(folder / JOURNAL, place)
+                        raise irregular_entry(folder / name, what)
+            refuse_foreign_journal(folder / JOURNAL, place)
     except OSError as error:
         raise AssayError(f"{folder}: {error.strerror}", "see the rights of the run's folder") from error
 
@@ -65,13 +65,13 @@ def check_entries(folder: Path) -> None:
 def _strangeness(place: int, name: str) -> str:
     fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
     try:
-        mounted = mount_of(fd) != mount_of(place)
-        return strangeness(os.fstat(fd)) or ("a mount" if mounted else "")
+        mounted = mount_id(fd) != mount_id(place)
+        return special_kind(os.fstat(fd)) or ("a mount" if mounted else "")
     finally:
         os.close(fd)
 
 
-def refuse_named(journal: Path, place: int) -> None:
+def refuse_foreign_journal(journal: Path, place: int) -> None:
     """Check that a journal next to the database, as a killed process may leave it, is of this database alone.
 
     Args:
@@ -82,14 +82,14 @@ def refuse_named(journal: Path, place: int) -> None:
         AssayError: It names another file.
     """
     try:
-        fd = open_entry(place, JOURNAL, MOST_JOURNAL)
+        fd = open_entry(place, JOURNAL, MOST_JOURNAL_BYTES)
     except (OSError, IrregularError, TooLargeError):
         return
     try:
-        end = os.pread(fd, len(NAMES_ANOTHER), max(0, os.fstat(fd).st_size - len(NAMES_ANOTHER)))
+        end = os.pread(fd, len(FOREIGN_JOURNAL_END), max(0, os.fstat(fd).st_size - len(FOREIGN_JOURNAL_END)))
     finally:
         os.close(fd)
-    if end == NAMES_ANOTHER:
+    if end == FOREIGN_JOURNAL_END:
         message = f"{journal}: names another file, which no journal of a run does"
         raise AssayError(message, "take the run from where it was made", EXIT_REFUSED)
 
@@ -115,7 +115,7 @@ def open_to_append(path: Path) -> BinaryIO:
 
 
 @contextlib.contextmanager
-def opened_folder(folder: Path) -> Iterator[Path]:
+def stable_path(folder: Path) -> Iterator[Path]:
     """Yield a path to a folder that keeps leading to it, even if its name is given to another folder meanwhile.
 
     Raises:
@@ -138,9 +138,9 @@ def remove_folder(folder: Path) -> None:
         stack.callback(os.close, above)
         fd = os.open(folder.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
         stack.callback(os.close, fd)
-        if mount_of(fd) != mount_of(above):
+        if mount_id(fd) != mount_id(above):
             return
-        for name in FILES:
+        for name in ALL_FILES:
             # A name that is a folder or a mount cannot be unlinked.
             with contextlib.suppress(OSError):
                 os.unlink(name, dir_fd=fd)

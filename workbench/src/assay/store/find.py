@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.store.damage import damage_told
+from assay.store.damage import damage_as_error
 from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
 from assay.store.snapshot import open_to_read
@@ -81,7 +81,7 @@ def list_runs(root: Path) -> list[RunSummary]:
 def run_summary(folder: Path) -> RunSummary:
     """Summarise the run in a folder; if it cannot be read, the summary states the reason."""
     try:
-        with damage_told(folder), contextlib.closing(open_to_read(folder)) as connection:
+        with damage_as_error(folder), contextlib.closing(open_to_read(folder)) as connection:
             row = connection.execute(
                 "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
                 " (SELECT count(*) FROM cases) FROM run"
@@ -135,12 +135,12 @@ def find_run(ref: str, root: Path) -> Path:
 
 def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
     """Return the newest run of the study in a file."""
-    from assay.model.named import read_named
+    from assay.model.named import read_user_file
     from assay.model.source import read_source
-    from assay.model.written import MOST_BYTES
+    from assay.model.written import MAX_FILE_BYTES
 
     try:
-        data = read_source(read_named(ref, ref, "", MOST_BYTES)).data
+        data = read_source(read_user_file(ref, ref, "", MAX_FILE_BYTES)).data
     except AssayError:
         data = None
     study = data.get("study") if isinstance(data, dict) else None

@@ -13,18 +13,18 @@ from types import TracebackType
 from typing import Self
 
 from assay.model.base import AssayError
-from assay.model.steady import steady
+from assay.model.steady import steady_time
 from assay.store.door import read_file
-from assay.store.entries import ALIVE, ALIVE_NEW, open_new
+from assay.store.entries import HEARTBEAT, HEARTBEAT_NEW, open_new
 
 MOST_BYTES = 1 << 20
-BEAT_SECONDS = 1.0
+BEAT_INTERVAL_SECONDS = 1.0
 
 
 def last_alive(folder: Path) -> tuple[float, ...]:
     """Return when each session was last known to be alive, in seconds since 1970; unknown ones are left out."""
     try:
-        stored = json.loads(read_file(folder, ALIVE, MOST_BYTES))
+        stored = json.loads(read_file(folder, HEARTBEAT, MOST_BYTES))
         moments = tuple(float(moment) for moment in stored)
     except (AssayError, OSError, ValueError, TypeError, OverflowError, RecursionError):
         return ()
@@ -59,11 +59,11 @@ class Heartbeat:
         self._write()
 
     def _beat(self) -> None:
-        while not self._over.wait(BEAT_SECONDS):
+        while not self._over.wait(BEAT_INTERVAL_SECONDS):
             self._write()
 
     def _write(self) -> None:
         with contextlib.suppress(OSError):
-            with open_new(self._folder / ALIVE_NEW) as file:
-                file.write(json.dumps([*self._before, steady()]).encode())
-            (self._folder / ALIVE_NEW).replace(self._folder / ALIVE)
+            with open_new(self._folder / HEARTBEAT_NEW) as file:
+                file.write(json.dumps([*self._before, steady_time()]).encode())
+            (self._folder / HEARTBEAT_NEW).replace(self._folder / HEARTBEAT)

@@ -7,7 +7,7 @@ from pathlib import Path
 HINT = "choose one with --out"
 
 
-def keeping_problem(root: Path) -> tuple[str, str] | None:
+def runs_folder_problem(root: Path) -> tuple[str, str] | None:
     """Return why no run can be stored in a folder, and how to mend that; None if one can.
 
     A missing folder counts as one that will be made.
@@ -23,9 +23,9 @@ def keeping_problem(root: Path) -> tuple[str, str] | None:
         number = errno.EEXIST if existing == root else errno.ENOTDIR
     elif not os.access(existing, os.W_OK | os.X_OK):
         number = errno.EROFS if os.statvfs(existing).f_flag & os.ST_RDONLY else errno.EACCES
-    return not_kept(root, os.strerror(number)) if number else None
+    return not_stored(root, os.strerror(number)) if number else None
 
 
-def not_kept(root: Path, reason: str) -> tuple[str, str]:
+def not_stored(root: Path, reason: str) -> tuple[str, str]:
     """Return the message that a run cannot be stored in a folder, and how to mend that."""
     return f"{root}: cannot keep the run here: {reason}", HINT

@@ -103,7 +103,7 @@ for name in sys.argv[1:]:
         word = word if word == "at work" else "unknown"
 os.write(1, word.encode())
 """
-ANSWER_SECONDS = 10.0
+ANSWER_TIMEOUT_SECONDS = 10.0
 """How long the storage of another user's run folder may take to answer."""
 
 
@@ -123,7 +123,7 @@ def foreign_run_state(folder: Path) -> bool | None:
         cwd="/",
     )
     assert process.stdout is not None
-    ready, _, _ = select.select([process.stdout], [], [], ANSWER_SECONDS)
+    ready, _, _ = select.select([process.stdout], [], [], ANSWER_TIMEOUT_SECONDS)
     answer = os.read(process.stdout.fileno(), 64) if ready else b""
     process.stdout.close()
     if not ready:

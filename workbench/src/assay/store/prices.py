@@ -12,36 +12,36 @@ from pydantic import ValidationError
 from assay.model.base import AssayError, Code
 from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
 from assay.model.result.result import PricedRun
-from assay.store.damage import damage_told
+from assay.store.damage import damage_as_error
 from assay.store.door import DAMAGE_HINT, read_file
 from assay.store.entries import PRICES
 from assay.store.reader import RunReader
 
 MOST_BYTES = 64 << 20
-MOST_POWER = 30
+MOST_EXPONENT = 30
 """Largest power of ten of a price, quantity or total; the smallest is its inverse."""
 
 
-def prices_of(store: RunReader) -> FrozenPrices | None:
+def stored_prices(store: RunReader) -> FrozenPrices | None:
     """Return the prices that a run began with; None if its study names none.
 
     Raises:
         AssayError: They are missing, damaged, or from a newer version of Assay.
     """
-    with damage_told(store.folder):
+    with damage_as_error(store.folder):
         return read_prices(store.folder, store.study_text())
 
 
-def priced(store: RunReader) -> PricedRun:
+def with_prices(store: RunReader) -> PricedRun:
     """Return a run without its results, but with its prices, which only costs need.
 
     Raises:
         AssayError: The run or its prices are damaged.
     """
-    return PricedRun(**dict(store.info()), prices=prices_of(store))
+    return PricedRun(**dict(store.info()), prices=stored_prices(store))
 
 
-def unpriced(store: RunReader) -> PricedRun:
+def without_prices(store: RunReader) -> PricedRun:
     """Return a run without its results and prices."""
     return PricedRun(**dict(store.info()))
 
@@ -129,7 +129,7 @@ def _numbers(data: Any) -> Iterator[Decimal | float]:
 
 def _check_number(number: Decimal | float) -> None:
     finite = number.is_finite() if isinstance(number, Decimal) else math.isfinite(number)
-    if not finite or (number and not -MOST_POWER <= Decimal(number).adjusted() <= MOST_POWER):
+    if not finite or (number and not -MOST_EXPONENT <= Decimal(number).adjusted() <= MOST_EXPONENT):
         raise ValueError("a number out of all bounds")
 
 

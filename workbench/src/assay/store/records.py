@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from assay.model.foreign import plain
-from assay.model.result.brief import Result
+from assay.model.foreign import escape_line
+from assay.model.result.brief import BriefResult
 from assay.model.result.run import RunHead
 from assay.model.result.sample import ErrorTally, Sample
 from assay.model.result.verdict import RANK
 from assay.model.study.case import Case
 from assay.model.study.names import WORK
-from assay.model.units import shown
-from assay.store.damage import words_of
+from assay.model.units import display_value
+from assay.store.damage import error_text
 from assay.store.values import MOST_AMOUNT, amount_of, count_of, moment_of, text_of
 
 
@@ -63,11 +63,11 @@ def case_of(name: str, document: str) -> Case:
     """
     case = Case.model_validate_json(document)
     if case.id != name:
-        raise ValueError(f"case {shown(name)} is called {shown(case.id)} in its document")
+        raise ValueError(f"case {display_value(name)} is called {display_value(case.id)} in its document")
     if not case.operations:
-        raise ValueError(f"case {shown(case.id)} has no operations")
+        raise ValueError(f"case {display_value(case.id)} has no operations")
     if unknown := next((name for name in case.operations if name not in WORK), None):
-        raise ValueError(f"case {shown(case.id)} has an unknown operation {shown(unknown)}")
+        raise ValueError(f"case {display_value(case.id)} has an unknown operation {display_value(unknown)}")
     return case
 
 
@@ -78,11 +78,11 @@ def verdict_of(word: object) -> str:
         ValueError: It is not a verdict.
     """
     if not isinstance(word, str) or word not in RANK:
-        raise ValueError(f"its results have an unknown verdict {shown(word)}")
+        raise ValueError(f"its results have an unknown verdict {display_value(word)}")
     return word
 
 
-def result_of(*row: Any) -> Result:
+def result_of(*row: Any) -> BriefResult:
     """Convert a stored result, whose columns are in the order of the fields of `Result`.
 
     Raises:
@@ -94,13 +94,13 @@ def result_of(*row: Any) -> Result:
     for amount in amounts:
         _ = amount if amount is None else amount_of(amount)
     count_of(row[8])
-    result = Result(*row)
+    result = BriefResult(*row)
     for word in (result.verdict, *filter(None, result.also.split(", "))):
         verdict_of(word)
     return result
 
 
-def thing_of(kind: object, name: object) -> tuple[str, str]:
+def journal_key(kind: object, name: object) -> tuple[str, str]:
     """Return kind and name of an entry in the journal after a check.
 
     Raises:
@@ -117,14 +117,14 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
     One that cannot be read becomes a crashed sample with the reason, so that all others can still be read.
     """
     try:
-        sample = Sample.read(document)
+        sample = Sample.from_json(document)
         moment_of(sample.started_at)
         for name, value in vars(sample).items():
             if type(value) in (int, float) and not -MOST_AMOUNT <= value <= MOST_AMOUNT:
                 raise ValueError(f"{name} is no number that can be computed with")
         return sample
     except ValueError as error:
-        problem = f"what is stored of it cannot be read: {plain(words_of(error))}"
+        problem = f"what is stored of it cannot be read: {escape_line(error_text(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=problem)
         fields: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
         return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **fields)

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.result.brief import Result
+from assay.model.result.brief import BriefResult
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.first_page import FirstPage
-from assay.model.result.machine import Controls, MachineFinding, Reading
+from assay.model.result.first_page import SummaryPage
+from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
-from assay.model.result.network import Network
-from assay.model.result.run import Place
+from assay.model.result.network import NetworkMeasurements
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.result.settling import Settling
-from assay.model.result.stage import StageDone
-from assay.model.study.case import Case, Excluded
+from assay.model.result.settling import AddedRepeats
+from assay.model.result.stage import MeasuredStage
+from assay.model.study.case import Case, ExcludedPoint
 from assay.store.entries import (
     DATABASE,
     ENGINE_LOCK,
@@ -33,14 +33,14 @@ from assay.store.entries import (
     STUDY,
     check_entries,
     open_new,
-    opened_folder,
     remove_folder,
+    stable_path,
 )
-from assay.store.keeping import not_kept
+from assay.store.keeping import not_stored
 from assay.store.lock import RunLock, is_locked
-from assay.store.reader import RETRIED, RunReader
+from assay.store.reader import RETRIED_OUTCOMES, RunReader
 from assay.store.records import RunMeta
-from assay.store.schema import connect_to_write, create
+from assay.store.schema import connect_to_write, create_database
 from assay.store.series import write_series
 from assay.store.snapshot import open_to_read
 
@@ -75,7 +75,7 @@ class RunStore(RunReader):
         root: Path,
         meta: RunMeta,
         cases: Sequence[Case],
-        excluded: Sequence[Excluded],
+        excluded: Sequence[ExcludedPoint],
         order: Sequence[tuple[str, int]],
         study_text: str,
         prices: "FrozenPrices | None" = None,
@@ -105,7 +105,7 @@ class RunStore(RunReader):
             if prices is not None:
                 with open_new(work / PRICES) as file:
                     file.write(prices.model_dump_json(indent=1).encode())
-            connection = create(work)
+            connection = create_database(work)
             folder = _free_name(root, meta.id)
             _insert_plan(connection, meta, folder.name, cases, excluded, order)
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -114,13 +114,15 @@ class RunStore(RunReader):
         except (OSError, sqlite3.Error, AssayError) as error:
             remove_folder(work)
             reason = getattr(error, "strerror", None) or str(error)
-            raise AssayError(*not_kept(root, reason)) from error
+            raise AssayError(*not_stored(root, reason)) from error
         for lock in locks:
             lock.path = folder / lock.path.name
         return cls(folder, connect_to_write(folder), locks)
 
     @classmethod
-    def open(cls, folder: Path, write: bool = False, wait: float = 0.0, made_as: Path | None = None) -> "RunStore":
+    def open(
+        cls, folder: Path, write: bool = False, wait: float = 0.0, original_folder: Path | None = None
+    ) -> "RunStore":
         """Open an existing run.
 
         Args:
@@ -146,7 +148,7 @@ class RunStore(RunReader):
             # The entries may have been replaced before the lock was taken.
             check_entries(folder)
             store = cls(folder, connect_to_write(folder), (run_lock, engine_lock))
-            store.made_as = made_as or folder
+            store.made_as = original_folder or folder
             return store
         except AssayError:
             run_lock.release()
@@ -154,7 +156,7 @@ class RunStore(RunReader):
 
     def close(self) -> None:
         """Close the database and release the locks."""
-        if self._locks and self._is_own_folder(self.folder) and self.info_status() != "running":
+        if self._locks and self._is_own_folder(self.folder) and self.current_status() != "running":
             # Without WAL files, a finished run can be read from a read-only file system.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA journal_mode = DELETE")
@@ -180,13 +182,13 @@ class RunStore(RunReader):
         self,
         versions: Mapping[str, str] | None = None,
         environment: Mapping[str, Mapping[str, str]] | None = None,
-        places: Sequence[Place] | None = None,
+        places: Sequence[TargetPlace] | None = None,
         ceilings: Sequence[Ceiling] | None = None,
         hosts: Sequence[str] | None = None,
-        network: Network | None = None,
+        network: NetworkMeasurements | None = None,
         methods: Sequence[MethodChoice] | None = None,
         answers: Sequence[str] | None = None,
-        page: FirstPage | None = None,
+        page: SummaryPage | None = None,
     ) -> None:
         """Record what is known of the run; arguments as in `RunInfo`. Values that are None stay as they are."""
         with self._transaction():
@@ -211,7 +213,7 @@ class RunStore(RunReader):
                 details["first_page"] = page.model_dump(mode="json")
             self._db.execute("UPDATE run SET details = ?", (json.dumps(details),))
 
-    def add_control(self, reading: Reading) -> None:
+    def add_control(self, reading: ControlReading) -> None:
         """Store what was measured without storage between two repeats."""
         with self._transaction():
             self._db.execute("INSERT INTO controls (document) VALUES (?)", (reading.model_dump_json(),))
@@ -224,7 +226,7 @@ class RunStore(RunReader):
                 "UPDATE run SET details = json_set(details, '$.controls', json(?), '$.machine', json(?))", texts
             )
 
-    def keep_stages(self, stages: Sequence[StageDone]) -> None:
+    def store_stages(self, stages: Sequence[MeasuredStage]) -> None:
         """Record the stages that were measured, and who has accepted them, replacing earlier ones."""
         text = json.dumps([stage.model_dump(mode="json") for stage in stages])
         with self._transaction():
@@ -236,7 +238,7 @@ class RunStore(RunReader):
         with self._transaction():
             self._db.execute("UPDATE run SET status = ?, finished_at = ?", (status, finished_at))
 
-    def set_begun(self, moment: float) -> None:
+    def set_start(self, moment: float) -> None:
         """Record when a run that has waited begins, in seconds since 1970."""
         with self._transaction():
             self._db.execute("UPDATE run SET created_at = ?", (moment,))
@@ -249,7 +251,7 @@ class RunStore(RunReader):
                 (json.dumps([*self.sessions()[1:], moment]),),
             )
 
-    def keep_budget(self, written: str) -> None:
+    def store_budget(self, written: str) -> None:
         """Record what the run may cost, in the form of `--budget`, replacing an earlier amount."""
         with self._transaction():
             self._db.execute("UPDATE run SET details = json_set(details, '$.budget', ?)", (written,))
@@ -291,7 +293,7 @@ class RunStore(RunReader):
             case_id, repeat = self._end_attempt(attempt, status, seconds, reason, events)
             key = (case_id, repeat)
             earlier = self._db.execute("SELECT status FROM outcomes WHERE case_id = ? AND repeat = ?", key).fetchone()
-            if earlier and earlier[0] not in RETRIED:
+            if earlier and earlier[0] not in RETRIED_OUTCOMES:
                 raise AssayError(f"{self.folder.name}: repeat {repeat} of case {case_id} already has an outcome")
             self._db.execute("DELETE FROM samples WHERE case_id = ? AND repeat = ?", key)
             self._db.execute("DELETE FROM outcomes WHERE case_id = ? AND repeat = ?", key)
@@ -342,7 +344,7 @@ class RunStore(RunReader):
             self._db.execute("UPDATE run SET planned = planned - ?", (fewer,))
         return fewer
 
-    def add_repeats(self, settling: Settling, order: Sequence[tuple[str, int]]) -> None:
+    def add_repeats(self, settling: AddedRepeats, order: Sequence[tuple[str, int]]) -> None:
         """Plan more repeats for some cases of a run that is over, which then counts as running again.
 
         Repeats of these cases that were planned but never started are removed from the plan.
@@ -373,7 +375,7 @@ class RunStore(RunReader):
         with self._transaction():
             self._keep_settlings((*before, last.model_copy(update={"done": True})))
 
-    def _keep_settlings(self, settlings: Sequence[Settling]) -> None:
+    def _keep_settlings(self, settlings: Sequence[AddedRepeats]) -> None:
         text = json.dumps([one.model_dump(mode="json") for one in settlings])
         self._db.execute("UPDATE run SET details = json_set(details, '$.settlings', json(?))", (text,))
 
@@ -385,7 +387,7 @@ class RunStore(RunReader):
             )
         return cursor.rowcount
 
-    def save_results(self, results: Iterable[Result]) -> None:
+    def save_results(self, results: Iterable[BriefResult]) -> None:
         """Store the results of the analysis for `show`, one for each operation of each case, replacing earlier ones."""
         columns = (
             "operation",
@@ -421,7 +423,7 @@ class RunStore(RunReader):
             AssayError: The file cannot be written.
         """
         try:
-            with opened_folder(self.folder) as opened:
+            with stable_path(self.folder) as opened:
                 if not self._is_own_folder(opened):
                     raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
                 return write_series(opened / INTERVALS, rows)
@@ -449,7 +451,7 @@ class RunStore(RunReader):
         with self._transaction():
             self._db.execute("UPDATE journal SET details = ? WHERE id = ?", (json.dumps(details), entry))
 
-    def removed(self, entry: int) -> None:
+    def mark_removed(self, entry: int) -> None:
         """Record that a thing in the journal is removed."""
         with self._transaction():
             self._db.execute("UPDATE journal SET removed_at = ? WHERE id = ?", (time.time(), entry))
@@ -479,7 +481,7 @@ def _insert_plan(
     meta: RunMeta,
     run_id: str,
     cases: Sequence[Case],
-    excluded: Sequence[Excluded],
+    excluded: Sequence[ExcludedPoint],
     order: Sequence[tuple[str, int]],
 ) -> None:
     details = {

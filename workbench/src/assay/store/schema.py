@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import AssayError, Code
-from assay.model.foreign import plain
-from assay.store.door import DAMAGE_HINT, look_at
+from assay.model.foreign import escape_line
+from assay.store.door import DAMAGE_HINT, plain_file_status
 from assay.store.entries import BATCH, DATABASE
 
 TABLES = """
@@ -74,7 +74,7 @@ def connect_to_write(folder: Path) -> sqlite3.Connection:
         AssayError: It is missing, broken, or of another version of Assay.
     """
     path = folder / DATABASE
-    with told_of(path):
+    with database_errors_as_error(path):
         connection = _open_for_writing(path)
         check_schema(connection, path)
         connection.execute("PRAGMA temp_store = MEMORY")
@@ -82,7 +82,7 @@ def connect_to_write(folder: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def told_of(path: Path) -> Iterator[None]:
+def database_errors_as_error(path: Path) -> Iterator[None]:
     """Turn errors while a database is opened into one line.
 
     Raises:
@@ -122,7 +122,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
         # SQLite's own tables, such as the statistics of ANALYZE, have reserved names.
         if sql not in _STATEMENTS and not str(sql).startswith("CREATE TABLE sqlite_"):
-            message = f"{path.parent} is damaged: {plain(str(name))} in its database is not what a run has"
+            message = f"{path.parent} is damaged: {escape_line(str(name))} in its database is not what a run has"
             raise AssayError(message, DAMAGE_HINT)
 
 
@@ -135,13 +135,13 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
     # out of the measurement. A power failure can cost the last repeats, which --resume then runs again.
     # A batch job has its database on a file system that several machines see. WAL does not work there, since it needs
     # memory that all processes with the open file share. A journal works, if the file system has locks.
-    batch = look_at(path.parent, BATCH) is not None
+    batch = plain_file_status(path.parent, BATCH) is not None
     connection.execute(f"PRAGMA journal_mode = {'DELETE' if batch else 'WAL'}")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
 
 
-def create(folder: Path) -> sqlite3.Connection:
+def create_database(folder: Path) -> sqlite3.Connection:
     """Make a new database with all tables in a run's folder."""
     connection = _open_for_writing(folder / DATABASE)
     connection.executescript(f"BEGIN IMMEDIATE; {TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")

@@ -21,9 +21,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.store.door import entered, open_in
-from assay.store.entries import DATABASE, JOURNAL, LOG, refuse_named, remove_folder
-from assay.store.schema import check_schema, told_of
+from assay.store.door import folder_descriptor, open_in_folder
+from assay.store.entries import DATABASE, JOURNAL, WAL, refuse_foreign_journal, remove_folder
+from assay.store.schema import check_schema, database_errors_as_error
 
 MOST_BYTES = 1 << 40
 _HEADER = 100
@@ -31,15 +31,15 @@ _VERSIONS = slice(18, 20)
 """Bytes of a database's header with the versions for writing and reading; 2 means a write-ahead log (section 1.3.4)."""
 _WITH_LOG = b"\2\2"
 _LOG_HEADER = 32
-TRIES, PAUSE_SECONDS = 60, 0.03
+MOST_ATTEMPTS, RETRY_PAUSE_SECONDS = 60, 0.03
 CLOCK_TICK_NS = 20_000_000
 """Two writes within a tick of the kernel's clock have the same time; no tick is longer than this."""
-OPEN_SECONDS = 5.0
+OPEN_TIMEOUT_SECONDS = 5.0
 """How long opening a file may take: it may have become a pipe without a writer."""
 _connect_lock = threading.Lock()
 
 
-read: dict[Path, None] = {}
+read_folders: dict[Path, None] = {}
 """Folders of the runs that were read, in order."""
 
 
@@ -57,22 +57,22 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
         AssayError: There is no database, or it is broken, unreadable, of another version of Assay or changes too fast;
             a file is not a plain file of this folder alone; or a journal names another file.
     """
-    with told_of(folder / DATABASE), entered(folder) as place:
-        for _ in range(TRIES):
+    with database_errors_as_error(folder / DATABASE), folder_descriptor(folder) as place:
+        for _ in range(MOST_ATTEMPTS):
             with contextlib.suppress(_ChangedError):
                 connection = _opened(place, folder)
-                read[folder] = None
+                read_folders[folder] = None
                 return connection
-            time.sleep(PAUSE_SECONDS)
+            time.sleep(RETRY_PAUSE_SECONDS)
     raise AssayError(f"{folder}: changes faster than it can be read", "try again when less is written", EXIT_REFUSED)
 
 
 def _opened(place: int, folder: Path) -> sqlite3.Connection:
     with contextlib.ExitStack() as stack:
         files = {}
-        for name in (DATABASE, LOG, JOURNAL):
+        for name in (DATABASE, WAL, JOURNAL):
             try:
-                files[name] = open_in(place, folder, name, MOST_BYTES)
+                files[name] = open_in_folder(place, folder, name, MOST_BYTES)
             except FileNotFoundError:
                 if name == DATABASE:
                     raise AssayError(
@@ -149,10 +149,10 @@ class _Opener:
         opener = cls.current = cls.current or cls()
         opener._requests.put(uri)
         try:
-            answer = opener._answers.get(timeout=OPEN_SECONDS)
+            answer = opener._answers.get(timeout=OPEN_TIMEOUT_SECONDS)
         except Empty:
             cls.current = None
-            message = f"the database of a run was not opened in {OPEN_SECONDS:g} s"
+            message = f"the database of a run was not opened in {OPEN_TIMEOUT_SECONDS:g} s"
             raise AssayError(message, "see whether its disk answers, and who changes its folder") from None
         if isinstance(answer, sqlite3.Error):
             raise answer
@@ -193,8 +193,8 @@ def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Conne
             _copy(fd, private / name)
         if _state(place, files) != before:
             raise _ChangedError
-        with entered(private) as copies:
-            refuse_named(folder / JOURNAL, copies)
+        with folder_descriptor(private) as copies:
+            refuse_foreign_journal(folder / JOURNAL, copies)
         database = private / DATABASE
         _join(database)
         size = database.stat().st_size
@@ -207,15 +207,15 @@ def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Conne
 def _state(place: int, files: Mapping[str, int]) -> list[object]:
     """Return a value that changes if files copied before and files copied after do not belong together."""
     state: list[object] = []
-    for name in (DATABASE, LOG, JOURNAL):
+    for name in (DATABASE, WAL, JOURNAL):
         try:
             status = os.stat(name, dir_fd=place, follow_symlinks=False)
         except FileNotFoundError:
             state.append(None)
             continue
-        if name == LOG:
+        if name == WAL:
             # Appending to the log does not change what it had. When it restarts, its header changes.
-            fd = files.get(LOG)
+            fd = files.get(WAL)
             state += [status.st_ino, b"" if fd is None else os.pread(fd, _LOG_HEADER, 0)]
             continue
         if 0 <= time.time_ns() - status.st_mtime_ns < CLOCK_TICK_NS:

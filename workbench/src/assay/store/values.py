@@ -2,16 +2,16 @@
 
 import zlib
 
-from assay.model.units import shown
+from assay.model.units import display_value
 
 LAST_MOMENT = 253_402_300_799.0
 """The last second of the year 9999."""
-MOST_COUNTED = 1 << 40
-MOST_EVENTS = 1 << 30
+MOST_COUNT = 1 << 40
+MOST_EVENT_BYTES = 1 << 30
 """Most bytes of events of one repeat (`assay.contract.bounds`)."""
-MOST_PACKED = 200
+MOST_COMPRESSION_RATIO = 200
 """Largest compression ratio of stored events; idle intervals reach about twenty."""
-LEAST_EVENTS = 1 << 24
+LEAST_EVENT_BYTES = 1 << 24
 MOST_AMOUNT = 1e30
 """Largest measured amount, in bytes, operations or seconds; products of a few of them are still finite."""
 
@@ -23,7 +23,7 @@ def moment_of(value: object) -> float:
         ValueError: It is not a time.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LAST_MOMENT:
-        raise ValueError(f"{shown(value)} is no time")
+        raise ValueError(f"{display_value(value)} is no time")
     return float(value)
 
 
@@ -33,8 +33,8 @@ def count_of(value: object) -> int:
     Raises:
         ValueError: It is not a count.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNTED:
-        raise ValueError(f"{shown(value)} is no number of things")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNT:
+        raise ValueError(f"{display_value(value)} is no number of things")
     return value
 
 
@@ -45,7 +45,7 @@ def amount_of(value: object) -> float:
         ValueError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_AMOUNT:
-        raise ValueError(f"{shown(value)} is no rate, duration or share")
+        raise ValueError(f"{display_value(value)} is no rate, duration or share")
     return float(value)
 
 
@@ -56,18 +56,18 @@ def text_of(value: object) -> str:
         ValueError: It is not a text.
     """
     if not isinstance(value, str):
-        raise ValueError(f"{shown(value)} is no text")
+        raise ValueError(f"{display_value(value)} is no text")
     return value
 
 
-def unpacked(packed: bytes) -> str:
+def decompressed_events(packed: bytes) -> str:
     """Decompress the stored events of an engine.
 
     Raises:
         ValueError: They are far larger than events can be.
         zlib.error: They cannot be decompressed.
     """
-    most = min(MOST_EVENTS, LEAST_EVENTS + MOST_PACKED * len(packed))
+    most = min(MOST_EVENT_BYTES, LEAST_EVENT_BYTES + MOST_COMPRESSION_RATIO * len(packed))
     decompressor = zlib.decompressobj()
     data = decompressor.decompress(packed, most)
     if decompressor.unconsumed_tail:

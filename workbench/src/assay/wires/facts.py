@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
-from assay.wires.leash import Leashes
+from assay.wires.leash import RemoteCommands
 
 SECONDS = 20.0
 
@@ -40,7 +40,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Way:
+class Route:
     """The route of packets from a host to an address.
 
     Attributes:
@@ -59,16 +59,16 @@ class Way:
     mtu: int | None = None
     bits_per_s: float | None = None
     why_unknown: str = ""
-    loops: bool = False
+    is_own_address: bool = False
 
 
-def look(leashes: Leashes, shell: Shell) -> Machine:
+def read_machine(commands: RemoteCommands, shell: Shell) -> Machine:
     """Find the identity and the tools of a host.
 
     Raises:
         AssayError: It cannot be reached, or does not answer.
     """
-    answer = leashes.run(shell, ["sh", "-c", _IDENTITY], SECONDS)
+    answer = commands.run(shell, ["sh", "-c", _IDENTITY], SECONDS)
     if answer.code != 0:
         raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
     facts = _parse_pairs(answer.out)
@@ -76,32 +76,32 @@ def look(leashes: Leashes, shell: Shell) -> Machine:
     return Machine(f"{boot} {net}".strip() if boot and net else "", frozenset(facts.get("tool", ())))
 
 
-def find_way(leashes: Leashes, shell: Shell, address: str) -> Way:
+def find_route(commands: RemoteCommands, shell: Shell, address: str) -> Route:
     """Find the route from a host to `address`, a name or an IP address.
 
     Raises:
         AssayError: It cannot be reached, or does not answer.
     """
-    answer = leashes.run(shell, ["sh", "-c", _WAY, "sh", address], SECONDS)
+    answer = commands.run(shell, ["sh", "-c", _WAY, "sh", address], SECONDS)
     if answer.code != 0:
         raise AssayError(f"host {shell.host.name}: cannot execute sh: {answer.last_line}")
-    return parse_way({key: values[0] for key, values in _parse_pairs(answer.out).items()})
+    return parse_route({key: values[0] for key, values in _parse_pairs(answer.out).items()})
 
 
-def parse_way(said: Mapping[str, str]) -> Way:
+def parse_route(facts: Mapping[str, str]) -> Route:
     """Parse the output of the route script; `ip route get` as iproute2 prints it on one line."""
-    route = said.get("route", "")
+    route = facts.get("route", "")
     interface, source = re.search(r"\bdev (\S+)", route), re.search(r"\bsrc (\S+)", route)
-    mtu = re.search(r"\bmtu (\d+)", said.get("link", ""))
-    bits, why = _rate(said)
-    return Way(
-        address=said.get("address", ""),
+    mtu = re.search(r"\bmtu (\d+)", facts.get("link", ""))
+    bits, why = _rate(facts)
+    return Route(
+        address=facts.get("address", ""),
         interface=interface[1] if interface else "",
         source=source[1] if source else "",
         mtu=int(mtu[1]) if mtu else None,
         bits_per_s=bits if interface else None,
         why_unknown=why if interface else "the route is unknown",
-        loops=route.startswith("local ") or (interface is not None and interface[1] == "lo"),
+        is_own_address=route.startswith("local ") or (interface is not None and interface[1] == "lo"),
     )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.launch.shell import NOT_FOUND, Answer, Shell
+from assay.launch.shell import NOT_FOUND, CommandResult, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction
-from assay.wires.leash import Leashes
+from assay.wires.leash import RemoteCommands
 
 FIRST_PORT = 5201
 """iperf3's own default."""
@@ -22,7 +22,7 @@ SPARE_SECONDS = 8.0
 """Seconds added to a test for connecting and for the exchange of results at the end."""
 INTERVAL = 0.5
 """Length in seconds of the intervals that iperf3 reports."""
-TRIES = 5
+ATTEMPTS = 5
 
 Span = tuple[float, float, float]
 """Begin and end of an interval in seconds, and the bits sent or received in it."""
@@ -51,7 +51,7 @@ class Rate:
 
 
 @contextlib.contextmanager
-def server_at(leashes: Leashes, shell: Shell, address: str, first_port: int, seconds: float) -> Iterator[int]:
+def run_server(commands: RemoteCommands, shell: Shell, address: str, first_port: int, seconds: float) -> Iterator[int]:
     """Run an iperf3 server for one test and yield its port; it is ended with the `with` block.
 
     Args:
@@ -66,12 +66,12 @@ def server_at(leashes: Leashes, shell: Shell, address: str, first_port: int, sec
     """
     bind: tuple[str, ...] = ("-B", address)
     problem = ""
-    for _ in range(TRIES):
+    for _ in range(ATTEMPTS):
         port = first_port + next(_ports) % PORTS
         # -1: serve one client, then end.
         command = ["iperf3", "-s", "-1", "-i", str(INTERVAL), "-f", "k", "--forceflush", "-p", str(port), *bind]
-        with leashes.hold(shell, command, seconds) as leash:
-            if leash.hear(b"listening", READY_SECONDS):
+        with commands.start(shell, command, seconds) as leash:
+            if leash.wait_for(b"listening", READY_SECONDS):
                 yield port
                 return
             leash.end_input()
@@ -88,7 +88,7 @@ def server_at(leashes: Leashes, shell: Shell, address: str, first_port: int, sec
 
 
 def measure(
-    leashes: Leashes,
+    commands: RemoteCommands,
     shell: Shell,
     address: str,
     port: int,
@@ -113,13 +113,13 @@ def measure(
     command += ["-i", str(INTERVAL), "--connect-timeout", "3000"]
     command += ["-R"] if direction == "read" else ["--get-server-output"]
     try:
-        answer = leashes.run(shell, command, seconds + SPARE_SECONDS)
+        answer = commands.run(shell, command, seconds + SPARE_SECONDS)
     except AssayError as error:
         return Rate(None, error=error.message)
     return parse(answer, trim)
 
 
-def parse(answer: Answer, trim: tuple[float, float] = (0.0, 0.0)) -> Rate:
+def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate:
     """Return the rate in the output of `iperf3 -J`.
 
     Only whole intervals between the trimmed ends count, if there are any: in the first fraction of a second TCP finds

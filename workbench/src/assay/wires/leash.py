@@ -12,8 +12,8 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from assay.launch.answers import MOST_OUT, collect
-from assay.launch.shell import CONNECTION, NOT_FOUND, Answer, Process, Shell
+from assay.launch.answers import MAX_STDOUT_BYTES, collect
+from assay.launch.shell import NOT_FOUND, SSH_FAILED, CommandResult, Process, Shell
 from assay.model.base import AssayError
 from assay.model.units import about_size
 
@@ -31,7 +31,7 @@ SCRIPT = (
 )
 """For sh, with seconds and a command; exits with the command's code. POSIX only and one line, for any login shell."""
 
-RUDE_SECONDS = 3.0
+KILL_GRACE_SECONDS = 3.0
 """Seconds from the end of input to SIGKILL of the process on this machine."""
 SPARE_SECONDS = 5.0
 """Seconds that the limit here is longer: the command is ended on its host first, so that its output arrives."""
@@ -41,7 +41,7 @@ class StoppedError(Exception):
     """`end_all` was called; no more commands are started."""
 
 
-class Leash:
+class RemoteCommand:
     """A command on a host; it ends at the latest when this object is released."""
 
     def __init__(self, shell: Shell, argv: Sequence[str], seconds: float) -> None:
@@ -74,7 +74,7 @@ class Leash:
         finally:
             os.close(read_end)
 
-    def hear(self, word: bytes, seconds: float) -> bool:
+    def wait_for(self, word: bytes, seconds: float) -> bool:
         """Wait until the output contains `word`, and keep the output for `answer`; False if it ends or takes longer."""
         assert self.process.stdout is not None
         limit = time.monotonic() + seconds
@@ -86,7 +86,7 @@ class Leash:
             self._output += chunk
         return True
 
-    def answer(self) -> Answer:
+    def answer(self) -> CommandResult:
         """Wait for the end of the command.
 
         Raises:
@@ -94,18 +94,20 @@ class Leash:
         """
         result = collect(self.process, None, self.seconds + SPARE_SECONDS)
         code = result.code
-        if result.late or result.long or code is None:
+        if result.timed_out or result.overflowed or code is None:
             self.release()
             how = (
-                f"says more than {about_size(MOST_OUT)}" if result.long else f"did not end within {self.seconds:.0f} s"
+                f"says more than {about_size(MAX_STDOUT_BYTES)}"
+                if result.overflowed
+                else f"did not end within {self.seconds:.0f} s"
             )
             raise AssayError(f"host {self.shell.host.name}: `{self.argv[0]}` {how}")
         output, errors = (self._output + result.out).decode("utf-8", "replace"), result.err.decode("utf-8", "replace")
-        if code == CONNECTION and self.shell.host.kind == "ssh":
+        if code == SSH_FAILED and self.shell.host.kind == "ssh":
             raise AssayError(
-                f"host {self.shell.host.name}: the connection broke ({Answer(code, '', errors).last_line})"
+                f"host {self.shell.host.name}: the connection broke ({CommandResult(code, '', errors).last_line})"
             )
-        return Answer(code, output, errors)
+        return CommandResult(code, output, errors)
 
     def end_input(self) -> None:
         """End the command, by the end of its input; does not wait."""
@@ -118,11 +120,11 @@ class Leash:
         """End the command and wait until the process on this machine is gone; a second call does nothing."""
         self.end_input()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(RUDE_SECONDS)
+            self.process.wait(KILL_GRACE_SECONDS)
         if self.process.poll() is None:
             self.process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(RUDE_SECONDS)
+                self.process.wait(KILL_GRACE_SECONDS)
 
     def close(self) -> None:
         """Close the pipes of its output."""
@@ -132,17 +134,17 @@ class Leash:
                     pipe.close()
 
 
-class Leashes:
+class RemoteCommands:
     """The running commands of a measurement; another thread can end them together."""
 
     def __init__(self) -> None:
         """Start with no commands."""
-        self._running: set[Leash] = set()
+        self._running: set[RemoteCommand] = set()
         self._closed = False
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def hold(self, shell: Shell, argv: Sequence[str], seconds: float) -> Iterator[Leash]:
+    def start(self, shell: Shell, argv: Sequence[str], seconds: float) -> Iterator[RemoteCommand]:
         """Run a command for the length of a `with` block; see `Leash`.
 
         Raises:
@@ -150,7 +152,7 @@ class Leashes:
         """
         if self._closed:
             raise StoppedError
-        leash = Leash(shell, argv, seconds)
+        leash = RemoteCommand(shell, argv, seconds)
         with self._lock:
             self._running.add(leash)
         try:
@@ -170,7 +172,7 @@ class Leashes:
             for leash in self._running:
                 leash.end_input()
 
-    def run(self, shell: Shell, argv: Sequence[str], seconds: float) -> Answer:
+    def run(self, shell: Shell, argv: Sequence[str], seconds: float) -> CommandResult:
         """Execute a command to its end; see `Leash`."""
-        with self.hold(shell, argv, seconds) as leash:
+        with self.start(shell, argv, seconds) as leash:
             return leash.answer()

@@ -9,19 +9,19 @@ from typing import TypeVar
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import (
-    Line,
-    Link,
+    HostLink,
     MtuMeasurement,
-    Network,
     NetworkHost,
+    NetworkMeasurements,
     PathMeasurement,
     RttMeasurement,
+    SiteLine,
 )
 from assay.wires import facts, iperf, rtt
-from assay.wires.leash import Leashes, StoppedError
+from assay.wires.leash import RemoteCommands, StoppedError
 from assay.wires.rounds import Flow, Rounds
 
-MOST_THREADS = 64
+MAX_THREADS = 64
 """Hosts that are measured at the same time."""
 OVERHEAD_SECONDS = 0.4
 """Seconds that one bandwidth test takes in addition to sending: start, connect, exchange of results."""
@@ -31,7 +31,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Server:
+class ServerEndpoint:
     """A host that serves storage.
 
     Attributes:
@@ -50,11 +50,11 @@ class Server:
     iperf_port: int | None = None
     tcp_port: int | None = None
     link: float | None = None
-    closed: bool = False
+    is_latency_only: bool = False
 
 
 @dataclass(frozen=True)
-class Options:
+class PreflightOptions:
     """What is measured, and for how long.
 
     Attributes:
@@ -72,20 +72,22 @@ class Options:
     pings: int = 10
     bandwidth: bool = True
     first_port: int = iperf.FIRST_PORT
-    tell: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
 
 
-def estimate_seconds(clients: int, servers: int, options: Options, closed: int = 0) -> float:
+def estimate_seconds(clients: int, servers: int, options: PreflightOptions, latency_only_count: int = 0) -> float:
     """Estimate the seconds of a preflight; `closed` of the servers are measured without bandwidth."""
-    quiet = 1.0 + servers * ((options.pings + 1) * rtt.GAP + 0.5)
-    servers -= closed
+    quiet = 1.0 + servers * ((options.pings + 1) * rtt.PING_INTERVAL_SECONDS + 0.5)
+    servers -= latency_only_count
     alone = clients * servers * 2 * len(options.streams) * (options.seconds + OVERHEAD_SECONDS)
     rounds = (clients if servers > 1 else 0) + (servers if clients > 1 else 0) + (min(clients, servers) > 1)
     together = rounds * 2 * (options.seconds + 1 + OVERHEAD_SECONDS)
     return quiet + (alone + together if options.bandwidth else 0.0)
 
 
-def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: Options | None = None) -> Network:
+def run_preflight(
+    clients: Sequence[Shell], servers: Sequence[ServerEndpoint], options: PreflightOptions | None = None
+) -> NetworkMeasurements:
     """Measure bandwidth, round trips, packet sizes and links between each client and each server.
 
     A host that cannot be reached, or lacks a tool, is named in the result, and the others are measured. No process that
@@ -99,7 +101,7 @@ def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: 
     Raises:
         KeyboardInterrupt: The user stopped it; everything that was started is ended.
     """
-    work = _Preflight(clients, servers, options or Options())
+    work = _Preflight(clients, servers, options or PreflightOptions())
     try:
         return work.run()
     except BaseException:
@@ -112,32 +114,32 @@ def run_preflight(clients: Sequence[Shell], servers: Sequence[Server], options: 
 class _Preflight:
     """One preflight and its results so far."""
 
-    def __init__(self, clients: Sequence[Shell], servers: Sequence[Server], options: Options) -> None:
+    def __init__(self, clients: Sequence[Shell], servers: Sequence[ServerEndpoint], options: PreflightOptions) -> None:
         self.clients = list(clients)
         self.servers = list(servers)
         self.options = options
-        self.leashes = Leashes()
-        self.pool = ThreadPoolExecutor(MOST_THREADS)
+        self.leashes = RemoteCommands()
+        self.pool = ThreadPoolExecutor(MAX_THREADS)
         self.machines: dict[str, facts.Machine] = {}
-        self.ways: dict[tuple[str, str], facts.Way] = {}
+        self.ways: dict[tuple[str, str], facts.Route] = {}
         self.faults: dict[tuple[str, str], str] = {}
         self.server_machines: dict[str, facts.Machine] = {}
         self.rtts: list[RttMeasurement] = []
         self.mtus: list[MtuMeasurement] = []
         self.paths: list[PathMeasurement] = []
 
-    def run(self) -> Network:
+    def run(self) -> NetworkMeasurements:
         started_at, clock = time.time(), time.monotonic()
-        self.options.tell("looking at the hosts")
+        self.options.report("looking at the hosts")
         self._look()
-        self.options.tell("round trips and packet sizes")
+        self.options.report("round trips and packet sizes")
         for pairs in self._each(self._latency_and_mtu, self.able_clients()):
             for round_trip, size in pairs:
                 self.rtts.append(round_trip)
                 self.mtus.append(size)
         if self.options.bandwidth:
             self._bandwidth()
-        return Network(
+        return NetworkMeasurements(
             started_at=started_at,
             seconds=time.monotonic() - clock,
             time=float(self.options.seconds),
@@ -150,7 +152,7 @@ class _Preflight:
             lines=tuple(self._lines()),
         )
 
-    def _lines(self) -> Iterator[Line]:
+    def _lines(self) -> Iterator[SiteLine]:
         """Yield the slower of the two stated site links, for each client and server at different sites."""
         for shell in self.clients:
             for server in self.servers:
@@ -158,7 +160,7 @@ class _Preflight:
                 if there is not None and shell.host.site != there.site:
                     stated = [line for line in (shell.host.line, there.line) if line is not None]
                     if stated:
-                        yield Line(client=shell.host.name, server=server.name, bits_per_s=8 * min(stated))
+                        yield SiteLine(client=shell.host.name, server=server.name, bits_per_s=8 * min(stated))
 
     def able_clients(self) -> list[Shell]:
         """Return the clients that answered."""
@@ -185,15 +187,15 @@ class _Preflight:
 
     def _machine(self, item: tuple[str, Shell]) -> facts.Machine | str:
         try:
-            return facts.look(self.leashes, item[1])
+            return facts.read_machine(self.leashes, item[1])
         except AssayError as error:
             return error.message + (f"; {error.hint}" if error.hint else "")
 
-    def _way(self, pair: tuple[Shell, Server]) -> facts.Way:
+    def _way(self, pair: tuple[Shell, ServerEndpoint]) -> facts.Route:
         try:
-            return facts.find_way(self.leashes, pair[0], pair[1].address)
+            return facts.find_route(self.leashes, pair[0], pair[1].address)
         except AssayError as error:
-            return facts.Way("", why_unknown=error.message)
+            return facts.Route("", why_unknown=error.message)
 
     def _latency_and_mtu(self, shell: Shell) -> list[tuple[RttMeasurement, MtuMeasurement]]:
         """Measure round trips and packet sizes from one client; this hardly loads the network."""
@@ -218,23 +220,23 @@ class _Preflight:
     def _bandwidth(self) -> None:
         flows = []
         for shell in self.able_clients():
-            for server in (server for server in self.servers if not server.closed):
+            for server in (server for server in self.servers if not server.is_latency_only):
                 error = self._bandwidth_fault(shell, server)
                 if error:
                     self.paths += [_unmeasured(shell, server, direction, error) for direction in ("write", "read")]
                 else:
                     flows.append(self._flow(shell, server))
-        self.paths += Rounds(self.leashes, self.pool, self.options.tell).measure(
+        self.paths += Rounds(self.leashes, self.pool, self.options.report).measure(
             flows, self.options.seconds, self.options.streams
         )
 
-    def _flow(self, shell: Shell, server: Server) -> Flow:
+    def _flow(self, shell: Shell, server: ServerEndpoint) -> Flow:
         way = self.ways[shell.host.name, server.name]
         entered = server.shell if server.iperf_port is None else None
         port = server.iperf_port or self.options.first_port
         return Flow(shell, server.name, way.address or server.address, entered, port)
 
-    def _bandwidth_fault(self, shell: Shell, server: Server) -> str:
+    def _bandwidth_fault(self, shell: Shell, server: ServerEndpoint) -> str:
         """Return why bandwidth cannot be measured between the two; empty if it can."""
         if "iperf3" not in self.machines[shell.host.name].tools:
             return f"iperf3 was not found on {shell.host.name}"
@@ -266,35 +268,37 @@ class _Preflight:
                 error=self.faults.get(("server", server.name), ""),
             )
 
-    def _links(self) -> Iterable[Link]:
+    def _links(self) -> Iterable[HostLink]:
         """Yield the link of each client and server, by its interface towards the other side."""
         for shell in self.able_clients():
             ways = [self.ways[shell.host.name, server.name] for server in self.servers]
-            outward = [way for way in ways if not way.loops] or ways
+            outward = [way for way in ways if not way.is_own_address] or ways
             if outward:
                 yield _link("client", shell.host.name, outward[0], shell.host.link)
         for server in self.servers:
             stated = server.link or (server.shell.host.link if server.shell is not None else None)
             yield _link("server", server.name, self._way_back(server), stated)
 
-    def _way_back(self, server: Server) -> facts.Way:
+    def _way_back(self, server: ServerEndpoint) -> facts.Route:
         """Find the route from the server to the first client that has another address."""
         sources = [
-            way.source for (_, name), way in self.ways.items() if name == server.name and way.source and not way.loops
+            way.source
+            for (_, name), way in self.ways.items()
+            if name == server.name and way.source and not way.is_own_address
         ]
         if server.shell is None or server.name not in self.server_machines or not sources:
-            return facts.Way("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
+            return facts.Route("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
         try:
-            return facts.find_way(self.leashes, server.shell, sources[0])
+            return facts.find_route(self.leashes, server.shell, sources[0])
         except (AssayError, StoppedError) as error:
-            return facts.Way("", why_unknown=str(error))
+            return facts.Route("", why_unknown=str(error))
 
 
-def _link(side: str, name: str, way: facts.Way, stated: float | None) -> Link:
+def _link(side: str, name: str, way: facts.Route, stated: float | None) -> HostLink:
     rate, how = way.bits_per_s, way.why_unknown or "told by the interface"
     if stated is not None:
         rate, how = stated * 8, "stated"
-    return Link(
+    return HostLink(
         side="client" if side == "client" else "server",
         host=name,
         interface=way.interface,
@@ -304,7 +308,7 @@ def _link(side: str, name: str, way: facts.Way, stated: float | None) -> Link:
     )
 
 
-def _unmeasured(shell: Shell, server: Server, direction: str, error: str) -> PathMeasurement:
+def _unmeasured(shell: Shell, server: ServerEndpoint, direction: str, error: str) -> PathMeasurement:
     return PathMeasurement(
         client=shell.host.name,
         server=server.name,

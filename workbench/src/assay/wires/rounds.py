@@ -8,7 +8,7 @@ from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction, PathMeasurement, Scope
 from assay.wires import iperf
-from assay.wires.leash import Leashes
+from assay.wires.leash import RemoteCommands
 
 SETTLE = 0.5
 """Seconds at the beginning that do not count, while TCP finds its speed."""
@@ -32,7 +32,7 @@ class Flow:
     shell: Shell
     server: str
     address: str
-    entered: Shell | None
+    server_shell: Shell | None
     port: int
 
     @property
@@ -44,11 +44,11 @@ class Flow:
 class Rounds:
     """Runs the bandwidth tests of all rounds."""
 
-    def __init__(self, leashes: Leashes, pool: ThreadPoolExecutor, tell: Callable[[str], None]) -> None:
+    def __init__(self, commands: RemoteCommands, pool: ThreadPoolExecutor, report: Callable[[str], None]) -> None:
         """Start nothing yet; `tell` is called with a progress line before each round."""
-        self._leashes = leashes
+        self._leashes = commands
         self._pool = pool
-        self._report = tell
+        self._report = report
 
     def measure(self, flows: Sequence[Flow], seconds: int, streams: Sequence[int]) -> list[PathMeasurement]:
         """Run all rounds.
@@ -108,11 +108,11 @@ class Rounds:
         self, flow: Flow, direction: Direction, streams: int, seconds: int, trim: tuple[float, float]
     ) -> iperf.Rate:
         path = flow.shell, flow.address
-        if flow.entered is None:
+        if flow.server_shell is None:
             return iperf.measure(self._leashes, *path, flow.port, direction, streams, seconds, trim)
         limit = seconds + iperf.SPARE_SECONDS + iperf.READY_SECONDS
         try:
-            with iperf.server_at(self._leashes, flow.entered, flow.address, flow.port, limit) as port:
+            with iperf.run_server(self._leashes, flow.server_shell, flow.address, flow.port, limit) as port:
                 return iperf.measure(self._leashes, *path, port, direction, streams, seconds, trim)
         except AssayError as error:
             return iperf.Rate(None, error=error.message)
@@ -125,7 +125,7 @@ def rounds(flows: Sequence[Flow]) -> Iterable[tuple[Scope, list[Flow]]]:
     if len(servers) > 1:
         for client in clients:
             yield "client", [flow for flow in flows if flow.client == client]
-    shared = [flow for flow in flows if flow.entered is not None]
+    shared = [flow for flow in flows if flow.server_shell is not None]
     if len(clients) > 1:
         for server in servers:
             group = [flow for flow in shared if flow.server == server]

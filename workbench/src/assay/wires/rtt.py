@@ -4,18 +4,18 @@ import re
 import statistics
 from collections.abc import Sequence
 
-from assay.launch.shell import NOT_FOUND, Answer, Shell
+from assay.launch.shell import NOT_FOUND, CommandResult, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import MtuMeasurement, RttMeasurement
-from assay.wires.leash import Leashes
+from assay.wires.leash import RemoteCommands
 
-GAP = 0.2
+PING_INTERVAL_SECONDS = 0.2
 """Seconds between two pings; only root may use less."""
-PATIENCE = 2.0
+ANSWER_SECONDS = 2.0
 """Seconds to wait for one answer."""
-LEAST_MTU = 576
+MIN_MTU = 576
 """Bytes of a packet that every host must accept (RFC 791)."""
-MOST_MTU = 9216
+MAX_MTU = 9216
 """Bytes of the jumbo frames of common switches; used where the MTU of the interface is unknown."""
 LARGEST_PACKET = 65_535
 
@@ -49,7 +49,7 @@ CONNECT_BASH = (
 """Its times include a fork, some tenths of a millisecond; needs bash 5."""
 
 
-def ping(leashes: Leashes, shell: Shell, server: str, address: str, count: int) -> RttMeasurement:
+def ping(commands: RemoteCommands, shell: Shell, server: str, address: str, count: int) -> RttMeasurement:
     """Measure round trips of ICMP echoes; the first is not counted, because it may wait for ARP.
 
     Args:
@@ -59,9 +59,19 @@ def ping(leashes: Leashes, shell: Shell, server: str, address: str, count: int) 
         address: Address of the server.
         count: Number of round trips that count.
     """
-    command = ["ping", "-n", "-c", str(count + 1), "-i", str(GAP), "-W", str(round(PATIENCE)), address]
+    command = [
+        "ping",
+        "-n",
+        "-c",
+        str(count + 1),
+        "-i",
+        str(PING_INTERVAL_SECONDS),
+        "-W",
+        str(round(ANSWER_SECONDS)),
+        address,
+    ]
     try:
-        answer = leashes.run(shell, command, (count + 1) * GAP + PATIENCE + 3.0)
+        answer = commands.run(shell, command, (count + 1) * PING_INTERVAL_SECONDS + ANSWER_SECONDS + 3.0)
     except AssayError as error:
         return _summary(shell, server, "icmp", (), count, error.message)
     if answer.code == NOT_FOUND:
@@ -83,7 +93,7 @@ def echo_times(text: str) -> dict[int, float]:
     return found
 
 
-def ping_fault(answer: Answer) -> str:
+def ping_fault(answer: CommandResult) -> str:
     """Return why no echo came back."""
     for line in (*answer.err.splitlines(), *answer.out.splitlines()):
         if re.search(r"Unreachable|not permitted|ping: |prohibited|exceeded", line):
@@ -91,13 +101,13 @@ def ping_fault(answer: Answer) -> str:
     return "no answer to ping"
 
 
-def connect(leashes: Leashes, shell: Shell, server: str, address: str, port: int, count: int) -> RttMeasurement:
+def connect(commands: RemoteCommands, shell: Shell, server: str, address: str, port: int, count: int) -> RttMeasurement:
     """Measure round trips of TCP handshakes, or of refusals, with Python or bash 5, whichever the client has."""
     words = [address, str(port), str(count)]
     problem = "neither python3 nor bash was found"
     for program in (["python3", "-I", "-c", CONNECT_PYTHON], ["bash", "-c", CONNECT_BASH, "bash"]):
         try:
-            answer = leashes.run(shell, [*program, *words], count * (PATIENCE + 0.1) + 3.0)
+            answer = commands.run(shell, [*program, *words], count * (ANSWER_SECONDS + 0.1) + 3.0)
         except AssayError as error:
             return _summary(shell, server, "tcp", (), count, error.message)
         if answer.code == NOT_FOUND:
@@ -136,19 +146,21 @@ def _summary(shell: Shell, server: str, method: str, times: Sequence[float], sen
     )
 
 
-def path_mtu(leashes: Leashes, shell: Shell, server: str, address: str, interface_mtu: int | None) -> MtuMeasurement:
+def path_mtu(
+    commands: RemoteCommands, shell: Shell, server: str, address: str, interface_mtu: int | None
+) -> MtuMeasurement:
     """Find the largest packet that reaches the server unfragmented, by ping or else by tracepath.
 
     One ping is enough where the whole path takes what the interface takes.
     """
-    search = _Search(leashes, shell, address)
+    search = _Search(commands, shell, address)
     error = ""
     # The MTU of the loopback interface is larger than any IP packet.
     interface_mtu = min(interface_mtu, LARGEST_PACKET) if interface_mtu is not None else None
     try:
-        mtu = search.largest(LEAST_MTU, interface_mtu or MOST_MTU)
+        mtu = search.largest(MIN_MTU, interface_mtu or MAX_MTU)
         if mtu is None:
-            mtu, error = _tracepath_mtu(leashes, shell, address), search.fault
+            mtu, error = _tracepath_mtu(commands, shell, address), search.fault
     except AssayError as problem:
         mtu, error = None, problem.message
     if mtu is None:
@@ -164,7 +176,7 @@ def unknown_mtu(shell: Shell, server: str, interface_mtu: int | None, error: str
 class _Search:
     """Searches the path MTU by pings of chosen sizes."""
 
-    def __init__(self, leashes: Leashes, shell: Shell, address: str) -> None:
+    def __init__(self, leashes: RemoteCommands, shell: Shell, address: str) -> None:
         self._leashes, self._shell, self._address = leashes, shell, address
         self._headers = 48 if ":" in address else 28
         self.hint: int | None = None
@@ -189,7 +201,7 @@ class _Search:
         return low
 
     def _passes(self, size: int) -> bool:
-        command = ["ping", "-n", "-M", "do", "-c", "2", "-i", str(GAP), "-W", "1"]
+        command = ["ping", "-n", "-M", "do", "-c", "2", "-i", str(PING_INTERVAL_SECONDS), "-W", "1"]
         answer = self._leashes.run(self._shell, [*command, "-s", str(size - self._headers), self._address], 5.0)
         text = answer.out + answer.err
         if answer.code == NOT_FOUND:
@@ -202,7 +214,7 @@ class _Search:
         return bool(echo_times(answer.out))
 
 
-def _tracepath_mtu(leashes: Leashes, shell: Shell, address: str) -> int | None:
+def _tracepath_mtu(leashes: RemoteCommands, shell: Shell, address: str) -> int | None:
     answer = leashes.run(shell, ["tracepath", "-n", "-m", "12", address], 15.0)
     found = _PATH_MTU.findall(answer.out)
     # Without an answer from the other end, tracepath only knows its own interface.

@@ -13,7 +13,7 @@ from plan_tools import load, study, written
 from sample_run import sample_run
 from scipy import stats
 
-from assay.analyse.adaptive import case_enough, case_reach, enough
+from assay.analyse.adaptive import case_reach, is_case_precise, is_precise
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.cli.progress import LineProgress
@@ -21,7 +21,7 @@ from assay.model.result.evidence import Evidence
 from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
-from assay.model.study.repeats import STANDARD, Repeats, repeats_words
+from assay.model.study.repeats import DEFAULT_REPEATS, Repeats, repeats_words
 from assay.model.study.study import study_schema
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
@@ -41,7 +41,7 @@ ADAPTIVE = {"within": "5%", "max": 30}
 
 
 def far_from_the_edge(values: list[float], within: float) -> bool:
-    reach = estimate(values).reach
+    reach = estimate(values).relative_reach
     return reach is None or abs(reach - within) > 1e-9
 
 
@@ -51,14 +51,14 @@ def far_from_the_edge(values: list[float], within: float) -> bool:
 @given(st.lists(RATES, max_size=12), SHARES, st.integers(2, 15))
 def test_never_enough_with_fewer_than_the_least(values: list[float], within: float, least: int) -> None:
     assume(len(values) < least)
-    assert not enough(values, within, least)
-    assert not enough([5.0] * len(values), within, least)
+    assert not is_precise(values, within, least)
+    assert not is_precise([5.0] * len(values), within, least)
 
 
 @given(RATES, st.integers(8, 30), SHARES)
 def test_equal_values_are_enough_as_soon_as_there_are_eight(value: float, count: int, within: float) -> None:
-    assert enough([value] * count, within)
-    assert not enough([value] * 7, within)
+    assert is_precise([value] * count, within)
+    assert not is_precise([value] * 7, within)
 
 
 @given(ABOUT, SHARES)
@@ -71,19 +71,19 @@ def test_both_ends_count_as_scipy_computes_them(values: list[float], within: flo
     middle = estimate(values).median
     reach = max(middle - low, high - middle, 0.0) / middle
     assume(abs(reach - within) > 1e-5)
-    assert enough(values, within) == (reach <= within)
+    assert is_precise(values, within) == (reach <= within)
 
 
 @given(ABOUT, SHARES, SHARES)
 def test_what_is_enough_stays_enough_for_who_wants_less(values: list[float], one: float, other: float) -> None:
     narrow, wide = sorted((one, other))
-    assert enough(values, wide) or not enough(values, narrow)
+    assert is_precise(values, wide) or not is_precise(values, narrow)
 
 
 @given(ABOUT, SHARES, st.floats(1e-6, 1e6))
 def test_the_unit_does_not_matter(values: list[float], within: float, factor: float) -> None:
     assume(far_from_the_edge(values, within))
-    assert enough([factor * value for value in values], within) == enough(values, within)
+    assert is_precise([factor * value for value in values], within) == is_precise(values, within)
 
 
 @given(ABOUT, SHARES, st.randoms())
@@ -91,12 +91,12 @@ def test_the_order_does_not_matter(values: list[float], within: float, chance: A
     assume(far_from_the_edge(values, within))
     shuffled = list(values)
     chance.shuffle(shuffled)
-    assert enough(shuffled, within) == enough(values, within)
+    assert is_precise(shuffled, within) == is_precise(values, within)
 
 
 def test_a_rate_of_zero_is_never_known() -> None:
-    assert not enough([0.0] * 30, 0.5)
-    assert not enough([1e6] * 29 + [0.0], 0.5)
+    assert not is_precise([0.0] * 30, 0.5)
+    assert not is_precise([1e6] * 29 + [0.0], 0.5)
 
 
 # A case.
@@ -114,27 +114,27 @@ def repeats_of(rates: list[tuple[float, float]], **fields: Any) -> list[Sample]:
 
 def test_every_operation_of_a_case_must_be_known() -> None:
     wild = [1e8 * (1 + repeat % 2) for repeat in range(8)]
-    assert case_enough(CASE, repeats_of([(1e8, 2e8)] * 8), 0.05)
-    assert not case_enough(CASE, repeats_of([(1e8, 2e8)] * 7), 0.05)
-    assert not case_enough(CASE, repeats_of([(1e8, rate) for rate in wild]), 0.05)
-    assert not case_enough(CASE, repeats_of([(rate, 2e8) for rate in wild]), 0.05)
-    assert not case_enough(CASE, repeats_of([(1e8, 2e8)] * 8)[::2], 0.05), "read has left nothing"
-    assert not case_enough(CASE, [], 0.05)
+    assert is_case_precise(CASE, repeats_of([(1e8, 2e8)] * 8), 0.05)
+    assert not is_case_precise(CASE, repeats_of([(1e8, 2e8)] * 7), 0.05)
+    assert not is_case_precise(CASE, repeats_of([(1e8, rate) for rate in wild]), 0.05)
+    assert not is_case_precise(CASE, repeats_of([(rate, 2e8) for rate in wild]), 0.05)
+    assert not is_case_precise(CASE, repeats_of([(1e8, 2e8)] * 8)[::2], 0.05), "read has left nothing"
+    assert not is_case_precise(CASE, [], 0.05)
 
 
 def test_the_same_operation_twice_is_two_phases() -> None:
     case = make_case("c0001", "disk", ("read", "read"))
     first = [make_sample("c0001", repeat, 1e8, "read", phase=0) for repeat in range(1, 9)]
     second = [make_sample("c0001", repeat, 5e8, "read", phase=1) for repeat in range(1, 9)]
-    assert not case_enough(case, first, 0.05)
-    assert case_enough(case, first + second, 0.05)
+    assert not is_case_precise(case, first, 0.05)
+    assert is_case_precise(case, first + second, 0.05)
 
 
 def test_a_failed_repeat_has_no_value_and_bars_nothing() -> None:
     good = repeats_of([(1e8, 2e8)] * 8)
     bad = [sample.model_copy(update={"repeat": 9, "status": "failed"}) for sample in repeats_of([(9e8, 9e8)])]
-    assert case_enough(CASE, good + bad, 0.05)
-    assert not case_enough(CASE, good[2:] + bad, 0.05), "only seven values"
+    assert is_case_precise(CASE, good + bad, 0.05)
+    assert not is_case_precise(CASE, good[2:] + bad, 0.05), "only seven values"
 
 
 def test_metadata_operations_are_known_by_their_number() -> None:
@@ -142,7 +142,7 @@ def test_metadata_operations_are_known_by_their_number() -> None:
     steady = [make_names(repeat=repeat) for repeat in range(1, 9)]
     wild = [make_names(repeat=repeat, iops=5e4 * (1 + repeat % 2)) for repeat in range(1, 9)]
     assert case_reach(case, steady) == pytest.approx(0.0, abs=1e-9)
-    assert not case_enough(case, wild, 0.05)
+    assert not is_case_precise(case, wild, 0.05)
 
 
 # Study and estimate.
@@ -167,8 +167,8 @@ def test_all_forms_are_read_and_fit_the_schema(given_so: Any, meant: Repeats) ->
 
 
 def test_what_is_done_if_the_study_does_not_say() -> None:
-    assert study(targets=TWO).repeating == STANDARD
-    assert study().repeating == Repeats(most=STANDARD.least, least=STANDARD.least)
+    assert study(targets=TWO).repeating == DEFAULT_REPEATS
+    assert study().repeating == Repeats(most=DEFAULT_REPEATS.least, least=DEFAULT_REPEATS.least)
     (problem,) = load(written(repeats={"decide": "5%", "max": 20})).problems
     assert problem.message == "repeats: with one target there is nothing to decide"
 
@@ -217,8 +217,8 @@ def test_the_time_is_told_from_the_fewest_repeats_to_the_most() -> None:
     assert (two.seconds, two.written, two.jobs) == (one.seconds, one.written, one.jobs)
     assert one.least_seconds == one.seconds
     least, most = about_duration(two.least_seconds), about_duration(two.seconds)
-    assert one.words.startswith(f"about {most}")
-    assert two.words.startswith(f"about {least} to {most}")
+    assert one.time_text.startswith(f"about {most}")
+    assert two.time_text.startswith(f"about {least} to {most}")
     assert estimate_text(two, 1, open_ended.repeating.words).startswith(f"1 case x 8 to 30 repeats: about {least} to")
     assert "writes up to about" in estimate_text(two, 1, open_ended.repeating.words)
     assert "writes about" in estimate_text(one, 1, fixed.repeating.words)
@@ -255,7 +255,12 @@ def test_a_case_that_is_known_is_not_asked_for_again(tmp_path: Path) -> None:
             execute(store, CASES[1], repeat, rate=1e8 * (1 + repeat % 2))
         assert (left(store, CASES[0]), left(store, CASES[1])) == ([], [9, 10, 11, 12])
         assert len(store.order()) == 24, "the plan keeps them"
-        assert [repeat for case_id, repeat in store.pending(settled_too=True) if case_id == "c0001"] == [9, 10, 11, 12]
+        assert [repeat for case_id, repeat in store.pending(include_settled=True) if case_id == "c0001"] == [
+            9,
+            10,
+            11,
+            12,
+        ]
         assert list(store.settled()) == ["c0001"]
         assert store.settled()["c0001"].endswith("after 8 repeats")
         for repeat in range(9, 13):
@@ -326,7 +331,7 @@ def test_the_judge_is_told_what_was_asked_for() -> None:
     assert {case: evidence.planned for case, evidence in asked.items()} == {"c0001": 9, "c0002": 12}
     assert {evidence.within for evidence in asked.values()} == {0.05}
     assert asked["c0001"].estimate is not None
-    assert asked["c0001"].estimate.reach == pytest.approx(0.0, abs=1e-9)
+    assert asked["c0001"].estimate.relative_reach == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_report_says_how_often_and_until_when() -> None:
@@ -344,11 +349,11 @@ def test_progress_counts_what_is_still_asked_for(capsys: pytest.CaptureFixture[s
     time_left = TimeLeft(24.0, at_most=True, count=24)
     lines = LineProgress(24, 0, time_left)
     sample = make_sample("c0001", 8, 1e8, "read")
-    time_left.finished(1.0, 1.0)
+    time_left.end_repeat(1.0, 1.0)
     lines.finish(CASES[0], 8, "ok", "", 1.0, [sample])
-    time_left.finished(1.0, 1.0)
-    time_left.dropped(4.0, 4)
-    lines.fewer(4)
+    time_left.end_repeat(1.0, 1.0)
+    time_left.drop_repeats(4.0, 4)
+    lines.drop_repeats(4)
     lines.finish(CASES[0], 8, "ok", "", 1.0, [sample])
     lines.finish(CASES[1], 8, "ok", "", 1.0, [sample])
     assert capsys.readouterr().err.splitlines() == [

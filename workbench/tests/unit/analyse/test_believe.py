@@ -16,12 +16,12 @@ from run_tools import assay, needs_engine, only_run, study
 from stream_tools import bases, bomb, histograms, through
 
 from assay.analyse import histograms as hdr
-from assay.analyse.believe import CLOCK_NS, CLOCK_SHARE, UnbelievableError, check_together
+from assay.analyse.believe import CLOCK_NS, CLOCK_SHARE, InvalidEventsError, check_starts
 from assay.analyse.rows import RowMaker
 from assay.analyse.usable import usable
 from assay.contract._generated import Job
-from assay.contract.bounds import ESTIMATES, LEAST_SECONDS, STATED, bounds_of
-from assay.contract.parts import HEADER, HostPart, join_parts, split_parts
+from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, STATED_TIME_FACTOR, output_bounds
+from assay.contract.parts import HOST_LINE_START, HostPart, join_parts, split_parts
 from assay.contract.reader import BrokenLine, lines_of, read_line
 from assay.judge.judge import judge
 from assay.launch.engine import Outcome
@@ -155,14 +155,14 @@ def test_what_takes_longer_than_it_was_waited_for_cannot_be() -> None:
 
 def test_hosts_begin_each_phase_within_the_time_that_all_had() -> None:
     at, most = 1_700_000_000 * 10**9, int(10e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
-    check_together([], 10.0)
-    check_together([{0: at}, {0: at, 1: at}, {0: at + most}], 10.0)
-    check_together([{0: at}, {0: at + 100 * most}], None)
+    check_starts([], 10.0)
+    check_starts([{0: at}, {0: at, 1: at}, {0: at + most}], 10.0)
+    check_starts([{0: at}, {0: at + 100 * most}], None)
     # Phases are looked at each by itself, and hosts in any order.
-    check_together([{0: at}, {1: at + 2 * most}], 10.0)
+    check_starts([{0: at}, {1: at + 2 * most}], 10.0)
     for late in ([{0: at}, {0: at}, {0: at + most + 1}], [{0: at, 1: at + most + 1}, {0: at, 1: at}]):
-        with pytest.raises(UnbelievableError, match=r"began on one host 12\.5 s after it did on another"):
-            check_together(late, 10.0)
+        with pytest.raises(InvalidEventsError, match=r"began on one host 12\.5 s after it did on another"):
+            check_starts(late, 10.0)
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40, float("inf"), float("nan")])
@@ -174,7 +174,7 @@ def test_a_number_that_cannot_be_kept_makes_its_line_no_event(number: float) -> 
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30).map(lambda text: text.replace("\n", " "))
-LINES = st.lists(TEXTS | TEXTS.map(lambda text: HEADER + text), max_size=5).map(
+LINES = st.lists(TEXTS | TEXTS.map(lambda text: HOST_LINE_START + text), max_size=5).map(
     lambda told: "".join(f"{line}\n" for line in told)
 )
 PARTS = st.lists(
@@ -201,7 +201,7 @@ def test_parts_of_an_older_assay_are_read() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["x\n", HEADER + "\n", HEADER + '"host":"a","lines":7}\n', "{}\n"])
+@pytest.mark.parametrize("text", ["x\n", HOST_LINE_START + "\n", HOST_LINE_START + '"host":"a","lines":7}\n', "{}\n"])
 def test_parts_that_are_none_are_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="host"):
         split_parts(text)
@@ -220,13 +220,19 @@ def test_no_histogram_costs_more_than_one_can_have() -> None:
 
 def test_bounds_follow_from_the_job() -> None:
     job, _ = good()
-    small = bounds_of(job, 1.0)
-    assert small.seconds == LEAST_SECONDS + ESTIMATES
+    small = output_bounds(job, 1.0)
+    assert small.seconds == LEAST_TIMEOUT_SECONDS + ESTIMATE_FACTOR
     assert small.line_bytes < 8 << 20
     timed = job.model_copy(update={"phases": [job.phases[0].model_copy(update={"runtime_ns": 10**12})]})
-    assert bounds_of(timed, 0.0).seconds == LEAST_SECONDS + STATED * 1000
-    assert bounds_of(job.model_copy(update={"lanes": 1024}), 1.0).line_bytes > small.line_bytes
-    assert small.bytes_by(0) < small.bytes_by(100) < small.bytes_by(10**9) == small.bytes_by(10**12) == small.most_bytes
+    assert output_bounds(timed, 0.0).seconds == LEAST_TIMEOUT_SECONDS + STATED_TIME_FACTOR * 1000
+    assert output_bounds(job.model_copy(update={"lanes": 1024}), 1.0).line_bytes > small.line_bytes
+    assert (
+        small.bytes_after(0)
+        < small.bytes_after(100)
+        < small.bytes_after(10**9)
+        == small.bytes_after(10**12)
+        == small.most_bytes
+    )
 
 
 def test_reads_of_what_was_not_written_are_not_rated() -> None:
@@ -247,10 +253,10 @@ def _run() -> Any:
 
 def test_idle_repeats_are_not_rated() -> None:
     idle = make_sample(ops=0, bytes=0, read_bytes=0, iops=0.0)
-    assert idle.idle and usable([idle]) == ()
+    assert idle.is_idle and usable([idle]) == ()
     (row,) = RowMaker(_run(), judge).rows(make_case(), [idle], [])
     assert row.verdict is Verdict.INCOMPLETE and "not one operation was done" in row.findings[0].text
-    assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).idle
+    assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).is_idle
 
 
 FAILING = ", errors: [{at_op: 3, errno: 28}]"

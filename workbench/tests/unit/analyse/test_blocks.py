@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from builders import make_case, row_of
 
-from assay.analyse.blocks import decided_cases, decisions, told
+from assay.analyse.blocks import decided_cases, decisions, side_state
 from assay.model.result.decision import PointDecision
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.blocks import LOOKS, Blocks, looks_within
+from assay.model.study.blocks import LOOK_ROUNDS, Blocks, looks_within
 
 TRUE = 500e6
 BLOCKS = Blocks(base="A", other="B", seconds=300)
 SEED = 20261125
 
 
-def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> Row:
+def row(number: int, target: str, rates: list[float], verdict: Verdict = Verdict.OK) -> ResultRow:
     return row_of(make_case(f"{target}{number}", target, axes={"record_size": 4096 * (number + 1)}), rates, verdict)
 
 
@@ -59,12 +59,12 @@ def test_what_would_decide_an_open_row_is_about_what_does() -> None:
         (found,) = decisions(rows, BLOCKS)
         return found.points[0]
 
-    assert told(point(20), "B") == "open"
+    assert side_state(point(20), "B") == "open"
     wanted = point(20).needs
     assert wanted is not None and 20 < wanted <= 400
-    assert told(point(min(400, 2 * wanted)), "B") != "open"
+    assert side_state(point(min(400, 2 * wanted)), "B") != "open"
     few = point(1)
-    assert few.needs == LOOKS[0] and told(few, "B") == "open"
+    assert few.needs == LOOK_ROUNDS[0] and side_state(few, "B") == "open"
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_verdicts_bound_places_but_not_engines(verdict: Verdict, engines: bool, 
     held = Finding(verdict=verdict, rule="", text="", remedy="", numbers={})
     slow = row(0, "B", rates[1], verdict).model_copy(update={"findings": (held,)})
     (found,) = decisions([row(0, "A", rates[0]), slow], BLOCKS.model_copy(update={"engines": engines}))
-    assert told(found.points[0], "B") == known
+    assert side_state(found.points[0], "B") == known
 
 
 def test_looks_are_as_many_as_there_may_be_time_for() -> None:
-    assert looks_within(300, 0.5) == LOOKS
+    assert looks_within(300, 0.5) == LOOK_ROUNDS
     assert looks_within(300, 40) == (5, 8, 13, 20)
-    assert looks_within(1, 1e6) == LOOKS[:1]
-    assert (BLOCKS.least, BLOCKS.most) == (5, 120)
+    assert looks_within(1, 1e6) == LOOK_ROUNDS[:1]
+    assert (BLOCKS.min_rounds, BLOCKS.max_rounds) == (5, 120)

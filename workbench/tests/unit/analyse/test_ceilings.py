@@ -24,10 +24,10 @@ from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, client_ceilings, measured_ceilings
-from assay.model.result.brief import brief
-from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling, CeilingName
-from assay.model.result.result import EXCEEDED, Estimate
-from assay.model.result.run import Place
+from assay.model.result.brief import summarise
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, CeilingShare
+from assay.model.result.result import CEILING_TOLERANCE, Estimate
+from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DATA, METADATA, MIXES, READS
@@ -122,9 +122,9 @@ def test_engine_accepts_the_jobs_at_a_place(direct: bool) -> None:
     first = device.writing_job(found, "disk", place, destroy=False)
     assert isinstance(first, plan.CeilingJob)
     cases = expand(study(w_queue_depth=[1, 32], w_record_size=["4KiB", "1MiB"], w_cache="direct")).cases
-    ways = (device.large_ways(cases), device.small_ways(cases, 2))
+    ways = (device.large_request_kinds(cases), device.small_request_kinds(cases, 2))
     rest = device.device_jobs(found, "disk", place, 128 * MIB, ways, 2, destroy=False)
-    jobs = [first, *rest, device.cached_job(found, "disk", 128 * MIB, 2, destroy=False)]
+    jobs = [first, *rest, device.page_cache_job(found, "disk", 128 * MIB, 2, destroy=False)]
     for job in jobs:
         accepted(job)
     names = {name for job in jobs for name in job.phases.values()}
@@ -153,13 +153,13 @@ def test_engine_accepts_the_job_that_measures_the_way_of_a_result(
     shape = {"w_operations": [operation], "w_file_size": "96MiB", "w_record_size": "64KiB", **fields}
     found = study(**shape)
     (case,) = expand(found).cases
-    job = device.again_job(found, case, operation, name, 64 * MIB, destroy=False)
+    job = device.remeasure_job(found, case, operation, name, 64 * MIB, destroy=False)
     assert job is not None
     accepted(job)
     files = job.job.lanes if case.parameters.layout == "separate" else 1
     assert job.job.file_size_bytes * files <= 64 * MIB
     assert set(job.phases.values()) == {name}
-    assert device.again_job(found, case, operation, name, 4096, destroy=False) is None or operation == "random_read"
+    assert device.remeasure_job(found, case, operation, name, 4096, destroy=False) is None or operation == "random_read"
 
 
 SERVICES = {
@@ -187,9 +187,9 @@ def test_clients_are_measured_with_one_lane_at_a_service_of_the_engine(kind: str
     jobs, left_out = client_jobs(found.study, cases, 1000)
     assert plan.engine_jobs(found.study, cases) == ([], 0) and left_out == 0
     asked = {(case.target, job_kind(case.parameters, name)) for case in cases for name in case.operations}
-    assert {(job.target, kind) for job in jobs for kind in job.kinds.values()} == asked
+    assert {(job.target, kind) for job in jobs for kind in job.kind_by_lanes.values()} == asked
     for job in jobs:
-        assert job.job.lanes == 1 and sorted(job.kinds) == [1, 3]
+        assert job.job.lanes == 1 and sorted(job.kind_by_lanes) == [1, 3]
         assert "my-bench" not in job.job.model_dump_json() and "http" not in job.job.model_dump_json()
         accepted(job)
     assert len(client_jobs(found.study, cases, 3)[0]) == 3
@@ -210,13 +210,13 @@ def test_a_client_can_do_what_its_cpu_time_allows() -> None:
 
 def test_ways_are_those_that_keep_most_in_flight() -> None:
     cases = expand(study(w_queue_depth=[1, 4, 32], w_record_size=["4KiB", "1MiB"], w_cache="direct", w_lanes=2)).cases
-    small, large = device.small_ways(cases, 2), device.large_ways(cases)
+    small, large = device.small_request_kinds(cases, 2), device.large_request_kinds(cases)
     assert [(way.lanes, way.depth) for way in small] == [(2, 64), (2, 32)]
     # The last two are the study's.
     assert [(way.lanes, way.depth) for way in large] == [(1, 16), (1, 1), (2, 32), (2, 4)]
     buffered = expand(study(w_queue_depth=32, w_record_size="1MiB", w_cache="keep")).cases
-    assert len(device.large_ways(buffered)) == 2
-    assert device.MANY.words == "1 MiB, O_DIRECT, 16 in flight"
+    assert len(device.large_request_kinds(buffered)) == 2
+    assert device.DEEP_REQUESTS.words == "1 MiB, O_DIRECT, 16 in flight"
 
 
 def test_kinds_beyond_the_most_are_counted() -> None:
@@ -285,7 +285,7 @@ ALL = tuple(
 )
 
 
-def names_of(operation: str, place: Place | None = None, **parameters: Any) -> set[str]:
+def names_of(operation: str, place: TargetPlace | None = None, **parameters: Any) -> set[str]:
     case = make_case(operations=(operation,), **parameters)
     rate = Estimate(median=1e8, low=None, high=None, n=1, spread=None)
     found = Ceilings(ALL).bindings(case, operation, place or make_place(), rate, rate)
@@ -357,24 +357,24 @@ def test_binding_is_the_closest_but_a_cached_result_is_not_held_by_what_it_went_
     shares: list[float], data: st.DataObject
 ) -> None:
     items = tuple(
-        Binding(name="device read", unit="bytes/s", value=1.0, measured=share, share=share, how="")
+        CeilingShare(name="device read", unit="bytes/s", value=1.0, measured=share, share=share, how="")
         for share in sorted(shares, reverse=True)
     )
     row = ROW.model_copy(update={"ceilings": items})
-    assert row.binding is not None and row.binding.share == max(shares)
+    assert row.limiting_ceiling is not None and row.limiting_ceiling.share == max(shares)
     cached = row.model_copy(update={"verdict": Verdict.CACHED, "findings": (finding(Verdict.CACHED),)})
-    below = [share for share in shares if share <= EXCEEDED]
-    assert cached.binding is not None and cached.binding.share == max(below or shares)
-    above = sorted((share for share in shares if share > EXCEEDED), reverse=True)
-    assert [item.share for item in cached.exceeded] == (above if below else above[1:])
+    below = [share for share in shares if share <= CEILING_TOLERANCE]
+    assert cached.limiting_ceiling is not None and cached.limiting_ceiling.share == max(below or shares)
+    above = sorted((share for share in shares if share > CEILING_TOLERANCE), reverse=True)
+    assert [item.share for item in cached.exceeded_ceilings] == (above if below else above[1:])
     broken = data.draw(st.sampled_from(shares))
     found = (finding(Verdict.IMPOSSIBLE, share=broken), finding(Verdict.CACHED))
     impossible = row.model_copy(update={"verdict": Verdict.IMPOSSIBLE, "findings": found})
-    assert impossible.binding is not None and impossible.binding.share == broken
+    assert impossible.limiting_ceiling is not None and impossible.limiting_ceiling.share == broken
 
 
 def test_row_without_ceilings_has_no_binding() -> None:
-    assert ROW.ceilings == () and ROW.binding is None and ROW.exceeded == ()
+    assert ROW.ceilings == () and ROW.limiting_ceiling is None and ROW.exceeded_ceilings == ()
 
 
 # Kept with the results, for `assay show`.
@@ -387,7 +387,7 @@ def stored(root: Path) -> Path:
     order = [(case.id, repeat) for case in found.cases for repeat in (1, 2, 3)]
     with RunStore.create(root, meta, found.cases, (), order, "study: s\n") as store:
         store.describe(ceilings=found.run.ceilings)
-        store.save_results(map(brief, found.rows))
+        store.save_results(map(summarise, found.rows))
         store.set_status("complete")
         return store.folder
 

@@ -10,24 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED, compare, compare_rounds
+from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED_SHARE, compare, compare_rounds
 from assay.analyse.rows import analyse
-from assay.analyse.statistics.significance import cliffs_delta, t_p, t_quantile
+from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_quantile
 from assay.judge.judge import judge
-from assay.model.result.result import Comparison, Row
+from assay.model.result.result import Comparison, ResultRow
 
 SEED = 4
 SLOW = [100e6, 101e6, 99e6, 100.5e6]
 FAST = [200e6, 203e6, 198e6, 201e6]
 VALUES = st.lists(st.floats(1, 1e6), min_size=2, max_size=11)
-Pairs = list[tuple[Row, Row]]
+Pairs = list[tuple[ResultRow, ResultRow]]
 
 
 def compare_speeds(base: list[float], other: list[float], **fields: Any) -> tuple[Comparison, ...]:
     return compare(rows_of({"disk": base, "memory": other}, **fields))
 
 
-def rows_of(speeds: dict[str, list[float]], **fields: Any) -> tuple[Row, ...]:
+def rows_of(speeds: dict[str, list[float]], **fields: Any) -> tuple[ResultRow, ...]:
     """One row a target; `fields` are those of the samples of the disk."""
     cases = tuple(make_case(f"c000{number}", target) for number, target in enumerate(speeds, start=1))
     samples = [
@@ -60,17 +60,17 @@ def test_overlapping_repeats_are_not_separable() -> None:
 def test_three_repeats_never_suffice() -> None:
     (found,) = compare_speeds(SLOW[:3], FAST)
     assert found.p_adjusted is not None and found.p_adjusted < 1e-4
-    assert found.too_few and not found.separable
+    assert found.has_too_few and not found.separable
 
 
 def test_repeats_that_do_not_count_are_no_repeats() -> None:
     (found,) = compare_speeds(SLOW, FAST, status="done")
-    assert not found.too_few
+    assert not found.has_too_few
     rows = rows_of({"disk": SLOW, "memory": FAST})
     failed = rows[0].samples[0].model_copy(update={"status": "failed"})
     broken = rows[0].model_copy(update={"samples": (failed, *rows[0].samples[1:])})
     (found,) = compare_rounds([(broken, rows[1])])
-    assert (found.n_base, found.n_other, found.too_few, found.separable) == (3, 4, True, False)
+    assert (found.n_base, found.n_other, found.has_too_few, found.separable) == (3, 4, True, False)
 
 
 def lines(random: np.random.Generator, count: int, repeats: int, noise: float, ratio: float) -> Pairs:
@@ -203,10 +203,10 @@ def test_of_many_rounds_it_is_yuens_test_of_the_middle_ones(seed: int, count: in
 
 def _yuen(values: npt.NDArray[np.float64]) -> float:
     """The p-value by scipy's own trimmed mean and winsorized values."""
-    kept = len(values) - 2 * int(TRIMMED * len(values))
-    pulled = np.asarray(stats.mstats.winsorize(values, (TRIMMED, TRIMMED)))
+    kept = len(values) - 2 * int(TRIMMED_SHARE * len(values))
+    pulled = np.asarray(stats.mstats.winsorize(values, (TRIMMED_SHARE, TRIMMED_SHARE)))
     error = pulled.std(ddof=1) / (kept / len(values)) / np.sqrt(len(values))
-    return float(2 * stats.t.sf(abs(stats.trim_mean(values, TRIMMED)) / error, kept - 1))
+    return float(2 * stats.t.sf(abs(stats.trim_mean(values, TRIMMED_SHARE)) / error, kept - 1))
 
 
 def test_a_few_stalls_of_one_side_hide_no_difference() -> None:
@@ -233,7 +233,7 @@ def test_quantile_and_p_value_belong_together(error: float, freedom: float) -> N
     for share in (0.6, 0.975, 0.9999):
         reach = t_quantile(share, freedom)
         assert reach == pytest.approx(stats.t.ppf(share, min(freedom, 1e6)), rel=1e-6)
-        assert t_p(reach * error, error, freedom) == pytest.approx(2 * (1 - share), rel=1e-3)
+        assert t_p_value(reach * error, error, freedom) == pytest.approx(2 * (1 - share), rel=1e-3)
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=9), st.lists(st.integers(0, 9), min_size=1, max_size=9))

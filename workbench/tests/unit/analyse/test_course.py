@@ -15,7 +15,7 @@ from assay.analyse.course import (
     course,
     course_of,
     effective_size,
-    opening,
+    opening_burst,
     whole_intervals,
     with_latencies,
 )
@@ -62,12 +62,12 @@ def found(values: list[float], data_set: int | None = None) -> Course:
 
 def test_a_burst_that_ends_within_the_first_interval_is_seen() -> None:
     later = [9.5, 10.5, 9.0, 10.0, 11.0]
-    burst = opening(0, rates([340.0, *later]))
+    burst = opening_burst(0, rates([340.0, *later]))
     assert burst is not None
     assert (burst.at_ns, burst.before, burst.after) == (S, 340.0, 10.0)
     # Lanes start a little after the phase, so that its first interval is no whole one.
     after = [interval._replace(start_ns=interval.start_ns + S, end_ns=interval.end_ns + S) for interval in rates(later)]
-    assert opening(340.0, after) == burst
+    assert opening_burst(340.0, after) == burst
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_burst_that_ends_within_the_first_interval_is_seen() -> None:
     ids=["not much faster", "few intervals", "fast later, too", "nothing later"],
 )
 def test_other_beginnings_are_no_burst(values: list[float]) -> None:
-    assert opening(0, rates(values)) is None
+    assert opening_burst(0, rates(values)) is None
 
 
 def test_only_whole_intervals_in_which_every_lane_worked_count() -> None:

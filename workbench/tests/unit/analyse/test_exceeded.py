@@ -6,11 +6,11 @@ from builders import MIB, make_case, make_ceiling, make_place, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings, merged, served_by_device
-from assay.analyse.exceeded import RAISED, Rate, exceeding, raised
+from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings, merge_ceilings, served_by_device
+from assay.analyse.exceeded import RAISABLE, SampleRate, exceeding_results, raise_ceilings
 from assay.model.result.ceiling import Ceiling, When
 from assay.model.result.result import Estimate
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 
@@ -26,7 +26,7 @@ def one_pass(at: float, when: When, *rates: float, name: Any = "device read") ->
 def test_the_best_of_all_passes_is_the_ceiling_and_each_pass_is_kept(tries: list[list[float]]) -> None:
     known: tuple[Ceiling, ...] = ()
     for at, rates in enumerate(tries):
-        known = merged(known, one_pass(float(at), "between" if at else "before", *rates))
+        known = merge_ceilings(known, one_pass(float(at), "between" if at else "before", *rates))
     (found,) = known
     best = [max(rates) for rates in tries]
     assert found.value == max(best)
@@ -42,16 +42,16 @@ def test_the_best_of_all_passes_is_the_ceiling_and_each_pass_is_kept(tries: list
 
 
 def test_several_ways_in_one_pass_are_one_pass_with_the_best() -> None:
-    (found,) = merged(one_pass(1.0, "before", 5e8), one_pass(1.0, "before", 7e8, 6e8))
+    (found,) = merge_ceilings(one_pass(1.0, "before", 5e8), one_pass(1.0, "before", 7e8, 6e8))
     assert (found.value, [item.value for item in found.passes]) == (7e8, [7e8])
 
 
 def test_a_pass_that_failed_changes_nothing_and_the_first_one_that_did_not_counts() -> None:
     good = one_pass(1.0, "before", 5e8)
     failed = measured_ceilings("disk", {0: "device read"}, (), "how", Pass(2.0, "between"), reason="no space")
-    assert merged(good, failed) == tuple(good)
-    assert merged(failed, good) == tuple(good)
-    assert merged(failed, failed)[0].reason == "no space"
+    assert merge_ceilings(good, failed) == tuple(good)
+    assert merge_ceilings(failed, good) == tuple(good)
+    assert merge_ceilings(failed, failed)[0].reason == "no space"
 
 
 def block(written: int) -> BlockDeviceUse:
@@ -75,11 +75,11 @@ def test_what_counts_as_served_by_the_device() -> None:
 CASE = make_case(operations=("write", "rewrite", "read", "random_read"), cache="direct", record_size=MIB)
 
 
-def seen(ceilings: list[Ceiling], samples: list[Sample], place: Place | None = None) -> tuple[Ceiling, ...]:
-    rates = [Rate(n, CASE.id, item.operation, item.throughput, item.iops) for n, item in enumerate(samples)]
+def seen(ceilings: list[Ceiling], samples: list[Sample], place: TargetPlace | None = None) -> tuple[Ceiling, ...]:
+    rates = [SampleRate(n, CASE.id, item.operation, item.throughput, item.iops) for n, item in enumerate(samples)]
     places = [place or make_place()]
-    found = exceeding(ceilings, places, lambda *_: rates, lambda _: CASE, lambda number: samples[number])
-    return raised(ceilings, found)
+    found = exceeding_results(ceilings, places, lambda *_: rates, lambda _: CASE, lambda number: samples[number])
+    return raise_ceilings(ceilings, found)
 
 
 def sample(repeat: int, rate: float, operation: str = "read", **fields: Any) -> Sample:
@@ -125,7 +125,7 @@ def test_what_is_stated_and_what_caches_and_engine_do_is_not_raised() -> None:
     known = [make_ceiling("cache copy", 1e3, target="")]
     known += [make_ceiling("stated read", 1e3), make_ceiling("link", 1e3)]
     assert seen(known, [sample(1, 5e9)]) == tuple(known)
-    assert not {"engine", "cache copy"} & set(RAISED)
+    assert not {"engine", "cache copy"} & set(RAISABLE)
 
 
 def test_data_that_a_file_system_compresses_is_not_held_against_the_device() -> None:

@@ -8,11 +8,11 @@ import pytest
 from paths import REPOSITORY
 from rank_tools import MS, Made, together
 
-from assay.analyse.believe import UnbelievableError, believe
+from assay.analyse.believe import InvalidEventsError, validate_events
 from assay.analyse.ranks import samples_from_ranks
-from assay.analyse.samples import errors_of, listen
+from assay.analyse.samples import errors_of, sort_events
 from assay.contract._generated import Job
-from assay.contract.bounds import ESTIMATES, LEAST_SECONDS, bounds_of
+from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, output_bounds
 from assay.contract.messages import ErrorSampleEvent, ReadyEvent
 from assay.model.result.objects import ExistingObjects
 
@@ -33,9 +33,9 @@ def ready(**changes: Any) -> ReadyEvent:
 
 
 def test_what_adds_up_is_believed() -> None:
-    assert believe([ready()], job()).existing == ExistingObjects(**FOUND)
+    assert validate_events([ready()], job()).existing == ExistingObjects(**FOUND)
     nothing = {**dict.fromkeys(FOUND, 0), "listed": 1, "objects": 1}
-    assert believe([ready(**nothing)], job()).existing == ExistingObjects(**nothing)
+    assert validate_events([ready(**nothing)], job()).existing == ExistingObjects(**nothing)
 
 
 @pytest.mark.parametrize(
@@ -47,20 +47,20 @@ def test_what_adds_up_is_believed() -> None:
     ],
 )
 def test_what_does_not_is_not(changes: dict[str, int]) -> None:
-    with pytest.raises(UnbelievableError):
-        believe([ready(**changes)], job())
+    with pytest.raises(InvalidEventsError):
+        validate_events([ready(**changes)], job())
 
 
 def test_only_jobs_that_read_what_is_there_can_have_it() -> None:
     made = Job.model_validate_json((JOBS / "null-objects.json").read_text())
-    with pytest.raises(UnbelievableError, match="objects that were there before"):
-        believe([ready()], made)
+    with pytest.raises(InvalidEventsError, match="objects that were there before"):
+        validate_events([ready()], made)
 
 
 def test_an_estimate_of_unknown_sizes_bounds_nothing() -> None:
     made = Job.model_validate_json((JOBS / "null-objects.json").read_text())
-    assert bounds_of(made, 1.0).seconds == LEAST_SECONDS + ESTIMATES
-    assert bounds_of(job(), 1.0).seconds == bounds_of(job(), None).seconds > 10 * LEAST_SECONDS
+    assert output_bounds(made, 1.0).seconds == LEAST_TIMEOUT_SECONDS + ESTIMATE_FACTOR
+    assert output_bounds(job(), 1.0).seconds == output_bounds(job(), None).seconds > 10 * LEAST_TIMEOUT_SECONDS
 
 
 def test_a_failure_has_the_objects_key_and_no_number() -> None:
@@ -69,7 +69,7 @@ def test_a_failure_has_the_objects_key_and_no_number() -> None:
         "number": 7, "offset": 0, "length": 9, "kind": "fault", "fault": {"domain": "s3", "code": 4},
         "message": "the object has another size than when it was listed",
     }  # fmt: skip
-    (tally,) = errors_of(0, listen([ready(), ErrorSampleEvent.model_validate_json(json.dumps(failure))]))
+    (tally,) = errors_of(0, sort_events([ready(), ErrorSampleEvent.model_validate_json(json.dumps(failure))]))
     assert tally.example.startswith("get http://h/our-data/logs/a b at 0, 9 bytes: ")
 
 
@@ -78,9 +78,7 @@ def test_several_hosts_tell_what_all_of_them_have_seen() -> None:
     ranks = together([one, replace(one, offset=5)])
 
     def merged(*found: ExistingObjects | None) -> ExistingObjects | None:
-        told = [
-            replace(rank, heard=replace(rank.heard, existing=seen)) for rank, seen in zip(ranks, found, strict=True)
-        ]
+        told = [replace(rank, heard=replace(rank.log, existing=seen)) for rank, seen in zip(ranks, found, strict=True)]
         (sample,) = samples_from_ranks("c0001", 1, told)
         return sample.existing
 

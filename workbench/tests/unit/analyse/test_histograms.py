@@ -44,7 +44,7 @@ def test_merging_loses_nothing(lanes: list[list[int]]) -> None:
 @settings(max_examples=times(60, 600))
 @given(latency_lists, latency_lists)
 def test_what_was_added_can_be_taken_away(some: list[int], others: list[int]) -> None:
-    left = histograms.less(pooled(some + others), pooled(others))
+    left = histograms.subtract_part(pooled(some + others), pooled(others))
     assert left.total == len(some)
     assert histograms.summary(left) == histograms.summary(pooled(some))
 
@@ -52,7 +52,7 @@ def test_what_was_added_can_be_taken_away(some: list[int], others: list[int]) ->
 def test_only_a_part_can_be_taken_away() -> None:
     for part in ([5, 5], [4], [10**9]):
         with pytest.raises(AssayError, match="no part"):
-            histograms.less(pooled([5]), pooled(part))
+            histograms.subtract_part(pooled([5]), pooled(part))
 
 
 @settings(max_examples=times(60, 600))

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from assay.analyse.io500.score import geometric_mean, io500_scores
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
-from assay.model.result.seen import AtLimit
+from assay.model.result.seen import LimitProgress
 from assay.model.study.case import Case
 from assay.model.study.io500 import PHASES
 from assay.model.study.parameters import Parameters
 from assay.plan.load import load_study
-from assay.report.formats.io500 import summary
+from assay.report.formats.io500 import score_summary
 
 GIB = 2**30
 STUDIES = Path(__file__).parents[4] / "studies"
@@ -48,10 +48,10 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def row(workload: str, operation: str, rate: float, bandwidth: bool, seconds: float = 300.0) -> Row:
+def row(workload: str, operation: str, rate: float, bandwidth: bool, seconds: float = 300.0) -> ResultRow:
     """A phase that had this rate, in GiB/s or thousands per second, for so long."""
     amount = round(rate * seconds * (GIB if bandwidth else 1000))
-    wall = AtLimit(elapsed_ns=round(seconds * 1e9), ops=1, bytes=1, least_ops=1, most_ops=1)
+    wall = LimitProgress(elapsed_ns=round(seconds * 1e9), ops=1, bytes=1, least_ops=1, most_ops=1)
     sample = Sample(
         case="c0001", repeat=1, phase=0, operation=operation, status="done", started_at=0.0,
         ops=1 if bandwidth else amount, bytes=amount if bandwidth else 0, elapsed_ns=round(seconds * 1e9),
@@ -61,10 +61,10 @@ def row(workload: str, operation: str, rate: float, bandwidth: bool, seconds: fl
         id="c0001", target="place", workload=workload, operations=(operation,), parameters=PARAMETERS[workload],
         axes={}, label=workload,
     )  # fmt: skip
-    return Row.model_construct(case=case, operation=operation, samples=(sample,))
+    return ResultRow.model_construct(case=case, operation=operation, samples=(sample,))
 
 
-def rows(rates: dict[str, float], seconds: float = 300.0) -> list[Row]:
+def rows(rates: dict[str, float], seconds: float = 300.0) -> list[ResultRow]:
     found = [
         row(phase.workload, phase.operation, rates[phase.name], phase.bandwidth, seconds)
         for phase in PHASES
@@ -94,18 +94,18 @@ def test_a_run_has_the_values_of_its_phases() -> None:
     assert by_name["find"] == pytest.approx(looked, rel=1e-6)
     assert score.bandwidth == pytest.approx(PUBLISHED_SCORE[0], rel=1e-3)
     assert score.total == pytest.approx(math.sqrt((score.bandwidth or 0) * (score.iops or 0)))
-    assert len(score.broken) == 3, score.broken
+    assert len(score.broken_rules) == 3, score.broken_rules
 
 
 def test_a_short_stonewall_and_own_files_are_named() -> None:
-    short = io500_scores(rows(PUBLISHED, seconds=2.0))[0].broken
+    short = io500_scores(rows(PUBLISHED, seconds=2.0))[0].broken_rules
     assert "ior-hard-write ran 2 s to the stonewall, not 300 s" in short
     alone = [
         item.model_copy(update={"case": item.case.model_copy(update={"parameters": item.case.parameters.model_copy(
             update={"reorder": "none"})})})
         for item in rows(PUBLISHED)
     ]  # fmt: skip
-    assert any("what it made itself" in rule for rule in io500_scores(alone)[0].broken)
+    assert any("what it made itself" in rule for rule in io500_scores(alone)[0].broken_rules)
 
 
 def test_a_phase_without_a_result_leaves_no_score() -> None:
@@ -118,7 +118,7 @@ def test_a_phase_without_a_result_leaves_no_score() -> None:
 
 def test_the_summary_has_the_form_of_the_benchmarks() -> None:
     (score,) = io500_scores(rows(PUBLISHED))
-    lines = list(summary(score, named=False))
+    lines = list(score_summary(score, with_title=False))
     assert lines[0].startswith("; not an official IO500 submission")
     assert "[RESULT]       ior-easy-write        0.186620 GiB/s : time 300.000 seconds [INVALID]" in lines
     assert lines[-1].startswith("[SCORE ] Bandwidth 0.17") and lines[-1].endswith("[INVALID]")
@@ -143,7 +143,7 @@ def test_only_what_another_host_has_made_counts(reorder: str, by: int, own: bool
             update={"reorder": reorder, "reorder_by": by})})}) if item.case.workload == "mdtest-hard-read" else item
         for item in rows(PUBLISHED)
     ]  # fmt: skip
-    broken = io500_scores(changed)[0].broken
+    broken = io500_scores(changed)[0].broken_rules
     assert any("made itself (mdtest-hard-read)" in rule for rule in broken) == own
 
 

@@ -3,7 +3,7 @@
 import pytest
 from builders import make_case, make_place, row_of
 
-from assay.analyse.environments.limits import changed, limited, reached
+from assay.analyse.environments.limits import group_limits, limits_changed, near_limits
 from assay.analyse.estimate import estimate
 from assay.model.result.layers import Layer
 
@@ -28,14 +28,14 @@ DISK = make_place(layers=(Layer(kind="file system", name="ext4"), Layer(kind="di
 )
 def test_limits_in_words(quota: str, io: str, words: str) -> None:
     environment = {"control groups": {"cpu_quota": quota, "io_limits": io}}
-    assert limited(environment, (DISK,)).words == words
-    assert limited({}, (DISK,)).words == ""
+    assert group_limits(environment, (DISK,)).words == words
+    assert group_limits({}, (DISK,)).words == ""
 
 
 def test_a_quota_of_as_many_cpus_as_there_are_is_no_limit() -> None:
     environment = {"control groups": {"cpu_quota": "2 CPUs, 200000 of every 100000 us (/)"}, "cpu": {"threads": "2"}}
-    assert limited(environment, ()).words == ""
-    assert limited({**environment, "cpu": {"threads": "4"}}, ()).words == "the engine to 2 CPUs"
+    assert group_limits(environment, ()).words == ""
+    assert group_limits({**environment, "cpu": {"threads": "4"}}, ()).words == "the engine to 2 CPUs"
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,13 @@ def test_only_limits_that_results_come_close_to_are_reached(
     limit: str, operation: str, rate: float, held: bool
 ) -> None:
     places = (DISK,)
-    found = limited({"control groups": {"io_limits": f"254:0 {limit} (/pod)"}}, places)
+    found = group_limits({"control groups": {"io_limits": f"254:0 {limit} (/pod)"}}, places)
     row = row_of(make_case("c1", DISK.target, (operation,)), [rate] * 3, operation=operation)
     row = row.model_copy(update={"iops": estimate([rate / 65536] * 3)})
-    assert bool(reached(found, places, [row]).devices) is held
+    assert bool(near_limits(found, places, [row]).devices) is held
 
 
 def test_only_limits_that_hold_rates_down_count_as_changed() -> None:
     before = {"cpu_quota": "no limit", "io_limits": "no limit", "memory": "no limit"}
-    assert not changed(before, {**before, "memory": "1 bytes (/)"})
-    assert changed(before, {**before, "io_limits": "254:0 rbps=1 (/)"})
+    assert not limits_changed(before, {**before, "memory": "1 bytes (/)"})
+    assert limits_changed(before, {**before, "io_limits": "254:0 rbps=1 (/)"})

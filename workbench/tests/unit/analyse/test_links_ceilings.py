@@ -9,8 +9,8 @@ from made_network import GB, network
 
 from assay.analyse.ceilings import Ceilings
 from assay.judge import limits
-from assay.model.result.ceiling import Binding
-from assay.model.result.network import Network
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.network import NetworkMeasurements
 from assay.model.result.result import Estimate
 from assay.model.result.verdict import Finding, Verdict
 
@@ -18,7 +18,7 @@ CLIENTS = ("c1", "c2", "c3", "c4")
 MB = 1e6
 
 
-def office(servers: tuple[str, ...] = ("s1",), reverse: float = 1.0) -> Network:
+def office(servers: tuple[str, ...] = ("s1",), reverse: float = 1.0) -> NetworkMeasurements:
     """Four clients of 1 Gbit/s and servers of as much, each measured alone and all clients at once with a server."""
     pairs = [(client, server) for client in CLIENTS for server in servers]
     at_once = [("server", client, server, 0.25 * GB) for client, server in pairs]
@@ -31,12 +31,12 @@ def known(value: float) -> Estimate:
 
 
 def bindings(
-    measured: Network | None,
+    measured: NetworkMeasurements | None,
     rate: float,
     operation: str = "write",
     servers: tuple[str, ...] = ("s1",),
     **parameters: object,
-) -> tuple[Binding, ...]:
+) -> tuple[CeilingShare, ...]:
     case = make_case("c0001", "store", (operation,), **parameters)
     place = make_place("store", kind="nfs", filesystem="nfs", device=None, servers=servers)
     return Ceilings((), CLIENTS, measured).bindings(case, operation, place, known(rate), known(rate / 65536))

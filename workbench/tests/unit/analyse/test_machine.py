@@ -9,27 +9,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.machine import (
-    FOLLOWS,
+    CONSEQUENCES,
     NOT_RUN,
-    Measured,
+    MachineSample,
     machine_finding,
     machine_notes,
-    measured_of,
+    machine_sample,
     set_aside,
-    summarise,
+    summarise_controls,
 )
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.machine import Controls, Explained, MachineFinding, Reading
+from assay.model.result.machine import ControlReading, Controls, ExplainedVariance, MachineFinding
 from assay.model.result.result import RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
 
 S = 1000 * MS
-SURE = Explained(share=0.5, low=0.3, p=0.002, slopes={"waits": 0.0, "works": 3.0})
+SURE = ExplainedVariance(share=0.5, low=0.3, p=0.002, slopes={"waits": 0.0, "works": 3.0})
 
 
-def control(at: float = 0.0, works: float = 20e3, wait: float = 0.0, away: float = 0.0) -> Reading:
+def control(at: float = 0.0, works: float = 20e3, wait: float = 0.0, away: float = 0.0) -> ControlReading:
     """One that waited for a CPU, and was not run, for these shares of its time."""
     times = {
         "lane_ns": 120 * MS,
@@ -37,7 +37,7 @@ def control(at: float = 0.0, works: float = 20e3, wait: float = 0.0, away: float
         "watched_ns": 120 * MS,
         "away_ns": int(away * 120 * MS),
     }
-    return Reading(at=at, rates={"waits": 4900.0, "works": works}, **times)
+    return ControlReading(at=at, rates={"waits": 4900.0, "works": works}, **times)
 
 
 def controls(**fields: Any) -> Controls:
@@ -45,12 +45,12 @@ def controls(**fields: Any) -> Controls:
     return Controls(**{**ordinary, **fields})
 
 
-def measured(row: str, repeat: int, rate: float = 1e9, **fields: Any) -> Measured:
-    return Measured((row, 0), repeat, 10.0 * repeat, rate, **fields)
+def measured(row: str, repeat: int, rate: float = 1e9, **fields: Any) -> MachineSample:
+    return MachineSample((row, 0), repeat, 10.0 * repeat, rate, **fields)
 
 
 def test_a_machine_that_stands_still_has_no_verdict() -> None:
-    quiet = summarise([control(number) for number in range(9)], [measured("c1", n) for n in range(1, 9)])
+    quiet = summarise_controls([control(number) for number in range(9)], [measured("c1", n) for n in range(1, 9)])
     assert quiet is not None
     assert (quiet.waited, quiet.away, quiet.store_moved) == (0.0, 0.0, 0.0)
     assert quiet.moved == {"waits": 0.0, "works": 0.0}
@@ -59,8 +59,8 @@ def test_a_machine_that_stands_still_has_no_verdict() -> None:
 
 
 def test_two_controls_say_nothing() -> None:
-    assert summarise([control(wait=0.9)] * 2, []) is None
-    three = summarise([control(wait=0.9)] * 3, [])
+    assert summarise_controls([control(wait=0.9)] * 2, []) is None
+    three = summarise_controls([control(wait=0.9)] * 3, [])
     assert three is not None and three.store_moved is None
     found = machine_finding(three)
     assert found is not None and found.explained is None
@@ -109,37 +109,40 @@ def test_little_is_no_verdict(fields: dict[str, Any]) -> None:
 @given(st.integers(1, 200), st.integers(1, 64), st.integers(1, 10))
 def test_the_error_of_stolen_time_is_a_tick_of_each_cpu(n: int, cpus: int, seconds: int) -> None:
     host = {"host_ns": seconds * cpus * S, "stolen_ns": seconds * cpus * S // 5, "cpus": cpus}
-    found = summarise([control()] * 3, [measured("c1", repeat, **host) for repeat in range(1, n + 1)])
+    found = summarise_controls([control()] * 3, [measured("c1", repeat, **host) for repeat in range(1, n + 1)])
     assert found is not None
     assert found.stolen == pytest.approx(0.2)
     assert found.stolen_error == pytest.approx(0.01 / seconds / math.sqrt(n))
 
 
 def test_what_is_not_told_is_unknown() -> None:
-    blind = Reading(at=0, rates={"works": 1.0})
-    found = summarise([blind] * 3, [measured("c1", 1)])
+    blind = ControlReading(at=0, rates={"works": 1.0})
+    found = summarise_controls([blind] * 3, [measured("c1", 1)])
     assert found is not None and (found.waited, found.stolen, found.away) == (None, None, None)
     assert machine_finding(found) is None
 
 
 def test_a_sample_is_seen_with_its_watch() -> None:
     watch = Watch(interval_ns=5 * MS, elapsed_ns=S, stalls=1, stalled_ns=9 * MS, longest_ns=9 * MS, away_ns=8 * MS)
-    seen = measured_of(make_sample(throughput=1e6, bytes=10**6, watch=watch, host_busy_ns=1, host_idle_ns=2, cpus=4))
+    seen = machine_sample(make_sample(throughput=1e6, bytes=10**6, watch=watch, host_busy_ns=1, host_idle_ns=2, cpus=4))
     assert (seen.watched_ns, seen.away_ns, seen.longest_ns, seen.host_ns, seen.stolen_ns) == (S, 8 * MS, 9 * MS, 3, 0)
     assert seen.at == pytest.approx(1_795_288_503.75)
-    assert measured_of(make_sample()).away_ns is None
+    assert machine_sample(make_sample()).away_ns is None
 
 
 def test_what_repeats_got_counts_only_where_the_control_was_kept_from_the_cpus() -> None:
     rates = [1.0, 2.0, 1.2, 1.9, 1.1, 2.2, 0.9, 1.8]
     kept = [measured(f"c{row}", n + 1, rate * 1e9, got=rate / 4) for row in range(3) for n, rate in enumerate(rates)]
     at = [control(10.0 * n, wait=0.3) for n in range(9)]
-    busy, quiet = summarise(at, kept), summarise([one.model_copy(update={"wait_ns": 0}) for one in at], kept)
+    busy, quiet = (
+        summarise_controls(at, kept),
+        summarise_controls([one.model_copy(update={"wait_ns": 0}) for one in at], kept),
+    )
     assert busy is not None and busy.explained is not None and busy.explained.share > 0.8
     assert quiet is not None and quiet.explained is not None and quiet.explained.share == 0.0
-    seen = measured_of(make_sample(cpu_user_ns=2, cpu_system_ns=1, cpu_wait_ns=1))
-    assert seen.got == 0.75
-    assert measured_of(make_sample(cpu_wait_ns=1)).got is None
+    seen = machine_sample(make_sample(cpu_user_ns=2, cpu_system_ns=1, cpu_wait_ns=1))
+    assert seen.cpu_share == 0.75
+    assert machine_sample(make_sample(cpu_wait_ns=1)).cpu_share is None
 
 
 def finding(rule: str, verdict: Verdict = Verdict.CLIENT_BOUND) -> Finding:
@@ -156,11 +159,11 @@ def aside(rules: list[str], lanes: int = 2, wait: float = 0.2, told: Controls | 
     return {one.rule for one in theirs}
 
 
-ALL = [*NOT_RUN, *FOLLOWS, "unsustained", "unstable", "cached_read", "impossible", "busy_client", "throttled"]
+ALL = [*NOT_RUN, *CONSEQUENCES, "unsustained", "unstable", "cached_read", "impossible", "busy_client", "throttled"]
 
 
 def test_what_follows_from_lanes_that_were_not_run_is_the_machines() -> None:
-    assert aside(ALL) == {*NOT_RUN, *FOLLOWS, "unsustained"}
+    assert aside(ALL) == {*NOT_RUN, *CONSEQUENCES, "unsustained"}
     assert aside(["unsustained", "starved_client"]) == {"starved_client"}
     assert aside(["unsustained", "late_engine"]) == {"late_engine", "unsustained"}
     assert aside(["no_steady_state", "cached_read"]) == {"no_steady_state"}
@@ -169,8 +172,8 @@ def test_what_follows_from_lanes_that_were_not_run_is_the_machines() -> None:
 def test_what_does_not_is_not() -> None:
     # Nobody kept these lanes from a CPU, or they kept each other from it.
     assert aside(["unstable", "no_steady_state"], wait=0.04) == set()
-    assert aside([*NOT_RUN, *FOLLOWS], lanes=3) == set()
-    assert aside([*NOT_RUN, *FOLLOWS], cpus="0") == set()
+    assert aside([*NOT_RUN, *CONSEQUENCES], lanes=3) == set()
+    assert aside([*NOT_RUN, *CONSEQUENCES], cpus="0") == set()
     assert aside(["cached_read", "impossible", "busy_client", "engine_bound"]) == set()
 
 

@@ -66,9 +66,9 @@ def test_what_a_host_does_not_say_differs_from_nothing() -> None:
 
 def test_a_study_says_what_it_wants() -> None:
     def wanted(settings: dict[str, Any]) -> dict[str, str]:
-        return study(settings=settings).settings.wanted
+        return study(settings=settings).settings.required_values
 
-    assert study().settings.wanted == {}
+    assert study().settings.required_values == {}
     assert wanted({"smt": False, "mtu": 9001, "clock": "tsc"}) == {"smt": "off", "mtu": "9001", "clock": "tsc"}
     for wrong in ({"smt": "maybe"}, {"mtu": 9}, {"clock": "a b"}, {"colour": "red"}, {"transparent_huge_pages": "no"}):
         assert load(written(settings=wrong)).problems, wrong

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from assay.analyse.compare import compare
 from assay.analyse.decide import MOST_NEEDED, decide
-from assay.analyse.more_repeats import LEAST_LIMIT, More, more_repeats
-from assay.model.result.decision import Decision, Outcome
-from assay.model.result.result import Row
+from assay.analyse.more_repeats import LEAST_LIMIT_SECONDS, ExtraRepeats, more_repeats
+from assay.model.result.decision import PointOutcome, TargetDecision
+from assay.model.result.result import ResultRow
 
 BEGUN = 1_795_288_503.0
 
 
-def rows_of(seed: int, sizes: int, ratio: float, sigma: float, count: int) -> list[Row]:
+def rows_of(seed: int, sizes: int, ratio: float, sigma: float, count: int) -> list[ResultRow]:
     """Two targets at some sizes; at each other one of them they differ clearly."""
     chance = np.random.default_rng(seed)
     found = []
@@ -26,12 +26,12 @@ def rows_of(seed: int, sizes: int, ratio: float, sigma: float, count: int) -> li
     return found
 
 
-def lacking(rows: list[Row]) -> tuple[More, tuple[Decision, ...]]:
+def lacking(rows: list[ResultRow]) -> tuple[ExtraRepeats, tuple[TargetDecision, ...]]:
     decisions = decide(rows, compare(rows))
     return more_repeats(rows, decisions, BEGUN), decisions
 
 
-def id_of(rows: list[Row], target: str, axes: dict[str, object]) -> str:
+def id_of(rows: list[ResultRow], target: str, axes: dict[str, object]) -> str:
     return next(row.case.id for row in rows if row.case.target == target and row.case.axes == axes)
 
 
@@ -48,11 +48,11 @@ def test_cases_of_undecided_points_and_no_others_get_what_those_need(
 ) -> None:
     rows = rows_of(seed, sizes, ratio, sigma, count)
     more, decisions = lacking(rows)
-    opened = [point for one in decisions for point in one.of(Outcome.OPEN)]
+    opened = [point for one in decisions for point in one.points_with(PointOutcome.OPEN)]
     mendable = [point for point in opened if point.needs is not None and point.needs <= MOST_NEEDED]
     mine = {id_of(rows, target, dict(point.axes)) for point in mendable for target in ("disk", "memory")}
     assert set(more.repeats) <= mine and all(added > 0 for added in more.repeats.values())
-    assert more.points + more.too_long + more.others == len(opened)
+    assert more.point_count + more.too_long_count + more.unsettled_count == len(opened)
     settled = [
         point
         for point in mendable
@@ -61,7 +61,7 @@ def test_cases_of_undecided_points_and_no_others_get_what_those_need(
             for target in ("disk", "memory")
         )
     ]
-    assert len(settled) >= more.points
+    assert len(settled) >= more.point_count
     assert (more.seconds > 0) == bool(more.repeats)
 
 
@@ -78,4 +78,4 @@ def test_what_would_take_too_long_is_left_and_counted() -> None:
     ]
     more, _ = lacking(rows)
     measured = sum(sample.elapsed_ns / 1e9 for row in rows for sample in row.samples)
-    assert more.too_long and more.seconds <= more.around + 1.25 * max(measured, LEAST_LIMIT)
+    assert more.too_long_count and more.seconds <= more.overhead_s + 1.25 * max(measured, LEAST_LIMIT_SECONDS)

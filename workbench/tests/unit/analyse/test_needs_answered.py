@@ -5,15 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stored_runs import noisy
 
-from assay.analyse.needs import Met, answers
-from assay.model.result.result import Row
-from assay.model.result.verdict import FALSE, HELD, Finding, Verdict
-from assay.model.study.needs import Need
+from assay.analyse.needs import NeedStatus, need_answers
+from assay.model.result.result import ResultRow
+from assay.model.result.verdict import LOWER_BOUND, NOT_STORAGE, Finding, Verdict
+from assay.model.study.needs import TargetNeed
 
-READ = Need(operation="read", measure="throughput", limit=500e6)
+READ = TargetNeed(operation="read", measure="throughput", limit=500e6)
 
 
-def row(middle: float, verdict: Verdict = Verdict.OK, count: int = 8, size: int = 4096, target: str = "disk") -> Row:
+def row(
+    middle: float, verdict: Verdict = Verdict.OK, count: int = 8, size: int = 4096, target: str = "disk"
+) -> ResultRow:
     found = row_of(make_case(f"c{size}", target, axes={"record_size": size}), noisy(middle, count, 0.05, size))
     findings = () if verdict is Verdict.OK else (Finding(verdict=verdict, rule="r", text="", remedy="", numbers={}),)
     return found.model_copy(update={"verdict": verdict, "findings": findings})
@@ -22,38 +24,38 @@ def row(middle: float, verdict: Verdict = Verdict.OK, count: int = 8, size: int 
 @given(st.floats(100e6, 2500e6), st.sampled_from(list(Verdict)), st.integers(1, 12))
 def test_an_answer_follows_from_interval_and_verdict(middle: float, verdict: Verdict, count: int) -> None:
     measured = row(middle, verdict, count)
-    (answer,) = answers([READ], [measured])
+    (answer,) = need_answers([READ], [measured])
     low, high = measured.throughput.low, measured.throughput.high  # type: ignore[union-attr]
-    if answer.met is Met.YES:
-        assert low is not None and low >= READ.limit and verdict not in FALSE
+    if answer.status is NeedStatus.YES:
+        assert low is not None and low >= READ.limit and verdict not in NOT_STORAGE
         assert answer.worst.margin(READ) >= 1
-    elif answer.met is Met.NO:
-        assert high is not None and high < READ.limit and verdict not in FALSE | HELD
+    elif answer.status is NeedStatus.NO:
+        assert high is not None and high < READ.limit and verdict not in NOT_STORAGE | LOWER_BOUND
     else:
         assert answer.worst.why
     if verdict is Verdict.OK and low is not None and high is not None:
-        assert (answer.met is Met.OPEN) == (low < READ.limit <= high)
+        assert (answer.status is NeedStatus.OPEN) == (low < READ.limit <= high)
 
 
 def test_the_worst_point_decides() -> None:
     good, bad, noisy_one = row(900e6, size=1), row(200e6, size=2), row(500e6, size=3)
-    (answer,) = answers([READ], [good, bad, noisy_one])
-    assert answer.met is Met.NO and answer.worst.row is bad
-    (answer,) = answers([READ], [good, noisy_one])
-    assert answer.met is Met.OPEN and answer.worst.row is noisy_one
-    (answer,) = answers([READ], [good, row(700e6, size=4)])
-    assert answer.met is Met.YES and answer.worst.row.case.axes == {"record_size": 4}
+    (answer,) = need_answers([READ], [good, bad, noisy_one])
+    assert answer.status is NeedStatus.NO and answer.worst.row is bad
+    (answer,) = need_answers([READ], [good, noisy_one])
+    assert answer.status is NeedStatus.OPEN and answer.worst.row is noisy_one
+    (answer,) = need_answers([READ], [good, row(700e6, size=4)])
+    assert answer.status is NeedStatus.YES and answer.worst.row.case.axes == {"record_size": 4}
 
 
 def test_what_was_held_can_say_yes_but_not_no() -> None:
-    for verdict in HELD:
-        assert answers([READ], [row(900e6, verdict)])[0].met is Met.YES
-        assert answers([READ], [row(100e6, verdict)])[0].met is Met.OPEN
+    for verdict in LOWER_BOUND:
+        assert need_answers([READ], [row(900e6, verdict)])[0].status is NeedStatus.YES
+        assert need_answers([READ], [row(100e6, verdict)])[0].status is NeedStatus.OPEN
 
 
 def test_each_target_answers_for_itself_and_what_was_not_measured_does_not() -> None:
-    found = answers([READ], [row(900e6), row(100e6, target="nas")])
-    assert [(one.target, one.met) for one in found] == [("disk", Met.YES), ("nas", Met.NO)]
-    assert answers([READ.model_copy(update={"operation": "write"})], [row(900e6)]) == []
+    found = need_answers([READ], [row(900e6), row(100e6, target="nas")])
+    assert [(one.target, one.status) for one in found] == [("disk", NeedStatus.YES), ("nas", NeedStatus.NO)]
+    assert need_answers([READ.model_copy(update={"operation": "write"})], [row(900e6)]) == []
     latency = READ.model_copy(update={"measure": "p99", "limit": 1e6})
-    assert answers([latency], [row(900e6)])[0].worst.why == "too few operations"
+    assert need_answers([latency], [row(900e6)])[0].worst.why == "too few operations"

@@ -9,8 +9,14 @@ from scipy import stats
 from tail_tools import SEED, compared, percentile, row_of, sample, study, tails
 
 from assay.analyse.compare import compare, compare_medians
-from assay.analyse.percentiles import of_repeats, percentiles
-from assay.model.result.percentile import LEAST_OPS, PERCENTILES, WIDEST, Standing, said
+from assay.analyse.percentiles import percentiles, repeat_percentiles
+from assay.model.result.percentile import (
+    MAX_INTERVAL_RATIO,
+    MIN_OPS,
+    PERCENTILES,
+    PercentileQuality,
+    reliable_latencies,
+)
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Verdict
 
@@ -25,25 +31,25 @@ def with_tail(repeat: int, p99_ms: float, ops: int = 2000) -> Sample:
 
 
 def test_it_takes_ten_operations_beyond_a_percentile() -> None:
-    assert LEAST_OPS == {"p50": 20, "p90": 100, "p99": 1000, "p99.9": 10_000, "p99.99": 100_000}
+    assert MIN_OPS == {"p50": 20, "p90": 100, "p99": 1000, "p99.9": 10_000, "p99.99": 100_000}
     for name, percent in PERCENTILES.items():
         beyond = min(percent, 100 - percent) / 100
         # The share of latencies below the one of that rank, in 95 of 100 repeats: within a factor of 2 of what its
         # name says is beyond it.
-        rank = round(LEAST_OPS[name] * percent / 100)
-        ends = 1 - stats.beta.ppf([0.975, 0.025], rank, LEAST_OPS[name] + 1 - rank)
+        rank = round(MIN_OPS[name] * percent / 100)
+        ends = 1 - stats.beta.ppf([0.975, 0.025], rank, MIN_OPS[name] + 1 - rank)
         assert beyond / 2 <= ends[0] <= ends[1] <= beyond * 2
         # With a tenth of the operations one lies beyond it.
-        few, rank = LEAST_OPS[name] // 10, round(LEAST_OPS[name] * percent / 1000)
+        few, rank = MIN_OPS[name] // 10, round(MIN_OPS[name] * percent / 1000)
         assert (1 - stats.beta.ppf(0.025, rank, few + 1 - rank)) / beyond > 1.5
 
 
 @given(ops=st.integers(1, 200_000))
 def test_what_so_many_operations_can_tell(ops: int) -> None:
     every = {"min": 1.0, "mean": 2.0, **dict.fromkeys(PERCENTILES, 3.0), "max": 4.0}
-    kept = said(every, ops)
+    kept = reliable_latencies(every, ops)
     assert {"min", "mean", "max"} <= kept.keys()
-    assert [name in kept for name in PERCENTILES] == [ops >= least for least in LEAST_OPS.values()]
+    assert [name in kept for name in PERCENTILES] == [ops >= least for least in MIN_OPS.values()]
 
 
 def test_a_tail_that_repeats_do_not_agree_on_is_uncertain_though_the_rate_is_ok() -> None:
@@ -51,47 +57,47 @@ def test_a_tail_that_repeats_do_not_agree_on_is_uncertain_though_the_rate_is_ok(
     assert row.verdict is Verdict.OK
     half, tail = row.percentile("p50"), row.percentile("p99")
     assert half is not None and tail is not None
-    assert half.standing is Standing.KNOWN
-    assert tail.standing is Standing.UNCERTAIN
+    assert half.quality is PercentileQuality.KNOWN
+    assert tail.quality is PercentileQuality.UNCERTAIN
     assert tail.estimate is not None and tail.estimate.n == 5
     assert tail.value == pytest.approx(4.5 * MS, rel=1e-3)
     assert (tail.lowest, tail.highest) == (pytest.approx(1.8 * MS, rel=1e-3), pytest.approx(113.6 * MS, rel=1e-3))
     low, high = tail.interval
-    assert low is not None and high is not None and high > 10 * WIDEST * low
+    assert low is not None and high is not None and high > 10 * MAX_INTERVAL_RATIO * low
     assert (tail.least_ops, tail.ops) == (2000, 10_000)
     assert row.latency["p99"] == pytest.approx(4.5 * MS, rel=1e-3), "all of them together"
 
 
 def test_a_tail_that_repeats_agree_on_is_known() -> None:
-    assert percentile([with_tail(n, p99) for n, p99 in enumerate((4.4, 4.6, 4.5, 4.7, 4.3))], "p99").standing == "known"
+    assert percentile([with_tail(n, p99) for n, p99 in enumerate((4.4, 4.6, 4.5, 4.7, 4.3))], "p99").quality == "known"
 
 
 def test_five_operations_have_no_p999_and_no_median() -> None:
     row = row_of([sample(repeat, [MS, MS, MS, MS, 7 * MS]) for repeat in (1, 2, 3)])
     assert list(row.latency) == ["min", "mean", "max"]
-    assert {item.standing for item in row.percentiles} == {Standing.TOO_FEW}
+    assert {item.quality for item in row.percentiles} == {PercentileQuality.TOO_FEW}
     assert {item.value for item in row.percentiles} == {None}
     (top,) = [item for item in row.percentiles if item.name == "p99.9"]
-    assert (top.least_ops, top.ops, top.needed) == (5, 15, 10_000)
+    assert (top.least_ops, top.ops, top.min_ops) == (5, 15, 10_000)
 
 
 def test_what_only_all_operations_together_can_tell_has_no_interval() -> None:
     found = percentile([sample(repeat, [MS] * 392 + [9 * MS] * 8) for repeat in (1, 2, 3)], "p99")
-    assert (found.estimate, found.standing, found.ops) == (None, Standing.NO_INTERVAL, 1200)
+    assert (found.estimate, found.quality, found.ops) == (None, PercentileQuality.NO_INTERVAL, 1200)
     assert found.value == found.pooled == pytest.approx(9 * MS, rel=1e-3)
 
 
 def test_a_slow_repeat_with_few_operations_is_not_left_out() -> None:
     fast = [with_tail(repeat, 2.0) for repeat in (1, 2, 3)]
     slow = with_tail(4, 500.0, ops=900)
-    assert of_repeats([*fast, slow], "p99") == {}
+    assert repeat_percentiles([*fast, slow], "p99") == {}
     found = percentile([*fast, slow], "p99")
-    assert found.standing is Standing.NO_INTERVAL and found.value == pytest.approx(2 * MS, rel=1e-3)
+    assert found.quality is PercentileQuality.NO_INTERVAL and found.value == pytest.approx(2 * MS, rel=1e-3)
 
 
 def test_one_repeat_has_no_interval() -> None:
     found = percentile([with_tail(1, 5.0)], "p99")
-    assert (found.standing, found.interval) == (Standing.NO_INTERVAL, (None, None))
+    assert (found.quality, found.interval) == (PercentileQuality.NO_INTERVAL, (None, None))
     assert found.value == pytest.approx(found.pooled, rel=1e-3)
 
 
@@ -112,17 +118,17 @@ def test_percentiles_are_in_order_and_within_their_intervals(repeats: list[list[
     found = percentiles(samples, {})
     assert [item.name for item in found] == list(PERCENTILES)
     told = [item for item in found if item.value is not None]
-    assert [item.name for item in told] == [name for name, least in LEAST_OPS.items() if copies * counts >= least]
+    assert [item.name for item in told] == [name for name, least in MIN_OPS.items() if copies * counts >= least]
     values = [item.value for item in told if item.value is not None]
     assert values == sorted(values)
     for item in told:
         assert item.lowest is not None and item.highest is not None and item.value is not None
         assert item.lowest <= item.value <= item.highest
         low, high = item.interval
-        assert (low is None) == (high is None) == (item.standing is Standing.NO_INTERVAL) == (len(repeats) == 1)
+        assert (low is None) == (high is None) == (item.quality is PercentileQuality.NO_INTERVAL) == (len(repeats) == 1)
         if low is not None and high is not None:
             assert low <= item.value <= high
-            assert (item.standing is Standing.UNCERTAIN) == (high > WIDEST * low)
+            assert (item.quality is PercentileQuality.UNCERTAIN) == (high > MAX_INTERVAL_RATIO * low)
 
 
 def test_both_sides_must_have_enough_operations() -> None:
@@ -160,9 +166,9 @@ def test_runs_are_compared_by_their_medians() -> None:
     (same,) = compare_medians([(rows[:3], rows[3:])], None, None, "p99")
     (apart,) = compare_medians([(rows[:3], slow)], None, None, "p99")
     assert (same.unit, same.n_base, same.separable) == ("run", 3, False)
-    assert apart.separable and not apart.better and apart.ratio == pytest.approx(3, rel=0.4)
+    assert apart.separable and not apart.is_better and apart.ratio == pytest.approx(3, rel=0.4)
     (few,) = compare_medians([(rows[:1], slow[:1])], None, None, "p99")
-    assert few.too_few and not few.separable
+    assert few.has_too_few and not few.separable
 
 
 def test_only_targets_with_operations_enough_are_compared() -> None:

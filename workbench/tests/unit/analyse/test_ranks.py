@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rank_tools import EPOCH_NS, MS, RECORD, Made, events, phase_end, rank, together
 
 from assay.analyse import histograms
-from assay.analyse.ranks import Progress, Rank, done_by, read_rank, samples_from_ranks
+from assay.analyse.ranks import HostsProgress, Rank, host_done_at, read_rank, samples_from_ranks
 from assay.analyse.samples import samples_from_events
 from assay.contract.messages import ByeEvent, ErrorSampleEvent, Watch
 from assay.model.result.sample import Sample
@@ -111,11 +111,11 @@ def test_one_host_of_a_group_of_one_is_as_an_engine_alone(every: list[Made]) -> 
 def test_what_was_done_by_a_moment_never_shrinks_and_ends_exact(moment: int, lane: tuple[int, int, int]) -> None:
     made = Made((lane,), interval=10 * MS)
     one = rank(made)
-    intervals, end = one.heard.intervals[0], phase_end(made)
-    before, now = done_by(intervals, end, moment), done_by(intervals, end, moment + MS)
-    assert before <= now <= (made.ops, made.ops * RECORD) == done_by(intervals, end, made.length)
-    assert done_by(intervals, end, 0) == done_by(intervals, end, -MS) == (0, 0)
-    assert Progress([end], [intervals], [5 * MS]).by(moment + 5 * MS) == before
+    intervals, end = one.log.intervals[0], phase_end(made)
+    before, now = host_done_at(intervals, end, moment), host_done_at(intervals, end, moment + MS)
+    assert before <= now <= (made.ops, made.ops * RECORD) == host_done_at(intervals, end, made.length)
+    assert host_done_at(intervals, end, 0) == host_done_at(intervals, end, -MS) == (0, 0)
+    assert HostsProgress([end], [intervals], [5 * MS]).done_at(moment + 5 * MS) == before
     assert abs(before[0] - made.done_by(moment)) <= made.ops * 10 * MS / (lane[1] - lane[0]) + 1
 
 
@@ -142,7 +142,7 @@ def test_a_host_that_never_spoke_counts_and_none_at_all_gives_nothing() -> None:
 
 
 def _with(one: Rank, **changes: object) -> Rank:
-    one.heard.ends[0] = one.heard.ends[0].model_copy(update=changes)
+    one.log.ends[0] = one.log.ends[0].model_copy(update=changes)
     return one
 
 
@@ -187,7 +187,7 @@ ERROR = {
 def test_failures_are_added_up_by_kind_and_name_the_host() -> None:
     ranks = together([PLAIN] * 3)
     for one in ranks[1:]:
-        one.heard.errors[0] = [ErrorSampleEvent.model_validate(ERROR)]
+        one.log.errors[0] = [ErrorSampleEvent.model_validate(ERROR)]
     (sample,) = samples_from_ranks("c0001", 1, ranks)
     (tally,) = sample.errors
     assert (tally.name, tally.count) == ("EIO", 2)
@@ -204,7 +204,7 @@ def test_resources_are_added_up_and_a_machine_with_several_hosts_has_its_cpus_on
     assert sample.cpus == 12
     assert merged([replace(made, boot_id="") for made in every]).cpus == 20
     ranks = together(every)
-    unknown = ranks[1].heard.ends[0].resources.model_copy(update={"read_bytes": None, "host": None})
+    unknown = ranks[1].log.ends[0].resources.model_copy(update={"read_bytes": None, "host": None})
     _with(ranks[1], resources=unknown)
     (partly,) = samples_from_ranks("c0001", 1, ranks)
     assert (partly.device_read_bytes, partly.host_busy_ns) == (None, None)

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from plan_tools import study
 
 from assay.analyse.compare import compare
-from assay.analyse.decide import decide, undecided
-from assay.model.result.decision import Outcome
-from assay.model.result.run import Place
+from assay.analyse.decide import decide, undecided_cases
+from assay.model.result.decision import PointOutcome
+from assay.model.result.run import TargetPlace
 from assay.model.study.case import Case
-from assay.model.study.repeats import Repeats, looks
-from assay.plan.doubts import doubts
+from assay.model.study.repeats import Repeats, look_schedule
+from assay.plan.doubts import study_warnings
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
-from assay.run.analysis import rows_until
-from assay.run.settle import Rounds
+from assay.run.analysis import rows_up_to_round
+from assay.run.settle import RoundRules
 from assay.store import RunStore
 
 TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}
@@ -34,7 +34,7 @@ SIZES = {name: 4096 << place for place, name in enumerate(RATIOS)}
 @given(st.integers(4, 1000), st.integers(0, 996))
 def test_a_run_is_looked_at_seldom_and_at_its_end(least: int, more: int) -> None:
     most = min(1000, least + more)
-    found = looks(least, most)
+    found = look_schedule(least, most)
     assert (found[0], found[-1]) == (least, most) and len(found) <= 18
     assert all(before < after for before, after in pairwise(found))
     assert all(after <= 1.5 * before for before, after in pairwise(found))
@@ -58,8 +58,8 @@ def create(root: Path, more: tuple[Case, ...] = (), time: float | None = None) -
     return RunStore.create(root, meta, every, (), order, "study: s\n")
 
 
-def place(target: str) -> Place:
-    return Place(
+def place(target: str) -> TargetPlace:
+    return TargetPlace(
         target=target,
         kind="null",
         path="",
@@ -87,17 +87,17 @@ def execute(store: RunStore, repeat: int, seconds: float = 0.5) -> None:
 def test_what_is_decided_is_not_repeated_and_what_is_open_goes_on(tmp_path: Path) -> None:
     alone = make_case("disk-alone", "disk", axes={"record_size": 1 << 20})
     with create(tmp_path, (alone,)) as store:
-        rounds = Rounds(store, REPEATS, store.cases())
+        rounds = RoundRules(store, REPEATS, store.cases())
         for repeat in range(1, 6):
-            assert rounds.before(repeat) == {}
+            assert rounds.settle_before_round(repeat) == {}
             execute(store, repeat)
-        fewer = rounds.before(6)
+        fewer = rounds.settle_before_round(6)
         assert set(fewer.values()) == {MOST - 5} and store.info().planned == 7 * MOST - len(fewer) * (MOST - 5)
         assert {"disk-clear", "memory-clear", "disk-alone"} <= set(fewer)
         assert {case for case, repeat in store.pending() if repeat == 6} >= {"disk-close", "memory-close"}
         assert store.settled()["disk-clear"] == "after 5 repeats nothing is left that more of them would decide"
         for repeat in range(6, MOST + 1):
-            rounds.before(repeat)
+            rounds.settle_before_round(repeat)
             execute(store, repeat)
         assert store.pending() == []
         assert "disk-close" not in store.settled()
@@ -109,21 +109,23 @@ def test_a_look_takes_no_later_round_into_account(tmp_path: Path) -> None:
         for repeat in range(1, 6):
             execute(store, repeat)
             execute(killed, repeat)
-        whole = Rounds(store, REPEATS, store.cases()).before(6)
+        whole = RoundRules(store, REPEATS, store.cases()).settle_before_round(6)
         attempt = killed.begin_attempt("disk-close", 6, {})
         killed.finish_repeat(attempt, "ok", 0.5, "", "", [make_sample("disk-close", 6, 9e9)])
-        assert Rounds(killed, REPEATS, killed.cases()).before(6).keys() == whole.keys()
-        assert Rounds(killed, REPEATS, killed.cases()).before(6) == {}, "deciding twice changes nothing"
-        assert len(rows_until(killed, 5)) == 6
-        assert all(len(row.samples) == 5 for row in rows_until(killed, 5))
+        assert RoundRules(killed, REPEATS, killed.cases()).settle_before_round(6).keys() == whole.keys()
+        assert RoundRules(killed, REPEATS, killed.cases()).settle_before_round(6) == {}, (
+            "deciding twice changes nothing"
+        )
+        assert len(rows_up_to_round(killed, 5)) == 6
+        assert all(len(row.samples) == 5 for row in rows_up_to_round(killed, 5))
 
 
 def test_no_round_begins_that_the_time_is_not_enough_for(tmp_path: Path) -> None:
     limited = REPEATS.model_copy(update={"time": 17 * 10**9})
     with create(tmp_path, time=17.0) as store:
-        rounds = Rounds(store, limited, store.cases())
+        rounds = RoundRules(store, limited, store.cases())
         for repeat in range(1, MOST + 1):
-            rounds.before(repeat)
+            rounds.settle_before_round(repeat)
             execute(store, repeat)
         spent = sum(attempt.seconds or 0.0 for attempt in store.attempts())
         assert 5 * 6 * 0.5 <= spent <= 17.0
@@ -134,11 +136,11 @@ def test_no_round_begins_that_the_time_is_not_enough_for(tmp_path: Path) -> None
 def test_the_fewest_repeats_are_made_whatever_the_time(tmp_path: Path) -> None:
     limited = REPEATS.model_copy(update={"time": 10**9})
     with create(tmp_path, time=1.0) as store:
-        rounds = Rounds(store, limited, store.cases())
+        rounds = RoundRules(store, limited, store.cases())
         for repeat in range(1, MOST + 1):
-            rounds.before(repeat)
+            rounds.settle_before_round(repeat)
             execute(store, repeat)
-        assert {len(row.samples) for row in rows_until(store, MOST)} == {5}
+        assert {len(row.samples) for row in rows_up_to_round(store, MOST)} == {5}
 
 
 @pytest.mark.parametrize("sigma", [0.05, 0.1, 0.2])
@@ -162,9 +164,9 @@ def needed(rates: dict[str, "np.ndarray[tuple[int], np.dtype[np.float64]]"], cou
     rows = [make_row(name, [float(rate) for rate in found[:count]]) for name, found in rates.items()]
     (decision,) = decide(rows, compare(rows))
     (point,) = decision.points
-    if point.outcome is not Outcome.OPEN:
+    if point.outcome is not PointOutcome.OPEN:
         return None
-    assert set(undecided([decision], [row.case for row in rows]).values()) == {point.needs}
+    assert set(undecided_cases([decision], [row.case for row in rows]).values()) == {point.needs}
     return point.needs
 
 
@@ -172,7 +174,7 @@ def test_a_study_that_cannot_tell_says_so() -> None:
     def said(**fields: object) -> str:
         made = study(**fields)
         cases = expand(made).cases
-        return " ".join(doubts(made, cases, estimate_study(made, cases)))
+        return " ".join(study_warnings(made, cases, estimate_study(made, cases)))
 
     assert said(targets=TWO) == "" == said(repeats=5) == said(targets=TWO, repeats=4)
     assert "3 repeats cannot show which target is faster" in said(targets=TWO, repeats=3)

@@ -11,7 +11,7 @@ from soak import times
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
 from assay.judge.judge import judge
-from assay.model.result.result import Row, RunAnalysis
+from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import JobRecord, Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
@@ -25,7 +25,7 @@ def analysed(cases: tuple[Case, ...], samples: list[Sample], **fields: Any) -> R
     return analyse(make_run(**fields), cases, (), samples, (), judge)
 
 
-def one_row(speeds: list[float], case: Case | None = None, **fields: Any) -> tuple[Row, RunAnalysis]:
+def one_row(speeds: list[float], case: Case | None = None, **fields: Any) -> tuple[ResultRow, RunAnalysis]:
     case = case or make_case()
     samples = [
         make_sample(repeat=repeat, throughput=speed, operation=case.operations[0], **fields)
@@ -149,7 +149,7 @@ def names_run(**fields: Any) -> RunAnalysis:
 def test_metadata_rows_are_rates_of_operations() -> None:
     found = names_run()
     create, stat, *_ = found.rows
-    assert create.counted and create.rate == create.iops
+    assert create.is_counted and create.rate == create.iops
     assert create.throughput is not None and create.throughput.median == 80e6
     assert stat.throughput is None and stat.rate is not None
     assert stat.rate.median == pytest.approx(500e3 * (1 + 2.5 / 97)) and stat.rate.n == 4

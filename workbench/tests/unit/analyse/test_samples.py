@@ -197,8 +197,8 @@ def test_metadata_operations_are_counted_and_timed() -> None:
     assert (stat.operation, stat.ops, stat.bytes, stat.read_bytes) == ("stat", read.ops, 0, 0)
     assert (stat.iops, stat.rate, stat.throughput) == (read.iops, read.iops, 0.0)
     assert (stat.latency, stat.histogram) == (read.latency, read.histogram)
-    assert stat.counted and not stat.moves_data
-    assert read.rate == read.throughput and read.moves_data and not read.counted
+    assert stat.is_counted and not stat.moves_data
+    assert read.rate == read.throughput and read.moves_data and not read.is_counted
     record = read.throughput / read.iops
     assert read.first_finisher is not None and read.steady is not None
     assert stat.first_finisher_iops == pytest.approx(read.first_finisher / record)
@@ -246,15 +246,15 @@ def test_each_kind_of_a_mix_has_its_own_counts_and_latencies() -> None:
     ]
     for counts, told in zip(sample.kinds, end["operations"], strict=True):
         assert counts.latency["p50"] == told["latency"]["p50_ns"] and counts.histogram == told["latency"]["histogram"]
-        assert "p99.9" not in counts.latency_said and counts.first_byte == {}
-    assert sample.mixed
+        assert "p99.9" not in counts.reliable_latency and counts.first_byte == {}
+    assert sample.is_mixed
 
 
 def test_the_histogram_of_a_phase_of_one_kind_is_kept_once() -> None:
     write, _ = samples("good-run")
     (only,) = write.kinds
     assert (only.kind, only.ops, only.latency, only.histogram) == ("write", 256, write.latency, None)
-    assert not write.mixed and write.histogram
+    assert not write.is_mixed and write.histogram
 
 
 def test_the_first_byte_of_a_kind_is_kept_apart() -> None:

@@ -11,16 +11,16 @@ from report_parts import tables_of
 from soak import times
 
 from assay.analyse import hosts
-from assay.analyse.scaling import PLATEAU, scalings
-from assay.model.result.ceiling import Binding
-from assay.model.result.result import Estimate, Row, RunAnalysis
+from assay.analyse.scaling import PLATEAU_SHARE, scalings
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.growth import GROWING
+from assay.model.study.growth import GROWING_AXES
 from assay.report.document import Bullets, Fold, Section, Table
 from assay.report.sections import hosts as hosts_section
 from assay.report.sections.scaling import section
-from assay.report.view import View
+from assay.report.view import RunView
 
 MB = 1e6
 
@@ -32,16 +32,16 @@ def row(
     share: float | None = None,
     operation: str = "read",
     **axes: object,
-) -> Row:
+) -> ResultRow:
     case = make_case(f"c{count:04d}", "store", (operation,), axes={**axes, "hosts": count})
     known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01) if rate is not None else None
     finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    binding = Binding(
+    binding = CeilingShare(
         name="server link", unit="bytes/s", value=(rate or 1) / (share or 1), measured=rate or 0, share=share or 0,
         how="iperf3, 1 s",
     )  # fmt: skip
     metadata = operation == "stat"
-    return Row(
+    return ResultRow(
         case=case,
         operation=operation,
         throughput=None if metadata else known,
@@ -81,7 +81,7 @@ def samples(case: str, count: int, rate: float) -> list:  # type: ignore[type-ar
     return found
 
 
-def rows(rates: Sequence[float | None], share: float | None = None) -> list[Row]:
+def rows(rates: Sequence[float | None], share: float | None = None) -> list[ResultRow]:
     """With 1, 2, 4, 8, ... hosts."""
     return [row(2**place, rate, share=share) for place, rate in enumerate(rates)]
 
@@ -147,18 +147,20 @@ def test_what_is_called_a_plateau_is_one(rates: list[float], chance: object) -> 
     assert found.points[0].efficiency == pytest.approx(1.0)
     if found.saturated is not None:
         after = [point.rate for point in found.points if point.number >= found.saturated.number]
-        assert len(after) > 1 and min(after) >= PLATEAU * max(rates)
+        assert len(after) > 1 and min(after) >= PLATEAU_SHARE * max(rates)
         before = [point for point in found.points if point.number < found.saturated.number]
-        assert not before or before[-1].rate < PLATEAU * max(rates)
+        assert not before or before[-1].rate < PLATEAU_SHARE * max(rates)
     else:
-        assert min(rates[-2:]) < PLATEAU * max(rates)
+        assert min(rates[-2:]) < PLATEAU_SHARE * max(rates)
 
 
 def test_the_summary_has_the_slowest_host_and_the_skew_as_medians() -> None:
     found = hosts.summary(row(4, 100 * MB))
     assert found is not None
-    assert (found.hosts, found.least_transferred) == (4, 900)
-    assert (found.least, found.mean, found.most) == pytest.approx((25 * 0.95 * MB, 25 * MB, 25 * 1.05 * MB))
+    assert (found.host_count, found.least_transferred_bytes) == (4, 900)
+    assert (found.least_rate, found.mean_rate, found.most_rate) == pytest.approx(
+        (25 * 0.95 * MB, 25 * MB, 25 * 1.05 * MB)
+    )
     assert (found.skew_ns, found.uncertainty_ns) == (200_000, 20_000)
     assert [line.host for line in hosts.lines(row(4, 100 * MB))] == ["h1", "h2", "h3", "h4"]
     (first, *_) = hosts.lines(row(4, 100 * MB))
@@ -175,10 +177,10 @@ def test_a_repeat_that_a_host_did_not_end_does_not_count() -> None:
     assert hosts.summary(alone) is None and hosts.lines(alone) == []
 
 
-def report(every: list[Row]) -> Section | None:
+def report(every: list[ResultRow]) -> Section | None:
     analysis: RunAnalysis = make_analysis()
     cases = tuple(one.case for one in every)
-    return section(View(analysis.model_copy(update={"rows": tuple(every), "cases": cases})))
+    return section(RunView(analysis.model_copy(update={"rows": tuple(every), "cases": cases})))
 
 
 def said(found: Section) -> list[str]:
@@ -231,7 +233,7 @@ def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
     assert sentence.endswith("No known ceiling is near: what binds is the store, or something that was not measured.")
 
 
-def with_repeats(rates: Sequence[float], share: float | None = None) -> list[Row]:
+def with_repeats(rates: Sequence[float], share: float | None = None) -> list[ResultRow]:
     """With 1, 2, 4, ... hosts; three repeats of each, 2 % from each other."""
     found = []
     for one in rows(rates, share):
@@ -270,7 +272,7 @@ def test_the_report_has_a_line_for_each_result_and_each_host() -> None:
     every = rows([30 * MB, 60 * MB])
     assert report(every) is None
     analysis = make_analysis().model_copy(update={"rows": tuple(every), "cases": tuple(one.case for one in every)})
-    found = hosts_section.section(View(analysis))
+    found = hosts_section.section(RunView(analysis))
     assert found is not None
     (total,) = [block for block in found.blocks if isinstance(block, Table)]
     (fold,) = [block for block in found.blocks if isinstance(block, Fold)]
@@ -279,11 +281,11 @@ def test_the_report_has_a_line_for_each_result_and_each_host() -> None:
 
 
 def test_without_hosts_there_is_no_section() -> None:
-    assert section(View(make_analysis())) is None
-    assert hosts_section.section(View(make_analysis())) is None
+    assert section(RunView(make_analysis())) is None
+    assert hosts_section.section(RunView(make_analysis())) is None
 
 
-def grown(axis: str, numbers: Sequence[int], work: str, runtime: int | None = None) -> list[Row]:
+def grown(axis: str, numbers: Sequence[int], work: str, runtime: int | None = None) -> list[ResultRow]:
     """Of 30 MB/s each up to three of them; work is 64 MiB of each, or of all."""
     found = []
     for number in numbers:
@@ -305,11 +307,15 @@ def grown(axis: str, numbers: Sequence[int], work: str, runtime: int | None = No
 @pytest.mark.parametrize("axis", ["hosts", "lanes"])
 @pytest.mark.parametrize("work", ["weak", "strong"])
 def test_weak_and_strong_are_told_from_the_amounts(axis: str, work: str) -> None:
-    (found,) = scalings(grown(axis, (1, 2, 4, 8), work), GROWING)
+    (found,) = scalings(grown(axis, (1, 2, 4, 8), work), GROWING_AXES)
     assert (found.axis, found.work) == (axis, work)
     assert [point.efficiency for point in found.points] == pytest.approx([1, 1, 3 / 4, 3 / 8])
     first, *_, last = found.points
-    assert first.sure == (1.0, 1.0) and last.sure is not None and last.sure[0] < 3 / 8 < last.sure[1]
+    assert (
+        first.efficiency_interval == (1.0, 1.0)
+        and last.efficiency_interval is not None
+        and last.efficiency_interval[0] < 3 / 8 < last.efficiency_interval[1]
+    )
     assert first.seconds == pytest.approx((64 << 20) / 30e6, rel=1e-6)
     # Eight do the whole of one in a third of its time, or eight times as much in eight thirds of it.
     assert last.seconds == pytest.approx(first.seconds * (8 / 3 if work == "weak" else 1 / 3), rel=1e-6)
@@ -328,7 +334,7 @@ def test_what_is_neither_weak_nor_strong_is_said() -> None:
 
 def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     rows = grown("lanes", (1, 2, 4, 8), "weak")
-    assert scalings(rows) == [] and len(scalings(rows, GROWING)) == 1
+    assert scalings(rows) == [] and len(scalings(rows, GROWING_AXES)) == 1
     found = report(rows)
     assert found is not None
     sentence, bend, _law = said(found)
@@ -350,7 +356,7 @@ def test_intervals_of_efficiency_hold_what_was_put_in() -> None:
             found.append(one.model_copy(update={"samples": samples}))
         (scaling,) = scalings(found)
         for point, true in zip(scaling.points[1:], (0.9, 0.7), strict=True):
-            assert point.sure is not None
-            held.append(point.sure[0] <= true <= point.sure[1])
+            assert point.efficiency_interval is not None
+            held.append(point.efficiency_interval[0] <= true <= point.efficiency_interval[1])
     # The interval is about the mean of logarithms, the value is a ratio of medians, which differ a little.
     assert np.mean(held) >= 0.9

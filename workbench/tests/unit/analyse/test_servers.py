@@ -8,23 +8,23 @@ from builders import make_analysis, make_case, make_place, make_sample
 from soak import times
 
 from assay.analyse.servers import growths
-from assay.model.result.result import Estimate, Row
-from assay.model.result.run import Place
+from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Table
 from assay.report.growth.words import growth_sentence
 from assay.report.sections.scaling import section
-from assay.report.view import View
+from assay.report.view import RunView
 
 MB = 1e6
 
 
-def row(target: str, hosts: int, rate: float, verdict: Verdict = Verdict.OK, **axes: object) -> Row:
+def row(target: str, hosts: int, rate: float, verdict: Verdict = Verdict.OK, **axes: object) -> ResultRow:
     case = make_case(f"{target}-{hosts}", target, ("read",), axes={**axes, "hosts": hosts})
     known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
     finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return Row(
+    return ResultRow(
         case=case,
         operation="read",
         throughput=known,
@@ -38,11 +38,11 @@ def row(target: str, hosts: int, rate: float, verdict: Verdict = Verdict.OK, **a
     )
 
 
-def places(**servers: tuple[str, ...]) -> list[Place]:
+def places(**servers: tuple[str, ...]) -> list[TargetPlace]:
     return [make_place(target, servers=names) for target, names in servers.items()]
 
 
-def table(rates: Mapping[str, Mapping[int, float]]) -> list[Row]:
+def table(rates: Mapping[str, Mapping[int, float]]) -> list[ResultRow]:
     return [row(target, hosts, rate) for target, line in rates.items() for hosts, rate in line.items()]
 
 
@@ -116,7 +116,7 @@ def test_the_report_has_the_table() -> None:
     shared = make_sample(rows[1].case.id, 1, 1.0, hosts=(share, share.model_copy(update={"host": "c2"})))
     rows[1] = rows[1].model_copy(update={"samples": (shared,)})
     analysis = make_analysis(places=tuple(NESTED)).model_copy(update={"rows": tuple(rows)})
-    found = section(View(analysis))
+    found = section(RunView(analysis))
     assert found is not None
     (shown,) = (block for block in found.blocks if isinstance(block, Table) and block.id == "servers-table")
     assert len(shown.rows) == 8
@@ -138,7 +138,7 @@ def test_the_ratio_of_clients_to_servers_that_was_put_in_is_found() -> None:
         named = places(one=("s1",), two=("s1", "s2"), four=("s1", "s2", "s3", "s4"))
         (found,) = growths(rows, named)
         for ratio in found.ratios.values():
-            assert ratio is not None and ratio.sharp and ratio.at is not None
+            assert ratio is not None and ratio.is_sharp and ratio.at is not None
             held.append(ratio.at.low <= 2 <= ratio.at.high)
     assert np.mean(held) >= 0.9
     said = "".join(str(part) for part in growth_sentence(found))

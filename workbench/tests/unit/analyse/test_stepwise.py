@@ -4,15 +4,15 @@ import pytest
 from builders import make_case, make_sample
 
 from assay.analyse.growth.stepwise import steps
-from assay.model.result.result import Estimate, Row
+from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.verdict import Finding, Verdict
 
 
-def row(hosts: int, rate: float, verdict: Verdict = Verdict.OK, operation: str = "read", **axes: object) -> Row:
+def row(hosts: int, rate: float, verdict: Verdict = Verdict.OK, operation: str = "read", **axes: object) -> ResultRow:
     case = make_case(f"c{hosts}", "store", (operation,), axes={**axes, "hosts": hosts})
     known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
     finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return Row(
+    return ResultRow(
         case=case,
         operation=operation,
         throughput=None if operation == "stat" else known,

@@ -11,16 +11,16 @@ from soak import times
 
 from assay.analyse.odd.notes import notes
 from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 
 RUNS = times(200, 2000)
 
 
-def row(rates: Sequence[float], target: str = "disk", number: int = 1, first: int = 1) -> Row:
+def row(rates: Sequence[float], target: str = "disk", number: int = 1, first: int = 1) -> ResultRow:
     return row_of(make_case(f"c{number:04}", target), rates, first=first)
 
 
-def noisy(random: np.random.Generator, rows: int, rounds: int, likeness: float, drift: float = 0.0) -> list[Row]:
+def noisy(random: np.random.Generator, rows: int, rounds: int, likeness: float, drift: float = 0.0) -> list[ResultRow]:
     """Rates with 5 % of noise that resembles the one before, on a level that moves by `drift` in all."""
     noise = wandering(random, (rows, rounds), likeness)
     level = np.linspace(0, math.log1p(drift), rounds)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soak import times
 from usl_tools import DOUBLING, MANY, fit, measured, total
 
-from assay.analyse.growth.usl import FAR, LEAST_POINTS, fit_law
+from assay.analyse.growth.usl import FARTHEST_PEAK, LEAST_POINTS, fit_law
 
 
 @given(st.floats(1e3, 1e9), st.floats(0, 0.9), st.floats(0, 0.1), st.sampled_from([DOUBLING, MANY, (2, 3, 5, 9)]))
@@ -18,7 +18,7 @@ def test_without_noise_the_parameters_are_found(
     rate: float, contention: float, coherency: float, hosts: tuple[int, ...]
 ) -> None:
     law = fit({count: [total(count, rate, contention, coherency)] * 3 for count in hosts})
-    assert law.fits and law.off < 1e-6
+    assert law.fits and law.deviation < 1e-6
     assert law.rate.value == pytest.approx(rate, rel=1e-5)
     assert law.contention.value == pytest.approx(contention, abs=1e-5)
     assert law.coherency.value == pytest.approx(coherency, abs=1e-5)
@@ -26,7 +26,7 @@ def test_without_noise_the_parameters_are_found(
     falls = max(total(count, rate, contention, coherency) for count in hosts) > total(
         hosts[-1], rate, contention, coherency
     )
-    if peak <= 0.99 * FAR * hosts[-1] and (falls or peak > 1.01 * hosts[-2]):
+    if peak <= 0.99 * FARTHEST_PEAK * hosts[-1] and (falls or peak > 1.01 * hosts[-2]):
         assert law.peak is not None and law.peak.value == pytest.approx(peak, rel=1e-2)
 
 
@@ -34,7 +34,7 @@ def test_a_limit_that_cuts_the_growth_off_is_not_described() -> None:
     random = np.random.default_rng(5)
     cut = {count: list(min(100.0 * count, 400.0) * np.exp(random.normal(0, 0.01, 4))) for count in MANY}
     law = fit(cut)
-    assert not law.fits and law.off > 0.05 and law.peak is None
+    assert not law.fits and law.deviation > 0.05 and law.peak is None
 
 
 def test_the_same_repeats_give_the_same_intervals() -> None:
@@ -67,4 +67,4 @@ def test_whatever_is_measured_gives_numbers_in_order(rates: dict[int, list[float
         for item in (law.rate, law.contention, law.coherency, *((law.peak,) if law.peak else ())):
             assert 0 <= item.low <= item.value <= item.high
         if law.peak is not None:
-            assert law.fits and law.coherency.low > 0 and law.peak.value <= FAR * law.most
+            assert law.fits and law.coherency.low > 0 and law.peak.value <= FARTHEST_PEAK * law.most_hosts

@@ -7,26 +7,26 @@ from report_parts import charts_of, tables_of
 from scipy.stats import chi2
 from soak import times
 
-from assay.analyse.growth.best import bests
-from assay.analyse.growth.variation import spread, variations
+from assay.analyse.growth.best import best_points
+from assay.analyse.growth.variation import pooled_variation, variations
 from assay.analyse.statistics.special import chi_square_quantile
-from assay.model.result.result import Estimate, Row
+from assay.model.result.result import Estimate, ResultRow
 from assay.model.result.verdict import Finding, Verdict
-from assay.report.document import Bullets, words
+from assay.report.document import Bullets, plain_text
 from assay.report.sections import scaling, variation
-from assay.report.view import View
+from assay.report.view import RunView
 
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = (4 * KIB, 64 * KIB, MIB, 8 * MIB)
 
 
-def row(size: int, hosts: int, rates: list[float], target: str = "store", verdict: Verdict = Verdict.OK) -> Row:
+def row(size: int, hosts: int, rates: list[float], target: str = "store", verdict: Verdict = Verdict.OK) -> ResultRow:
     settings = {"hosts": hosts, "record_size": size, "file_size": 64 * MIB}
     axes: dict[str, object] = {"hosts": hosts, "record_size": size}
     case = make_case(f"{target}{size}-{hosts}", target, ("write",), axes=axes, **settings)
     known = Estimate(median=float(np.median(rates)), low=min(rates), high=max(rates), n=len(rates), spread=0.1)
     finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return Row(
+    return ResultRow(
         case=case,
         operation="write",
         throughput=known,
@@ -40,7 +40,7 @@ def row(size: int, hosts: int, rates: list[float], target: str = "store", verdic
     )
 
 
-def measured(seed: int = 1, repeats: int = 6) -> list[Row]:
+def measured(seed: int = 1, repeats: int = 6) -> list[ResultRow]:
     """Of small transfers repeats vary by 20 % and the total grows with the hosts; of large ones by 2 %; it is level."""
     random = np.random.default_rng(seed)
     found = []
@@ -67,7 +67,7 @@ def test_intervals_hold_what_was_put_in(deviation: float, repeats: int) -> None:
     held = []
     for _ in range(tries):
         groups = [list(rate * np.exp(random.normal(0, deviation, repeats))) for rate in (1.0, 50.0, 3.0)]
-        found = spread(groups)
+        found = pooled_variation(groups)
         assert found is not None
         held.append(found.low <= true <= found.high)
     # Three standard errors of the share around 95 %.
@@ -79,7 +79,7 @@ def test_small_transfers_vary_more_where_they_do() -> None:
     assert [item.size for item in found.sizes] == list(SIZES)
     assert found.small is not None and found.large is not None
     assert found.small.low < 0.202 < found.small.high and found.large.low < 0.02 < found.large.high
-    said = words(variation.sentence(found) or "")
+    said = plain_text(variation.variation_sentence(found) or "")
     assert said.startswith("Write, store, grid: repeats vary by ") and said.endswith("; small transfers vary more.")
 
 
@@ -95,21 +95,21 @@ def test_what_cannot_be_told_apart_is_said_to_be_so() -> None:
     random = np.random.default_rng(3)
     rows = [row(size, 1, list(1e8 * np.exp(random.normal(0, 0.1, 3)))) for size in SIZES]
     (found,) = variations(rows)
-    assert words(variation.sentence(found) or "").endswith("; no clear difference.")
+    assert plain_text(variation.variation_sentence(found) or "").endswith("; no clear difference.")
 
 
 def test_few_sizes_single_repeats_and_what_says_nothing_are_left_out() -> None:
     assert variations([one for one in measured() if one.case.axes["record_size"] != MIB][:6]) == []
     cached = [row(size, 1, [1.0, 2.0, 3.0], verdict=Verdict.CACHED) for size in SIZES]
     assert variations(cached) == []
-    assert spread([[1.0], [2.0]]) is None and spread([[1.0, 0.0]]) is None
+    assert pooled_variation([[1.0], [2.0]]) is None and pooled_variation([[1.0, 0.0]]) is None
     single = [row(size, 1, [1e8]) for size in SIZES]
     assert not list(variation.folds(view(single)))
 
 
-def view(rows: list[Row]) -> View:
+def view(rows: list[ResultRow]) -> RunView:
     cases = tuple(one.case for one in rows)
-    return View(make_analysis().model_copy(update={"rows": tuple(rows), "cases": cases}))
+    return RunView(make_analysis().model_copy(update={"rows": tuple(rows), "cases": cases}))
 
 
 def test_the_report_has_charts_and_sentences() -> None:
@@ -120,14 +120,14 @@ def test_the_report_has_charts_and_sentences() -> None:
 
 def test_the_best_of_each_number_is_found_over_all_other_axes() -> None:
     rows = measured()
-    found = bests(rows, "hosts")
+    found = best_points(rows, "hosts")
     assert [item.number for item in found] == [1, 2, 4]
     for item in found:
         same = [one for one in rows if one.case.axes["hosts"] == item.number and one.rate]
-        assert item.of == len(SIZES) == len(same)
+        assert item.point_count == len(SIZES) == len(same)
         assert item.rate == max(one.rate.median for one in same if one.rate)
     section = scaling.section(view(rows))
     assert section is not None
     assert len(tables_of(section)["best-table"].rows) == 3
     one_size = [one for one in rows if one.case.axes["record_size"] == MIB]
-    assert bests(one_size, "hosts") == []
+    assert best_points(one_size, "hosts") == []

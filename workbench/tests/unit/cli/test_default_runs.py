@@ -3,11 +3,11 @@
 import inspect
 
 from assay.cli import serve
-from assay.cli.settings import RUNS, STANDARD_RUNS
+from assay.cli.settings import DEFAULT_RUNS, RUNS
 
 
 def test_the_default_folder_stands_in_one_pair_of_brackets() -> None:
     # A word given to typer as the default is shown in parentheses inside the brackets.
     for option in (RUNS, inspect.signature(serve.command).parameters["folder"].default):
         assert option.show_default is False
-        assert option.help.endswith(f"  [default: {STANDARD_RUNS}]")
+        assert option.help.endswith(f"  [default: {DEFAULT_RUNS}]")

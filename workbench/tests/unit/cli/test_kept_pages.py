@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.serving.kept import Kept
+from assay.cli.serving.kept import PageCache
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 60)), max_size=60), st.integers(0, 100))
 def test_the_right_page_is_given_and_the_room_is_kept(asked: list[tuple[int, int]], most: int) -> None:
-    kept = Kept(most)
+    kept = PageCache(most)
     for key, size in asked:
         assert kept.get((key, size), lambda key=key, size=size: bytes([key]) * size) == bytes([key]) * size
         held = sum(map(len, kept._pages.values()))
@@ -20,7 +20,7 @@ def test_the_right_page_is_given_and_the_room_is_kept(asked: list[tuple[int, int
 
 
 def test_the_page_that_was_asked_for_last_stays() -> None:
-    kept, made = Kept(20), []
+    kept, made = PageCache(20), []
 
     def ask(key: str) -> None:
         kept.get(key, lambda: (made.append(key), b"x" * 10)[1])
@@ -31,7 +31,7 @@ def test_the_page_that_was_asked_for_last_stays() -> None:
 
 
 def test_who_asks_for_the_same_at_once_waits_for_the_one_that_makes_it() -> None:
-    kept, begun, made = Kept(100), threading.Barrier(4), []
+    kept, begun, made = PageCache(100), threading.Barrier(4), []
 
     def ask() -> bytes:
         begun.wait()
@@ -44,7 +44,7 @@ def test_who_asks_for_the_same_at_once_waits_for_the_one_that_makes_it() -> None
 
 
 def test_a_page_that_cannot_be_made_is_tried_again() -> None:
-    kept = Kept(100)
+    kept = PageCache(100)
 
     def fail() -> bytes:
         raise ValueError("no")

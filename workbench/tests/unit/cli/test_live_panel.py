@@ -4,13 +4,13 @@ import pytest
 from builders import hdr
 from rich.cells import cell_len
 
-from assay.cli.live.panel import FINE, PLAIN, Letters, panel, spark
-from assay.cli.live.progress import letters_for
+from assay.cli.live.panel import FINE, PLAIN, Glyphs, panel, sparkline
+from assay.cli.live.progress import glyphs_for
 from assay.cli.live.state import State
-from assay.model.result.ceiling import Binding
+from assay.model.result.ceiling import CeilingShare
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.listener import Heard, Stretch, TimeLeft
+from assay.run.listener import HostInterval, Stretch, TimeLeft
 
 SECOND = 10**9
 CASE = Case(
@@ -24,8 +24,8 @@ CASE = Case(
 )
 
 
-def limits(moved: float, _ops: float) -> Binding:
-    return Binding(name="device write", unit="bytes/s", value=9e8, measured=moved, share=moved / 9e8, how="")
+def limits(moved: float, _ops: float) -> CeilingShare:
+    return CeilingShare(name="device write", unit="bytes/s", value=9e8, measured=moved, share=moved / 9e8, how="")
 
 
 def state(hosts: tuple[str, ...] = ("",), seconds: int = 8, label: str = CASE.label) -> State:
@@ -37,11 +37,11 @@ def state(hosts: tuple[str, ...] = ("",), seconds: int = 8, label: str = CASE.la
         for number, host in enumerate(hosts):
             moved = (second + 1) * 1e8 / (number + 1)
             done = Stretch(second * SECOND, (second + 1) * SECOND, moved, moved / 65536)
-            found.interval(Heard(host, done, counted=False, latencies=(hdr([75_000, 310_000]),)))
+            found.interval(HostInterval(host, done, in_operations=False, latencies=(hdr([75_000, 310_000]),)))
     return found
 
 
-def drawn(seen: State, width: int, height: int = 40, letters: Letters = FINE) -> list[str]:
+def drawn(seen: State, width: int, height: int = 40, letters: Glyphs = FINE) -> list[str]:
     lines = [line.head + line.text for line in panel(seen, width, height, letters)]
     assert all(cell_len(line) <= width for line in lines), lines
     return lines
@@ -104,16 +104,16 @@ def test_a_terminal_of_few_lines_gets_the_most_important_ones(height: int) -> No
 
 @pytest.mark.parametrize("width", [1, 2, 5, 9, 10, 20, 39])
 @pytest.mark.parametrize("letters", [FINE, PLAIN])
-def test_no_width_is_too_small(width: int, letters: Letters) -> None:
+def test_no_width_is_too_small(width: int, letters: Glyphs) -> None:
     drawn(state(("a", "b"), label="测试 " * 20), width, letters=letters)
 
 
 def test_terminals_with_few_letters_get_only_those(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
-    assert letters_for("utf-8") == FINE
-    assert letters_for("latin-1") == PLAIN
+    assert glyphs_for("utf-8") == FINE
+    assert glyphs_for("latin-1") == PLAIN
     monkeypatch.setenv("TERM", "linux")
-    assert letters_for("utf-8") == PLAIN
+    assert glyphs_for("utf-8") == PLAIN
     for line in drawn(state(("a", "b")), 80, letters=PLAIN):
         assert line.replace("µ", "u").isascii()
 
@@ -141,7 +141,7 @@ def test_silence_takes_the_place_of_a_rate_that_is_not_any_more() -> None:
     seen = State(40, 0, TimeLeft(200.0), lambda: now)
     seen.begin(CASE, 1)
     seen.phase("write", limits)
-    seen.interval(Heard("", Stretch(0, SECOND, 1e6, 1.0), counted=False))
+    seen.interval(HostInterval("", Stretch(0, SECOND, 1e6, 1.0), in_operations=False))
     now = 12.0
     assert drawn(seen, 80)[2] == "rate     no progress for 12 s"
 
@@ -150,7 +150,7 @@ def test_names_are_told_in_operations() -> None:
     seen = State(1, 0, TimeLeft(1.0), lambda: 0.0)
     seen.begin(CASE, 1)
     seen.phase("stat", lambda _bytes, _ops: None)
-    seen.interval(Heard("", Stretch(0, SECOND, 0.0, 12345.0), counted=True))
+    seen.interval(HostInterval("", Stretch(0, SECOND, 0.0, 12345.0), in_operations=True))
     assert drawn(seen, 80)[2] == "rate     12,345 ops/s now, 12,345 ops/s over the last 1.0 s"
     assert drawn(seen, 80)[4:] == ["limit    none known", "course   █ up to 12,345 ops/s"]
 
@@ -170,4 +170,4 @@ def test_what_a_study_or_host_says_moves_no_cursor() -> None:
     ],
 )
 def test_a_spark_is_as_high_as_its_share_of_the_greatest(rates: list[float], letters: str) -> None:
-    assert spark(rates, FINE) == letters
+    assert sparkline(rates, FINE) == letters

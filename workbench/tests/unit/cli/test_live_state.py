@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from assay.analyse.histograms import Histogram
 from assay.cli.live import course as courses
-from assay.cli.live.course import MOST_BINS, Bins, PhaseCourse, Rate
-from assay.cli.live.state import State, Tail
-from assay.model.result.ceiling import Binding
+from assay.cli.live.course import MOST_BINS, Bins, PhaseHistory, Rate
+from assay.cli.live.state import LatestLatency, State
+from assay.model.result.ceiling import CeilingShare
 from assay.model.study.case import Case
 from assay.model.study.parameters import Parameters
-from assay.run.listener import Heard, Stretch, TimeLeft
+from assay.run.listener import HostInterval, Stretch, TimeLeft
 
 SECOND = 10**9
 CASE = Case(
@@ -36,9 +36,9 @@ class Clock:
         return self.now
 
 
-def heard(at: float, moved: float, host: str = "", seconds: float = 1.0, counted: bool = False) -> Heard:
+def heard(at: float, moved: float, host: str = "", seconds: float = 1.0, counted: bool = False) -> HostInterval:
     """An interval from `at` seconds on in which so many bytes were moved by half as many operations."""
-    return Heard(host, done(at, moved, seconds), counted)
+    return HostInterval(host, done(at, moved, seconds), counted)
 
 
 def done(at: float, moved: float, seconds: float = 1.0) -> Stretch:
@@ -47,7 +47,7 @@ def done(at: float, moved: float, seconds: float = 1.0) -> Stretch:
 
 
 def test_rates_are_those_of_the_last_interval_and_of_the_last_minute() -> None:
-    course = PhaseCourse()
+    course = PhaseHistory()
     for second in range(100):
         course.add(heard(second, 100.0 if second < 70 else 400.0))
     assert course.seconds == 60.0
@@ -57,7 +57,7 @@ def test_rates_are_those_of_the_last_interval_and_of_the_last_minute() -> None:
 
 
 def test_seconds_of_which_the_engine_says_nothing_count_as_nothing_done() -> None:
-    course = PhaseCourse()
+    course = PhaseHistory()
     course.add(heard(1, 100.0))
     course.add(heard(4, 300.0))
     now, lately = course.rates()
@@ -66,7 +66,7 @@ def test_seconds_of_which_the_engine_says_nothing_count_as_nothing_done() -> Non
 
 
 def test_what_long_operations_did_before_they_ended_counts_where_it_was_done() -> None:
-    course = PhaseCourse()
+    course = PhaseHistory()
     course.add(heard(0, 100.0))
     course.add(heard(4, 50.0)._replace(earlier=(done(1, 150.0, seconds=3.0),)))
     now, lately = course.rates()
@@ -75,7 +75,7 @@ def test_what_long_operations_did_before_they_ended_counts_where_it_was_done() -
 
 
 def test_hosts_add_up_though_their_intervals_end_at_other_times() -> None:
-    course = PhaseCourse()
+    course = PhaseHistory()
     course.add(heard(0, 100.0, "a"))
     course.add(heard(0, 300.0, "b", seconds=2.0))
     course.add(heard(1, 200.0, "a"))
@@ -88,7 +88,7 @@ def test_hosts_add_up_though_their_intervals_end_at_other_times() -> None:
 
 
 def test_a_host_that_falls_silent_while_others_speak_has_ended_nothing() -> None:
-    course = PhaseCourse()
+    course = PhaseHistory()
     course.add(heard(0, 80.0, "a"))
     for second in range(4):
         course.add(heard(second, 10.0, "b"))
@@ -125,7 +125,7 @@ def test_a_steady_course_is_drawn_flat_at_any_width(length: int, count: int, mos
 
 def test_only_the_last_minute_is_remembered_interval_by_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(courses, "LATELY_NS", 10 * SECOND)
-    course = PhaseCourse()
+    course = PhaseHistory()
     for second in range(10_000):
         course.add(heard(second, 1.0))
     assert len(course.hosts[""]._recent) == 10
@@ -168,9 +168,9 @@ def test_silence_is_told_after_three_intervals_and_three_seconds_but_not_after_t
 def test_the_limit_is_asked_with_the_rate_of_the_last_minute() -> None:
     asked = []
 
-    def limits(moved: float, ops: float) -> Binding:
+    def limits(moved: float, ops: float) -> CeilingShare:
         asked.append((moved, ops))
-        return Binding(name="device read", unit="bytes/s", value=200.0, measured=moved, share=moved / 200, how="")
+        return CeilingShare(name="device read", unit="bytes/s", value=200.0, measured=moved, share=moved / 200, how="")
 
     state = State(4, 0, TimeLeft(1.0), Clock())
     state.begin(CASE, 1)
@@ -201,7 +201,7 @@ def test_latencies_are_of_all_hosts_and_are_read_four_times_a_second_at_most(mon
     state.interval(heard(0, 1.0, "a")._replace(latencies=(hdr([1000] * 99),)))
     state.interval(heard(0, 1.0, "b")._replace(latencies=(hdr([9000] * 101),)))
     first = state.tail()
-    assert isinstance(first, Tail) and first.p50 == pytest.approx(9000, rel=0.002)
+    assert isinstance(first, LatestLatency) and first.p50 == pytest.approx(9000, rel=0.002)
     for _ in range(20):
         clock.now += 0.01
         state.interval(heard(1, 1.0, "b")._replace(latencies=(hdr([1000] * 500),)))

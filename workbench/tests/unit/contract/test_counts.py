@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assay.contract._generated import OpKind
-from assay.contract.counts import added_up, by_kind, moved, operations, progress
+from assay.contract.counts import group_by_kind, moved_bytes, operation_count, progress_counts, summed_fields
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ OPENED, WRITTEN, CLOSED, READ = (
 
 def test_only_what_moves_data_is_progress_of_a_phase_on_data() -> None:
     parts = [OPENED, WRITTEN, CLOSED, READ]
-    assert progress(parts, data=True) == [WRITTEN, READ]
-    assert progress(parts, data=False) == parts
+    assert progress_counts(parts, data=True) == [WRITTEN, READ]
+    assert progress_counts(parts, data=False) == parts
 
 
 def test_operations_bytes_and_errors_are_each_added_up() -> None:
     more = Part(OpKind.write, 3, 40, 500)
-    assert by_kind([OPENED, WRITTEN, READ, more]) == [[OPENED], [WRITTEN, more], [READ]]
-    assert added_up(iter([WRITTEN, more])) == {"operation": OpKind.write, "ops": 23, "bytes": 340, "errors": 507}
-    assert (operations([OPENED, WRITTEN, READ]), moved([OPENED, WRITTEN, READ])) == (50_021, 600_300)
+    assert group_by_kind([OPENED, WRITTEN, READ, more]) == [[OPENED], [WRITTEN, more], [READ]]
+    assert summed_fields(iter([WRITTEN, more])) == {"operation": OpKind.write, "ops": 23, "bytes": 340, "errors": 507}
+    assert (operation_count([OPENED, WRITTEN, READ]), moved_bytes([OPENED, WRITTEN, READ])) == (50_021, 600_300)

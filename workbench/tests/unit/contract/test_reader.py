@@ -8,7 +8,7 @@ import pytest
 from paths import REPOSITORY
 
 from assay.contract.messages import HelloEvent
-from assay.contract.reader import GREATEST, BrokenLine, read_line
+from assay.contract.reader import GREATEST_NUMBER, BrokenLine, read_line
 
 
 def hello_with(**changes: Any) -> str:
@@ -24,7 +24,8 @@ def hello_with(**changes: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"), [(GREATEST, GREATEST), (GREATEST + 1, None), (2**64 - 2**24, None), (None, None)]
+    ("told", "kept"),
+    [(GREATEST_NUMBER, GREATEST_NUMBER), (GREATEST_NUMBER + 1, None), (2**64 - 2**24, None), (None, None)],
 )
 def test_a_file_system_without_a_limit_may_tell_any_free_space(told: int | None, kept: int | None) -> None:
     """s3fs tells 2^40 - 1 blocks of 16 MiB."""
@@ -34,6 +35,6 @@ def test_a_file_system_without_a_limit_may_tell_any_free_space(told: int | None,
 
 
 def test_no_engine_counts_beyond_what_is_kept() -> None:
-    event = {"event": "ready", "at_ns": GREATEST + 1, "buffer_bytes": 1}
+    event = {"event": "ready", "at_ns": GREATEST_NUMBER + 1, "buffer_bytes": 1}
     found = read_line(json.dumps(event))
     assert isinstance(found, BrokenLine)

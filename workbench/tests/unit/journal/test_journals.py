@@ -14,7 +14,7 @@ from journal_lines import claim
 from assay.journal import own
 from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, Entry, Journal
 from assay.journal.file import FileJournal, read_entries
-from assay.journal.own import journals_root, own_journal, remove_orphans
+from assay.journal.own import journals_root, process_journal, remove_orphans
 from assay.journal.removal import remove_open
 from assay.launch import cgroup
 from assay.model.base import AssayError
@@ -37,15 +37,15 @@ def test_all_journals_keep_the_same(make: object, tmp_path: Path) -> None:
     first = journal.record(DIRECTORY, "/a", {"above": "1"})
     second = journal.record(CGROUP, "/b")
     assert journal.record(DIRECTORY, "/a") == first, "the same thing is recorded once"
-    assert [(entry.kind, entry.name, entry.details) for entry in journal.journal()] == [
+    assert [(entry.kind, entry.name, entry.details) for entry in journal.entries()] == [
         (CGROUP, "/b", {}),
         (DIRECTORY, "/a", {"above": "1"}),
     ]
     journal.amend(first, {"above": "1", "claimed": "2"})
-    journal.removed(second)
-    (left,) = journal.journal()
+    journal.mark_removed(second)
+    (left,) = journal.entries()
     assert (left.id, left.details, left.removed_at) == (first, {"above": "1", "claimed": "2"}, None)
-    assert [entry.removed_at is None for entry in journal.journal(only_open=False)] == [False, True]
+    assert [entry.removed_at is None for entry in journal.entries(only_open=False)] == [False, True]
     assert journal.record(CGROUP, "/b") not in (first, second), "it is made again"
 
 
@@ -55,9 +55,9 @@ def test_half_a_line_takes_no_other_with_it(tmp_path: Path) -> None:
     with (tmp_path / "journal").open("a") as file:
         file.write('{"id": 2, "kind": "cgr')
     second = journal.record(CGROUP, "/b")
-    journal.removed(first)
-    assert [entry.name for entry in journal.journal()] == ["/b"]
-    assert [entry.id for entry in journal.journal()] == [second]
+    journal.mark_removed(first)
+    assert [entry.name for entry in journal.entries()] == ["/b"]
+    assert [entry.id for entry in journal.entries()] == [second]
 
 
 @pytest.mark.parametrize("make", [in_file, of_run])
@@ -77,7 +77,7 @@ def test_things_are_removed_by_their_kind(make: object, tmp_path: Path) -> None:
     assert left[1:] == ["/busy: still in use"]
     assert "nothing that a run makes: left alone" in left[0]
     assert "\x1b" not in left[0]
-    assert {entry.name for entry in journal.journal()} == {"/busy", "/kept", "/\x1b[2Jodd"}
+    assert {entry.name for entry in journal.entries()} == {"/busy", "/kept", "/\x1b[2Jodd"}
 
 
 def test_a_journal_in_a_file_goes_on_after_its_process(tmp_path: Path) -> None:
@@ -130,13 +130,13 @@ def test_what_cannot_be_written_down_is_not_made(tmp_path: Path) -> None:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the journals of processes are."""
-    monkeypatch.setenv(own.NAMED, str(tmp_path / "journals"))
+    monkeypatch.setenv(own.FOLDER_VARIABLE, str(tmp_path / "journals"))
     return journals_root()
 
 
 def test_a_process_leaves_no_journal_when_nothing_is_left(root: Path) -> None:
-    with own_journal() as first, own_journal() as second:
-        first.removed(first.record(DIRECTORY, "/a"))
+    with process_journal() as first, process_journal() as second:
+        first.mark_removed(first.record(DIRECTORY, "/a"))
         second.record(DIRECTORY, "/b")
         assert len(list(root.iterdir())) == 2
     (left,) = root.iterdir()
@@ -167,7 +167,7 @@ def test_journals_of_others_are_not_believed(root: Path) -> None:
     (root / "1-1-1").write_text(json.dumps(claim(1, DIRECTORY, "/a")) + "\n")
     root.chmod(0o777)
     assert remove_orphans({DIRECTORY: lambda entry: [entry.name]}) == []
-    with pytest.raises(AssayError, match="is not this user's alone"), own_journal():
+    with pytest.raises(AssayError, match="is not this user's alone"), process_journal():
         pass
     root.chmod(0o700)
     assert remove_orphans({DIRECTORY: lambda entry: [entry.name]}) == ["/a"]
@@ -175,7 +175,7 @@ def test_journals_of_others_are_not_believed(root: Path) -> None:
 
 def test_a_memory_group_that_a_killed_process_tried_out_is_removed(root: Path) -> None:
     try:
-        hierarchy = cgroup.find_hierarchy()
+        hierarchy = cgroup.find_controller()
     except AssayError as error:
         pytest.skip(error.message)
     program = (

@@ -11,8 +11,8 @@ import pytest
 from mounts import needs_mounts
 
 from assay.journal import trees
-from assay.journal.trees import make_folder, remove_tree, scratch
-from assay.store.entries import FILES, remove_folder
+from assay.journal.trees import make_folder, remove_tree, scratch_folder
+from assay.store.entries import ALL_FILES, remove_folder
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_links_and_folders_that_change_meanwhile_lead_to_nothing_of_others(
 
 def test_a_scratch_folder_is_this_users_alone_and_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(ZeroDivisionError), scratch("assay-x-") as folder:
+    with pytest.raises(ZeroDivisionError), scratch_folder("assay-x-") as folder:
         assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
         (folder / "deep").mkdir()
         1 / 0  # noqa: B018
@@ -136,17 +136,17 @@ def test_a_run_of_others_that_is_mounted_at_an_unfinished_one_stays(tmp_path: Pa
     """As bind mounts in a folder of runs, also one that is reached by a link."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
-    for name in FILES:
+    for name in ALL_FILES:
         (theirs / name).write_text("precious")
     (tmp_path / "real").mkdir()
     (tmp_path / "runs").symlink_to("real")
     point, own = (tmp_path / "runs" / f".new-{2**22 + number}-20260101-000000-s" for number in (1, 2))
     for folder in (point, own):
         folder.mkdir()
-    (own / FILES[0]).write_text("ours")
+    (own / ALL_FILES[0]).write_text("ours")
     subprocess.run(["mount", "--bind", str(theirs), str(point)], check=True)
     mounted.append(point)
     remove_folder(point)
     remove_folder(own)
-    assert sorted(path.name for path in theirs.iterdir()) == sorted(FILES)
+    assert sorted(path.name for path in theirs.iterdir()) == sorted(ALL_FILES)
     assert not own.exists()

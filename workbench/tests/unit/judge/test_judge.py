@@ -21,7 +21,7 @@ from assay.judge import metadata, open_loop, rules
 from assay.judge.judge import judge
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import ErrorTally
-from assay.model.result.verdict import MEANINGS, PARTLY, Finding, Verdict
+from assay.model.result.verdict import MEANINGS, PARTLY_CHECKED_MEANING, Finding, Verdict
 from assay.model.study.parameters import Parameters
 
 FULL = ErrorTally(
@@ -319,7 +319,7 @@ def test_a_cached_read_says_how_the_pages_came_there(
 def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() -> None:
     read = evidence(parameters={"cache": "keep", "record_size": 4096}, device_read_bytes=0)
     told = {name: value for name, value in read.case.parameters.__dict__.items() if name not in ("method",)}
-    case = read.case.model_copy(update={"operations": ("write", "read"), "parameters": Parameters.told(**told)})
+    case = read.case.model_copy(update={"operations": ("write", "read"), "parameters": Parameters.partial(**told)})
     finding = rules.cached_read(replace(read, case=case))
     assert isinstance(finding, Finding) and "pages lie in memory" not in finding.text
 
@@ -381,7 +381,7 @@ def test_good_evidence_about_names_is_ok(operation: str) -> None:
 
 def test_a_study_that_asks_for_a_width_gets_it_or_is_told() -> None:
     speeds = (100e6, 104e6, 108e6)
-    reach = evidence(speeds=speeds).estimate.reach  # type: ignore[union-attr]
+    reach = evidence(speeds=speeds).estimate.relative_reach  # type: ignore[union-attr]
     assert reach is not None and 0.05 < reach < 0.12
     assert rules.unstable(evidence(speeds=speeds)) is None
     assert rules.unstable(evidence(speeds=speeds, within=reach + 0.001)) is None
@@ -432,5 +432,5 @@ def test_one_cached_repeat_among_many_counts() -> None:
 
 def test_every_verdict_has_a_sentence_of_its_own() -> None:
     assert list(MEANINGS) == list(Verdict)
-    sentences = [meaning.sentence for meaning in (*MEANINGS.values(), PARTLY)]
+    sentences = [meaning.sentence for meaning in (*MEANINGS.values(), PARTLY_CHECKED_MEANING)]
     assert len(set(sentences)) == len(sentences) and all(sentence.endswith(".") for sentence in sentences)

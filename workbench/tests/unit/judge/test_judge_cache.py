@@ -25,7 +25,7 @@ from assay.judge import cache
 from assay.judge.answer import NotEvaluated
 from assay.judge.rules import RULES, cached_read
 from assay.model.result.evidence import Evidence
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
@@ -88,7 +88,7 @@ EACH = {"sync": "o_dsync"}
 COMPRESSED: dict[str, Any] = {"parameters": {"compressible": 60}, "disk": HALF}
 
 
-def looped(operation: str, loop: BlockDeviceUse = AT_LOOP, place: Place = BUFFERED, **changes: Any) -> Evidence:
+def looped(operation: str, loop: BlockDeviceUse = AT_LOOP, place: TargetPlace = BUFFERED, **changes: Any) -> Evidence:
     """16 MiB read or written in records of 64 KiB at a stacked place; the disk's counts are changed by `disk`."""
     disk = changes.pop("disk", {})
     parameters = {"cache": "direct", "sync": "fsync", **changes.pop("parameters", {})}

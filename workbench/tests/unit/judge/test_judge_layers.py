@@ -12,11 +12,11 @@ from assay.judge import cache, layers, rules
 from assay.judge.judge import judge
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import Finding, Verdict
 
 
-def place(*below: tuple[Any, ...] | Layer, **fields: Any) -> Place:
+def place(*below: tuple[Any, ...] | Layer, **fields: Any) -> TargetPlace:
     """A place with layers below each other, given as kind, name, detail and whether they compress."""
     found = []
     for depth, one in enumerate(below):
@@ -177,7 +177,7 @@ def test_old_runs_have_no_layers_and_get_nothing_from_these_rules() -> None:
         assert [rule(one) for rule in rules.RULES if rule.__module__ == layers.__name__] == [None] * 4
     old = make_place().model_dump()
     del old["layers"]
-    assert Place.model_validate(old) == make_place()
+    assert TargetPlace.model_validate(old) == make_place()
 
 
 def test_what_was_compressed_is_not_called_cached() -> None:
@@ -213,7 +213,7 @@ def test_unverified_is_told_after_every_blame() -> None:
     where=st.sampled_from([BTRFS, PLAIN_BTRFS]),
 )
 def test_reads_of_compressed_data_are_cached_only_if_no_compression_explains_them(
-    compressible: int, duplicate: int, share: float, where: Place
+    compressible: int, duplicate: int, share: float, where: TargetPlace
 ) -> None:
     parameters = {"cache": "drop", "compressible": compressible, "duplicate": duplicate}
     told = evidence(place=where, parameters=parameters, device_read_bytes=int(share * 16 * MIB))

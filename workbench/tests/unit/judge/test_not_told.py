@@ -15,22 +15,22 @@ from assay.analyse.ceilings import Ceilings, unit_of
 from assay.analyse.estimate import estimate
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
-from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingShare
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding, Verdict
-from assay.model.study.axis import AxisValue, Kind
+from assay.model.study.axis import AxisValue, ValueKind
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DATA
 from assay.model.study.parameters import DEFINITIONS, Parameters
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 
 NAMES = tuple(DEFINITIONS)
 
 
 def values(name: str) -> st.SearchStrategy[AxisValue]:
     """What a parameter may be."""
-    kind: Kind = DEFINITIONS[name].kind
+    kind: ValueKind = DEFINITIONS[name].kind
     found: st.SearchStrategy[Any]
     if kind.choices:
         found = st.sampled_from(kind.choices)
@@ -50,7 +50,7 @@ def with_value(case: Case, name: str, value: AxisValue) -> Case:
 
 def untold(case: Case, *names: str) -> Case:
     kept = {name: value for name, value in case.parameters.__dict__.items() if name not in names}
-    return case.model_copy(update={"parameters": Parameters.told(**kept)})
+    return case.model_copy(update={"parameters": Parameters.partial(**kept)})
 
 
 def answers(found: Evidence) -> dict[str, Finding | str | None]:
@@ -69,7 +69,7 @@ def test_what_is_said_holds_whatever_was_not_told(found: Evidence, name: str, da
     assume(name != "tasks_per_host")
     told = dataclasses.replace(found, case=with_value(found.case, name, data.draw(values(name))))
     for rule, answer in answers(dataclasses.replace(found, case=untold(found.case, name))).items():
-        if answer != f"{rule}: it is not known {DEFINITIONS[name].untold} ({name})":
+        if answer != f"{rule}: it is not known {DEFINITIONS[name].unknown_text} ({name})":
             assert answers(told)[rule] == answer, rule
 
 
@@ -112,11 +112,11 @@ def test_ceilings_are_those_that_hold_whatever_was_not_told(
     )
     rate = estimate([1e5, 1.1e5, 1.2e5])
 
-    def bound(of: Case) -> set[Binding]:
+    def bound(of: Case) -> set[CeilingShare]:
         return set(known.bindings(of, operation, make_place(), rate, rate))
 
-    assert known.unsure(told, operation, make_place()) is None
-    less, missing = untold(case, name), known.unsure(untold(case, name), operation, make_place())
+    assert known.missing_parameter(told, operation, make_place()) is None
+    less, missing = untold(case, name), known.missing_parameter(untold(case, name), operation, make_place())
     assert bound(less) <= bound(told)
     assert bound(less) == bound(told) or (missing is not None and missing.name == name)
 
@@ -126,7 +126,7 @@ def test_a_cache_that_nobody_told_is_no_bypassed_one() -> None:
     bypassed = evidence("read", parameters={"cache": "direct"}, device_read_bytes=0)
     cached = dataclasses.replace(bypassed, case=untold(bypassed.case, "cache"))
     assert bypassed.bypasses_cache
-    with pytest.raises(NotTold, match="it is not known what was done about the page cache"):
+    with pytest.raises(MissingValue, match="it is not known what was done about the page cache"):
         _ = cached.bypasses_cache
     verdict, findings, lacking = judge(cached)
     assert (verdict, findings) == (Verdict.OK, ())
@@ -135,7 +135,7 @@ def test_a_cache_that_nobody_told_is_no_bypassed_one() -> None:
 
 
 def test_above_a_stated_ceiling_is_impossible_whatever_was_not_told() -> None:
-    missing = NotTold("cache", DEFINITIONS["cache"].untold)
+    missing = MissingValue("cache", DEFINITIONS["cache"].unknown_text)
     over = dataclasses.replace(evidence(), ceilings=(bind("stated read", 1.5),), unsure=missing)
     assert judge(dataclasses.replace(over, case=untold(over.case, *NAMES)))[0] is Verdict.IMPOSSIBLE
     below = dataclasses.replace(over, ceilings=(bind("stated read", 0.5),))
@@ -143,14 +143,14 @@ def test_above_a_stated_ceiling_is_impossible_whatever_was_not_told() -> None:
     assert all(str(missing) in str(lacking[rule]) for rule in ("impossible", "engine_bound", "network_bound"))
 
 
-@pytest.mark.parametrize("name", Sample.may_be_untold)
+@pytest.mark.parametrize("name", Sample.may_be_missing)
 def test_a_sample_need_not_tell_all(name: str) -> None:
     whole = evidence(parameters={"lanes": 4})
     samples = tuple(
-        Sample.told(**{field: value for field, value in sample.__dict__.items() if field != name})
+        Sample.partial(**{field: value for field, value in sample.__dict__.items() if field != name})
         for sample in whole.samples
     )
-    assert all(sample.not_told == (name,) for sample in samples)
+    assert all(sample.missing_names == (name,) for sample in samples)
     assert Sample.model_validate_json(samples[0].model_dump_json(exclude_defaults=True)) == samples[0]
     verdict, findings, lacking = judge(dataclasses.replace(whole, samples=samples, usable=samples))
     assert (verdict, findings) == (Verdict.OK, ())

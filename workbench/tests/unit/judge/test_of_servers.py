@@ -10,7 +10,7 @@ from assay.judge import layers, rules
 from assay.judge.answer import NotEvaluated
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.uses import DiskUse, HostUse, LinkUse
 from assay.model.result.verdict import Finding
 
@@ -35,7 +35,7 @@ def host(name: str, *links: LinkUse, disk: float = 0.0, shared: bool = True) -> 
     return HostUse(host=name, shared=shared, seconds=2, cpu=None, cpu_peak=None, cpus=2, links=links, disks=disks)
 
 
-def of(operation: str, *uses: HostUse, place: Place = GLUSTER, hosts: int = 1, **fields: Any) -> Evidence:
+def of(operation: str, *uses: HostUse, place: TargetPlace = GLUSTER, hosts: int = 1, **fields: Any) -> Evidence:
     parameters = {"cache": "direct", "hosts": hosts}
     return evidence(
         operation, (RATE,) * 3, place=place, parameters=parameters, device_read_bytes=0, uses=uses, **fields

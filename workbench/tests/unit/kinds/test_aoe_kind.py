@@ -6,8 +6,8 @@ import pytest
 from plan_tools import load, study, written
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.aoe.spelled import spelled
-from assay.kinds.place import keeper_of
+from assay.kinds.aoe.spelled import parse_uri
+from assay.kinds.place import handler_of
 from assay.model.base import AssayError
 from assay.model.study.target import Target
 
@@ -75,13 +75,13 @@ def test_its_servers_are_known_if_the_study_names_them() -> None:
 
 def test_a_word_for_it_is_taken_only_with_the_users_consent() -> None:
     found = {"kind": "aoe", "interfaces": ["eth1", "eth2"], "address": "e1.0"}
-    assert spelled("aoe://eth1,eth2/e1.0", destroy=True) == found
-    assert spelled("/dev/sdx", destroy=True) is None
+    assert parse_uri("aoe://eth1,eth2/e1.0", destroy=True) == found
+    assert parse_uri("/dev/sdx", destroy=True) is None
     with pytest.raises(AssayError, match="everything on the disk would be lost"):
-        spelled("aoe://eth1/e1.0", destroy=False)
+        parse_uri("aoe://eth1/e1.0", destroy=False)
     for half in ("aoe://", "aoe://eth1", "aoe:///e1.0"):
         with pytest.raises(AssayError, match="interface or address is missing"):
-            spelled(half, destroy=True)
+            parse_uri(half, destroy=True)
 
 
 def test_no_engine_is_asked_before_the_user_has_given_the_disk_up() -> None:
@@ -92,5 +92,5 @@ def test_no_engine_is_asked_before_the_user_has_given_the_disk_up() -> None:
             pytest.fail("an engine was asked")
 
     with pytest.raises(AssayError, match=r"e1\.0 on eth1: everything on the disk would be lost") as caught:
-        keeper_of(target()).probe(Probing())  # type: ignore[arg-type]
+        handler_of(target()).probe(Probing())  # type: ignore[arg-type]
     assert "--destroy" in caught.value.hint

@@ -40,7 +40,7 @@ def test_without_an_endpoint_it_is_aws_in_the_region() -> None:
 def test_where_it_is_for_people_and_for_the_network() -> None:
     found = target(endpoints=["http://one:8000", "http://one:8001", "https://two"])
     assert found.path == "http://one:8000 and 2 more/us-east-1/table/assay-demo/assay"
-    assert [(service.name, service.port, service.closed) for service in found.services] == [
+    assert [(service.name, service.port, service.is_public) for service in found.services] == [
         ("one", 8000, True),
         ("two", 443, True),
     ]

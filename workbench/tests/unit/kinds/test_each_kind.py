@@ -11,7 +11,7 @@ from plan_tools import object_study, study
 from pydantic import TypeAdapter
 
 from assay.contract._generated import Job
-from assay.kinds.place import Keeper, Seen, keeper_of
+from assay.kinds.place import Inspection, TargetHandler, handler_of
 from assay.model.result.layers import Layer
 from assay.model.study.kinds import kinds
 from assay.model.study.study import Study
@@ -28,7 +28,7 @@ def written(kind: str) -> dict[str, Any]:
 
 def study_of(kind: str) -> Study:
     """A study of a target of this kind, with work that it can do."""
-    make = study if "data" in kinds()[kind].holds else object_study
+    make = study if "data" in kinds()[kind].groups else object_study
     launched = {"launcher": "mpirun"} if kinds()[kind].through_mpi else {}
     return make(targets={"store": written(kind)}, **launched)
 
@@ -54,7 +54,7 @@ class Hands:
     def __getattr__(self, name: str) -> Any:
         def ask(*arguments: Any, **more: Any) -> Any:
             self.asked.append((name, *arguments, *more.values()))
-            return {"device": Seen([("in use", "")]), "node": "/dev/dm-7"}.get(name, [])
+            return {"device": Inspection([("in use", "")]), "node": "/dev/dm-7"}.get(name, [])
 
         return ask
 
@@ -83,20 +83,20 @@ def test_a_speed_is_assumed(target: Target) -> None:
 
 
 def test_what_a_kind_says_of_itself_fits_together(target: Target) -> None:
-    assert target.on_machine <= bool(target.path.startswith("/"))
+    assert target.has_kernel_path <= bool(target.path.startswith("/"))
     assert not (target.is_directory and target.whole_device)
-    assert target.adds_up <= target.keeps_data
-    assert len(set(target.host_names)) == len(target.services)
+    assert target.accumulates_data <= target.keeps_data
+    assert len(set(target.server_names)) == len(target.services)
     assert all(0 < service.port < 65536 for service in target.services)
-    assert target.in_memory is False
+    assert target.is_in_memory is False
 
 
 def test_somebody_looks_after_it(target: Target) -> None:
-    keeper = keeper_of(target)
-    assert isinstance(keeper, Keeper)
+    keeper = handler_of(target)
+    assert isinstance(keeper, TargetHandler)
     hands = Hands()
     keeper.inspect(hands)
-    keeper.take(hands)
+    keeper.lock(hands)
     keeper.claim(hands)
     assert keeper.clean("c0001-r1", hands) == []
     keeper.probe(hands)
@@ -104,7 +104,7 @@ def test_somebody_looks_after_it(target: Target) -> None:
 
 
 def test_of_a_directory_everything_is_asked_where_it_is() -> None:
-    hands, keeper = Hands(), keeper_of(target_of("file"))
+    hands, keeper = Hands(), handler_of(target_of("file"))
     keeper.inspect(hands)
     keeper.claim(hands)
     keeper.clean("c0001-r1", hands)
@@ -117,13 +117,13 @@ def test_a_device_that_is_in_use_by_now_is_left_alone() -> None:
 
     device = target_of("device")
     with pytest.raises(AssayError, match="in use"):
-        keeper_of(device).current(device.job_target(destroy=True), Hands())
+        handler_of(device).recheck_target(device.job_target(destroy=True), Hands())
 
 
 def test_an_export_is_made_and_cleaned_by_engines() -> None:
     hands, export = Hands(), target_of("nfs")
-    keeper_of(export).claim(hands)
-    keeper_of(export).clean("c0001-r1", hands)
+    handler_of(export).claim(hands)
+    handler_of(export).clean("c0001-r1", hands)
     assert hands.asked == [("by_engines", export.path), ("by_engine", export.job_target("c0001-r1"))]
     assert tuple(service[:2] for service in export.services) == (
         ("server1", 20490),
@@ -135,7 +135,7 @@ def test_an_export_is_made_and_cleaned_by_engines() -> None:
 
 def test_the_null_target_is_nothing_or_a_script() -> None:
     def layers(target: dict[str, Any]) -> tuple[Layer, ...]:
-        return keeper_of(study(targets={"store": target}).targets["store"]).layers("null", None, Hands())
+        return handler_of(study(targets={"store": target}).targets["store"]).layers("null", None, Hands())
 
     assert [layer.kind for layer in layers({"kind": "null"})] == ["nothing"]
     assert [layer.kind for layer in layers(written("null"))] == ["script"]
@@ -154,4 +154,4 @@ def test_the_null_target_is_nothing_or_a_script() -> None:
     ],
 )
 def test_what_can_be_looked_at_from_here(kind: str, local: bool, here: bool) -> None:
-    assert target_of(kind).seen_here(local) is here
+    assert target_of(kind).is_inspectable(local) is here

@@ -84,7 +84,7 @@ def test_a_login_of_the_testbed_is_for_its_server_and_user() -> None:
     logins = {("nas1", "alice"): "/a", ("nas1", "bob"): "/b", ("nas9", "carol"): "/c"}
 
     def signed_in(**changes: Any) -> Any:
-        return target(SMB, **changes).signed_in(logins).model_dump()["credentials"]
+        return target(SMB, **changes).with_logins(logins).model_dump()["credentials"]
 
     assert signed_in(user="bob") == "/b"
     assert signed_in() == "/a"

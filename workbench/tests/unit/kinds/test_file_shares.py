@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.contract._answers import Space
 from assay.kinds.file.study import FileTarget
-from assay.kinds.place import Seen, keeper_of
+from assay.kinds.place import Inspection, handler_of
 
 PATHS = ("/mnt/a/assay", "/mnt/b/assay", "/mnt/c/assay")
 TARGET = FileTarget(kind="file", path=PATHS[0], shares=list(PATHS[1:]))  # type: ignore[arg-type]
@@ -13,7 +13,7 @@ TARGET = FileTarget(kind="file", path=PATHS[0], shares=list(PATHS[1:]))  # type:
 class Hands:
     """Looks, claims and cleans; keeps what it was asked for."""
 
-    def __init__(self, seen: dict[str, Seen] | None = None) -> None:
+    def __init__(self, seen: dict[str, Inspection] | None = None) -> None:
         self.seen = seen
         self.asked: list[tuple[str, ...]] = []
 
@@ -28,23 +28,23 @@ def space(free: int) -> Space:
 
 def test_all_directories_are_claimed_and_cleaned() -> None:
     hands = Hands()
-    keeper_of(TARGET).claim(hands)
+    handler_of(TARGET).claim(hands)
     assert hands.asked == [(path,) for path in PATHS]
-    assert keeper_of(TARGET).clean("c0001-r1", hands) == [f"{path}/left" for path in PATHS]
+    assert handler_of(TARGET).clean("c0001-r1", hands) == [f"{path}/left" for path in PATHS]
     assert TARGET.paths == PATHS
 
 
 def test_what_is_wrong_with_one_is_wrong_with_all() -> None:
-    seen = {path: Seen(real_path=path, space=space(10 + number)) for number, path in enumerate(PATHS)}
-    found = keeper_of(TARGET).inspect(Hands(seen))
+    seen = {path: Inspection(real_path=path, space=space(10 + number)) for number, path in enumerate(PATHS)}
+    found = handler_of(TARGET).inspect(Hands(seen))
     assert (list(found.problems), found.real_path) == ([], PATHS[0])
     assert found.space is not None and (found.space.free_bytes, found.space.size_bytes) == (30, 300)
-    seen[PATHS[2]] = Seen(problems=[("full of holes", "mend it")], real_path=PATHS[2])
-    broken = keeper_of(TARGET).inspect(Hands(seen))
+    seen[PATHS[2]] = Inspection(problems=[("full of holes", "mend it")], real_path=PATHS[2])
+    broken = handler_of(TARGET).inspect(Hands(seen))
     assert list(broken.problems) == [("full of holes", "mend it")] and broken.space is None
 
 
 def test_two_names_of_one_directory_are_one_too_many() -> None:
-    seen = {path: Seen(real_path="/mnt/same") for path in PATHS}
-    (problem,) = keeper_of(TARGET).inspect(Hands(seen)).problems
+    seen = {path: Inspection(real_path="/mnt/same") for path in PATHS}
+    (problem,) = handler_of(TARGET).inspect(Hands(seen)).problems
     assert problem == ("its shares lead to the same directory", "name each directory once")

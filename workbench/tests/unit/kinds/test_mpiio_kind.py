@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from plan_tools import load, study
 
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch import abilities
 from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
@@ -126,7 +126,7 @@ class Hands:
 
 
 def test_it_is_claimed_and_cleaned_as_a_directory() -> None:
-    hands, keeper = Hands(), keeper_of(study(**changed()).targets["scratch"])
+    hands, keeper = Hands(), handler_of(study(**changed()).targets["scratch"])
     keeper.claim(hands)  # type: ignore[arg-type]
     keeper.clean("c0001-r1", hands)  # type: ignore[arg-type]
     assert hands.asked == [("/scratch/assay",), ("/scratch/assay", "c0001-r1")]

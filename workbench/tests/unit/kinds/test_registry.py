@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay.kinds
-from assay.model.study.kinds import PARTS, kinds
+from assay.model.study.kinds import KIND_MODULES, kinds
 
 NEW = Path(__file__).parents[2] / "support" / "new_kind"
 
@@ -40,7 +40,7 @@ def test_a_new_folder_is_a_new_kind(folder: Path) -> None:
     assert "ram" in kinds()
 
 
-@pytest.mark.parametrize("part", [f"{part}.py" for part in PARTS])
+@pytest.mark.parametrize("part", [f"{part}.py" for part in KIND_MODULES])
 def test_a_kind_without_a_file_is_refused(folder: Path, part: str) -> None:
     (folder / part).unlink()
     with pytest.raises(TypeError, match=f"assay.kinds.ram has no {part}"):
@@ -77,9 +77,9 @@ def test_a_kind_is_called_like_its_folder(folder: Path) -> None:
 
 
 def test_a_keeper_that_leaves_something_open_cannot_be_used(folder: Path) -> None:
-    from assay.kinds.place import keeper_of
+    from assay.kinds.place import handler_of
 
     change(folder / "place.py", "def clean(", "def other(")
     target = kinds()["ram"].model_validate({"kind": "ram", "block": "1MiB"})
     with pytest.raises(TypeError, match="clean"):
-        keeper_of(target)
+        handler_of(target)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written, study, written
 
-from assay.kinds.http_spelled import parts
-from assay.kinds.place import keeper_of
+from assay.kinds.http_spelled import parse_http_uri
+from assay.kinds.place import handler_of
 from assay.model.base import AssayError
 from assay.model.study.target import Target
 
@@ -158,7 +158,7 @@ def test_only_a_confirmed_run_may_write_to_a_bucket_of_others() -> None:
 
     for destroy in (False, True):
         probing = Probing(destroy)
-        keeper_of(found).probe(probing)  # type: ignore[arg-type]
+        handler_of(found).probe(probing)  # type: ignore[arg-type]
         assert probing.asked.destroy is destroy
 
 
@@ -246,15 +246,17 @@ def test_an_endpoint_of_the_environment_is_not_passed_over(kind: str, monkeypatc
             monkeypatch.delenv(variable, raising=False)
         for variable, text in set_to.items():
             monkeypatch.setenv(variable, text)
-        assert keeper_of(own).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
-        found = (parts(f"{kind}://my-bench", kind) or ("", "", {}))[2]
+        assert handler_of(own).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+        found = (parse_http_uri(f"{kind}://my-bench", kind) or ("", "", {}))[2]
         assert found == ({"endpoint": next(iter(set_to.values()))} if set_to else {})
-        assert (parts(f"{kind}://my-bench?endpoint=http://h:1", kind) or ("", "", {}))[2] == {"endpoint": "http://h:1"}
+        assert (parse_http_uri(f"{kind}://my-bench?endpoint=http://h:1", kind) or ("", "", {}))[2] == {
+            "endpoint": "http://h:1"
+        }
         if not set_to:
-            assert keeper_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+            assert handler_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
             continue
         with pytest.raises(AssayError, match=f"{next(iter(set_to))} is set, and the study names no endpoint"):
-            keeper_of(there).probe(Probing())  # type: ignore[arg-type]
+            handler_of(there).probe(Probing())  # type: ignore[arg-type]
         monkeypatch.setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
-        assert keeper_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
+        assert handler_of(there).probe(Probing()) == "asked"  # type: ignore[arg-type, comparison-overlap]
         monkeypatch.delenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS")

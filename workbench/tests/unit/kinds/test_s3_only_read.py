@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written
 
-from assay.kinds.place import Claiming, Cleaning, keeper_of
+from assay.kinds.place import Claimer, Cleaner, handler_of
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
@@ -116,12 +116,12 @@ def test_a_size_is_missed_only_where_objects_are_made() -> None:
 
 def test_an_estimate_invents_no_sizes() -> None:
     found = estimate(w_lanes=4)
-    assert (found.requests, found.written, found.read, found.sized) == (50 * 4 * 2 + 4, 0, 0, False)
-    assert found.read_words("up to ") == "of unknown size" and found.peak_space == {"data": 0}
+    assert (found.requests, found.written, found.read, found.has_known_sizes) == (50 * 4 * 2 + 4, 0, 0, False)
+    assert found.read_text("up to ") == "of unknown size" and found.peak_space == {"data": 0}
     assert any("without the bytes of the objects" in line for line in found.assumptions)
     assert not any("to put, copy or delete" in line for line in found.assumptions)
     known = estimate(w_operations=["head", "list"])
-    assert known.sized and known.read_words() == "0 B"
+    assert known.has_known_sizes and known.read_text() == "0 B"
 
 
 def test_nothing_is_claimed_and_nothing_is_cleaned() -> None:
@@ -131,12 +131,12 @@ def test_nothing_is_claimed_and_nothing_is_cleaned() -> None:
 
     study = load(written()).study
     assert study is not None
-    keeper = keeper_of(study.targets["data"])
+    keeper = handler_of(study.targets["data"])
     hands: Any = Nothing()
-    claiming: Claiming = hands
-    cleaning: Cleaning = hands
+    claiming: Claimer = hands
+    cleaning: Cleaner = hands
     keeper.claim(claiming)
     assert keeper.clean("c0001-r1", cleaning) == []
     made = object_study(targets={"cloud": {**{key: DATA[key] for key in ("kind", "endpoint")}, "bucket": "my-bench"}})
     with pytest.raises(AssertionError, match="by_engines"):
-        keeper_of(made.targets["cloud"]).claim(claiming)
+        handler_of(made.targets["cloud"]).claim(claiming)

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written
 
-from assay.kinds.http import ON_THIS_MACHINE
-from assay.kinds.place import keeper_of
+from assay.kinds.http import LOCAL_SERVER_SPEED
+from assay.kinds.place import handler_of
 from assay.model.study.target import Target
 
 BUCKET = {"kind": "s3", "server": "moto", "bucket": "assay-demo"}
@@ -45,30 +45,30 @@ class Claims:
 )
 def test_a_place_is_the_same_before_and_while_its_server_runs(written: dict[str, Any], path: str) -> None:
     before = target(written)
-    running = before.served_at(12345)
-    assert (before.started, before.path, running.path) == ("moto", path, path)
+    running = before.at_port(12345)
+    assert (before.started_server, before.path, running.path) == ("moto", path, path)
     assert before.job_target().model_dump()["endpoints"] == ["http://moto.invalid"]
     assert running.job_target().model_dump()["endpoints"] == ["http://127.0.0.1:12345"]
-    assert running.services == () and running.host_names == ()
-    assert before.speed() == running.speed() == ON_THIS_MACHINE
+    assert running.services == () and running.server_names == ()
+    assert before.speed() == running.speed() == LOCAL_SERVER_SPEED
 
 
 def test_a_bucket_there_is_addressed_by_path() -> None:
-    assert target(BUCKET).served_at(1).job_target().model_dump(mode="json")["addressing"] == "path"
+    assert target(BUCKET).at_port(1).job_target().model_dump(mode="json")["addressing"] == "path"
 
 
 def test_what_is_in_it_goes_with_it_so_that_nothing_is_claimed() -> None:
     claims = Claims()
-    keeper_of(target(BUCKET)).claim(claims)
+    handler_of(target(BUCKET)).claim(claims)
     assert claims.made == []
-    keeper_of(target({**BUCKET, "server": None, "endpoint": "http://door:9000"})).claim(claims)
+    handler_of(target({**BUCKET, "server": None, "endpoint": "http://door:9000"})).claim(claims)
     assert claims.made == ["http://door:9000/assay-demo/assay"]
 
 
 @pytest.mark.parametrize(("server", "kind"), [("moto", "memory"), ("versitygw", "program")])
 def test_what_lies_below_is_memory_or_a_program(server: str, kind: str) -> None:
-    (layer,) = keeper_of(target({**BUCKET, "server": server})).layers("s3", None, None)  # type: ignore[arg-type]
-    assert (layer.kind, layer.words) == (kind, f"{server} (a server that Assay started on this machine)")
+    (layer,) = handler_of(target({**BUCKET, "server": server})).layers("s3", None, None)  # type: ignore[arg-type]
+    assert (layer.kind, layer.label) == (kind, f"{server} (a server that Assay started on this machine)")
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ from hostile_tools import make_script
 from paths import REPOSITORY
 
 from assay.launch import answers, binary, questions
-from assay.launch.answers import KEPT_ERR, MOST_OUT, collect, said
+from assay.launch.answers import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, run_program
 from assay.launch.binary import load_engine
 from assay.launch.launcher import LocalLauncher
 from assay.launch.questions import probe_target
 from assay.launch.shell import LocalShell
-from assay.launch.ssh_faults import explain
+from assay.launch.ssh_faults import explain_failure
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
 from assay.run.batch.programs import SlurmError
@@ -36,22 +36,22 @@ def python(text: str) -> subprocess.Popen[bytes]:
 def test_an_answer_is_collected_whole() -> None:
     text = "import sys; sys.stdout.write(sys.stdin.read() * 2); sys.stderr.write('e' * 100000 + 'end'); sys.exit(3)"
     heard = collect(python(text), b"x" * 300_000, 600)
-    assert (heard.code, len(heard.out), heard.late, heard.long) == (3, 600_000, False, False)
-    assert heard.err.endswith(b"end") and len(heard.err) == answers.KEPT_ERR
+    assert (heard.code, len(heard.out), heard.timed_out, heard.overflowed) == (3, 600_000, False, False)
+    assert heard.err.endswith(b"end") and len(heard.err) == answers.STDERR_TAIL_BYTES
 
 
 def test_an_answer_without_end_is_cut_off() -> None:
-    heard = collect(python("while True: print('x' * 1000)"), None, 600, most=1 << 20)
-    assert heard.long and len(heard.out) <= (1 << 20) + answers.READ_BYTES
+    heard = collect(python("while True: print('x' * 1000)"), None, 600, max_bytes=1 << 20)
+    assert heard.overflowed and len(heard.out) <= (1 << 20) + answers.READ_BYTES
 
 
 def test_silence_and_output_held_open_end_in_time() -> None:
     """The child would hold its output open until the time is up, and make the answer late."""
-    assert collect(python("import time; time.sleep(600)"), None, 0.5).late
+    assert collect(python("import time; time.sleep(600)"), None, 0.5).timed_out
     child = "import os, time\nif (pid := os.fork()) == 0: time.sleep(600)\nelse: print(pid, flush=True)"
     heard = collect(python(child), None, 300)
     os.kill(int(heard.out), signal.SIGKILL)
-    assert (heard.code, heard.late) == (0, False)
+    assert (heard.code, heard.timed_out) == (0, False)
 
 
 def test_a_process_that_nothing_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +61,7 @@ def test_a_process_that_nothing_ends_is_given_up(monkeypatch: pytest.MonkeyPatch
     kill = process.kill
     monkeypatch.setattr(process, "kill", lambda: None)
     heard = collect(process, None, 0.2)
-    assert heard.code is None and heard.late
+    assert heard.code is None and heard.timed_out
     kill()
     process.wait()
 
@@ -128,7 +128,7 @@ def test_texts_of_capabilities_can_be_printed() -> None:
 
 
 def test_what_ssh_complains_can_be_printed() -> None:
-    told = explain(HERE.host, "ssh: \x1b]0;owned\x07 Connection refused\x9b31m")
+    told = explain_failure(HERE.host, "ssh: \x1b]0;owned\x07 Connection refused\x9b31m")
     assert told.message.isprintable() and r"\x1b]0;owned" in told.message
 
 
@@ -158,11 +158,11 @@ def test_all_that_is_read_of_programs_is_bounded() -> None:
 
 
 def test_a_program_that_never_stops_talking_is_ended() -> None:
-    heard = said(["sh", "-c", "exec yes"], 60.0)
-    assert heard.long and heard.code == -9
-    assert len(heard.out) < MOST_OUT + (1 << 20)
-    loud = said(["sh", "-c", "yes | head -c 20000000 >&2; exit 3"], 60.0)
-    assert (loud.code, loud.long) == (3, False) and len(loud.err) <= KEPT_ERR
+    heard = run_program(["sh", "-c", "exec yes"], 60.0)
+    assert heard.overflowed and heard.code == -9
+    assert len(heard.out) < MAX_STDOUT_BYTES + (1 << 20)
+    loud = run_program(["sh", "-c", "yes | head -c 20000000 >&2; exit 3"], 60.0)
+    assert (loud.code, loud.overflowed) == (3, False) and len(loud.err) <= STDERR_TAIL_BYTES
 
 
 @pytest.mark.parametrize("name", ["sbatch", "squeue"])

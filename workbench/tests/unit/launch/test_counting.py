@@ -1,12 +1,12 @@
 """From lines of `assay-engine counters` to what a host did while a phase went on."""
 
 from assay.contract._generated import Counters
-from assay.launch.counting import MOST_POINTS, Counted, host_use
+from assay.launch.counting import MAX_POINTS, CountersLine, host_use
 
 SECOND = 10**9
 
 
-def line(at: float, **fields: object) -> Counted:
+def line(at: float, **fields: object) -> CountersLine:
     """At so many seconds: half of the CPU time is work, 100 bytes per nanosecond... of everything, as told."""
     ns = int(at * SECOND)
     link = {"received_bytes": int(at * 50e6), "sent_bytes": int(at * 1e6), "receive_drops": 0, "send_drops": 0}
@@ -22,7 +22,7 @@ def line(at: float, **fields: object) -> Counted:
         "segments_again": int(at * 2),
         "softnet_drops": 5,
     }
-    return Counted(1000.0 + at, Counters.model_validate({**told, **fields}))
+    return CountersLine(1000.0 + at, Counters.model_validate({**told, **fields}))
 
 
 def test_rates_and_shares_are_those_between_the_first_and_the_last_line_of_the_phase() -> None:
@@ -66,5 +66,5 @@ def test_hosts_that_share_a_machine_know_the_speed_of_links_only_by_what_is_stat
 
 def test_a_long_course_has_few_points() -> None:
     use = host_use("a", False, [line(number) for number in range(1001)], 1000, 2000, {})
-    assert use is not None and len(use.course) <= MOST_POINTS + 1
+    assert use is not None and len(use.course) <= MAX_POINTS + 1
     assert use.course[-1].at > 980

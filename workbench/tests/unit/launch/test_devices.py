@@ -11,8 +11,8 @@ from loop_devices import loop_device
 from run_tools import assay, study
 
 from assay.launch import contents, devices, locks
-from assay.launch.contents import PROGRAM, Signature, part_of, signatures
-from assay.launch.devices import device_words, inspect_device
+from assay.launch.contents import PROGRAM, Signature, larger_whole, read_signatures
+from assay.launch.devices import device_summary, inspect_device
 from assay.model.base import AssayError
 
 SIZE = 128 << 20
@@ -42,7 +42,7 @@ def said(device: str, destroy: bool = False) -> str:
 def test_what_is_on_a_device_is_named(tmp_path: Path, kind: str) -> None:
     with loop_device(tmp_path, SIZE) as device:
         put(device, kind)
-        (found,) = signatures(device)
+        (found,) = read_signatures(device)
         assert found.kind == kind.split()[0]
         assert len(found.uuid) in (36, 38)
         message = said(device)
@@ -50,11 +50,11 @@ def test_what_is_on_a_device_is_named(tmp_path: Path, kind: str) -> None:
         if kind in LARGER:
             assert "is part of something larger" in message
             assert said(device, destroy=True) == message, "--destroy makes no difference"
-            assert part_of(device)
+            assert larger_whole(device)
         else:
             assert "everything on it would be lost: 134 MB, file " in message
             assert said(device, destroy=True) == ""
-            assert part_of(device) == ""
+            assert larger_whole(device) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_what_is_on_a_device_is_named(tmp_path: Path, kind: str) -> None:
 def test_label_and_uuid_are_said(tmp_path: Path, words: tuple[str, ...], kind: str) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
         subprocess.run([*words, device], check=True)
-        (found,) = signatures(device)
+        (found,) = read_signatures(device)
         assert (found.kind, found.label) == (kind, "photos")
         assert f'{kind} "photos" (UUID {found.uuid})' in said(device)
-        assert device_words(device).startswith(f"{device}: 16.8 MB, file {str(tmp_path)[:40]}")
+        assert device_summary(device).startswith(f"{device}: 16.8 MB, file {str(tmp_path)[:40]}")
 
 
 def test_a_blank_device_is_said_to_be_blank(tmp_path: Path) -> None:
     with loop_device(tmp_path, SIZE) as device:
-        assert signatures(device) == ()
+        assert read_signatures(device) == ()
         assert said(device).endswith("no known file system, table or other signature on it")
         (tmp_path / "link").symlink_to(device)
-        assert device_words(str(tmp_path / "link")).startswith(f"{tmp_path}/link ({device}): 134 MB")
+        assert device_summary(str(tmp_path / "link")).startswith(f"{tmp_path}/link ({device}): 134 MB")
 
 
 def test_what_is_on_partitions_is_said_too(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_without_the_program_it_is_said_that_nobody_looked(tmp_path: Path, monke
         assert said(device).endswith("what is on it cannot be told: wipefs of util-linux is not installed")
         assert said(device, destroy=True) == ""
         with pytest.raises(AssayError):
-            signatures(device)
+            read_signatures(device)
 
 
 def test_signatures_in_words() -> None:
@@ -151,7 +151,7 @@ def test_a_link_that_comes_to_lead_elsewhere_is_refused(tmp_path: Path) -> None:
     with loop_device(tmp_path, 16 << 20) as device, loop_device(tmp_path / "other", 16 << 20) as other:
         link = tmp_path / "link"
         link.symlink_to(device)
-        held = locks.hold_device(str(link))
+        held = locks.lock_device(str(link))
         try:
             assert said(str(link), destroy=True) == ""
             link.unlink()
@@ -161,7 +161,7 @@ def test_a_link_that_comes_to_lead_elsewhere_is_refused(tmp_path: Path) -> None:
         finally:
             locks.close_all(held)
         assert said(str(link), destroy=True) == "", "that was another run's"
-        assert devices._HELD == {}
+        assert devices._DEVICE_FDS == {}
 
 
 def test_a_run_says_what_it_overwrites_and_refuses_what_changed(tmp_path: Path) -> None:

@@ -21,10 +21,10 @@ from assay.launch.environment import (
 from assay.launch.environment.cpu import describe_cpu
 from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.machine import describe_host, describe_memory, describe_settings
-from assay.launch.environment.network import _ask, describe_interfaces, describe_network
+from assay.launch.environment.network import _query, describe_interfaces, describe_network
 from assay.launch.environment.reading import Files
 from assay.launch.environment.storage import describe_target
-from assay.model.secret import redacted
+from assay.model.secret import redact
 
 SECTIONS = {"host", "cloud", "kernel", "cpu", "memory", "control groups", "limits", "sysctl", "network"}
 MOUNTS = """\
@@ -150,7 +150,7 @@ def test_without_a_mount_that_fits_it_says_so(tmp_path: Path) -> None:
 
 def test_kernel_command_line_is_kept_without_credentials() -> None:
     line = 'quiet root=/dev/vda1 luks.key=abc api_token="a b" Password=x nfs=http://me:word@host/x console=ttyS0'
-    assert redacted(line) == (
+    assert redact(line) == (
         "quiet root=/dev/vda1 luks.key=(not kept) api_token=(not kept) Password=(not kept)"
         " nfs=http://...@host/x console=ttyS0"
     )
@@ -310,7 +310,7 @@ def test_offloads_of_a_real_interface_are_what_they_were_set_to() -> None:
     try:
         subprocess.run(["ip", "link", "set", name, "up", "mtu", "4321"], check=True)
         before = describe_interfaces(Files())[f"network {name}"]
-        _ask(name, struct.pack("II", 0x24, 0))  # ETHTOOL_SGSO: generic segmentation off
+        _query(name, struct.pack("II", 0x24, 0))  # ETHTOOL_SGSO: generic segmentation off
         after = describe_interfaces(Files())[f"network {name}"]
     finally:
         subprocess.run(["ip", "link", "del", name], check=True)

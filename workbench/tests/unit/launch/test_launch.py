@@ -30,8 +30,8 @@ from assay.model.study.study import Study
 from assay.plan.expand import expand
 from assay.plan.load import load_study
 
-QUICK = Grace(stop=0.3, terminate=0.3, kill=600.0, leave=0.3)
-PATIENT = Grace(stop=600, terminate=600, kill=600, leave=600)
+QUICK = Grace(stop_s=0.3, terminate_s=0.3, kill_s=600.0, exit_s=0.3)
+PATIENT = Grace(stop_s=600, terminate_s=600, kill_s=600, exit_s=600)
 SLEEPS = 600
 """Seconds that the fake engine sleeps where it does not end by itself."""
 
@@ -242,9 +242,9 @@ def test_engine_of_another_contract_is_refused(
     assert caught.value.exit_code == EXIT_REFUSED
 
 
-def memory_groups() -> cgroup.Hierarchy:
+def memory_groups() -> cgroup.MemoryController:
     try:
-        return cgroup.find_hierarchy()
+        return cgroup.find_controller()
     except AssayError as error:
         pytest.skip(error.message)
 
@@ -257,18 +257,18 @@ def test_memory_cap_holds_the_process_and_goes_away(tmp_path: Path) -> None:
     cap.create()
     try:
         assert int((cap.path / hierarchy.limit_file).read_text()) == limit
-        assert [entry.name for entry in journal.journal()] == [str(cap.path)]
+        assert [entry.name for entry in journal.entries()] == [str(cap.path)]
         eater = "input(); block = bytearray(256 << 20); print(sum(block[::4096]))"
         process = subprocess.Popen([sys.executable, "-c", eater], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         cap.add(process.pid)
-        assert not cap.ran_out()
+        assert not cap.was_oom_killed()
         process.communicate(b"\n", timeout=600)
         assert process.returncode == -9
-        assert cap.ran_out()
+        assert cap.was_oom_killed()
     finally:
         assert cap.remove()
     assert not cap.path.exists()
-    assert journal.journal() == []
+    assert journal.entries() == []
 
 
 def test_memory_groups_of_dead_workbenches_are_removed_and_no_others() -> None:
@@ -337,16 +337,16 @@ def test_what_a_journal_calls_a_memory_group_stays_unless_it_is_one_of_the_run(t
 
 def test_no_memory_controller_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="memory cannot be capped") as caught:
-        cgroup.find_hierarchy(tmp_path)
+        cgroup.find_controller(tmp_path)
     assert caught.value.exit_code == EXIT_REFUSED
 
 
 def test_version_2_hierarchy_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "cgroup.controllers").write_text("cpu io memory\n")
-    assert cgroup.find_hierarchy(tmp_path).version == 2
+    assert cgroup.find_controller(tmp_path).version == 2
     (tmp_path / "cgroup.controllers").write_text("cpu io\n")
     with pytest.raises(AssayError):
-        cgroup.find_hierarchy(tmp_path)
+        cgroup.find_controller(tmp_path)
 
 
 def test_impossible_limit_leaves_no_group(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_impossible_limit_leaves_no_group(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="memory cannot be capped at -5 bytes"):
         cap.create()
     assert not cap.path.exists()
-    assert journal.journal() == []
+    assert journal.entries() == []
 
 
 def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case, ...]]:
@@ -374,16 +374,16 @@ def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: 
     monkeypatch.setattr(abilities, "drop_fault", lambda: "no drop")
     monkeypatch.setattr(abilities, "limit_fault", lambda: "no limit")
     study, cases = study_of("keep", "drop", "limit", optional="false")
-    assert abilities.leave_out_impossible(study, cases) == (cases, ())
+    assert abilities.exclude_unavailable(study, cases) == (cases, ())
     study, cases = study_of("keep", "drop", "limit")
-    kept, left_out = abilities.leave_out_impossible(study, cases)
+    kept, left_out = abilities.exclude_unavailable(study, cases)
     assert kept == cases[:1]
     assert [(item.workload, item.rule, item.reason) for item in left_out] == [
         ("drop", "cannot be done here", "no drop"),
         ("limit", "cannot be done here", "no limit"),
     ]
     monkeypatch.setattr(abilities, "drop_fault", lambda: None)
-    assert [case.workload for case in abilities.leave_out_impossible(study, cases)[0]] == ["keep", "drop"]
+    assert [case.workload for case in abilities.exclude_unavailable(study, cases)[0]] == ["keep", "drop"]
 
 
 def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
@@ -408,12 +408,12 @@ def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
 
 def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hierarchy = memory_groups()
-    assert cgroup.limit_fault() is None
+    assert cgroup.memory_cap_fault() is None
     assert not list(hierarchy.folder.glob(f"assay-probe-{os.getpid()}"))
-    monkeypatch.setattr(cgroup, "find_hierarchy", lambda: cgroup.Hierarchy(1, tmp_path / "none", "limit"))
-    assert "memory cannot be capped" in str(cgroup.limit_fault())
+    monkeypatch.setattr(cgroup, "find_hierarchy", lambda: cgroup.MemoryController(1, tmp_path / "none", "limit"))
+    assert "memory cannot be capped" in str(cgroup.memory_cap_fault())
     monkeypatch.setattr(abilities, "DROP_CACHES", tmp_path)
-    assert "the page cache cannot be dropped" in str(abilities.drop_fault())
+    assert "the page cache cannot be dropped" in str(abilities.drop_caches_fault())
 
 
 def test_doctor_leaves_nothing_and_gives_remedies(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,16 +14,16 @@ from made_machine import machine
 
 from assay.launch.environment.reading import Files
 from assay.launch.layers import (
-    MOST_DEPTH,
-    MOST_LAYERS,
+    MAX_DEPTH,
+    MAX_LAYERS,
     buffered_loop,
     device_of,
     layers_of_device,
     layers_of_path,
     layers_of_type,
 )
-from assay.launch.mapped import kinds_of_mapping
-from assay.model.result.layers import Layer, chain, device_levels, ends, in_memory
+from assay.launch.mapped import mapped_device
+from assay.model.result.layers import Layer, device_levels, is_in_memory, layer_chain, lowest_layers
 
 VIRTUAL = "/sys/devices/virtual/block"
 HARDWARE = "/sys/devices/pci0/block"
@@ -76,13 +76,13 @@ DISK = "/dev/sda (ACME Disk 1)"
 
 def test_a_file_system_on_a_disk(made: Made) -> None:
     found = layers_of_path("/srv/x", files=made.made())
-    assert chain(found) == f"ext4 on {DISK}"
-    assert (device_of(found), buffered_loop(found), in_memory(found)) == ("/dev/sda", None, False)
+    assert layer_chain(found) == f"ext4 on {DISK}"
+    assert (device_of(found), buffered_loop(found), is_in_memory(found)) == ("/dev/sda", None, False)
 
 
 def test_tmpfs_is_memory(made: Made) -> None:
     found = layers_of_path("/dev/shm/x", files=made.made())
-    assert (chain(found), device_of(found), in_memory(found)) == ("tmpfs (memory)", None, True)
+    assert (layer_chain(found), device_of(found), is_in_memory(found)) == ("tmpfs (memory)", None, True)
 
 
 def test_two_layers_of_loops_end_where_the_inner_file_is(made: Made) -> None:
@@ -91,11 +91,11 @@ def test_two_layers_of_loops_end_where_the_inner_file_is(made: Made) -> None:
     made.loop("loop2", "7:2", "/mnt/image")
     made.mount("/inner", "xfs", "7:2", "/dev/loop2")
     found = layers_of_path("/inner", files=made.made())
-    assert chain(found) == (
+    assert layer_chain(found) == (
         "xfs on /dev/loop2 (a loop device with direct I/O, its file /mnt/image) on ext4 on /dev/loop1"
         " (a loop device without direct I/O, its file /dev/shm/image) on tmpfs (memory)"
     )
-    assert (device_of(found), in_memory(found)) == ("/dev/loop2", True)
+    assert (device_of(found), is_in_memory(found)) == ("/dev/loop2", True)
     assert buffered_loop(found) == "/dev/loop1, a loop device without direct I/O"
     assert [[layer.name for layer in level] for level in device_levels(found)] == [["/dev/loop2"], ["/dev/loop1"]]
 
@@ -105,9 +105,11 @@ def test_a_loop_device_over_a_deleted_file_and_over_a_device(made: Made) -> None
     made.loop("loop2", "7:2", "/dev/sda", dio="")
     made.loop("loop3", "7:3", "")
     files = made.made()
-    assert "its file /dev/shm/image, deleted,) on tmpfs (memory)" in chain(layers_of_device("/dev/loop1", files))
-    assert chain(layers_of_device("/dev/loop2", files)) == f"/dev/loop2 (a loop device, its file /dev/sda) on {DISK}"
-    assert ends(layers_of_device("/dev/loop3", files))[0].kind == "unknown"
+    assert "its file /dev/shm/image, deleted,) on tmpfs (memory)" in layer_chain(layers_of_device("/dev/loop1", files))
+    assert (
+        layer_chain(layers_of_device("/dev/loop2", files)) == f"/dev/loop2 (a loop device, its file /dev/sda) on {DISK}"
+    )
+    assert lowest_layers(layers_of_device("/dev/loop3", files))[0].kind == "unknown"
 
 
 def test_partitions_arrays_and_mapped_devices(made: Made) -> None:
@@ -124,11 +126,11 @@ def test_partitions_arrays_and_mapped_devices(made: Made) -> None:
 
     found = layers_of_device("/dev/dm-0", made.made(), table)
     array = f"/dev/md0 (raid1) on [/dev/ram0 (memory: a RAM disk); /dev/sda1 on {DISK}]"
-    assert chain(found) == f"/dev/dm-0 (mapped: crypt) on {array}"
-    assert (asked, [layer.name for layer in ends(found)]) == (["secret"], ["/dev/ram0", "/dev/sda"])
+    assert layer_chain(found) == f"/dev/dm-0 (mapped: crypt) on {array}"
+    assert (asked, [layer.name for layer in lowest_layers(found)]) == (["secret"], ["/dev/ram0", "/dev/sda"])
     # A part goes to memory, so that below the array no level sees all of the data.
     assert [[layer.number for layer in level] for level in device_levels(found)] == [["253:0"], ["9:0"]]
-    assert not in_memory(found)
+    assert not is_in_memory(found)
 
 
 def test_a_cached_logical_volume_by_its_parts(made: Made) -> None:
@@ -152,7 +154,7 @@ def test_a_cached_logical_volume_by_its_parts(made: Made) -> None:
     ],
 )
 def test_what_a_mapping_is(uuid: str, table: str, kind: str, compresses: str) -> None:
-    found = kinds_of_mapping(uuid, (), table)
+    found = mapped_device(uuid, (), table)
     assert (found.kind, found.compresses) == (kind, compresses)
 
 
@@ -207,13 +209,13 @@ def test_an_iscsi_disk_is_across_a_network(made: Made) -> None:
 def test_file_systems_without_a_device(made: Made, kind: str, source: str, expected: str) -> None:
     made.mount("/data", kind, source=source)
     found = layers_of_path("/data/x", files=made.made())
-    assert (chain(found), device_of(found)) == (expected, None)
+    assert (layer_chain(found), device_of(found)) == (expected, None)
 
 
 def test_fuseblk_answers_itself_although_it_has_a_device(made: Made) -> None:
     made.mount("/data", "fuseblk", "8:0", "/dev/sda")
     found = layers_of_path("/data/x", files=made.made())
-    assert chain(found) == f"fuseblk (a program answers) on {DISK}"
+    assert layer_chain(found) == f"fuseblk (a program answers) on {DISK}"
     assert device_of(found) is None
 
 
@@ -224,10 +226,10 @@ def test_an_overlay_is_where_its_upper_directory_is(made: Made) -> None:
     made.mount("/d", "overlay", "0:63", "overlay", "rw,lowerdir=/l,upperdir=/d/up,workdir=/w")
     files = made.made()
     memory, disk, reading, itself = (layers_of_path(f"/{name}/x", files=files) for name in "abcd")
-    assert in_memory(memory)
-    assert chain(memory) == "overlay (upper directory /dev/shm/my upper) on tmpfs (memory)"
-    assert (chain(disk), device_of(disk)) == (f"overlay (upper directory /up) on ext4 on {DISK}", "/dev/sda")
-    assert ends(reading)[0].kind == ends(itself)[0].kind == "unknown"
+    assert is_in_memory(memory)
+    assert layer_chain(memory) == "overlay (upper directory /dev/shm/my upper) on tmpfs (memory)"
+    assert (layer_chain(disk), device_of(disk)) == (f"overlay (upper directory /up) on ext4 on {DISK}", "/dev/sda")
+    assert lowest_layers(reading)[0].kind == lowest_layers(itself)[0].kind == "unknown"
 
 
 def test_btrfs_says_how_it_compresses_and_has_several_devices(made: Made) -> None:
@@ -239,8 +241,8 @@ def test_btrfs_says_how_it_compresses_and_has_several_devices(made: Made) -> Non
     plain, zstd = (layers_of_path(f"/{name}", files=files) for name in ("plain", "zstd"))
     assert (plain[0].compresses, zstd[0].compresses) == ("may", "does")
     both = f"[{DISK}; /dev/ram0 (memory: a RAM disk)]"
-    assert chain(zstd) == f"btrfs (compress-force=zstd:3) on {both}"
-    assert not in_memory(zstd)
+    assert layer_chain(zstd) == f"btrfs (compress-force=zstd:3) on {both}"
+    assert not is_in_memory(zstd)
 
 
 def test_the_mount_with_the_known_number_counts(made: Made) -> None:
@@ -264,11 +266,11 @@ def test_what_lies_on_itself_ends(made: Made) -> None:
 
 
 def test_a_tower_of_loops_is_followed_so_far_and_no_further(made: Made) -> None:
-    for number in range(MOST_DEPTH):
+    for number in range(MAX_DEPTH):
         made.loop(f"loop{number}", f"7:{number}", f"/m{number + 1}/image")
         made.mount(f"/m{number}", "ext4", f"7:{number}")
     found = layers_of_path("/m0", files=made.made())
-    assert len(found) == MOST_DEPTH + 1
+    assert len(found) == MAX_DEPTH + 1
     assert (found[-1].kind, found[-1].detail) == ("unknown", "more layers than are followed")
 
 
@@ -287,7 +289,7 @@ def test_of_other_hosts_the_type_of_the_file_system_is_known() -> None:
 def test_this_machine() -> None:
     found = layers_of_path(os.path.realpath("."))
     assert found and all(isinstance(layer, Layer) for layer in found)
-    assert chain(layers_of_path("/dev/shm")) == "tmpfs (memory)"
+    assert layer_chain(layers_of_path("/dev/shm")) == "tmpfs (memory)"
 
 
 NAMES = ("sda", "dm-0", "dm-1", "loop0", "loop1", "md0", "zram0", "odd", "sda1")
@@ -339,11 +341,11 @@ def test_whatever_the_kernel_says_the_walk_ends(tmp_path_factory: Any, tree: Any
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/mountinfo").write_text("\n".join(mounts))
     for found in (layers_of_path(path, files=Files(root)), layers_of_device(path, Files(root), lambda name: name)):
-        assert 0 < len(found) <= MOST_DEPTH * MOST_LAYERS
-        assert found[0].depth == 0 and found[-1] in ends(found)
+        assert 0 < len(found) <= MAX_DEPTH * MAX_LAYERS
+        assert found[0].depth == 0 and found[-1] in lowest_layers(found)
         assert all(0 < lower.depth <= upper.depth + 1 for upper, lower in itertools.pairwise(found))
-        assert all(layer.kind in ENDS for layer in ends(found))
-        assert chain(found).isprintable()
+        assert all(layer.kind in ENDS for layer in lowest_layers(found))
+        assert layer_chain(found).isprintable()
 
 
 ENDS = {"disk", "virtual disk", "network disk", "memory", "program", "shared", "network", "nothing", "unknown", "cache"}
@@ -354,7 +356,7 @@ def test_symlinks_that_lead_nowhere_are_unknown(tmp_path: Path) -> None:
     (tmp_path / "sys/dev/block/9:0").symlink_to("9:0")
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/mountinfo").write_text("1 1 9:0 / / rw - ext4 /dev/x rw\n")
-    assert ends(layers_of_path("/", files=Files(tmp_path)))[0].kind == "unknown"
+    assert lowest_layers(layers_of_path("/", files=Files(tmp_path)))[0].kind == "unknown"
 
 
 def test_levels_are_what_all_data_passes(made: Made) -> None:

@@ -11,7 +11,7 @@ from mounts import needs_mounts
 
 from assay.journal.entry import MOUNT
 from assay.journal.file import FileJournal
-from assay.launch.mounting import Mounting, foresee
+from assay.launch.mounting import Mounter, check_mounts
 from assay.launch.mounts import read_mounts
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
@@ -34,11 +34,11 @@ def mount(at: Path, source: str = "ours", type_: str = "tmpfs") -> StudyMount:
     return StudyMount.model_construct(at=str(at), source=source, type=type_, options=None, credentials=None)
 
 
-def mounting_of(place: Path, *mounts: StudyMount, say: list[str] | None = None) -> Mounting:
+def mounting_of(place: Path, *mounts: StudyMount, say: list[str] | None = None) -> Mounter:
     """As a run has it, which goes on if it has been there before."""
     journal = FileJournal(place / "journal")
-    known = {entry.name: entry.details for entry in journal.journal() if entry.kind == MOUNT}
-    return Mounting([LocalShell(THIS_HOST)], mounts, journal, known, (say if say is not None else []).append)
+    known = {entry.name: entry.details for entry in journal.entries() if entry.kind == MOUNT}
+    return Mounter([LocalShell(THIS_HOST)], mounts, journal, known, (say if say is not None else []).append)
 
 
 def points(place: Path) -> dict[str, tuple[str, ...]]:
@@ -53,7 +53,7 @@ def test_a_mount_gives_no_rights_and_goes(place: Path) -> None:
         assert set(seen) == {str(place / "there"), str(place / "new one")}
         assert all({"nosuid", "nodev", "noexec"} <= set(options) for options in seen.values())
     assert points(place) == {} and (place / "there").is_dir() and not (place / "new one").exists()
-    assert FileJournal(place / "journal").journal() == []
+    assert FileJournal(place / "journal").entries() == []
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_what_is_mounted_again_is_known_again_whenever_the_run_is_killed(place: 
         mounting = mounting_of(place, ours)
         mounting.__enter__()
         first = mount_number(place / "new")
-        changing = mounting.changing([ours])
+        changing = mounting.remounting([ours])
         changing.__enter__()
-        mounting.take(shell, [ours])
+        mounting.unmount(shell, [ours])
         assert str(place / "new") not in points(place) and (place / "new").is_dir()
         if last == "put":
             # It takes the number that has become free.
             (place / "other").mkdir()
             subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "other"], check=True)
-            mounting.put(shell, [ours])
+            mounting.mount(shell, [ours])
             assert mount_number(place / "new") != first
         if last == "failed":
             changing.__exit__(None, None, None)
@@ -148,7 +148,7 @@ def test_what_is_mounted_again_is_known_again_whenever_the_run_is_killed(place: 
                 "nothing was mounted over it"
             )
         assert str(place / "new") not in points(place) and not (place / "new").exists(), last
-    assert FileJournal(place / "journal").journal() == []
+    assert FileJournal(place / "journal").entries() == []
 
 
 def mount_number(point: Path) -> str:
@@ -161,8 +161,8 @@ def test_something_else_that_was_mounted_meanwhile_is_not_taken_for_it(place: Pa
     ours = mount(place / "at")
     mounting = mounting_of(place, ours)
     mounting.__enter__()
-    mounting.changing([ours]).__enter__()
-    mounting.take(LocalShell(THIS_HOST), [ours])
+    mounting.remounting([ours]).__enter__()
+    mounting.unmount(LocalShell(THIS_HOST), [ours])
     subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "at"], check=True)
     theirs = points(place)
     with pytest.raises(AssayError, match="something is mounted there already"), mounting_of(place, ours):
@@ -173,7 +173,7 @@ def test_something_else_that_was_mounted_meanwhile_is_not_taken_for_it(place: Pa
 def test_what_could_not_be_mounted_again_is_restored(place: Path) -> None:
     ours = mount(place / "at")
     with mounting_of(place, ours) as mounting:
-        mounting.take(LocalShell(THIS_HOST), [ours])
+        mounting.unmount(LocalShell(THIS_HOST), [ours])
         mounting.restore()
         assert list(points(place)) == [str(place / "at")]
     assert points(place) == {} and not (place / "at").exists()
@@ -186,7 +186,7 @@ def test_what_was_mounted_over_it_meanwhile_stays(place: Path) -> None:
         (place / "at" / "letter").write_text("dear")
     assert (place / "at" / "letter").read_text() == "dear"
     assert "something else is mounted there by now" in said[0]
-    assert [entry.name for entry in FileJournal(place / "journal").journal()] == [str(place / "at")]
+    assert [entry.name for entry in FileJournal(place / "journal").entries()] == [str(place / "at")]
 
 
 def test_hundreds_of_places_hide_nothing(place: Path) -> None:
@@ -288,12 +288,12 @@ def test_a_missing_helper_is_named_with_its_package(place: Path, type_: str, pac
     if Path("/sbin", f"mount.{type_}").exists():
         pytest.skip("it is installed")
     with pytest.raises(AssayError) as caught:
-        foresee([LocalShell(THIS_HOST)], [mount(place / "at", "nas1:/x", type_)])
+        check_mounts([LocalShell(THIS_HOST)], [mount(place / "at", "nas1:/x", type_)])
     assert caught.value.message.endswith(f"{place}/at: the program mount.{type_} is not there")
     assert package in caught.value.hint
     # The kernel knows a server by its address alone, and needs no helper then.
     known = mount(place / "at", "nas1:/x", type_).model_copy(update={"options": "ro,addr=10.0.0.1"})
-    foresee([LocalShell(THIS_HOST)], [known])
+    check_mounts([LocalShell(THIS_HOST)], [known])
 
 
 def test_a_link_in_place_of_the_directory_above_leads_nowhere(place: Path) -> None:

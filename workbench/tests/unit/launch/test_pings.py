@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from assay.contract.messages import PongEvent
 from assay.launch import group
-from assay.launch.group import FIRST_PINGS, Member
-from assay.launch.launcher import REMEMBERED, Pings
-from assay.launch.parallel.step import Step
+from assay.launch.group import MIN_PINGS, Member
+from assay.launch.launcher import MAX_PINGS, Pings
+from assay.launch.parallel.step import EngineStep
 
 MS = 1_000_000
 
@@ -24,13 +24,13 @@ class Line:
         self.now, self.delays = MS, delays
         self.answers: list[tuple[int, int, int]] = []
         words = SimpleNamespace(say=lambda _to, _line: self.pinged())
-        self.step = Step(cast(Any, None), cast(Any, words), [f"h{number}" for number in range(len(delays))])
+        self.step = EngineStep(cast(Any, None), cast(Any, words), [f"h{number}" for number in range(len(delays))])
         self.engines = [self.engine(number) for number in range(len(delays))]
 
     def engine(self, number: int) -> Any:
         made = group._Engine(Member(f"h{number}", cast(Any, None), '{"phases": []}'), lambda _host, _event: None)
         made.speaks = True
-        made.talk = cast(Any, SimpleNamespace(ask_time=self.step.ask_time, pings=self.step.pings, bye=None, name=""))
+        made.talk = cast(Any, SimpleNamespace(ask_time=self.step.send_ping, pings=self.step.pings, bye=None, name=""))
         return made
 
     def pinged(self) -> None:
@@ -62,7 +62,7 @@ def test_clocks_are_compared_as_fast_as_hosts_answer(delays: list[int]) -> None:
             turns += 1
             assert turns < 1000
     # Each answer follows its ping; one that was shared may be waited for besides.
-    assert line.now - begun <= 2 * (FIRST_PINGS + 1) * max(line.delays) + MS
+    assert line.now - begun <= 2 * (MIN_PINGS + 1) * max(line.delays) + MS
 
 
 def test_an_answer_counts_once() -> None:
@@ -78,10 +78,10 @@ def test_an_answer_counts_once() -> None:
 def test_only_pings_of_late_are_remembered() -> None:
     pings = Pings()
     assert pings.sent_at(1) is None
-    assert not pings.waiting(0, 10**18)
-    assert [pings.next() for _ in range(REMEMBERED + 2)] == list(range(1, REMEMBERED + 3))
+    assert not pings.is_pending(0, 10**18)
+    assert [pings.next() for _ in range(MAX_PINGS + 2)] == list(range(1, MAX_PINGS + 3))
     assert pings.sent_at(2) is None
     assert pings.sent_at(3) is not None
-    assert pings.sent_at(REMEMBERED + 3) is None
-    assert pings.waiting(REMEMBERED + 1, 10**18)
-    assert not pings.waiting(REMEMBERED + 2, 10**18)
+    assert pings.sent_at(MAX_PINGS + 3) is None
+    assert pings.is_pending(MAX_PINGS + 1, 10**18)
+    assert not pings.is_pending(MAX_PINGS + 2, 10**18)

@@ -15,14 +15,14 @@ from mounts import bind_mount, needs_mounts
 
 from assay.contract._generated import PlaceAnswer
 from assay.launch import devices, locks
-from assay.launch.looking import MachineLooking
+from assay.launch.looking import MachineInspector
 from assay.launch.places import (
     MARKER,
     Owner,
-    above_of,
-    check_apart,
     claim_target,
-    look_at,
+    inspect_path,
+    overlap_problems,
+    parent_numbers,
     release_target,
     remove_case_directory,
 )
@@ -33,7 +33,7 @@ RUN = "20270115-080000-tiny"
 
 
 def problems(path: object, kind: str = "file", destroy: bool = False) -> str:
-    looking = MachineLooking(destroy)
+    looking = MachineInspector(destroy)
     seen = looking.device(str(path)) if kind == "device" else looking.directory(str(path))
     return "; ".join(message for message, _ in seen.problems)
 
@@ -307,13 +307,13 @@ def test_a_mount_is_left_alone_and_the_rest_removed(tmp_path: Path, where: str) 
 def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> None:
     with small_ext4(tmp_path, 16 << 20) as (device, point):
         place = Path(point) / "target"
-        above = above_of(str(place))
+        above = parent_numbers(str(place))
         claimed = claim_target(str(place), owner(tmp_path / "x"), lambda _: False)
         subprocess.run(["umount", "-l", point], check=True)
-        left = release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above)
+        left = release_target(str(place), owner(tmp_path / "x"), claimed.identity, parent=above)
         assert left and "is another one than before the run: what is in that stays" in left[0]
         subprocess.run(["mount", device, point], check=True)
-        assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, above=above) == []
+        assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, parent=above) == []
         assert not place.exists()
 
 
@@ -400,7 +400,7 @@ def test_of_runs_that_claim_a_directory_together_one_gets_it(tmp_path: Path, bef
             (winner,) = [one for one in found if isinstance(one, Path)]
             refused = [one for one in found if isinstance(one, str)]
             assert len(refused) == len(runs) - 1 and all("is in use by" in one for one in refused), refused
-            assert Owner(RUN, winner).owns(look_at(str(place)).mark)
+            assert Owner(RUN, winner).owns(inspect_path(str(place)).mark)
             (place / "c0001-r1").mkdir()
             for run in runs:
                 if run != winner:
@@ -428,31 +428,31 @@ def test_device_is_held_by_one_run_whatever_its_name(tmp_path: Path, monkeypatch
     with loop_device(tmp_path, 16 << 20) as device:
         alias = tmp_path / "alias"
         os.mknod(alias, 0o600 | stat.S_IFBLK, Path(device).stat().st_rdev)
-        held = locks.hold_device(device)
+        held = locks.lock_device(device)
         try:
             with pytest.raises(AssayError, match="is in use by another run") as caught:
-                locks.hold_device(str(alias))
+                locks.lock_device(str(alias))
             assert caught.value.exit_code == EXIT_REFUSED
             # The engine opens it exclusively, which our holding it must not prevent.
             os.close(os.open(device, os.O_RDWR | os.O_EXCL))
         finally:
             locks.close_all(held)
-        again = locks.hold_device(str(alias))
+        again = locks.lock_device(str(alias))
         locks.close_all(again)
         alias.unlink()
     with pytest.raises(AssayError, match="No such file"):
-        locks.hold_device("/dev/none")
+        locks.lock_device("/dev/none")
 
 
 def test_targets_must_not_share_a_place(tmp_path: Path) -> None:
     a, b, c = (str(tmp_path / name) for name in ("a", "a-b", "a/c"))
-    assert check_apart({"one": a, "two": b}) == []
-    assert "one and two share" in check_apart({"one": a, "two": a})[0][0]
-    assert "one and three share" in check_apart({"one": a, "two": b, "three": c})[0][0]
+    assert overlap_problems({"one": a, "two": b}) == []
+    assert "one and two share" in overlap_problems({"one": a, "two": a})[0][0]
+    assert "one and three share" in overlap_problems({"one": a, "two": b, "three": c})[0][0]
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    real = {name: look_at(str(tmp_path / name / "x")).real_path for name in ("real", "link")}
-    assert check_apart(real)
+    real = {name: inspect_path(str(tmp_path / name / "x")).real_path for name in ("real", "link")}
+    assert overlap_problems(real)
 
 
 def test_device_must_be_a_device(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mounts import needs_mounts
 
-from assay.launch.cold.remounted import Remounting
+from assay.launch.cold.remounted import Remounter
 from assay.launch.mounts import read_mounts
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError
@@ -41,7 +41,7 @@ def held(place: Path) -> set[str]:
 
 def test_what_a_directory_lies_in_goes_and_comes_with_all_of_its_source(place: Path) -> None:
     made = [mounted(place, "a", "server:/x"), mounted(place, "b", "server:/x"), mounted(place, "c", "server:/y")]
-    remounting = Remounting(None, {SHELL.host.name: made})
+    remounting = Remounter(None, {SHELL.host.name: made})
     remounting([f"{place}/a/assay"], [SHELL])
     assert held(place) == {"c"}, "two mounts of one source may share what is in memory"
     assert {mount.point for mount in read_mounts() if mount.point.startswith(f"{place}/")} == {one.at for one in made}
@@ -51,14 +51,14 @@ def test_what_is_mounted_by_nobody_we_know_is_left_alone(place: Path) -> None:
     one = mounted(place, "a", "server:/x")
     for made in ({}, {SHELL.host.name: [mounted(place, "ab", "server:/x")]}):
         with pytest.raises(AssayError, match=r"a/assay lies in nothing that Assay has mounted"):
-            Remounting(None, made)([f"{one.at}/assay"], [SHELL])
+            Remounter(None, made)([f"{one.at}/assay"], [SHELL])
     assert held(place) == {"a", "ab"}
 
 
 def test_what_cannot_be_mounted_again_is_restored_later(place: Path) -> None:
     one = mounted(place, "a", "server:/x")
     broken = one._replace(command=("sh", "-c", f"[ -e {place}/server ] || exit 1; exec {' '.join(one.command)}"))
-    remounting = Remounting(None, {SHELL.host.name: [broken]})
+    remounting = Remounter(None, {SHELL.host.name: [broken]})
     with pytest.raises(AssayError, match="server:/x could not be mounted"):
         remounting([f"{one.at}/assay"], [SHELL])
     with pytest.raises(AssayError, match="could not be mounted"):

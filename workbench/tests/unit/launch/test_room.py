@@ -7,7 +7,7 @@ import pytest
 from assay.contract._answers import Space
 from assay.launch import room
 from assay.launch.mounts import Mount
-from assay.launch.room import Lying, lying, not_mounted, reserve, room_problems
+from assay.launch.room import MountInfo, mount_info, reserve, root_mount_problem, space_problems
 
 GIB = 1 << 30
 ROOT = Mount("254:0", "/", "/", "ext4", "/dev/vda", ("rw",))
@@ -27,13 +27,16 @@ def space(free: int, size: int = 100 * GIB) -> Space:
     [("/var/tmp/x", ROOT), ("/mnt/data/x", DATA), ("/mnt/data", DATA), ("/mnt/database", ROOT), ("/dev/shm/a/b", SHM)],
 )
 def test_a_directory_lies_on_the_last_mount_of_the_longest_point(path: str, mount: Mount) -> None:
-    assert lying(path, None, MOUNTS).mount == mount
+    assert mount_info(path, None, MOUNTS).mount == mount
 
 
 def test_words_name_file_system_device_and_room() -> None:
-    assert lying("/mnt/data/x", space(5 * GIB), MOUNTS).words == "xfs on /dev/sdb1, mounted at /mnt/data, 5.37 GB free"
-    assert lying("/dev/shm/x", None, MOUNTS).words == "tmpfs, mounted at /dev/shm"
-    assert Lying("/x", None, None).words == "an unknown file system"
+    assert (
+        mount_info("/mnt/data/x", space(5 * GIB), MOUNTS).words
+        == "xfs on /dev/sdb1, mounted at /mnt/data, 5.37 GB free"
+    )
+    assert mount_info("/dev/shm/x", None, MOUNTS).words == "tmpfs, mounted at /dev/shm"
+    assert MountInfo("/x", None, None).words == "an unknown file system"
 
 
 def test_of_a_small_file_system_little_is_kept_free_and_of_a_large_one_not_more() -> None:
@@ -42,37 +45,37 @@ def test_of_a_small_file_system_little_is_kept_free_and_of_a_large_one_not_more(
 
 
 def test_what_does_not_fit_beside_the_reserve_is_refused() -> None:
-    places = {"d": lying("/var/tmp/x", space(10 * GIB), MOUNTS)}
-    assert room_problems({"d": 7 * GIB}, places, False) == {}
-    message, hint = room_problems({"d": 9 * GIB}, places, False)["d"]
+    places = {"d": mount_info("/var/tmp/x", space(10 * GIB), MOUNTS)}
+    assert space_problems({"d": 7 * GIB}, places, False) == {}
+    message, hint = space_problems({"d": 9 * GIB}, places, False)["d"]
     assert "9.66 GB of test data at once do not fit: 8.59 GB can be used" in message and "file_size" in hint
-    assert room_problems({"d": 99 << 40}, {"d": Lying("/x", None, None)}, False) == {}
+    assert space_problems({"d": 99 << 40}, {"d": MountInfo("/x", None, None)}, False) == {}
 
 
 def test_only_data_that_is_kept_adds_up_over_the_targets_of_a_file_system() -> None:
-    places = {name: lying(f"/var/tmp/{name}", space(10 * GIB), MOUNTS) for name in "ab"}
+    places = {name: mount_info(f"/var/tmp/{name}", space(10 * GIB), MOUNTS) for name in "ab"}
     needs = dict.fromkeys("ab", 6 * GIB)
-    assert room_problems(needs, places, False) == {}
-    assert len(room_problems(needs, places, True)) == 1
+    assert space_problems(needs, places, False) == {}
+    assert len(space_problems(needs, places, True)) == 1
 
 
 def test_what_lies_in_memory_has_no_more_room_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemTotal: 8388608 kB\nMemAvailable: 1048576 kB\n")
     monkeypatch.setattr(room, "MEMORY_INFO", info)
-    places = {"m": lying("/dev/shm/x", space(4 * GIB, 4 * GIB), MOUNTS)}
-    assert "only 1.07 GB of this machine's memory" in room_problems({"m": 2 * GIB}, places, False)["m"][0]
-    assert room_problems({"m": GIB // 2}, places, False) == {}
+    places = {"m": mount_info("/dev/shm/x", space(4 * GIB, 4 * GIB), MOUNTS)}
+    assert "only 1.07 GB of this machine's memory" in space_problems({"m": 2 * GIB}, places, False)["m"][0]
+    assert space_problems({"m": GIB // 2}, places, False) == {}
 
 
 def test_a_file_system_without_a_size_has_what_the_memory_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemAvailable: 1048576 kB\n")
     monkeypatch.setattr(room, "MEMORY_INFO", info)
-    place = lying("/ram/x", None, MOUNTS)
+    place = mount_info("/ram/x", None, MOUNTS)
     assert place.words == "ramfs, mounted at /ram"
-    assert room_problems({"m": GIB // 2}, {"m": place}, False) == {}
-    assert "only 1.07 GB of this machine's memory" in room_problems({"m": 2 * GIB}, {"m": place}, False)["m"][0]
+    assert space_problems({"m": GIB // 2}, {"m": place}, False) == {}
+    assert "only 1.07 GB of this machine's memory" in space_problems({"m": 2 * GIB}, {"m": place}, False)["m"][0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_a_file_system_without_a_size_has_what_the_memory_has(tmp_path: Path, mo
     ],
 )
 def test_a_path_for_mounts_with_nothing_mounted_is_refused(path: str, fstab: list[str], said: str) -> None:
-    problem = not_mounted(lying(path, None, MOUNTS), fstab)
+    problem = root_mount_problem(mount_info(path, None, MOUNTS), fstab)
     assert problem is not None and said in problem[0] and "--yes-on-root" in problem[1]
 
 
@@ -99,4 +102,4 @@ def test_a_path_for_mounts_with_nothing_mounted_is_refused(path: str, fstab: lis
     ],
 )
 def test_other_paths_are_not(path: str, fstab: list[str]) -> None:
-    assert not_mounted(lying(path, None, MOUNTS), fstab) is None
+    assert root_mount_problem(mount_info(path, None, MOUNTS), fstab) is None

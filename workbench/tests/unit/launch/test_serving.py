@@ -5,15 +5,15 @@ import subprocess
 import pytest
 
 from assay.launch.environment.remote import capture_hosts
-from assay.launch.environment.serving import SMB_CLIENT, script
-from assay.launch.shell import Answer, LocalShell
+from assay.launch.environment.serving import SMB_CLIENT, settings_script
+from assay.launch.shell import CommandResult, LocalShell
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST
 
 
 def test_mounts_of_smb_are_told_by_the_names_that_windows_has() -> None:
     """No kernel here mounts CIFS: the part that reads options is given some."""
-    functions, _, _ = script().partition("seen=\n")
+    functions, _, _ = settings_script().partition("seen=\n")
     options = "rw,vers=3.1.1,sign,multichannel,max_channels=4,rsize=4194304,echo_interval=60,username=alice"
     text = f'{functions}smb //nas/share "{options}"'
     told = subprocess.run(["sh", "-c", text], capture_output=True, text=True, check=True).stdout
@@ -29,7 +29,7 @@ def test_a_program_that_hangs_takes_nothing_else_with_it(monkeypatch: pytest.Mon
     shell = LocalShell(THIS_HOST)
     whole = shell.run
 
-    def run(words: list[str], seconds: float) -> Answer:
+    def run(words: list[str], seconds: float) -> CommandResult:
         if "exportfs" in words[2]:
             raise AssayError("it did not answer within 20 s")
         return whole(words, seconds)

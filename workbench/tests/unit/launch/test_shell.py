@@ -9,7 +9,7 @@ import pytest
 from ssh_tools import fake_ssh
 
 from assay.launch.shell import NOT_FOUND, BoxShell, LocalShell, SshShell, make_shell
-from assay.launch.ssh_faults import explain
+from assay.launch.ssh_faults import explain_failure
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 
@@ -49,9 +49,11 @@ def test_each_failure_of_ssh_is_told_apart(complaint: str, tmp_path: Path, monke
 
 
 def test_what_is_said_names_the_machine_to_mend() -> None:
-    changed = explain(NODE, "Host key for 10.0.0.9 has changed and you have requested strict checking.")
+    changed = explain_failure(NODE, "Host key for 10.0.0.9 has changed and you have requested strict checking.")
     assert "ssh-keygen -R 10.0.0.9" in changed.hint
-    closed = explain(NODE.model_copy(update={"jump": "gate"}), "ssh: connect to host gate port 22: Connection refused")
+    closed = explain_failure(
+        NODE.model_copy(update={"jump": "gate"}), "ssh: connect to host gate port 22: Connection refused"
+    )
     assert "through gate" in closed.message
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.study.contents import Sizes, access, access_of, mix, object_size, shares_of, sizes_of
+from assay.model.study.contents import Sizes, access, mix, object_size, parse_access, parse_mix, parse_sizes
 from assay.model.study.names import MIXABLE
 from assay.model.units import UnitError, format_size
 
@@ -51,28 +51,28 @@ def test_doubtful_sizes_are_refused(written: Any) -> None:
 def test_weighted_sizes_survive_their_notation(weights: dict[int, int]) -> None:
     value = object_size().value({format_size(size): weight for size, weight in weights.items()})
     assert isinstance(value, str) and object_size().value(value) == value
-    assert sizes_of(value) == Sizes(weights)
-    assert min(weights) <= sizes_of(value).mean <= sizes_of(value).largest == max(weights)
+    assert parse_sizes(value) == Sizes(weights)
+    assert min(weights) <= parse_sizes(value).mean <= parse_sizes(value).largest == max(weights)
 
 
 @given(SIZES, SIZES)
 def test_bounds_survive_their_notation(one: int, other: int) -> None:
     least, most = sorted((one, other))
     value = object_size().value(f"{format_size(least)}..{format_size(most)}")
-    found = sizes_of(value)  # type: ignore[arg-type]
+    found = parse_sizes(value)  # type: ignore[arg-type]
     assert (found.fixed == least if least == most else found.bounds == (least, most)) and found.largest == most
     assert least <= found.mean * (1 + 1e-9) and found.mean <= most * (1 + 1e-9)
 
 
 def test_each_power_of_two_counts_alike() -> None:
-    assert sizes_of("1KiB..4095B").mean == (1024 + 2047 + 2048 + 4095) / 4
-    assert sizes_of("4KiB:70,1MiB:30").mean == 0.7 * 4096 + 0.3 * 2**20
+    assert parse_sizes("1KiB..4095B").mean == (1024 + 2047 + 2048 + 4095) / 4
+    assert parse_sizes("4KiB:70,1MiB:30").mean == 0.7 * 4096 + 0.3 * 2**20
 
 
 def test_a_mix_is_the_same_however_it_is_written() -> None:
     value = mix().value({"delete": 10, "head": 30, "put": 15, "get": 45})
     assert value == "get:45,put:15,head:30,delete:10" == mix().value("delete:10,get:45,put:15,head:30")
-    assert shares_of(value) == {"get": 45, "put": 15, "head": 30, "delete": 10}
+    assert parse_mix(value) == {"get": 45, "put": 15, "head": 30, "delete": 10}
     assert mix().value({"get": 100, "put": 0}) == "get:100"
     of_files = mix().value({"unlink": 10, "create": 10, "stat": 30, "write": 15, "read": 35})
     assert of_files == "read:35,write:15,create:10,stat:30,unlink:10"
@@ -103,7 +103,7 @@ def test_what_is_taken_makes_a_hundred_and_lasts(shares: dict[str, int]) -> None
         value = mix().value(shares)
     except UnitError:
         return
-    found = shares_of(str(value))
+    found = parse_mix(str(value))
     assert sum(found.values()) == 100 and found.get("delete", 0) <= found.get("put", 0)
     assert found.get("create", 0) == found.get("unlink", 0)
     assert mix().value(value) == value and mix().value(found) == value
@@ -121,7 +121,7 @@ def test_what_is_taken_makes_a_hundred_and_lasts(shares: dict[str, int]) -> None
 )
 def test_access_is_a_word_and_its_numbers(written: str, value: str, meaning: tuple[str, tuple[float, ...]]) -> None:
     assert access().value(written) == value == access().value(value)
-    assert access_of(value) == meaning
+    assert parse_access(value) == meaning
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
 
 @pytest.mark.parametrize(
@@ -24,21 +24,21 @@ from assay.model.foreign import plain
 )
 def test_what_a_terminal_obeys_is_spelled_out(text: str, shown: str) -> None:
     """Escapes, control characters and direction marks are seen, everything else stays."""
-    assert plain(text) == shown
+    assert escape_line(text) == shown
 
 
 def test_a_long_text_is_cut() -> None:
     """The end says that there was more."""
-    assert plain("x" * 500) == "x" * 500
-    assert plain("x" * 501) == "x" * 497 + "..."
-    assert plain("\x1b" * 100_000, 50).endswith("...")
-    assert len(plain("\x1b" * 100_000, 50)) == 50
+    assert escape_line("x" * 500) == "x" * 500
+    assert escape_line("x" * 501) == "x" * 497 + "..."
+    assert escape_line("\x1b" * 100_000, 50).endswith("...")
+    assert len(escape_line("\x1b" * 100_000, 50)) == 50
 
 
 @given(st.text(st.characters()))
 def test_nothing_is_left_that_a_terminal_obeys(text: str) -> None:
     """One line, all of it printable; and what is plain already stays as it is."""
-    shown = plain(text)
+    shown = escape_line(text)
     assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & {unicodedata.category(letter) for letter in shown}
     assert len(shown.splitlines()) <= 1
-    assert plain(shown) == shown
+    assert escape_line(shown) == shown

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from paths import REPOSITORY
 
-from assay.model.own_program import absolute_only, own_words, without_working_directory
+from assay.model.own_program import absolute_folders, own_command, without_working_directory
 
 SOURCE = REPOSITORY / "workbench" / "src" / "assay"
 SAFE = ("-I", "-P")
@@ -18,19 +18,19 @@ SAFE = ("-I", "-P")
 def test_isolated_where_its_packages_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", ":")
     monkeypatch.setattr("site.getusersitepackages", lambda: "/nowhere")
-    assert own_words() == [sys.executable, "-I", "-m", "assay"]
+    assert own_command() == [sys.executable, "-I", "-m", "assay"]
 
 
 @pytest.mark.parametrize("user", [False, True])
 def test_packages_of_the_user_are_found_again(monkeypatch: pytest.MonkeyPatch, user: bool) -> None:
     monkeypatch.setenv("PYTHONPATH", "" if user else f"/x:{SOURCE.parent}:")
     monkeypatch.setattr("site.getusersitepackages", lambda: str(SOURCE.parent) if user else "/nowhere")
-    assert own_words() == [sys.executable, "-P", "-m", "assay"]
+    assert own_command() == [sys.executable, "-P", "-m", "assay"]
 
 
 def test_the_module_itself_imports_nothing_from_the_working_directory(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text("raise SystemExit(77)")
-    for words in (own_words(), [sys.executable, "-m", "assay"]):
+    for words in (own_command(), [sys.executable, "-m", "assay"]):
         done = subprocess.run([*words, "--version"], cwd=tmp_path, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -39,7 +39,7 @@ def test_the_module_itself_imports_nothing_from_the_working_directory(tmp_path: 
     ("folders", "kept"), [("", ""), (":", ""), ("/a::/b:", "/a:/b"), (".:/a:bin:../b", "/a"), ("/a", "/a")]
 )
 def test_only_folders_that_are_the_same_from_everywhere_are_searched(folders: str, kept: str) -> None:
-    assert absolute_only(folders) == kept
+    assert absolute_folders(folders) == kept
     environment = {"PATH": folders, "HOME": "."}
     without_working_directory(environment)
     assert environment == {"PATH": kept, "HOME": "."}

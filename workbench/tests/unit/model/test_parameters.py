@@ -23,7 +23,7 @@ PARTS = {
 def test_a_definition_says_what_is_needed(name: str) -> None:
     item = DEFINITIONS[name]
     assert item.about.endswith(".") and not item.heading.endswith(".")
-    assert item.untold.startswith(("how", "what", "whether", "on which", "the "))
+    assert item.unknown_text.startswith(("how", "what", "whether", "on which", "the "))
     part, _, field = item.job.rpartition(".")
     # Hints have names that the library knows.
     assert not field or part == "target.hints" or field in PARTS[part].model_fields
@@ -34,7 +34,7 @@ def test_a_definition_says_what_is_needed(name: str) -> None:
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_defaults_may_be_written(name: str) -> None:
     item = DEFINITIONS[name]
-    if not item.needed:
+    if not item.is_required:
         assert item.kind.value(DEFAULTS[name]) == DEFAULTS[name]
         assert Workload.model_fields[name].get_default(call_default_factory=True) == Axis(listed=(DEFAULTS[name],))
 

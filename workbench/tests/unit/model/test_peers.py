@@ -37,7 +37,7 @@ def test_a_field_of_another_program_is_told_by_our_name_wherever_it_is_typed(pla
 
 
 def test_what_takes_its_place_is_a_field_of_ours() -> None:
-    assert {peer.ours for peer in WORKLOADS.values()} <= {"", *DEFINITIONS, *ELSEWHERE}
+    assert {peer.field for peer in WORKLOADS.values()} <= {"", *DEFINITIONS, *ELSEWHERE}
 
 
 @pytest.mark.parametrize("name", ["words", "w2"])
@@ -64,7 +64,7 @@ def test_no_word_of_another_program_is_one_of_ours() -> None:
 @pytest.mark.parametrize("word", OPERATIONS)
 def test_an_operation_of_another_program_is_told_by_our_name(word: str) -> None:
     peer = OPERATIONS[word]
-    assert not peer.ours or peer.ours in OURS
+    assert not peer.field or peer.field in OURS
     text = f"{HEAD}workloads: {{w: {{operations: [{word}], file_size: 1MiB, record_size: 4KiB}}}}\n"
     assert problem(text, word) == peer.hint(word)
 

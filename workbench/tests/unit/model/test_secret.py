@@ -10,14 +10,14 @@ from soak import times
 
 from assay.launch.binary import last_line
 from assay.launch.environment import capture_environment
-from assay.launch.shell import Answer
-from assay.launch.ssh_faults import explain
+from assay.launch.shell import CommandResult
+from assay.launch.ssh_faults import explain_failure
 from assay.model.base import AssayError
-from assay.model.secret import redacted, redacted_line, redacted_word
+from assay.model.secret import redact, redact_command, redact_word
 from assay.model.site.host import Host
 from assay.plan.foreign.ior import ior_study
 from assay.plan.text import study_text
-from assay.run.batch.programs import told as told_by_slurm
+from assay.run.batch.programs import complaint_text as told_by_slurm
 from assay.run.batch.script import check_options
 
 SECRETS = st.text(
@@ -56,10 +56,10 @@ FORMS = (
 @example(secret=":@")
 @given(secret=SECRETS)
 def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
-    for found in (redacted(form.format(marked(secret))), redacted_word(form.format(marked(secret)))):
+    for found in (redact(form.format(marked(secret))), redact_word(form.format(marked(secret)))):
         assert "S3cr" not in found
         assert marked(secret)[-3:] not in found
-        assert redacted(found) == found
+        assert redact(found) == found
 
 
 @settings(max_examples=times(60, 600))
@@ -67,7 +67,7 @@ def test_no_form_keeps_any_part_of_a_secret(form: str, secret: str) -> None:
     before=st.sampled_from(["quiet root=/dev/vda1", "cifs rw,vers=3", ""]), form=st.sampled_from(FORMS), secret=SECRETS
 )
 def test_what_is_around_a_secret_stays(before: str, form: str, secret: str) -> None:
-    found = redacted(f"{before} {form.format(marked(secret))} end=1")
+    found = redact(f"{before} {form.format(marked(secret))} end=1")
     assert found.startswith(before)
     assert found.endswith(" end=1")
     assert "S3cr" not in found
@@ -87,11 +87,11 @@ def test_what_is_around_a_secret_stays(before: str, form: str, secret: str) -> N
     ],
 )
 def test_what_holds_no_secret_stays_as_it_is(text: str) -> None:
-    assert redacted(text) == redacted_word(text) == text
+    assert redact(text) == redact_word(text) == text
 
 
 def test_a_source_with_blanks_is_one_word() -> None:
-    assert redacted_word("//user:my pass@server/the share") == "//...@server/the share"
+    assert redact_word("//user:my pass@server/the share") == "//...@server/the share"
 
 
 MOUNTINFO = r"""21 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw
@@ -129,12 +129,12 @@ def test_what_programs_and_command_lines_say_is_told_without_passwords(said: str
     """In the errors of ssh, mount, Slurm and engines, in the heads of studies, and in a run's command."""
     host = Host(name="n1", kind="ssh", address="n1")
     told = [
-        Answer(1, "", f"mount error: {said}\n").last_line,
-        explain(host, f"ssh: {said}\n").message,
+        CommandResult(1, "", f"mount error: {said}\n").last_line,
+        explain_failure(host, f"ssh: {said}\n").message,
         told_by_slurm(f"sbatch: error: {said}"),
         last_line(f"error: {said}\n".encode()),
-        redacted_line(["assay", "run", "x.yaml", said]),
-        redacted_line(["assay", "run", f"-x {said}"]),
+        redact_command(["assay", "run", "x.yaml", said]),
+        redact_command(["assay", "run", f"-x {said}"]),
         study_text({}, [f"From: {said} mpirun -np 4 ior"]),
         ior_study(f"{said} mpirun -np 4 ior -w -o /x/f", lambda path: "") if "=" in said and "-" not in said else "",
     ]

@@ -13,6 +13,7 @@ from soak import times
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.hosts import Hosts
 from assay.model.study.names import (
+    ALL_NAMES,
     CREATES,
     DATA,
     DELETES,
@@ -24,16 +25,15 @@ from assay.model.study.names import (
     OP_KINDS,
     OPERATIONS,
     READS,
-    SEES,
     STDIO,
-    WHOLE,
+    VISIBILITY,
     WORK,
     WRITES,
     group_of,
     is_counted,
     is_metadata,
 )
-from assay.model.study.study import KINDS, Study, Workload, study_schema
+from assay.model.study.study import VALUE_KINDS, Study, Workload, study_schema
 from assay.plan.load import load_study
 
 PRESETS = sorted((REPOSITORY / "workbench/src/assay/presets").glob("*.yaml"))
@@ -53,17 +53,17 @@ def test_a_study_is_read_into_what_it_means():
     assert work.queue_depth.values() == (1, 8)
     assert work.rate.values() == (1000.0,)
     assert work.runtime.values() == (5 * 10**9,)
-    assert work.swept == ("record_size", "queue_depth")
+    assert work.swept_fields == ("record_size", "queue_depth")
     assert (found.name, found.repeats, found.order, found.seed, found.hosts) == ("test", 5, "random", 1, Hosts())
 
 
 def test_a_list_of_one_is_an_axis_and_a_single_value_is_not():
-    assert study(w_lanes=[2]).workloads["w"].swept == ("lanes",)
-    assert study(w_lanes=2).workloads["w"].swept == ()
+    assert study(w_lanes=[2]).workloads["w"].swept_fields == ("lanes",)
+    assert study(w_lanes=2).workloads["w"].swept_fields == ()
 
 
 def test_axes_keep_the_order_in_which_they_were_written():
-    assert study(w_queue_depth=[1, 2], w_lanes=[1, 2]).workloads["w"].swept == ("queue_depth", "lanes")
+    assert study(w_queue_depth=[1, 2], w_lanes=[1, 2]).workloads["w"].swept_fields == ("queue_depth", "lanes")
 
 
 @given(st.integers(1, 100), st.integers(0, 2000), st.integers(1, 50))
@@ -186,7 +186,7 @@ JSON = st.recursive(
 
 
 @settings(max_examples=times(100, 3000))
-@given(st.sampled_from([*KINDS, "operations", "targets", "where", "exclude", "zip", "optional"]), JSON)
+@given(st.sampled_from([*VALUE_KINDS, "operations", "targets", "where", "exclude", "zip", "optional"]), JSON)
 def test_no_value_of_a_field_brings_the_reader_down(field, value):
     for problem in load(written(**{f"w_{field}": value})).problems:
         assert problem.message and problem.hint
@@ -249,7 +249,7 @@ def test_the_schema_describes_every_field():
 
 
 def test_workload_fields_are_those_of_a_case():
-    assert set(KINDS) == set(Workload.model_fields) - {
+    assert set(VALUE_KINDS) == set(Workload.model_fields) - {
         "operations",
         "targets",
         "where",
@@ -278,7 +278,7 @@ def test_operations_are_those_of_the_contract():
     assert set(OPERATIONS) == READS | WRITES | set(METADATA) | set(OBJECTS)
     assert not (READS | WRITES).intersection(METADATA + OBJECTS)
     assert set(OBJECTS) > DELETES | NEED_OBJECTS | OBJECT_READS
-    assert (LOOKUPS | WHOLE).issubset(METADATA) and not LOOKUPS & WHOLE
+    assert (LOOKUPS | ALL_NAMES).issubset(METADATA) and not LOOKUPS & ALL_NAMES
     assert sorted(READS & WRITES) == ["file_mix", "random_mix", "sequential_mix"]
 
 
@@ -291,7 +291,7 @@ def test_what_engines_can_do_is_placed_in_the_table_of_operations():
         assert group_of(operation) == group_of(f"{operation} (2)") == work.group
         assert is_metadata(operation) == (work.group == "names")
         moves = work.reads or work.writes
-        assert is_counted(operation) == (work.group == "names" or operation in SEES or not moves)
+        assert is_counted(operation) == (work.group == "names" or operation in VISIBILITY or not moves)
         assert (operation in READS, operation in WRITES) == (
             (work.reads, work.writes) if work.group == "data" else (False, False)
         )

@@ -6,7 +6,7 @@ import pytest
 from plan_tools import study
 from pydantic import ValidationError
 
-from assay.model.study.mounts import TYPES, StudyMount
+from assay.model.study.mounts import NETWORK_TYPES, StudyMount
 from assay.plan.crosscheck import crosscheck
 
 GOOD = {"source": "nas1:/export", "at": "/mnt/a", "type": "nfs4"}
@@ -46,7 +46,7 @@ def test_options_are_those_of_mount() -> None:
 def test_what_is_of_the_host_itself_or_runs_programs_is_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         StudyMount(**{**GOOD, **fields})
-    assert all(StudyMount(**{**GOOD, "type": one}) for one in TYPES)
+    assert all(StudyMount(**{**GOOD, "type": one}) for one in NETWORK_TYPES)
 
 
 def target(at: str, path: str, **more: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from assay.model.study.needs import Need, Needs
+from assay.model.study.needs import Needs, TargetNeed
 
 READ = TypeAdapter(Needs)
 
@@ -11,18 +11,18 @@ READ = TypeAdapter(Needs)
 @pytest.mark.parametrize(
     ("written", "need"),
     [
-        ({"read": "500MB/s"}, Need(operation="read", measure="throughput", limit=5e8)),
-        ({"read": "10Gb/s"}, Need(operation="read", measure="throughput", limit=1.25e9)),
-        ({"random read": "20k IOPS"}, Need(operation="random_read", measure="iops", limit=20e3)),
-        ({"random_read iops": 20000}, Need(operation="random_read", measure="iops", limit=20e3)),
-        ({"stat": "1.5M"}, Need(operation="stat", measure="iops", limit=1.5e6)),
-        ({"get": "900/s"}, Need(operation="get", measure="iops", limit=900)),
-        ({"fsync p99": "10ms"}, Need(operation="fsync", measure="p99", limit=10e6)),
-        ({"oltp write p99.9": "2ms"}, Need(operation="write", measure="p99.9", limit=2e6, workload="oltp")),
-        ({"write P50": "900us"}, Need(operation="write", measure="p50", limit=9e5)),
+        ({"read": "500MB/s"}, TargetNeed(operation="read", measure="throughput", limit=5e8)),
+        ({"read": "10Gb/s"}, TargetNeed(operation="read", measure="throughput", limit=1.25e9)),
+        ({"random read": "20k IOPS"}, TargetNeed(operation="random_read", measure="iops", limit=20e3)),
+        ({"random_read iops": 20000}, TargetNeed(operation="random_read", measure="iops", limit=20e3)),
+        ({"stat": "1.5M"}, TargetNeed(operation="stat", measure="iops", limit=1.5e6)),
+        ({"get": "900/s"}, TargetNeed(operation="get", measure="iops", limit=900)),
+        ({"fsync p99": "10ms"}, TargetNeed(operation="fsync", measure="p99", limit=10e6)),
+        ({"oltp write p99.9": "2ms"}, TargetNeed(operation="write", measure="p99.9", limit=2e6, workload="oltp")),
+        ({"write P50": "900us"}, TargetNeed(operation="write", measure="p50", limit=9e5)),
     ],
 )
-def test_a_need_is_read(written: object, need: Need) -> None:
+def test_a_need_is_read(written: object, need: TargetNeed) -> None:
     assert READ.validate_python(written) == (need,)
 
 
@@ -55,7 +55,7 @@ def test_what_is_no_need_is_refused(written: object, message: str) -> None:
 
 
 def test_fsync_covers_writes_that_are_flushed_each() -> None:
-    need = Need(operation="fsync", measure="p99", limit=1e6)
+    need = TargetNeed(operation="fsync", measure="p99", limit=1e6)
     assert need.covers("w", "random_write", "o_dsync") and need.covers("w", "write 2", "o_sync")
     assert not need.covers("w", "random_write", "fsync") and not need.covers("w", "read", "o_dsync")
     named = need.model_copy(update={"operation": "read", "workload": "w"})

@@ -149,10 +149,10 @@ def test_sizes_for_reading(size, words):
 
 
 def test_a_hint_names_the_words_or_says_that_there_are_none():
-    assert units.one_of("raed", ["read", "write"]) == "did you mean `read`?"
-    assert units.one_of("x", ["read", "write"]) == "one of: read, write"
-    assert units.one_of("x", []) == "there are none"
-    assert units.one_of("x", {}, none="leave it out") == "leave it out"
+    assert units.choices_hint("raed", ["read", "write"]) == "did you mean `read`?"
+    assert units.choices_hint("x", ["read", "write"]) == "one of: read, write"
+    assert units.choices_hint("x", []) == "there are none"
+    assert units.choices_hint("x", {}, none="leave it out") == "leave it out"
 
 
 @pytest.mark.parametrize(

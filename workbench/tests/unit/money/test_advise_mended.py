@@ -11,12 +11,12 @@ import pytest
 from advise_tools import NEEDS, advice_on, best, measured, read_need, reason
 from run_tools import assay
 
-from assay.model.money.need import Need, Profile
+from assay.model.money.need import AccessProfile, Need
 from assay.model.money.use import Use
 from assay.money.advice.advise import advise
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.points import BadValueError
-from assay.money.advice.traffic import follows_words, moved, use_of
+from assay.money.advice.traffic import derived_traffic_text, monthly_traffic, use_of
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
@@ -30,15 +30,20 @@ def ask(**changes):
 
 def test_what_is_read_in_a_month_follows_from_the_rate_unless_it_is_stated():
     need = ask(read="5GB/s")
-    assert moved(need, "read", HOURS).moved == 5 * 10**9 * 730 * 3600
-    assert moved(need, "write", HOURS).moved == 0
-    assert "13,140 TB read a month follow from 5 GB/s all the time; state `monthly.read`" in follows_words(need, HOURS)
+    assert monthly_traffic(need, "read", HOURS).size_bytes == 5 * 10**9 * 730 * 3600
+    assert monthly_traffic(need, "write", HOURS).size_bytes == 0
+    assert "13,140 TB read a month follow from 5 GB/s all the time; state `monthly.read`" in derived_traffic_text(
+        need, HOURS
+    )
     half = ask(read="5GB/s", duty="50%")
-    assert moved(half, "read", HOURS).moved == 5 * 10**9 * 365 * 3600
+    assert monthly_traffic(half, "read", HOURS).size_bytes == 5 * 10**9 * 365 * 3600
     stated = ask(read="5GB/s", monthly={"read": "1TB"})
-    assert (moved(stated, "read", HOURS).moved, follows_words(stated, HOURS)) == (10**12, "")
+    assert (monthly_traffic(stated, "read", HOURS).size_bytes, derived_traffic_text(stated, HOURS)) == (10**12, "")
     one = ask(read="5GB/s", write="1GB/s", monthly={"written": "1TB"})
-    assert (moved(one, "read", HOURS).moved, moved(one, "write", HOURS).moved) == (13_140 * 10**12, 10**12)
+    assert (monthly_traffic(one, "read", HOURS).size_bytes, monthly_traffic(one, "write", HOURS).size_bytes) == (
+        13_140 * 10**12,
+        10**12,
+    )
 
 
 def test_operations_of_tables_and_objects_follow_from_the_rates():
@@ -283,7 +288,7 @@ def test_hard_disks_of_lustre_are_not_for_random_access():
     need = read_need("11", budget=None, profile={"pattern": "random"}, candidates=["fsx-lustre-hdd"])
     fails = advise(need, load_book("aws-us-east-1")).rejected[0].fails
     assert "volume_types" in {check.rule for check in fails}
-    streams = advise(need.model_copy(update={"profile": Profile()}), load_book("aws-us-east-1"))
+    streams = advise(need.model_copy(update={"profile": AccessProfile()}), load_book("aws-us-east-1"))
     assert "volume_types" not in str(streams.rejected)
 
 

@@ -6,12 +6,12 @@ import pytest
 from advise_tools import NEEDS, advised, read_need
 from outlook_tools import KINDS, Looked, anew, at_size, looked_at, near, scaled
 
-from assay.model.money.advice_picture import Assumption, Curves, End
-from assay.model.money.amount import share
+from assay.model.money.advice_picture import Assumption, CostCurves, RangeEnd
+from assay.model.money.amount import parse_share
 from assay.money.advice.outlook import again as again_module
 from assay.money.advice.outlook.again import MOST_DESIGNS
-from assay.money.advice.outlook.curves import FACTORS, HALVINGS, Sweep
-from assay.money.advice.outlook.picture import changes_words, picture
+from assay.money.advice.outlook.curves import FACTORS, HALVINGS, NeedSweep
+from assay.money.advice.outlook.picture import change_texts, picture
 from assay.money.books.books import load_book
 
 NAMES = ("01", "02", "05", "07", "08", "09", "12")
@@ -23,7 +23,7 @@ def looked(request: pytest.FixtureRequest) -> Looked:
     return looked_at(request.param)
 
 
-def curves_of(looked: Looked) -> list[Curves]:
+def curves_of(looked: Looked) -> list[CostCurves]:
     found = looked.picture
     return [curves for curves in (found.capacity, found.rate) if curves is not None]
 
@@ -94,8 +94,8 @@ def test_between_crossings_the_cheapest_point_is_of_the_design_that_is_said(look
 )
 def test_where_two_cost_the_same_nothing_is_said_to_cost_less(now: str, said: str) -> None:
     again = looked_at("09").again
-    sweep = Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, again.need.capacity)
-    assert sweep.words(3e12, 3.09e12, "a", "b", Decimal(24192), Decimal(now)) == said
+    sweep = NeedSweep(again, "capacity", (), lambda size: {"capacity": round(size)}, again.need.capacity)
+    assert sweep.crossing_text(3e12, 3.09e12, "a", "b", Decimal(24192), Decimal(now)) == said
 
 
 def test_there_are_crossings_of_each_kind() -> None:
@@ -106,12 +106,12 @@ def test_there_are_crossings_of_each_kind() -> None:
     assert any(crossing.after is None and "none of these designs" in crossing.text for crossing in found)
 
 
-def ends(looked: Looked, name: str) -> tuple[Assumption | None, list[End]]:
+def ends(looked: Looked, name: str) -> tuple[Assumption | None, list[RangeEnd]]:
     each = next((each for each in looked.picture.tornado if each.name == name), None)
     return each, [] if each is None else [end for end in (each.low, each.high) if end is not None]
 
 
-def as_answered(looked: Looked, end: End, design: str | None, month: Decimal | None) -> None:
+def as_answered(looked: Looked, end: RangeEnd, design: str | None, month: Decimal | None) -> None:
     """The end says what advice says: the choice, its cost, and by how much the best of the others is dearer."""
     assert end.choice == design
     if design == looked.best:
@@ -126,8 +126,8 @@ def test_each_end_of_an_assumption_is_what_advice_says_then(name: str) -> None:
     need, compared = looked.again.need, 0
     for assumption, key, parse in (
         ("months", "months", lambda text: int(text.split()[0])),
-        ("time that it is on", "duty", share),
-        ("growth of size and rates", "growth", share),
+        ("time that it is on", "duty", parse_share),
+        ("growth of size and rates", "growth", parse_share),
         ("clients", "clients", lambda text: int(text.replace(",", ""))),
     ):
         each, there = ends(looked, assumption)
@@ -249,7 +249,7 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     book = load_book("book.yaml", NEEDS)
     advice = advised(need, (book,), ())
     calls: list[str] = []
-    asked = again_module.try_design
+    asked = again_module.build_variants
     monkeypatch.setattr(again_module, "try_design", lambda *args: calls.append(args[5]) or asked(*args))
     found = picture(advice, book, (), NEEDS)
     assert found is not None and len(found.designs) == MOST_DESIGNS
@@ -258,16 +258,16 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     sizes = 1 + 2 * (len(FACTORS) - 1) + 1
     assert len(calls) <= MOST_DESIGNS * (sizes + HALVINGS * crossings)
     calls.clear()
-    again = again_module.Again(advice, book, (), NEEDS)
-    assert again.here and len(calls) == MOST_DESIGNS
-    again.judged(need.model_copy(update={"clients": 20}))
-    again.billed(need.model_copy(update={"months": 10}))
+    again = again_module.Reassessment(advice, book, (), NEEDS)
+    assert again.base_answer and len(calls) == MOST_DESIGNS
+    again.rechecked(need.model_copy(update={"clients": 20}))
+    again.rebilled(need.model_copy(update={"months": 10}))
     again.repriced(Decimal("1.2"), lambda row: row[1] == "instance")
     assert len(calls) == MOST_DESIGNS
 
 
 def test_words_say_each_crossing_and_the_largest_assumptions(looked: Looked) -> None:
-    lines = list(changes_words(looked.picture))
+    lines = list(change_texts(looked.picture))
     for curves in curves_of(looked):
         for crossing in curves.crossings:
             assert any(crossing.text in line for line in lines)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.model.money.need import Candidate, Need
-from assay.model.money.price import Book
+from assay.model.money.need import CandidateDesign, Need
+from assay.model.money.price import PriceBook
 from assay.money.advice import sizes
 from assay.money.advice.advise import advise
-from assay.money.advice.candidates import key_of, try_design
+from assay.money.advice.candidates import build_variants, design_key
 from assay.money.advice.market import market_of
-from assay.money.advice.pareto import front
+from assay.money.advice.pareto import pareto_front
 from assay.money.cost.cost import break_even_duty
 from assay.money.cost.designs import load_template
 
@@ -26,7 +26,7 @@ POINTS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=25
 @given(POINTS)
 def test_the_front_is_what_nothing_beats(points):
     named = [(Decimal(cost), float(rate), place) for place, (cost, rate) in enumerate(points)]
-    kept = front(named)
+    kept = pareto_front(named)
 
     def beaten(place):
         cost, rate = points[place]
@@ -57,7 +57,7 @@ def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypat
 def test_a_design_is_tried_in_the_size_that_the_need_asks_for(terabytes, name):
     need = Need(need="x", access="file", capacity=terabytes * 10**12, book="book.yaml")
     market = market_of(need, [book_of(need)])
-    tried = try_design(Candidate(design=name), need, market, market.sold[0])
+    tried = build_variants(CandidateDesign(design=name), need, market, market.sold[0])
     enough = [item.limits.usable for item in tried.variants if item.limits.usable >= need.capacity]
     if name == "nfs-volumes" and not enough:
         # One server takes 8 volumes of 16 TiB at most.
@@ -71,7 +71,7 @@ def test_variants_are_the_same_however_they_are_written():
     template = load_template("nfs-volumes")
 
     def key(**values):
-        return key_of(template.build(values))
+        return design_key(template.build(values))
 
     assert key(capacity="5TB") == key(capacity="5000GB", volume="gp3")
     assert key(capacity="5TB") != key(capacity="5TiB")
@@ -116,7 +116,7 @@ def test_of_several_numbers_of_clients_the_nearest_counts():
         book = book_of(read_need("03")).model_dump()
         row = {"dimension": "instance", "item": "m6a.xlarge", "price": 0.17, "unit": "hour", "source": "test"}
         need = read_need("03", candidates=[candidate], write="1GB/s", read=None, clients=clients)
-        found = advise(need, Book.model_validate({**book, "rows": [*book["rows"], row]}), known)
+        found = advise(need, PriceBook.model_validate({**book, "rows": [*book["rows"], row]}), known)
         item = next(o for o in (*found.options, *found.unproven) if "servers=2" in o.label)
         return next(figure.value for figure in item.figures if figure.metric == "write")
 
@@ -221,7 +221,7 @@ def with_price(book, item, factor):
     for row in data["rows"]:
         if row["item"] == item and row["price"] is not None:
             row["price"] *= factor
-    return Book.model_validate(data)
+    return PriceBook.model_validate(data)
 
 
 OLD_NFS = {
@@ -262,7 +262,7 @@ def test_duty_changes_are_what_happens_at_another_duty():
 def test_duty_where_reserved_and_on_demand_meet_is_the_break_even():
     need = read_need("07")
     market = market_of(need, [book_of(need)])
-    tried = try_design(need.candidates[0], need, market, market.sold[0])
+    tried = build_variants(need.candidates[0], need, market, market.sold[0])
     offers = {offer.term: offer.cost for offer in tried.variants[1].offers}
     (change,) = [item for item in advice_on("07").changes if item.kind == "duty"]
     meeting = break_even_duty(offers["on-demand"], offers["reserved-3y"]).duty

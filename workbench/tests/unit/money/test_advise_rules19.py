@@ -7,18 +7,18 @@ import pytest
 from advise_tools import NEEDS, advice_on, best, book_of, measured, read_need, reason
 from run_tools import assay
 
-from assay.model.money.need import Candidate, Need
-from assay.model.money.price import Book
+from assay.model.money.need import CandidateDesign, Need
+from assay.model.money.price import PriceBook
 from assay.money.advice.advise import advise
-from assay.money.advice.candidates import key_of, try_design
+from assay.money.advice.candidates import build_variants, design_key
 from assay.money.advice.caps import CLIENT_READ, CLIENT_WRITE, parallel_clients
 from assay.money.advice.checks import assess
 from assay.money.advice.conditions import small_objects
-from assay.money.advice.disputed import disputes
-from assay.money.advice.found import by_variant
+from assay.money.advice.disputed import contradictions
+from assay.money.advice.found import index_evidence
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.market import market_of
-from assay.money.advice.published import published
+from assay.money.advice.published import published_evidence
 from assay.money.advice.warnings import old_share
 from assay.money.advice.words import percent
 from assay.money.books.books import load_book
@@ -48,7 +48,7 @@ def checks(advice, requirement):
 
 
 def _shipped():
-    found, strange = by_variant(published())
+    found, strange = index_evidence(published_evidence())
     assert not strange, "each shipped figure is of a design that this catalogue can build"
     return found
 
@@ -56,20 +56,22 @@ def _shipped():
 def _variant(item, need):
     """What was measured, as advice builds and prices it."""
     candidate = {"design": item.chosen.design, "set": item.chosen.set}
-    (variant,) = [each for each in _tried(need, candidate) if key_of(each.design) == _key(item)]
+    (variant,) = [each for each in _tried(need, candidate) if design_key(each.design) == _key(item)]
     return variant
 
 
 def _key(item):
-    return key_of(load_template(item.chosen.design).build(item.chosen.set))
+    return design_key(load_template(item.chosen.design).build(item.chosen.set))
 
 
 def _tried(need, candidate):
     market = market_of(need, [load_book("aws-eu-west-1-2016")])
-    return try_design(Candidate.model_validate(candidate), need, market, market.sold[0]).variants
+    return build_variants(CandidateDesign.model_validate(candidate), need, market, market.sold[0]).variants
 
 
-@pytest.mark.parametrize("item", published(), ids=lambda item: f"{item.chosen.label} {item.metric} {item.clients}")
+@pytest.mark.parametrize(
+    "item", published_evidence(), ids=lambda item: f"{item.chosen.label} {item.metric} {item.clients}"
+)
 def test_where_shipped_evidence_exceeds_a_shipped_limit_the_text_says_which_source_says_what(item):
     need = Need.model_validate(
         {
@@ -84,7 +86,7 @@ def test_where_shipped_evidence_exceeds_a_shipped_limit_the_text_says_which_sour
     variant = _variant(item, need)
     known = assess(variant, need, _shipped()).figures[item.metric]
     assert (known.basis, known.value) == ("measured", item.measured.value), "evidence goes before all else"
-    below = [layer for layer in variant.limits.layers if (layer.keeps(item.metric) or 1e99) < item.measured.value]
+    below = [layer for layer in variant.limits.layers if (layer.sustained(item.metric) or 1e99) < item.measured.value]
     for layer in below:
         assert item.source in known.how and layer.layer in known.how and layer.source in known.how
     if not below:
@@ -95,7 +97,7 @@ def test_where_shipped_evidence_exceeds_a_shipped_limit_the_text_says_which_sour
 
 
 def test_the_contradictions_are_these_four_layers():
-    text = {key: found.text for key, found in disputes().items()}
+    text = {key: found.text for key, found in contradictions().items()}
     assert set(text) == {
         ("network of c3.8xlarge", "read"),
         ("network of c3.8xlarge", "write"),
@@ -107,7 +109,7 @@ def test_the_contradictions_are_these_four_layers():
         in text["network of c3.8xlarge", "read"]
         and "is 5 GB/s" in text["network of c3.8xlarge", "read"]
     )
-    assert disputes()["network of c3.8xlarge", "read"].factor == pytest.approx(7646 / 5000)
+    assert contradictions()["network of c3.8xlarge", "read"].factor == pytest.approx(7646 / 5000)
 
 
 def test_a_limit_that_evidence_contradicts_excludes_nothing_alone():
@@ -191,7 +193,7 @@ def own(tmp_path, text=OWN_NFS, **changes):
         **changes,
     }
     book = load_book("book.yaml", tmp_path)
-    return advise(Need.model_validate(wanted), book, published(), tmp_path)
+    return advise(Need.model_validate(wanted), book, published_evidence(), tmp_path)
 
 
 def test_a_stated_rate_goes_before_the_rule_of_2016(tmp_path):
@@ -377,9 +379,9 @@ def test_spot_is_for_scratch_and_not_for_data_that_persist():
     data = book_of(read_need("07")).model_dump()
 
     def ask(interruptions, **changes):
-        book = Book.model_validate({**data, "rows": [*data["rows"], {**row, "interruptions": interruptions}]})
+        book = PriceBook.model_validate({**data, "rows": [*data["rows"], {**row, "interruptions": interruptions}]})
         wanted = {"capacity": "5TB", "read": "100MB/s", "write": "100MB/s", "months": 1, "term": "spot"}
-        return advise(read_need("07", **{**wanted, **changes}), book, published())
+        return advise(read_need("07", **{**wanted, **changes}), book, published_evidence())
 
     scratch = ask("10%")
     assert scratch.result == "recommended" and best(scratch).price.term == "spot"
@@ -428,7 +430,7 @@ def test_provisioned_iops_of_2012():
 
     def ask(date=None):
         dated = [row if date is None else {**row, "date": date} for row in rows]
-        book = Book.model_validate({**data, "date": date or data["date"], "rows": [*data["rows"], *dated]})
+        book = PriceBook.model_validate({**data, "date": date or data["date"], "rows": [*data["rows"], *dated]})
         wanted = {"capacity": "200GB", "read_iops": "2000/s", "write_iops": "2000/s"}
         return advise(read_need("02", candidates=[{"design": "direct-volumes", "set": io1}], **wanted), book)
 
@@ -460,7 +462,7 @@ def test_the_share_of_old_rows_counts_what_they_cost():
     today = dt.date(2026, 11, 26)
     variant = next(
         each
-        for each in _priced(Book.model_validate({**data, "date": dt.date(2020, 6, 18)}), need)
+        for each in _priced(PriceBook.model_validate({**data, "date": dt.date(2020, 6, 18)}), need)
         if each.label == best(found).label
     )
     share, oldest = old_share(variant.best.cost, 12, today)
@@ -471,7 +473,7 @@ def test_the_share_of_old_rows_counts_what_they_cost():
 
 def _priced(book, need):
     market = market_of(need, [book])
-    return try_design(Candidate(design="nfs-gp3"), need, market, market.sold[0]).variants
+    return build_variants(CandidateDesign(design="nfs-gp3"), need, market, market.sold[0]).variants
 
 
 def written(tmp_path, name, *arguments, expect=0, **changes):

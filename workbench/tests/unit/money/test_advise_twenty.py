@@ -17,7 +17,7 @@ import second_opinion
 from advise_tools import NEEDS, best
 from twenty_tools import NUMBERS, OTHERWISE, REASONS, among, given, standing, told
 
-from assay.model.money.advice import Option
+from assay.model.money.advice import AdviceOption
 
 SUPPORT = Path(second_opinion.__file__).parent
 CENT = Decimal("0.01")
@@ -25,7 +25,7 @@ OTHERS = [(number, place) for number in NUMBERS for place in range(len(second_op
 STATED = re.compile(r"^# (Expected|Runner-up): (?P<design>[a-z0-9-]+)(, (?P<cost>[0-9,.]+) (USD|EUR) a month)?$", re.M)
 
 
-def priced(number: str, found: second_opinion.Candidate) -> Option:
+def priced(number: str, found: second_opinion.Candidate) -> AdviceOption:
     """That candidate alone, as Assay prices it, whether it does or not."""
     term = {"term": found.term} if found.term else {}
     answer = given(number, candidates=[{"design": found.design, "set": found.settings}], **term)

@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 from advise_tools import NEEDS
 
-from assay.model.money.advice import Advice, Option
+from assay.model.money.advice import Advice, AdviceOption
 from assay.model.money.need import Need
-from assay.model.money.price import Book
+from assay.model.money.price import PriceBook
 from assay.money.advice.advise import advise
-from assay.money.advice.outlook.again import Again
+from assay.money.advice.outlook.again import Reassessment
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill
@@ -19,15 +19,15 @@ CENT = Decimal("0.01")
 GIB = Decimal(2**30)
 
 
-def advised(design: str, books: str | Book = "aws-us-east-1", **asked: object) -> Advice:
+def advised(design: str, books: str | PriceBook = "aws-us-east-1", **asked: object) -> Advice:
     """Advice on a need of which one design is the only candidate."""
     chosen = asked.pop("set", {})
     written = {"need": "x", "access": "file", "capacity": "40TB", "months": 1, **asked}
     need = Need.model_validate({**written, "candidates": [{"design": design, "set": chosen}]})
-    return advise(need, [books] if isinstance(books, Book) else [load_book(name, NEEDS) for name in books.split()])
+    return advise(need, [books] if isinstance(books, PriceBook) else [load_book(name, NEEDS) for name in books.split()])
 
 
-def option(*args: object, **asked: object) -> Option:
+def option(*args: object, **asked: object) -> AdviceOption:
     """The cheapest of it, whether it meets the need or not."""
     answer = advised(*args, **asked)
     found = [*answer.options, *answer.unproven, *(item.closest for item in answer.rejected if item.closest)]
@@ -86,13 +86,13 @@ def test_versions_in_a_bucket_cost_as_much_as_the_rest():
     assert one.price.month.quantize(CENT) == Decimal("1071.02")
 
 
-def server(**row: object) -> Book:
+def server(**row: object) -> PriceBook:
     """A server at 1.00 an hour, or on another term, and volumes at 0.10 a GB; a month has 730 hours."""
     machine = {"dimension": "instance", "item": "m5.4xlarge", "unit": "hour", "source": "test"}
     volume = {"dimension": "volume-capacity", "item": "gp3", "price": 0.1, "unit": "GB-month", "source": "test"}
     about = {"book": "terms", "provider": "aws", "region": "us-east-1", "date": "2026-11-01", "historic": True}
     rows = [machine | {"price": 1}, machine | row, volume]
-    return Book.model_validate({**about, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": rows})
+    return PriceBook.model_validate({**about, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": rows})
 
 
 HOME = {"capacity": "10TB", "set": {"instance": "m5.4xlarge", "volume": "gp3", "capacity": "10TB"}}
@@ -136,7 +136,7 @@ def test_what_is_paid_is_not_what_is_owed():
     """After one month 100 + 73.00 + 1,000.00 are paid, as `assay price` says."""
     bill = make_bill(load_template("nfs-volumes").build(HOME["set"]))
     cost = price_bill(bill, server(**PARTLY), "reserved-1y")
-    assert (cost.paid(1), cost.owed(1)) == (Decimal(1173), Decimal(1976))
+    assert (cost.paid_after(1), cost.committed_cost(1)) == (Decimal(1173), Decimal(1976))
 
 
 def test_the_parts_of_a_price_are_all_that_is_owed():
@@ -145,17 +145,17 @@ def test_the_parts_of_a_price_are_all_that_is_owed():
     answer = advised("nfs-volumes", book, term="reserved-1y", months=1, budget="2100 USD/month", **HOME)
     (found,) = [item for item in answer.changes if item.text.startswith("if instance m5.4xlarge (reserved-1y) cost")]
     assert found.at == Decimal("1.2") and "2,171.20 USD a month" in found.text
-    again = Again(answer, book)
-    parts = again.parts(again.here["nfs-volumes"].variant)
+    again = Reassessment(answer, book)
+    parts = again.parts(again.base_answer["nfs-volumes"].variant)
     assert [paid for paid, _ in parts.values()] == [Decimal(976), Decimal(1000)]
 
 
-def book_of(provider: str, *rows: tuple[str, str, object, str]) -> Book:
+def book_of(provider: str, *rows: tuple[str, str, object, str]) -> PriceBook:
     """Plain prices: dimension, item, price and unit."""
     about = {"book": f"plain-{provider}", "provider": provider, "region": "here", "date": "2026-11-01"}
     keys = ("dimension", "item", "price", "unit")
     named = [{**dict(zip(keys, row, strict=True)), "source": "test"} for row in rows]
-    return Book.model_validate(
+    return PriceBook.model_validate(
         {**about, "historic": True, "currency": "USD", "hours_per_month": 730, "about": "test", "rows": named}
     )
 
@@ -204,7 +204,7 @@ def test_what_is_bought_may_never_pay():
     assert "never costs less in all" in text
 
 
-def colder(design: str, book: str, **asked: object) -> tuple[Option, list[str]]:
+def colder(design: str, book: str, **asked: object) -> tuple[AdviceOption, list[str]]:
     """A bucket of 100 TB with 80 % in a colder class, to which 10 TB are written in a month, in objects of 1 MB."""
     written = {"access": "object", "capacity": "100TB", "active": "20%", "profile": {"record": "1MB"}, **asked}
     answer = advised(design, book, **{"monthly": {"read": "0B", "written": "10TB"}, **written})

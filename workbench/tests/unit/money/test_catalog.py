@@ -11,14 +11,14 @@ from assay.model.base import AssayError
 from assay.model.money.catalog import (
     CreditVolume,
     Instance,
-    LocalDisks,
+    InstanceDisks,
     LustreType,
     ProvisionedVolume,
     VolumeLimits,
     VolumeType,
     efs_bursting,
     filesystem_limits,
-    fsx_lustre,
+    fsx_lustre_rate,
     volume_limits,
 )
 from assay.money.cost.catalog import catalog
@@ -193,7 +193,7 @@ def test_provisioned_efs_has_the_larger_of_what_is_bought_and_what_is_stored() -
 
 @pytest.mark.parametrize(("gib", "mb_per_s"), [(1200, 234.375), (24_000, 4687.5)])
 def test_lustre_has_the_throughput_of_the_paper(gib: int, mb_per_s: float) -> None:
-    assert fsx_lustre(gib * GIB, 200) == mb_per_s * 1e6
+    assert fsx_lustre_rate(gib * GIB, 200) == mb_per_s * 1e6
     found = filesystem_limits(catalog().filesystem("fsx-lustre-persistent-200"), gib * GIB)
     assert found.read_baseline == found.write_baseline == mb_per_s * 1e6
     assert found.read_burst == pytest.approx(gib / 1024 * 1300e6)
@@ -223,8 +223,8 @@ def test_the_next_capacity_holds_what_is_wanted_and_can_be_had(name: str, size: 
     assert isinstance(kind, LustreType)
     found = kind.capacity_for(size)
     assert found >= size
-    assert kind.fits(found)
-    assert not any(size <= each < found and kind.fits(each) for each in (*kind.capacities, found - kind.step))
+    assert kind.has_capacity(found)
+    assert not any(size <= each < found and kind.has_capacity(each) for each in (*kind.capacities, found - kind.step))
 
 
 # What holds of all.
@@ -295,7 +295,7 @@ def test_instances_have_what_the_papers_print() -> None:
     for name, (vcpus, memory, disks) in printed.items():
         found = catalog().instance(name)
         assert (found.vcpus, found.memory / GIB) == (vcpus, memory)
-        assert found.disks == (LocalDisks(count=disks, size=2 * 10**12, kind="hdd"),)
+        assert found.disks == (InstanceDisks(count=disks, size=2 * 10**12, kind="hdd"),)
         assert found.disk_bytes == disks * 2 * 10**12
     assert catalog().instance("d2.8xlarge").network_baseline == 10e9 / 8
 
@@ -310,7 +310,7 @@ def test_a_burst_of_an_instance_is_stated_with_its_length() -> None:
 
 def test_several_network_cards_add_up_and_disks_have_their_kind() -> None:
     assert catalog().instance("p4d.24xlarge").network_baseline == 400e9 / 8
-    assert catalog().instance("i3en.24xlarge").disks == (LocalDisks(count=8, size=7500 * 10**9, kind="nvme"),)
+    assert catalog().instance("i3en.24xlarge").disks == (InstanceDisks(count=8, size=7500 * 10**9, kind="nvme"),)
     assert catalog().instance("i2.8xlarge").disks[0].kind == "ssd"
     assert catalog().instance("d3.xlarge").disks[0].kind == "hdd"
 

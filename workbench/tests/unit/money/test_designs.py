@@ -10,7 +10,7 @@ import pytest
 from assay.model.base import AssayError
 from assay.model.money.catalog import EfsType
 from assay.model.money.design import DURABILITIES
-from assay.model.money.price import Bill, Book
+from assay.model.money.price import Bill, PriceBook
 from assay.model.money.use import Use
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
@@ -109,7 +109,7 @@ def test_every_design_has_a_price_in_its_book(name: str, tmp_path: Path) -> None
         known = {row.key for row in load_book(str(own)).rows}
         rows = (*load_book(str(own)).rows, *(row for row in load_book("own-2026").rows if row.key not in known))
         book = book.model_copy(update={"rows": rows})
-        book = Book.model_validate(book.model_dump())
+        book = PriceBook.model_validate(book.model_dump())
     cost = price_bill(make_bill(design), book)
     assert cost.month > 0
     assert cost.year == 12 * cost.month
@@ -166,7 +166,7 @@ def test_direct_disks_are_not_bound_by_the_network() -> None:
 def test_an_array_is_bound_by_its_link_until_there_are_enough_lines() -> None:
     template = load_template("array-leased-link")
     one, four = (design_limits(template.build({"links": count})) for count in (1, 4))
-    binding = one.binding("read")
+    binding = one.binding_layer("read")
     assert binding is not None and binding.layer == "leased link"
     assert one.sustained("read") == 1.25e9
     assert four.sustained("read") == 5e9
@@ -177,7 +177,7 @@ def test_own_hardware_is_paid_once_and_spread_over_its_years() -> None:
     design = load_template("aoe-rack").build({"servers": 2, "years": 4})
     cost = price_bill(make_bill(design), load_book("own-hardware-2007"))
     whole = 2 * 1500 + 1899 + 2 * Decimal("16.83")
-    assert cost.paid(1) == cost.paid(48) == whole
+    assert cost.paid_after(1) == cost.paid_after(48) == whole
     assert cost.month == pytest.approx(whole / 48)
     limits = design_limits(design)
     assert (limits.sustained("read"), limits.sustained("write")) == (250e6, 125e6)

@@ -14,7 +14,7 @@ import pytest
 from assay.model.base import AssayError
 from assay.model.money.catalog import ManagedType
 from assay.model.money.design import Design
-from assay.model.money.price import Book
+from assay.model.money.price import PriceBook
 from assay.model.money.use import Use
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
@@ -40,7 +40,7 @@ LACKS = {
 
 
 @pytest.fixture(scope="module")
-def book() -> Book:
+def book() -> PriceBook:
     """Of us-east-1."""
     return BOOKS["aws-us-east-1"]
 
@@ -51,7 +51,7 @@ def built(name: str, **values: Any) -> tuple[Design, Limits]:
     return design, design_limits(design)
 
 
-def month(design: Design, book: Book, use: Use = Use()) -> Decimal:  # noqa: B008
+def month(design: Design, book: PriceBook, use: Use = Use()) -> Decimal:  # noqa: B008
     """Its price of a month."""
     return price_bill(make_bill(design, use), book).month
 
@@ -59,7 +59,7 @@ def month(design: Design, book: Book, use: Use = Use()) -> Decimal:  # noqa: B00
 # FSx for OpenZFS: performance-ssd.html, and $0.09 a GB, $0.26 a MiB/s, $0.006 an IOPS above 3 for each GB.
 
 
-def test_openzfs_costs_its_size_its_throughput_and_the_iops_above_those_included(book: Book) -> None:
+def test_openzfs_costs_its_size_its_throughput_and_the_iops_above_those_included(book: PriceBook) -> None:
     design, limits = built("fsx-openzfs", capacity="10TiB", throughput="1280MiB/s", iops=40_000)
     # 10,240 GiB x 0.09 = 921.60; 1,280 x 0.26 = 332.80; (40,000 - 3 x 10,240 = 9,280) x 0.006 = 55.68
     assert month(design, book) == Decimal("1310.08")
@@ -69,7 +69,7 @@ def test_openzfs_costs_its_size_its_throughput_and_the_iops_above_those_included
     assert limits.burst("read") == (2560 * MIB, None)
 
 
-def test_openzfs_with_a_second_server_costs_twice_its_throughput(book: Book) -> None:
+def test_openzfs_with_a_second_server_costs_twice_its_throughput(book: PriceBook) -> None:
     one, two = (f"fsx-openzfs-single-az{ha}-1" for ha in ("", "-ha"))
     prices = [
         month(built("fsx-openzfs-small", type=each, capacity="1TiB", throughput="128MiB/s")[0], book)
@@ -79,7 +79,7 @@ def test_openzfs_with_a_second_server_costs_twice_its_throughput(book: Book) -> 
     assert prices == [Decimal("125.44"), Decimal("158.72")]
 
 
-def test_openzfs_in_two_zones_writes_less_than_it_reads_at_its_fastest(book: Book) -> None:
+def test_openzfs_in_two_zones_writes_less_than_it_reads_at_its_fastest(book: PriceBook) -> None:
     design, limits = built("fsx-openzfs-multi-az", capacity="10TiB", throughput="10240MiB/s")
     # 10,240 x 0.18 = 1,843.20; 10,240 x 0.87 = 8,908.80
     assert month(design, book) == Decimal("10752.00")
@@ -88,7 +88,7 @@ def test_openzfs_in_two_zones_writes_less_than_it_reads_at_its_fastest(book: Boo
 
 
 @pytest.mark.parametrize(("bought", "written"), [(2560, 1920), (3840, 2880), (5120, 3200), (10240, 3200)])
-def test_tiered_openzfs_writes_three_quarters_and_has_no_price(bought: int, written: int, book: Book) -> None:
+def test_tiered_openzfs_writes_three_quarters_and_has_no_price(bought: int, written: int, book: PriceBook) -> None:
     """performance-intelligent-tiering.html: 75 % up to 3,840 MBps, and 3,200 above."""
     service = {"kind": "managed", "type": "fsx-openzfs-intelligent-tiering", "capacity": "10TiB"}
     data = load_template("fsx-openzfs-multi-az").source.data
@@ -104,7 +104,7 @@ def test_tiered_openzfs_writes_three_quarters_and_has_no_price(bought: int, writ
 # FSx for NetApp ONTAP: $0.125 a GB of SSD, $0.0219 of the pool, $0.72 a MiB/s; twice that in two zones, but for 1.20.
 
 
-def test_ontap_puts_what_is_seldom_read_in_the_pool(book: Book) -> None:
+def test_ontap_puts_what_is_seldom_read_in_the_pool(book: PriceBook) -> None:
     design, limits = built("fsx-ontap", capacity="10TiB", throughput="512MiB/s", infrequent="80%")
     # 2,048 x 0.125 = 256.00; 8,192 x 0.0219 = 179.4048; 512 x 0.72 = 368.64
     assert month(design, book) == Decimal("804.0448")
@@ -112,13 +112,13 @@ def test_ontap_puts_what_is_seldom_read_in_the_pool(book: Book) -> None:
     assert limits.usable == 10 * TIB
 
 
-def test_ontap_in_two_zones(book: Book) -> None:
+def test_ontap_in_two_zones(book: PriceBook) -> None:
     design, _ = built("fsx-ontap-multi-az", capacity="10TiB", throughput="256MiB/s", iops=40_720)
     # 10,240 x 0.25 = 2,560; 256 x 1.20 = 307.20; (40,720 - 30,720) x 0.034 = 340
     assert month(design, book) == Decimal("3207.20")
 
 
-def test_ontap_of_the_second_generation(book: Book) -> None:
+def test_ontap_of_the_second_generation(book: PriceBook) -> None:
     design, limits = built("fsx-ontap-2-multi-az", capacity="24TiB", throughput="1536MiB/s")
     # 24,576 x 0.25 = 6,144; 1,536 x 2.50 = 3,840
     assert month(design, book) == 9984
@@ -129,14 +129,14 @@ def test_ontap_of_the_second_generation(book: Book) -> None:
 # FSx for Windows File Server: WindowsGuide, performance.html.
 
 
-def test_windows_on_ssd_in_one_zone_and_in_two(book: Book) -> None:
+def test_windows_on_ssd_in_one_zone_and_in_two(book: PriceBook) -> None:
     values = {"capacity": "5TiB", "throughput": "128MiB/s"}
     # 5,120 x 0.13 = 665.60 + 128 x 2.20 = 281.60; 5,120 x 0.23 = 1,177.60 + 128 x 4.50 = 576.00
     assert month(built("fsx-windows", **values)[0], book) == Decimal("947.20")
     assert month(built("fsx-windows-multi-az", **values)[0], book) == Decimal("1753.60")
 
 
-def test_windows_on_hard_disks_as_the_example_of_aws_has_it(book: Book) -> None:
+def test_windows_on_hard_disks_as_the_example_of_aws_has_it(book: PriceBook) -> None:
     """2 TiB keep 24 MBps and burst to 160; a bucket of 1 TiB for each TiB lasts 2^20 MiB / (80 - 12) MiB/s."""
     design, limits = built("fsx-windows-hdd", capacity="2TiB")
     assert limits.sustained("read") == limits.sustained("write") == 24 * MIB
@@ -155,7 +155,7 @@ def test_no_server_of_hard_disks_is_faster_than_what_was_bought() -> None:
 # FSx for Lustre with EFA, and tiered.
 
 
-def test_lustre_with_efa_is_as_large_as_its_servers(book: Book) -> None:
+def test_lustre_with_efa_is_as_large_as_its_servers(book: PriceBook) -> None:
     design, limits = built("fsx-lustre-efa", type="fsx-lustre-efa-1000", capacity="9600GiB")
     # 9,600 / 1,024 x 1,000 MB/s; 9,600 x 0.60
     assert limits.sustained("read") == 9375 * MB
@@ -164,7 +164,7 @@ def test_lustre_with_efa_is_as_large_as_its_servers(book: Book) -> None:
         built("fsx-lustre-efa", type="fsx-lustre-efa-1000", capacity="2400GiB")
 
 
-def test_tiered_lustre_pays_for_tiers_throughput_and_requests(book: Book) -> None:
+def test_tiered_lustre_pays_for_tiers_throughput_and_requests(book: PriceBook) -> None:
     design, limits = built("fsx-lustre-intelligent-tiering", stored="100TiB", infrequent="70%")
     # 30,720 x 0.023 = 706.56; 71,680 x 0.0125 = 896.00; 4,000 MB/s x 0.52 = 2,080; watching 102,400 x 0.0006 = 61.44
     assert month(design, book) == Decimal("3744.00")
@@ -176,7 +176,7 @@ def test_tiered_lustre_pays_for_tiers_throughput_and_requests(book: Book) -> Non
         built("fsx-lustre-intelligent-tiering", throughput="5000MB/s")
 
 
-def test_file_cache_grows_with_its_size(book: Book) -> None:
+def test_file_cache_grows_with_its_size(book: PriceBook) -> None:
     design, limits = built("file-cache", capacity="4800GiB")
     # 4,800 x 1.33; 4,800 / 1,024 x 1,000 MB/s
     assert month(design, book) == 6384
@@ -187,7 +187,7 @@ def test_file_cache_grows_with_its_size(book: Book) -> None:
 # Buckets.
 
 
-def test_a_bucket_with_a_class_for_what_is_not_in_use(book: Book) -> None:
+def test_a_bucket_with_a_class_for_what_is_not_in_use(book: PriceBook) -> None:
     design, _ = built("s3-tiered", stored="100TiB", cold_class="s3-standard-ia", cold_share="80%")
     # 20,480 x 0.023 = 471.04; 81,920 x 0.0125 = 1,024
     assert month(design, book) == Decimal("1495.04")
@@ -196,14 +196,14 @@ def test_a_bucket_with_a_class_for_what_is_not_in_use(book: Book) -> None:
     assert month(design, book, use) == Decimal("1495.04") + Decimal("2.048")
 
 
-def test_express_pays_for_requests_and_bytes_read(book: Book) -> None:
+def test_express_pays_for_requests_and_bytes_read(book: PriceBook) -> None:
     design, _ = built("s3-express", stored="10TiB")
     # 10,240 x 0.11 = 1,126.40; 10^6 x 0.00113 / 1,000 = 1.13; 10^7 x 0.00003 / 1,000 = 0.30; 1,024 x 0.0006 = 0.6144
     use = Use(puts=Decimal(10**6), gets=Decimal(10**7), retrieved=TIB)
     assert month(design, book, use) == Decimal("1128.4444")
 
 
-def test_an_archive_charges_forty_kib_for_each_object(book: Book) -> None:
+def test_an_archive_charges_forty_kib_for_each_object(book: PriceBook) -> None:
     design, _ = built("s3-archive", stored="100TiB", **{"class": "s3-deep-archive"})
     # 102,400 x 0.00099 = 101.376; objects of 1 MiB are charged as 1,064 / 1,024 of that
     assert month(design, book) == Decimal("101.376")
@@ -223,7 +223,7 @@ def test_classes_state_when_they_are_read_and_what_they_charge_at_least(
     assert not kind.retrieval_free
 
 
-def test_hard_disks_inside_instances_bound_what_the_network_would_carry(book: Book) -> None:
+def test_hard_disks_inside_instances_bound_what_the_network_would_carry(book: PriceBook) -> None:
     # 75 Gbit/s are 9.375 GB/s; 24 disks of 13,980 GB; 2 x 6.30864 + 0.1728 an hour, for 730 hours
     design, limits = built("beegfs-dense", servers=2)
     assert limits.sustained("read") == 2 * 6.2e9

@@ -11,7 +11,7 @@ from assay.model.base import AssayError
 from assay.model.money.catalog import family_of
 from assay.model.money.entry import GIB, TIB
 from assay.model.money.managed import ManagedType
-from assay.model.money.price import Book
+from assay.model.money.price import PriceBook
 from assay.model.money.use import Use
 from assay.model.money.volumes import volume_limits
 from assay.money.books.books import book_names, load_book
@@ -30,7 +30,7 @@ WITHOUT_PRICE = {"azure-managed-lustre": "no price of a region was found, only o
 
 
 @cache
-def book_of(name: str) -> Book:
+def book_of(name: str) -> PriceBook:
     """Shipped price book, read once."""
     return load_book(name)
 

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.money.managed import CountLaw, RateLaw
 from assay.model.money.need import Need
-from assay.model.money.price import Row
+from assay.model.money.price import PriceRow
 from assay.model.units import parse_size
 from assay.money.advice.advise import advise
-from assay.money.advice.bought import sized_to
-from assay.money.advice.sizes import sized
+from assay.money.advice.bought import provision_for
+from assay.money.advice.sizes import size_for_capacity
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.catalog import catalog
@@ -42,7 +42,7 @@ def bought(name: str, capacity: str, **need: Any) -> dict[str, Any] | None:
     template = load_template(name)
     values = {key: parameter.value for key, parameter in template.parameters.items()} | {"capacity": capacity}
     wanted = Need.model_validate({"need": "test", "capacity": capacity, "months": 12, **need})
-    return sized_to(template, values, ("iops", "throughput"), wanted)
+    return provision_for(template, values, ("iops", "throughput"), wanted)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_throughput_is_bought_beyond_what_two_tib_give(
     changes: dict[str, float], wanted: float, buys: float | None
 ) -> None:
     law = RateLaw.model_validate({**RATE, **changes})
-    assert law.to_buy(2 * TIB, wanted) == buys
+    assert law.needed(2 * TIB, wanted) == buys
     assert buys is None or law.value(2 * TIB, buys) >= wanted
 
 
@@ -175,7 +175,7 @@ def test_operations_are_bought_beyond_what_ten_gib_give(
     changes: dict[str, float], wanted: float, rate: int, buys: float | None
 ) -> None:
     law = CountLaw.model_validate({**COUNT, **changes})
-    assert law.to_buy(10 * GIB, wanted, rate * MIB) == buys
+    assert law.needed(10 * GIB, wanted, rate * MIB) == buys
     assert buys is None or law.value(10 * GIB, buys, rate * MIB) >= wanted
 
 
@@ -187,11 +187,11 @@ def test_the_throughput_for_operations_is_the_least_whose_bound_lets_them_throug
 
 def test_words_say_the_bounds() -> None:
     law = RateLaw.model_validate({"per_bought": 1.0, "most_per_tib": "750MiB/s"})
-    assert law.words() == "the throughput bought, at most 750 MiB/s per TiB"
+    assert law.formula() == "the throughput bought, at most 750 MiB/s per TiB"
     count = CountLaw.model_validate({"per_bought": 1.0, "most_per_rate": 39.0625, "most": 400_000})
-    assert count.words() == "the IOPS bought, at most 400,000, at most 39.0625 per MiB/s bought"
+    assert count.formula() == "the IOPS bought, at most 400,000, at most 39.0625 per MiB/s bought"
     steps = CountLaw.model_validate({"per_bought": 1.0, "most_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
-    assert steps.words() == "the IOPS bought, at most 2,000 with 32 MiB/s bought, to 4,000 with 64 MiB/s"
+    assert steps.formula() == "the IOPS bought, at most 2,000 with 32 MiB/s bought, to 4,000 with 64 MiB/s"
     assert (steps.bound(31 * MIB), steps.bound(50 * MIB), steps.bound(64 * MIB)) == (0, 2000, 4000)
 
 
@@ -202,10 +202,10 @@ def scratch_need(**changes: Any) -> Need:
     return Need.model_validate({**need, "clients": 4, "candidates": [server], **changes})
 
 
-def spot_row(**changes: Any) -> Row:
+def spot_row(**changes: Any) -> PriceRow:
     """A row of an instance on spot."""
     row = {"dimension": "instance", "item": "c6in.2xlarge", "unit": "hour", "price": "0.1", "term": "spot"}
-    return Row.model_validate({**row, "source": "made up for the test", **changes})
+    return PriceRow.model_validate({**row, "source": "made up for the test", **changes})
 
 
 def test_an_open_share_of_interruptions_is_for_spot_and_beside_no_other() -> None:
@@ -252,7 +252,8 @@ def test_mirrors_of_volumes_halve_what_is_stored_and_written_and_are_tried(name:
     assert volumes[1].write == (volumes[0].write or 0) / 2
     # The size that holds the data is the double.
     sizes = [
-        sized(template, {"volumes": 4, "layout": layout}, "capacity", 40 * 10**12) for layout in ("raid0", "raid10")
+        size_for_capacity(template, {"volumes": 4, "layout": layout}, "capacity", 40 * 10**12)
+        for layout in ("raid0", "raid10")
     ]
     least = [parse_size(size or "0B") for size in sizes]
     assert least[1] == 2 * least[0]

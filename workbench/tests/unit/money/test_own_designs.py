@@ -10,7 +10,7 @@ import pytest
 from assay.model.base import AssayError
 from assay.model.money.design import Design
 from assay.model.money.entry import GIB
-from assay.model.money.price import Row
+from assay.model.money.price import PriceRow
 from assay.model.money.volumes import volume_limits
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
@@ -101,10 +101,10 @@ def test_storage_networks_cost_what_the_paper_says_for_each_gb(san: str, price: 
     design = load_template("san-per-gb").build({"san": san})
     cost = price_bill(make_bill(design), load_book("own-hardware-2007"))
     assert design_limits(design).usable == 2 * 10**12
-    assert float(cost.paid(1)) == 2000 * price
+    assert float(cost.paid_after(1)) == 2000 * price
 
 
-def rows(book: str) -> dict[tuple[str, str], Row]:
+def rows(book: str) -> dict[tuple[str, str], PriceRow]:
     return {(row.dimension, row.item): row for row in load_book(book).rows}
 
 
@@ -223,7 +223,7 @@ def test_a_design_file_that_was_changed_is_read_anew(tmp_path: Path) -> None:
 def test_a_card_for_each_disk_lifts_the_rack_to_the_rate_of_its_disks() -> None:
     """AoE-2007, section 7: more cards, one for each disk; two buses of 100 MB/s bind then."""
     one, two = (design_limits(load_template("aoe-rack").build({"cards": count})) for count in (1, 2))
-    assert [limits.binding("read").layer for limits in (one, two)] == ["gigabit-card", "aoe-server"]  # type: ignore[union-attr]
+    assert [limits.binding_layer("read").layer for limits in (one, two)] == ["gigabit-card", "aoe-server"]  # type: ignore[union-attr]
     assert [limits.sustained("read") for limits in (one, two)] == [250e6, 400e6]
     assert [limits.sustained("write") for limits in (one, two)] == [125e6, 200e6]
 
@@ -240,7 +240,7 @@ def test_chassis_scale_to_what_the_paper_says() -> None:
 def test_a_gateway_is_a_limit_only_if_stated() -> None:
     template = load_template("array-leased-link")
     assert "gateway" not in {layer.layer for layer in design_limits(template.build()).layers}
-    bound = design_limits(template.build({"links": 2, "gateway": "10Gb/s"})).binding("read")
+    bound = design_limits(template.build({"links": 2, "gateway": "10Gb/s"})).binding_layer("read")
     assert bound is not None and (bound.layer, bound.read) == ("gateway", 1.25e9)
 
 

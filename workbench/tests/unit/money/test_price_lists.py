@@ -10,13 +10,13 @@ from paths import GOLDEN
 
 from assay.cli.money.prices_fetch import read_lists
 from assay.model.base import AssayError
-from assay.model.money.price import Book
-from assay.money.books.azure import AZURE_PAGES, address
-from assay.money.books.bulk import HOST, version_address
+from assay.model.money.price import PriceBook
+from assay.money.books.azure import AZURE_PAGES, list_url
+from assay.money.books.bulk import HOST, savings_table_url
 from assay.money.books.gcp import GCP_PAGES, KEY
-from assay.money.books.listed import OfferFile
-from assay.money.books.pages import decoded
-from assay.money.books.refresh import needed_files, provider_of, refresh, wanted_of
+from assay.money.books.listed import PriceListFile
+from assay.money.books.pages import decode_page
+from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
 from assay.money.books.written import book_text
 
 LISTS = GOLDEN / "price_lists"
@@ -27,14 +27,14 @@ def book(provider, region, *rows, **more):
     """A book of old prices that are all wrong."""
     head = {"book": "old", "provider": provider, "region": region, "date": "2015-01-01", "currency": "USD"}
     written = [{"price": 999, "source": "x", **row} for row in rows]
-    return Book.model_validate({**head, "hours_per_month": 730, **more, "rows": written})
+    return PriceBook.model_validate({**head, "hours_per_month": 730, **more, "rows": written})
 
 
 def renewed(old, *names, day=DAY):
     """What excerpts make of a book."""
     provider = provider_of(old)
     paths = [str(LISTS / old.provider / name) for name in names]
-    return refresh(old, read_lists(provider, paths, old, wanted_of(old), may_lack=False, seen=day), day)
+    return refresh(old, read_lists(provider, paths, old, product_filter(old), allow_missing=False, fetched_on=day), day)
 
 
 def row(dimension, item, unit, **more):
@@ -95,7 +95,7 @@ def test_s3_of_2016_has_its_traffic_in_the_same_file():
         ("transfer-region", "eu-west-1"): Decimal("0.02"),
         ("transfer-region", "us-west-2"): Decimal("0.02"),
     }
-    assert [(left.item, why) for left, why in found.left] == [("ap-south-1", "not in the file")]
+    assert [(left.item, why) for left, why in found.skipped] == [("ap-south-1", "not in the file")]
     first = found.book.rows[0]
     assert (first.sku, first.url, first.seen, str(first.date)) == ("WP9ANXZGBYYSGJEA", "", DAY, "2016-01-07")
     assert str(found.book.date) == "2015-01-01" and first.source.startswith("AWS price list of AmazonS3: ")
@@ -112,7 +112,7 @@ def test_ec2_of_2023_and_a_reservation_that_the_file_has_in_part():
     found = renewed(old, "AmazonEC2-2023-03-22-us-east-2.json")
     assert prices(found) == {("volume-capacity", "gp3", "on-demand"): Decimal("0.08")}
     # The file has the convertible offer only, and p3 with Windows only.
-    assert {left.item for left, _ in found.left} == {"m5.large", "p3.8xlarge"}
+    assert {left.item for left, _ in found.skipped} == {"m5.large", "p3.8xlarge"}
 
 
 def test_ec2_of_ireland_as_a_table():
@@ -167,7 +167,7 @@ def test_efs_and_s3_of_ireland_as_tables():
         "efs-one-zone-ia": Decimal("0.0133"),
         "s3-one-zone-ia": Decimal("0.009"),
     }
-    assert not found.left
+    assert not found.skipped
 
 
 def test_deep_archive_has_a_file_of_its_own():
@@ -180,7 +180,7 @@ def test_deep_archive_has_a_file_of_its_own():
     )
     found = renewed(old, "AmazonS3GlacierDeepArchive-2023-02-07-us-east-1.json")
     assert prices(found) == {("object-capacity", "s3-deep-archive", "on-demand"): Decimal("0.00099")}
-    assert any("/AmazonS3GlacierDeepArchive/current/us-east-1/" in address for address in needed_files(old))
+    assert any("/AmazonS3GlacierDeepArchive/current/us-east-1/" in address for address in needed_urls(old))
 
 
 def test_file_systems_by_zone():
@@ -217,7 +217,7 @@ def test_file_systems_by_zone():
     )
     found = refresh(old, [_offers(as_csv("AmazonFSx", products), old)])
     assert [worth(each.new) for each in found.changes] == [Decimal(usd) for _, _, usd, _ in made]
-    assert [(each.item, why) for each, why in found.left] == [("fsx-ontap-multi-az-2-ssd", "not in the file")]
+    assert [(each.item, why) for each, why in found.skipped] == [("fsx-ontap-multi-az-2-ssd", "not in the file")]
 
 
 def savings(payment, term="savings-1y", item="c1.medium"):
@@ -280,16 +280,16 @@ def _offers(text, old):
 
     from assay.money.books.bulk import read_offers
 
-    return read_offers(io.StringIO(text, newline=""), "f", old.currency, wanted_of(old))
+    return read_offers(io.StringIO(text, newline=""), "f", old.currency, product_filter(old))
 
 
 def test_the_plans_of_a_region_are_where_the_index_says():
     index = json.loads((LISTS / "aws/savings-plans-region-index-2026-04-22.json").read_text())
-    where = version_address(index, "eu-west-1", "f")
+    where = savings_table_url(index, "eu-west-1", "f")
     assert where == f"{HOST}/savingsPlan/v1.0/aws/AWSDatabaseSavingsPlans/20260422194203/eu-west-1/index.csv"
     for wrong in (index, {}, [], {"regions": 1}, {"regions": [1]}):
         with pytest.raises(AssayError, match="f: it names no list of the region mars-1"):
-            version_address(wrong, "mars-1", "f")
+            savings_table_url(wrong, "mars-1", "f")
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_pages_of_azure_of_2022():
         ("filesystem-capacity", "files-transaction-optimized-grs", "on-demand"): Decimal("0.11"),
     }
     assert found.book.rows[1].source.startswith("Azure's retail prices: Files v2, GRS Data Stored (")
-    assert [(each.item, why) for each, why in found.left] == [("files-hot-lrs", "not in the file")]
+    assert [(each.item, why) for each, why in found.skipped] == [("files-hot-lrs", "not in the file")]
 
 
 def test_a_reservation_of_azure_is_the_total_of_its_term():
@@ -364,7 +364,7 @@ def test_a_reservation_of_azure_is_the_total_of_its_term():
         ("reserved-1y", "no-upfront"): Decimal("1.990410958904"),
         ("reserved-3y", "all-upfront"): (Decimal(25447), Decimal(0)),
     }
-    assert [each.term for each, _ in found.left] == ["spot"]
+    assert [each.term for each, _ in found.skipped] == ["spot"]
 
 
 NEW = "items-2025-2026.json"
@@ -438,8 +438,8 @@ MACHINE = book("azure", "westeurope", row("instance", "Standard_E32_v4", "hour")
 
 def taken(old, *entries, day=DAY):
     """What made entries make of a book."""
-    file = OfferFile("f", date=day)
-    AZURE_PAGES.take(entries, file, old.currency, wanted_of(old))
+    file = PriceListFile("f", date=day)
+    AZURE_PAGES.collect_prices(entries, file, old.currency, product_filter(old))
     return refresh(old, [file], day)
 
 
@@ -497,25 +497,25 @@ def test_an_entry_without_what_is_needed():
 )
 def test_what_is_no_page_gets_one_line(data, message):
     with pytest.raises(AssayError) as caught:
-        AZURE_PAGES.page(decoded(data, "f", AZURE_PAGES.what), "f")
+        AZURE_PAGES.read_page(decode_page(data, "f", AZURE_PAGES.what), "f")
     assert message in caught.value.message and "\n" not in caught.value.message and caught.value.hint
 
 
 def test_azure_is_asked_by_service_region_and_machine():
     machines = [row("instance", f"Standard_D{number}s_v5", "hour") for number in range(30)]
     old = book("azure", "eastus", *machines, row("object-capacity", "blob-hot", "GiB-month"), currency="EUR")
-    asked = needed_files(old)
+    asked = needed_urls(old)
     assert len(asked) == 4 and max(map(len, asked)) < 1500
-    assert asked[-1] == address("armRegionName eq 'eastus' and serviceName eq 'Storage'", "EUR")
+    assert asked[-1] == list_url("armRegionName eq 'eastus' and serviceName eq 'Storage'", "EUR")
     assert "currencyCode='EUR'" in asked[0] and "%20" in asked[0] and " " not in asked[0]
 
 
 def test_the_next_page_is_of_the_same_server():
     this = "https://prices.azure.com/api/retail/prices?$filter=x"
     link = "https://prices.azure.com:443/api/retail/prices?$skip=200"
-    assert AZURE_PAGES.follow(this, link) == link
+    assert AZURE_PAGES.next_url(this, link) == link
     with pytest.raises(AssayError, match="its next page is at another server: https://example"):
-        AZURE_PAGES.follow(this, "https://example.org/")
+        AZURE_PAGES.next_url(this, "https://example.org/")
 
 
 DISKS = "skus-2024-11-08.json"
@@ -541,7 +541,7 @@ def test_skus_of_google():
         "hyperdisk-ml": Decimal("0.08"),
         "hyperdisk-balanced-ha": Decimal("0.16"),
     }
-    assert [each.item for each, _ in found.left] == ["hyperdisk-balanced"]
+    assert [each.item for each, _ in found.skipped] == ["hyperdisk-balanced"]
     assert found.book.rows[0].source == f"Google Cloud's SKUs: SSD backed PD Capacity ({LISTS / 'gcp' / DISKS})"
 
 
@@ -562,7 +562,7 @@ def test_a_machine_of_google_is_the_sum_of_cores_and_memory(monkeypatch):
         "n1-standard-4": Decimal("0.05212"),
     }
     assert found.changes[0].new.sku == "2922-40C5-B19F + 2390-DCAF-DA38"
-    assert found.left[0][1] == "not in the file"
+    assert found.skipped[0][1] == "not in the file"
 
 
 def test_prices_in_another_currency_are_not_taken(monkeypatch):
@@ -617,8 +617,8 @@ MADE = [
 
 
 def google(old, *skus, day=DAY):
-    file = OfferFile("f", date=day)
-    GCP_PAGES.take(skus, file, old.currency, wanted_of(old))
+    file = PriceListFile("f", date=day)
+    GCP_PAGES.collect_prices(skus, file, old.currency, product_filter(old))
     return refresh(old, [file], day)
 
 
@@ -650,7 +650,7 @@ def test_descriptions_of_google_as_its_readers_know_them(monkeypatch):
         Decimal("0.25000018"),
         Decimal("0.244728"),
     ]
-    assert not found.left
+    assert not found.skipped
 
 
 @pytest.mark.parametrize("broken", [{}, {"skuId": "A"}, {**MADE[0], "pricingInfo": [{}]}, {**MADE[0], "category": 1}])
@@ -672,23 +672,23 @@ def test_a_price_of_google_holds_from_its_time_on():
 
 def test_google_is_asked_page_by_page():
     old = book("gcp", "us-central1", row("object-capacity", "gcs-standard", "GiB-month"))
-    (asked,) = needed_files(old)
+    (asked,) = needed_urls(old)
     assert asked == "https://cloudbilling.googleapis.com/v1/services/95FF-2EF5-5EA1/skus?pageSize=5000&currencyCode=USD"
-    assert GCP_PAGES.follow(asked + "&pageToken=a", "b=") == asked + "&pageToken=b%3D"
+    assert GCP_PAGES.next_url(asked + "&pageToken=a", "b=") == asked + "&pageToken=b%3D"
 
 
 def test_without_a_key_google_is_not_asked(monkeypatch):
     monkeypatch.delenv(KEY, raising=False)
     old = book("gcp", "us-central1", row("object-capacity", "gcs-standard", "GiB-month"))
     with pytest.raises(AssayError, match=rf"needs an API key, and the environment variable {KEY} has none"):
-        read_lists(provider_of(old), needed_files(old), old, wanted_of(old), may_lack=True, seen=None)
+        read_lists(provider_of(old), needed_urls(old), old, product_filter(old), allow_missing=True, fetched_on=None)
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
 def test_a_copy_of_a_page_does_not_say_of_when_it_is(provider):
     old = book(provider, "x", row("instance", "y", "hour"))
     with pytest.raises(AssayError, match=r"a\.json does not say when it was fetched"):
-        read_lists(provider_of(old), ["a.json"], old, wanted_of(old), may_lack=False, seen=None)
+        read_lists(provider_of(old), ["a.json"], old, product_filter(old), allow_missing=False, fetched_on=None)
 
 
 def test_a_renewed_book_of_each_provider_is_written_and_read_back():

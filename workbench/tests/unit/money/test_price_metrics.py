@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from soak import times
 
 from assay.model.base import AssayError
-from assay.model.money.price import Book
-from assay.model.money.use import Chosen, Use
+from assay.model.money.price import PriceBook
+from assay.model.money.use import DesignChoice, Use
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
-from assay.money.cost.metrics import Option, compare, price_design
+from assay.money.cost.metrics import PricedOption, compare, price_design
 
 HOURS = 730
 DAY = "2026-11-01"
@@ -24,7 +24,7 @@ def row(item: str, price: str, **more: object) -> dict[str, object]:
     return {"dimension": "instance", "item": item, "price": price, "unit": "hour", "source": "made up", **more}
 
 
-BOOK = Book.model_validate(
+BOOK = PriceBook.model_validate(
     {
         "book": "made-up", "provider": "p", "region": "r", "date": DAY, "currency": "USD", "hours_per_month": HOURS,
         "rows": [
@@ -51,10 +51,10 @@ BOOK = Book.model_validate(
 )  # fmt: skip
 
 
-def option(use: Use = Use(), book: Book = BOOK, **more: object) -> Option:  # noqa: B008
+def option(use: Use = Use(), book: PriceBook = BOOK, **more: object) -> PricedOption:  # noqa: B008
     keys = {key: more.pop(key) for key in ("term", "payment") if key in more}
     values = {"instance": "m5.4xlarge", "capacity": "10TB", "volumes": 1, **more}
-    chosen = Chosen(design="nfs-volumes", set=values)
+    chosen = DesignChoice(design="nfs-volumes", set=values)
     return price_design(chosen, load_template("nfs-volumes").build(values), book, use=use, **keys)
 
 
@@ -73,7 +73,7 @@ def test_money_for_capacity_rate_and_operations() -> None:
 
 
 def test_what_is_not_known_has_no_price() -> None:
-    chosen = Chosen(design="direct-disks", set={})
+    chosen = DesignChoice(design="direct-disks", set={})
     one = price_design(chosen, load_template("direct-disks").build(), load_book("aws-us-east-1"))
     assert one.per_month("read") is None
     assert one.per_month("read_iops") is None
@@ -97,8 +97,8 @@ def test_a_job_costs_its_hours_and_its_egress() -> None:
     job = option(Use(job_bytes=2 * 10**12, job_hours=Decimal(5), job_egress=10**12)).job
     assert job is not None and job.money is not None
     assert job.money == pytest.approx(5 * MONTH / HOURS + 90)
-    assert (job.hours, job.expected, job.interrupted, job.by_rate) == (5, 5, 0, False)
-    assert float(job.needs or 0) == pytest.approx(2e12 / 5 / 3600)
+    assert (job.hours, job.expected, job.interruption_cost, job.by_rate) == (5, 5, 0, False)
+    assert float(job.needed_rate or 0) == pytest.approx(2e12 / 5 / 3600)
     assert job.per_tb == pytest.approx(job.money / 2)
 
 
@@ -129,12 +129,12 @@ def test_what_is_free_is_given_once_to_the_month_and_its_job(way: str, month: in
 def test_a_job_that_the_design_cannot_do_is_marked(size: int, hours: int, exceeds: tuple[str, ...]) -> None:
     """131 MB/s and 10 TB."""
     job = option(Use(job_bytes=size, job_hours=Decimal(hours))).job
-    assert job is not None and job.exceeds == exceeds
+    assert job is not None and job.exceeded == exceeds
 
 
 def test_a_job_that_is_interrupted_for_ever_has_no_price() -> None:
     rows = [{**each.model_dump(), "interruptions": "99.99%" if each.term == "spot" else None} for each in BOOK.rows]
-    book = Book.model_validate({**BOOK.model_dump(exclude={"rows"}), "rows": rows})
+    book = PriceBook.model_validate({**BOOK.model_dump(exclude={"rows"}), "rows": rows})
     assert option(Use(job_hours=Decimal(10)), book, term="spot").job is not None
     for hours in (1000, 10**6):
         with pytest.raises(AssayError, match=r"design nfs-volumes .*: such a job practically never ends"):
@@ -153,24 +153,24 @@ def test_interruptions_make_a_job_on_spot_longer() -> None:
     one = option(Use(job_hours=Decimal(100)), term="spot")
     job = one.job
     assert job is not None and job.expected is not None and job.money is not None
-    assert one.interrupted == Decimal("0.05")
+    assert one.interruption_chance == Decimal("0.05")
     assert float(job.expected) == pytest.approx(100.353, abs=0.001)
-    assert job.interrupted == pytest.approx((job.expected - 100) * one.cost.hour)
+    assert job.interruption_cost == pytest.approx((job.expected - 100) * one.cost.hour)
     assert job.money == pytest.approx(job.expected * one.cost.hour)
 
 
 def test_more_servers_are_interrupted_more_often() -> None:
     template = load_template("beegfs-volumes")
     values = {"instance": "m5.4xlarge", "metadata": "m5.4xlarge", "servers": 4}
-    chosen = Chosen(design="beegfs-volumes", set=values)
+    chosen = DesignChoice(design="beegfs-volumes", set=values)
     one = price_design(chosen, template.build(values), BOOK, "spot", use=Use(job_hours=Decimal(10)))
-    assert one.interrupted == 1 - Decimal("0.95") ** 5
+    assert one.interruption_chance == 1 - Decimal("0.95") ** 5
 
 
 def test_a_job_on_spot_has_no_price_where_nobody_knows_the_interruptions() -> None:
     job = option(Use(job_hours=Decimal(10)), term="spot", instance="m5.8xlarge").job
     assert job is not None
-    assert (job.expected, job.money, job.interrupted) == (None, None, None)
+    assert (job.expected, job.money, job.interruption_cost) == (None, None, None)
 
 
 def test_all_terms_that_the_book_has_are_compared() -> None:
@@ -181,7 +181,7 @@ def test_all_terms_that_the_book_has_are_compared() -> None:
         "reserved-1y, all-upfront": Decimal(4380) / 12 + 1000,
         "spot": Decimal("0.25") * HOURS + 1000,
     }
-    chosen = Chosen(design="efs-bursting", set={})
+    chosen = DesignChoice(design="efs-bursting", set={})
     assert price_design(chosen, load_template("efs-bursting").build(), load_book("aws-us-east-1")).terms == ()
 
 
@@ -189,9 +189,9 @@ def test_designs_meet_where_both_cost_the_same() -> None:
     """2 an hour and little to keep against 1 an hour and 4 TB more to keep: 400 / 730 of the time."""
     fast, slow = option(instance="m5.8xlarge"), option(capacity="14TB")
     (pair,) = compare([fast, slow])
-    assert float(pair.duty.duty or 0) == pytest.approx(400 / HOURS)
-    assert (pair.duty.below, pair.duty.above) == (0, 1)
-    at = Use(duty=pair.duty.duty or Decimal(0))
+    assert float(pair.break_even_duty.duty or 0) == pytest.approx(400 / HOURS)
+    assert (pair.break_even_duty.below, pair.break_even_duty.above) == (0, 1)
+    at = Use(duty=pair.break_even_duty.duty or Decimal(0))
     there = [option(at, instance="m5.8xlarge").cost.month, option(at, capacity="14TB").cost.month]
     assert there[0] == pytest.approx(there[1])
 
@@ -206,9 +206,9 @@ def test_what_is_paid_again_is_not_called_cheaper_for_good(
 ) -> None:
     one = option(instance=instance)
     pair = next(pair for pair in one.term_pairs if "all-upfront" in pair.second)
-    assert (pair.months, pair.stays) == (months, stays)
+    assert (pair.break_even_months, pair.stays_cheaper_from) == (months, stays)
     rented, reserved = (term.cost for term in one.terms if term.name in (pair.first, pair.second))
-    less = [month for month in range(1, 1000) if reserved.paid(month) < rented.paid(month)]
+    less = [month for month in range(1, 1000) if reserved.paid_after(month) < rented.paid_after(month)]
     assert months == (less[0] if less else None)
     # By month 1022 even the last of them is cheaper for good, which is later than anybody plans.
     dearer = [month for month in range(1, 1000) if month not in less]
@@ -219,12 +219,12 @@ def test_many_designs_are_compared_with_the_cheapest() -> None:
     options = [option(capacity=f"{size}TB") for size in (5, 1, 2, 3, 4, 6)]
     found = compare(options)
     assert [pair.first for pair in found] == [options[1].label] * 5
-    assert all(pair.duty.duty is None for pair in found)
+    assert all(pair.break_even_duty.duty is None for pair in found)
 
 
 def test_the_same_design_twice_costs_the_same() -> None:
     (pair,) = compare([option(), option()])
-    assert pair.equal and pair.months is None
+    assert pair.is_equal and pair.break_even_months is None
 
 
 def test_currencies_are_never_compared() -> None:
@@ -247,9 +247,9 @@ def test_thousands_of_designs_are_built_and_priced_in_few_calls_each() -> None:
     def price_all() -> None:
         nonlocal priced
         for name, axes in values.items():
-            for chosen, design in load_template(name).all(axes):
+            for chosen, design in load_template(name).all_designs(axes):
                 try:
-                    one = price_design(Chosen(design=name, set=chosen), design, book)
+                    one = price_design(DesignChoice(design=name, set=chosen), design, book)
                 except AssayError:
                     continue
                 assert one.per_tb_month > 0
@@ -268,5 +268,5 @@ def test_a_design_of_ones_own_is_a_file(tmp_path: Path) -> None:
         "parameters: {size: {value: 1TB}}\n"
         "servers:\n  - {role: storage, instance: m5.4xlarge, volumes: {type: gp3, capacity: $size}}\n"
     )
-    chosen = Chosen(design=str(path), set={"size": "2TB"})
+    chosen = DesignChoice(design=str(path), set={"size": "2TB"})
     assert price_design(chosen, load_template(str(path)).build(chosen.set), BOOK).cost.month == HOURS + 200

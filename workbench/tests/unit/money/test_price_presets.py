@@ -8,9 +8,9 @@ from paths import REPOSITORY
 from run_tools import assay
 
 from assay.model.base import AssayError
-from assay.model.money.amount import rounded
-from assay.money.papers.audit import words
-from assay.money.papers.presets import Computed, figures, load_preset, preset_names, table_rows, wrong
+from assay.model.money.amount import round_half_up
+from assay.money.papers.audit import mistakes_text
+from assay.money.papers.presets import ComputedFigure, figures, load_preset, preset_names, table_rows, wrong_groups
 
 NFS = """\
 table,instance_type,storage_tb,cost_per_hour_usd,cost_per_month_usd,cost_1yr_usd,cost_3yr_usd
@@ -52,7 +52,7 @@ def price(*arguments: str) -> str:
     return done.stdout
 
 
-def by_name(preset: str) -> dict[str, Computed]:
+def by_name(preset: str) -> dict[str, ComputedFigure]:
     return {
         f"{one.what}: {one.group}" if one.what != one.group else one.what: one for one in figures(load_preset(preset))
     }
@@ -70,13 +70,13 @@ def test_the_nfs_rows_are_computed_and_not_copied() -> None:
     changed = preset.model_copy(update={"tables": (table.model_copy(update={"rows": (row,)}),)})
     cells = table_rows(changed)[0].cells
     assert cells["cost_per_month_usd"].text == "536"
-    assert cells["cost_per_month_usd"].right is False
-    assert [words(some) for some in cells["cost_per_month_usd"].mistakes] == ["a month of 720 hours"]
+    assert cells["cost_per_month_usd"].is_right is False
+    assert [mistakes_text(some) for some in cells["cost_per_month_usd"].mistakes] == ["a month of 720 hours"]
 
 
 def test_the_month_of_720_730_or_744_hours_gives_other_figures() -> None:
     for one in table_rows(load_preset("nfs-aws-2016")):
-        assert all(cell.right and not cell.mistakes for cell in one.cells.values())
+        assert all(cell.is_right and not cell.mistakes for cell in one.cells.values())
 
 
 def test_beegfs_costs_are_right_and_say_which_mistake_gives_the_printed_ones() -> None:
@@ -93,7 +93,7 @@ def test_beegfs_costs_are_right_and_say_which_mistake_gives_the_printed_ones() -
         "Option 2: an hour for each GB/s of write": ("6.46", "6.44"),
         "Option 3: an hour for each GB/s of write": ("4.94", "5.06"),
     }
-    why = {name: [words(some) for some in one.mistakes] for name, one in found.items()}
+    why = {name: [mistakes_text(some) for some in one.mistakes] for name, one in found.items()}
     for option in (1, 2, 3):
         assert why[f"Option {option}: an hour"] == ["cut off instead of rounded"]
         assert why[f"Option {option}: an hour for each TB"] == []
@@ -136,15 +136,15 @@ def test_the_command_says_what_is_wrong_in_the_beegfs_table() -> None:
 )
 def test_file_systems_bills_and_egress_of_2020(what: str, value: str, unit: str) -> None:
     one = by_name("powerscale-2020")[what]
-    assert rounded(one.value, 3) == Decimal(value)
+    assert round_half_up(one.value, 3) == Decimal(value)
     assert one.unit == unit and one.how
-    assert one.right is not False and not one.mistakes
+    assert one.is_right is not False and not one.mistakes
 
 
 def test_the_two_wrong_figures_of_2020_are_explained() -> None:
-    found = wrong(figures(load_preset("powerscale-2020")))
+    found = wrong_groups(figures(load_preset("powerscale-2020")))
     assert {
-        name: (one.printed, one.text, [words(some) for some in one.mistakes]) for name, (one,) in found.items()
+        name: (one.printed, one.text, [mistakes_text(some) for some in one.mistakes]) for name, (one,) in found.items()
     } == {
         "EFS of 100 GiB bursts each day, in minutes": ("72", "70", ["1000 for 1024"]),
         "FSx for Lustre of 1.2 TiB, section 9.2": ("240", "234", ["1000 for 1024"]),

@@ -12,8 +12,18 @@ from pydantic import ValidationError
 from soak import times
 
 from assay.model.base import AssayError
-from assay.model.money.amount import EXACT, TERM_MONTHS, decimal, rounded, total
-from assay.model.money.price import DIMENSIONS, UNITS, Bill, Book, Line, Row, Tier, one_currency, units_of
+from assay.model.money.amount import EXACT, TERM_MONTHS, exact_sum, parse_decimal, round_half_up
+from assay.model.money.price import (
+    DIMENSIONS,
+    UNITS,
+    Bill,
+    BillItem,
+    PriceBook,
+    PriceRow,
+    PriceTier,
+    one_currency,
+    units_of,
+)
 from assay.model.source import read_source
 from assay.money.books.books import BOOKS, book_names, load_book
 from assay.money.cost.cost import break_even_duty, break_even_months, expected_hours, price_bill
@@ -36,7 +46,7 @@ def tiers(draw):
     """Two to five tiers, rising without gaps."""
     bounds = sorted(draw(st.sets(st.decimals("0.001", 10**6, places=3), min_size=1, max_size=4)))
     prices = draw(st.lists(money, min_size=len(bounds) + 1, max_size=len(bounds) + 1))
-    return tuple(Tier(up_to=bound, price=price) for bound, price in itertools.zip_longest(bounds, prices))
+    return tuple(PriceTier(up_to=bound, price=price) for bound, price in itertools.zip_longest(bounds, prices))
 
 
 @st.composite
@@ -54,12 +64,12 @@ def rows(draw, dimension=None, term="on-demand"):
     if term in TERM_MONTHS:
         values |= {"payment": "partial-upfront", "upfront": draw(money)}
     if draw(st.booleans()):
-        return Row(**values, tiers=draw(tiers()))
-    return Row(**values, price=draw(money))
+        return PriceRow(**values, tiers=draw(tiers()))
+    return PriceRow(**values, price=draw(money))
 
 
 def book(*found, currency="USD", hours="730"):
-    return Book(
+    return PriceBook(
         book="b",
         provider="p",
         region="r",
@@ -72,7 +82,7 @@ def book(*found, currency="USD", hours="730"):
 
 def line(row, each=ONE, count=ONE, **changes):
     values = {"what": "x", "dimension": row.dimension, "item": row.item, "pieces": count, "each": each, "per": "month"}
-    return Line(**values | changes)
+    return BillItem(**values | changes)
 
 
 @st.composite
@@ -139,7 +149,9 @@ def test_the_unit_of_a_price_makes_no_difference(row, each, data):
             "free": shrunk(row.free),
             "price": None if row.price is None else scaled(row.price),
             "tiers": tuple(
-                Tier.model_construct(up_to=None if tier.up_to is None else shrunk(tier.up_to), price=scaled(tier.price))
+                PriceTier.model_construct(
+                    up_to=None if tier.up_to is None else shrunk(tier.up_to), price=scaled(tier.price)
+                )
                 for tier in row.tiers
             ),
         }
@@ -157,8 +169,8 @@ def test_the_unit_of_a_price_makes_no_difference(row, each, data):
     ],
 )
 def test_the_same_price_in_two_units(dimension, unit, price, other, same):
-    first = Row(dimension=dimension, item="x", unit=unit, price=price, source="s")
-    second = Row(dimension=dimension, item="x", unit=other, price=same, source="s")
+    first = PriceRow(dimension=dimension, item="x", unit=unit, price=price, source="s")
+    second = PriceRow(dimension=dimension, item="x", unit=other, price=same, source="s")
     for each in (ONE, Decimal(10**12), Decimal(2**40), Decimal(123_456_789)):
         assert first.cost(each) == second.cost(each)
     assert first.cost(Decimal(UNITS[unit].factor)) == Decimal(price)
@@ -174,7 +186,7 @@ def test_tiers_have_no_gaps(row, units):
     ]
     assert sum(part for part, _ in parts) == units
     each = EXACT.multiply(units + row.free, Decimal(UNITS[row.unit].factor))
-    assert row.cost(each) == total(EXACT.multiply(part, price) for part, price in parts)
+    assert row.cost(each) == exact_sum(EXACT.multiply(part, price) for part, price in parts)
 
 
 @given(rows().filter(lambda row: row.tiers), st.data())
@@ -194,9 +206,9 @@ def test_a_cost_does_not_jump_at_the_bound_of_a_tier(row, data):
 
 @given(st.decimals(-1000, 1000, places=6), st.integers(0, 4))
 def test_rounding_for_print_is_half_up(amount, digits):
-    printed = rounded(abs(amount), digits)
+    printed = round_half_up(abs(amount), digits)
     assert abs(printed - abs(amount)) <= Decimal(5).scaleb(-digits - 1)
-    assert rounded(Decimal("2.345")) == Decimal("2.35") and rounded(Decimal("0.5"), 0) == 1
+    assert round_half_up(Decimal("2.345")) == Decimal("2.35") and round_half_up(Decimal("0.5"), 0) == 1
 
 
 @pytest.mark.parametrize("what", ["", "price book"])
@@ -211,17 +223,17 @@ def test_hints_on_files_that_are_no_studies_speak_of_none(what, text):
 def test_a_written_number_is_read_to_its_last_digit(value):
     text = f"{value:f}"
     data = read_source(f"a: {text}".encode()).data["a"]
-    assert decimal(data) == decimal(text) == value
+    assert parse_decimal(data) == parse_decimal(text) == value
     assert data == float(text) and f"{data}" == f"{float(text)}"
-    assert decimal(copy.deepcopy(data)) == decimal(pickle.loads(pickle.dumps(data))) == value
+    assert parse_decimal(copy.deepcopy(data)) == parse_decimal(pickle.loads(pickle.dumps(data))) == value
 
 
 @pytest.mark.parametrize("text", ["1000000000000000.1", "1e999", "1e16", "0.0000000000001", "1e-999", 10**16, 1e16])
 def test_what_is_out_of_bounds_is_refused_only_where_it_is_written(text):
     with pytest.raises(ValidationError, match=r"is (more than 10.15|finer than 10.-12)"):
-        Tier(price=text)
+        PriceTier(price=text)
     stored = line(instance(), Decimal(10**18)).model_dump_json()
-    assert Line.model_validate_json(stored).each == 10**18
+    assert BillItem.model_validate_json(stored).each == 10**18
 
 
 # Bills.
@@ -233,13 +245,13 @@ def test_the_cost_of_two_bills_is_the_sum_of_both(drawn, on):
     prices, first, second = drawn
     both = price_bill(first + second, prices, duty=on)
     alone = [price_bill(each, prices, duty=on) for each in (first, second)]
-    assert near(both.month, total(each.month for each in alone))
-    assert near(both.year, total(each.year for each in alone))
-    assert near(both.three_years, total(each.three_years for each in alone))
-    assert near(both.hour, total(each.hour for each in alone))
-    assert near(both.job, total(each.job for each in alone))
+    assert near(both.month, exact_sum(each.month for each in alone))
+    assert near(both.year, exact_sum(each.year for each in alone))
+    assert near(both.three_years, exact_sum(each.three_years for each in alone))
+    assert near(both.hour, exact_sum(each.hour for each in alone))
+    assert near(both.job, exact_sum(each.job for each in alone))
     for months in (1, 12, 13, 36):
-        assert near(both.paid(months), total(each.paid(months) for each in alone))
+        assert near(both.paid_after(months), exact_sum(each.paid_after(months) for each in alone))
 
 
 @settings(max_examples=times(50, 500))
@@ -247,11 +259,11 @@ def test_the_cost_of_two_bills_is_the_sum_of_both(drawn, on):
 def test_an_empty_bill_costs_nothing_and_a_bill_nothing_less(drawn, on):
     prices, first, _ = drawn
     nothing = price_bill(Bill(), prices, duty=on)
-    assert (nothing.hour, nothing.month, nothing.three_years, nothing.job, nothing.paid(36)) == (0, 0, 0, 0, 0)
+    assert (nothing.hour, nothing.month, nothing.three_years, nothing.job, nothing.paid_after(36)) == (0, 0, 0, 0, 0)
     none = Bill(lines=tuple(each.model_copy(update={"each": ZERO}) for each in first.lines))
-    assert price_bill(none, prices, duty=on).paid(36) == price_bill(none, prices, duty=on).job == 0
+    assert price_bill(none, prices, duty=on).paid_after(36) == price_bill(none, prices, duty=on).job == 0
     cost = price_bill(first, prices, duty=on)
-    assert min(cost.month, cost.job, cost.paid(1)) >= 0
+    assert min(cost.month, cost.job, cost.paid_after(1)) >= 0
 
 
 @settings(max_examples=times(50, 500))
@@ -259,11 +271,11 @@ def test_an_empty_bill_costs_nothing_and_a_bill_nothing_less(drawn, on):
 def test_a_month_is_monotone_in_the_duty_cycle(drawn, first, second):
     prices, bill, _ = drawn
     less, more = (price_bill(bill, prices, duty=on) for on in sorted((first, second)))
-    assert less.month <= more.month and less.paid(7) <= more.paid(7)
+    assert less.month <= more.month and less.paid_after(7) <= more.paid_after(7)
 
 
 def instance(price="0.1", **changes):
-    return Row(dimension="instance", item="x", unit="hour", price=price, source="s", **changes)
+    return PriceRow(dimension="instance", item="x", unit="hour", price=price, source="s", **changes)
 
 
 def month(row, on=ONE, term="on-demand", hours="730", currency="USD", stops=True, extra=()):
@@ -278,9 +290,9 @@ def test_a_reservation_is_paid_whole_used_or_not(term, upfront, price, on, month
     row = instance(price, term=term, payment="partial-upfront", upfront=upfront)
     cost = month(row, on, term)
     terms = -(-months // TERM_MONTHS[term])
-    assert cost.paid(months) == terms * upfront + months * 730 * price
-    assert cost.paid(months) == month(row, ONE, term).paid(months)
-    assert near(EXACT.multiply(cost.month, Decimal(TERM_MONTHS[term])), cost.paid(TERM_MONTHS[term]))
+    assert cost.paid_after(months) == terms * upfront + months * 730 * price
+    assert cost.paid_after(months) == month(row, ONE, term).paid_after(months)
+    assert near(EXACT.multiply(cost.month, Decimal(TERM_MONTHS[term])), cost.paid_after(TERM_MONTHS[term]))
 
 
 def test_currencies_never_mix():
@@ -295,7 +307,7 @@ def test_currencies_never_mix():
 
 @given(money, money, money, money)
 def test_costs_meet_at_the_break_even_and_nowhere_else(first, second, fixed, other):
-    storage = Row(dimension="volume-capacity", item="v", unit="GB-month", price="1", source="s")
+    storage = PriceRow(dimension="volume-capacity", item="v", unit="GB-month", price="1", source="s")
     amounts = [EXACT.multiply(amount, Decimal(10**9)) for amount in (fixed, other)]
 
     def at(on):
@@ -323,12 +335,12 @@ def test_the_months_after_which_a_reservation_has_paid(hourly, share, saved_mont
     upfront = 730 * hourly * (1 - share) * saved_months
     row = instance(hourly * share, term="reserved-3y", payment="partial-upfront", upfront=upfront)
     reserved, rented = month(row, term="reserved-3y"), month(instance(hourly))
-    assert reserved.paid(1) > rented.paid(1)
+    assert reserved.paid_after(1) > rented.paid_after(1)
     months = break_even_months(reserved, rented)
     assert (months is None) == (saved_months >= 36)
     if months is not None:
-        assert reserved.paid(months) < rented.paid(months)
-        assert all(reserved.paid(each) >= rented.paid(each) for each in range(1, months))
+        assert reserved.paid_after(months) < rented.paid_after(months)
+        assert all(reserved.paid_after(each) >= rented.paid_after(each) for each in range(1, months))
 
 
 hours = st.decimals(0, 2000, places=2)
@@ -393,8 +405,8 @@ def test_a_tb_of_the_nfs_paper_is_1000_gb(name):
     small, large = map(Decimal, MONTHS[name])
     assert large - small == 24 * price.cost(Decimal(1000) * 10**9)
     for terabyte in (Decimal(1024) * 10**9, Decimal(2**40)):
-        assert large - small != rounded(24 * price.cost(terabyte))
-    assert rounded(machine * known.hours_per_month + price.cost(Decimal(10**12))) == small
+        assert large - small != round_half_up(24 * price.cost(terabyte))
+    assert round_half_up(machine * known.hours_per_month + price.cost(Decimal(10**12))) == small
 
 
 def test_the_fsx_bill_and_what_it_says_of_hours_and_gigabytes():
@@ -404,8 +416,8 @@ def test_the_fsx_bill_and_what_it_says_of_hours_and_gigabytes():
     for item, (amount, figure) in bill.items():
         row = known.row("filesystem-capacity", item)
         costs.append(row.cost(Decimal(amount) * UNITS[row.unit].factor))
-        assert rounded(costs[-1]) == Decimal(figure)
-    assert rounded(total(costs)) == Decimal("1491.56")
+        assert round_half_up(costs[-1]) == Decimal(figure)
+    assert round_half_up(exact_sum(costs)) == Decimal("1491.56")
 
     def running(hours_per_month, capacity):
         """Hours that a file system ran, and how far from whole; the amount is printed to a thousandth."""
@@ -425,7 +437,7 @@ def test_the_egress_of_the_genomics_test():
     price = load_book("azure-australia-east-2020").row("transfer-out", "expressroute")
     sent = Decimal(8 * 3600) * 10**9 / 8
     assert price.cost(sent) == 180
-    assert rounded(price.cost(sent * 10**9 / 2**30)) == Decimal("167.64")
+    assert round_half_up(price.cost(sent * 10**9 / 2**30)) == Decimal("167.64")
 
 
 def test_the_volumes_of_the_evaluation_of_2012():
@@ -455,7 +467,7 @@ def test_every_shipped_book_says_how_it_came_about(name):
 
 def test_a_shipped_book_is_read_as_any_other_file_is():
     data = (BOOKS / "own-2026.yaml").read_bytes()
-    quick, plain = (read_source(data, shipped=how) for how in (True, False))
+    quick, plain = (read_source(data, is_shipped=how) for how in (True, False))
     assert quick == plain and not plain.problems
     broken = b"a: [1\n"
-    assert read_source(broken, shipped=True) == read_source(broken) and read_source(broken).problems
+    assert read_source(broken, is_shipped=True) == read_source(broken) and read_source(broken).problems

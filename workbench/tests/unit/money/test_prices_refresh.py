@@ -14,12 +14,12 @@ from offer_files import PUBLISHED, Price, Product, as_csv, as_json, instance, pl
 from run_tools import assay
 
 from assay.model.base import AssayError
-from assay.model.money.price import Book, Tier, row_name
+from assay.model.money.price import PriceBook, PriceTier, row_name
 from assay.money.books.books import BOOKS, book_names, load_book
 from assay.money.books.bulk import read_offers
-from assay.money.books.listed import OfferFile
+from assay.money.books.listed import PriceListFile
 from assay.money.books.providers import PROVIDERS
-from assay.money.books.refresh import needed_files, refresh, wanted_of
+from assay.money.books.refresh import needed_urls, product_filter, refresh
 from assay.money.books.written import book_text
 
 GB, HOURS = "GB-Mo", "Hrs"
@@ -223,7 +223,7 @@ SMALL = {
 
 def small(**row):
     """A book of one row."""
-    return Book.model_validate({**SMALL, "rows": [{**SMALL["rows"][0], **row}]})
+    return PriceBook.model_validate({**SMALL, "rows": [{**SMALL["rows"][0], **row}]})
 
 
 def test_dates_and_sources_follow_the_files_and_changes_are_told(folder, tmp_path):
@@ -235,7 +235,7 @@ def test_dates_and_sources_follow_the_files_and_changes_are_told(folder, tmp_pat
         {**volume, "item": "gp3", "price": "0.0800", "note": "sized in GiB"},
         {**volume, "dimension": "object-capacity", "item": "s3-standard", "price": 0.02},
     ]
-    (tmp_path / "small.yaml").write_text(book_text(Book.model_validate({**SMALL, "rows": rows})))
+    (tmp_path / "small.yaml").write_text(book_text(PriceBook.model_validate({**SMALL, "rows": rows})))
     source = str(folder / "AmazonEC2.csv")
     words = ("prices", "refresh", "small.yaml", "--from", source, "--output", "new.yaml")
     result = assay(tmp_path, *words, expect=0)
@@ -255,7 +255,7 @@ def test_dates_and_sources_follow_the_files_and_changes_are_told(folder, tmp_pat
 
 
 def read(text, book, name="f"):
-    return read_offers(io.StringIO(text, newline=""), name, book.currency, wanted_of(book))
+    return read_offers(io.StringIO(text, newline=""), name, book.currency, product_filter(book))
 
 
 @pytest.mark.parametrize("write", AS.values())
@@ -273,7 +273,7 @@ def test_a_tiered_row_becomes_flat_and_a_flat_one_tiered(write):
     transfer = Product("Data Transfer", {"usagetype": "DataTransfer-Out-Bytes", **OUTBOUND}, tiers)
     flat = small(dimension="transfer-out", item="internet", unit="TiB", price=1)
     found = refresh(flat, [read(write("AWSDataTransfer", [transfer]), flat)]).book.rows[0]
-    assert found.tiers == (Tier(up_to=Decimal(10), price=Decimal("92.16")), Tier(price=Decimal("81.92")))
+    assert found.tiers == (PriceTier(up_to=Decimal(10), price=Decimal("92.16")), PriceTier(price=Decimal("81.92")))
     transfer.prices = [Price("GB", "0.08")]
     found = refresh(flat, [read(write("AWSDataTransfer", [transfer]), flat)]).book.rows[0]
     assert (found.price, found.tiers) == (Decimal("81.92"), ())
@@ -291,14 +291,14 @@ def test_a_tiered_row_becomes_flat_and_a_flat_one_tiered(write):
 )
 def test_a_doubtful_price_is_left_as_it_was(write, prices, why):
     row = {"dimension": "transfer-out", "item": "internet", "unit": "GB", "price": 1, "source": "x"}
-    book = Book.model_validate({**SMALL, "rows": [row, {**row, "dimension": "transfer-zone", "item": "zone"}]})
+    book = PriceBook.model_validate({**SMALL, "rows": [row, {**row, "dimension": "transfer-zone", "item": "zone"}]})
     zone = {"usagetype": "DataTransfer-Regional-Bytes", **OUTBOUND, "transferType": "IntraRegion", "toLocation": ""}
     products = [
         Product("Data Transfer", {"usagetype": "DataTransfer-Out-Bytes", **OUTBOUND}, prices),
         Product("Data Transfer", zone, [Price("GB", "0.01")]),
     ]
     found = refresh(book, [read(write("AWSDataTransfer", products), book)])
-    assert [(old.item, text) for old, text in found.left] == [("internet", why)]
+    assert [(old.item, text) for old, text in found.skipped] == [("internet", why)]
     assert [row.price for row in found.book.rows] == [1, Decimal("0.01")]
 
 
@@ -339,11 +339,11 @@ RESERVED = {"term": "reserved-1y", "upfront": "494", "price": 0}
 def test_a_reservation_without_its_fee_stays(write, payment, prices, why):
     reserved = {**SMALL["rows"][0], **RESERVED, "payment": payment}
     reserved["upfront"] = 0 if payment == "no-upfront" else 494
-    book = Book.model_validate({**SMALL, "rows": [SMALL["rows"][0], reserved]})
+    book = PriceBook.model_validate({**SMALL, "rows": [SMALL["rows"][0], reserved]})
     paid = payment.replace("-", " ").title()
     terms = [Price(unit, usd, lease="1yr", paid=paid, offering="standard") for unit, usd in prices]
     found = refresh(book, [read(write("AmazonEC2", [instance("m5.large", "0.099", *terms)]), book)])
-    ((row, reason),) = found.left
+    ((row, reason),) = found.skipped
     assert row.payment == payment and reason.startswith(why)
     assert (found.book.rows[1].upfront, found.book.rows[1].price) == (row.upfront, 0)
     assert found.book.rows[0].price == Decimal("0.099")
@@ -368,7 +368,7 @@ def test_a_file_of_the_future_is_refused(tmp_path, form):
 
 def test_a_book_of_the_future_is_not_written(folder, tmp_path):
     rows = [SMALL["rows"][0], {**SMALL["rows"][0], "item": "other", "date": "2099-01-01"}]
-    (tmp_path / "small.yaml").write_text(book_text(Book.model_validate({**SMALL, "rows": rows})))
+    (tmp_path / "small.yaml").write_text(book_text(PriceBook.model_validate({**SMALL, "rows": rows})))
     words = ("prices", "refresh", "small.yaml", "--from", str(folder / "AmazonEC2.csv"), "--output", "new.yaml")
     message = "error: the book cannot be written: rows[1].date: 2099-01-01 is in the future\n"
     assert message in assay(tmp_path, *words, expect=2).stderr and not (tmp_path / "new.yaml").exists()
@@ -377,7 +377,7 @@ def test_a_book_of_the_future_is_not_written(folder, tmp_path):
 def test_wherever_a_table_is_cut_it_is_said_or_the_rows_are_whole():
     """The file of an all-upfront reservation, cut after each character: never is the machine free."""
     reserved = {**RESERVED, "payment": "all-upfront"}
-    book = Book.model_validate({**SMALL, "rows": [SMALL["rows"][0], {**SMALL["rows"][0], **reserved}]})
+    book = PriceBook.model_validate({**SMALL, "rows": [SMALL["rows"][0], {**SMALL["rows"][0], **reserved}]})
     prices = [
         Price(unit, usd, lease="1yr", paid="All Upfront", offering="standard")
         for unit, usd in ((HOURS, "0.0000000000"), ("Quantity", "500"))
@@ -459,7 +459,7 @@ def test_where_the_pieces_end_makes_no_difference(monkeypatch, form, size):
     whole = read(GOOD[form], book)
     monkeypatch.setattr("assay.money.books.stream.CHUNK", size)
     assert read(GOOD[form], book) == whole
-    assert whole.found and isinstance(whole, OfferFile)
+    assert whole.prices and isinstance(whole, PriceListFile)
 
 
 class Endless(io.TextIOBase):
@@ -484,12 +484,12 @@ def test_a_large_file_is_not_kept_in_memory():
     text, book = Endless(20_000), small()
     tracemalloc.start()
     base = tracemalloc.get_traced_memory()[0]
-    found = read_offers(text, "f", "USD", wanted_of(book))
+    found = read_offers(text, "f", "USD", product_filter(book))
     peak = tracemalloc.get_traced_memory()[1] - base
     tracemalloc.stop()
     assert text.read_in_all > 20_000_000
     assert peak < 5_000_000
-    assert [each.price for each in found.found if each.term == "OnDemand"] == [Decimal("0.099")]
+    assert [each.price for each in found.prices if each.term == "OnDemand"] == [Decimal("0.099")]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -555,7 +555,7 @@ def test_what_cannot_be_read_gets_one_line_and_nothing_is_written(address, tmp_p
 
 
 def test_the_present_files_are_asked_for_by_region_and_service():
-    found = needed_files(load_book("aws-eu-west-1"))
+    found = needed_urls(load_book("aws-eu-west-1"))
     assert "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/eu-west-1/index.csv" in found
     assert len(found) == len(set(found)) == 8
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.model.money.advice import Check
+from assay.model.money.advice import RequirementCheck
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.managed import ManagedType
 from assay.money.advice.demands import availability
@@ -45,7 +45,7 @@ def test_a_promise_is_what_the_agreement_of_the_service_says(
         need=SimpleNamespace(availability=asked), design=built, variant=SimpleNamespace(template=design)
     )
     (said,) = availability(facts)
-    assert isinstance(said, Check)
+    assert isinstance(said, RequirementCheck)
     assert said.outcome == outcome and said.source
     assert (said.share is None) == (outcome == "unproven")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plan_tools import backend, load, study, written
 
 from assay.model.study.case import Case
-from assay.plan.capable import unable
+from assay.plan.capable import unsupported
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
@@ -58,8 +58,8 @@ def test_every_file_is_some_lanes(total: int, lanes: int, hosts: int) -> None:
     (case,) = cases(w_total_files=total, w_lanes=lanes, w_hosts=hosts, hosts=[f"h{number}" for number in range(hosts)])
     found = case.parameters
     assert found.files is not None
-    assert found.files * lanes * hosts + found.more_files == found.all_files == total
-    assert 0 <= found.more_files < lanes * hosts
+    assert found.files * lanes * hosts + found.lanes_with_extra_file == found.all_files == total
+    assert 0 <= found.lanes_with_extra_file < lanes * hosts
     assert found.most_files == -(-total // (lanes * hosts))
 
 
@@ -69,12 +69,12 @@ def test_every_file_is_some_lanes(total: int, lanes: int, hosts: int) -> None:
 def test_one_factor_scales_files_and_directories(scale: float, files: int, width: int) -> None:
     (case,) = cases(w_total_files=280_000, w_width=840, w_depth=1, w_scale=scale)
     assert (case.parameters.all_files, case.parameters.width) == (files, width)
-    assert case.parameters.leaves == width
+    assert case.parameters.directory_count == width
 
 
 def test_deeper_trees_keep_as_many_files_in_a_directory() -> None:
     (case,) = cases(w_total_files=100_000, w_width=10, w_depth=3, w_scale=8)
-    assert (case.parameters.all_files, case.parameters.leaves) == (800_000, 8000)
+    assert (case.parameters.all_files, case.parameters.directory_count) == (800_000, 8000)
     assert cases(w_files=50, w_total_files=None, w_scale=0.1, w_lanes=3)[0].parameters.all_files == 15
 
 
@@ -177,14 +177,14 @@ def test_what_direct_needs_is_asked_of_each_size(size: Any) -> None:
     assert loaded.study is not None, loaded.problems
     (case,) = expand(loaded.study).cases
     able = backend(direct_alignment_bytes=512, file_sets=True)
-    assert [broken.hint for broken in unable(case, able)] == ["use multiples of 512B, or cache: drop or keep"]
+    assert [broken.hint for broken in unsupported(case, able)] == ["use multiples of 512B, or cache: drop or keep"]
 
 
 def test_a_kind_without_sets_is_refused() -> None:
     (case,) = cases(w_operations=["read"])
-    wrong = [broken.message for broken in unable(case, backend(file_sets=False))]
+    wrong = [broken.message for broken in unsupported(case, backend(file_sets=False))]
     assert wrong == ["a file target has no sets of files"]
-    assert not unable(case, backend(file_sets=True))
+    assert not unsupported(case, backend(file_sets=True))
 
 
 def test_a_workload_says_itself_that_it_is_on_a_set() -> None:
@@ -227,7 +227,7 @@ def test_ten_million_files_are_not_listed() -> None:
 def test_other_studies_stay_as_they_are() -> None:
     found = study(w_lanes=2)
     (case,) = expand(found).cases
-    assert not case.parameters.on_set and case.parameters.all_files == 0
+    assert not case.parameters.is_on_set and case.parameters.all_files == 0
     told = plan_job(found, case, 1).job
     assert told.tree is None and told.sizes is None and case.parameters.data_set_bytes == 2 << 20
 

@@ -1,7 +1,7 @@
 import pytest
 from plan_tools import backend, load, study, written
 
-from assay.plan.capable import capability_faults, general_faults, unable
+from assay.plan.capable import capability_faults, general_faults, unsupported
 from assay.plan.expand import expand
 
 
@@ -72,7 +72,7 @@ def test_an_answer_for_the_place_goes_before_that_for_the_kind():
     answers = {"file": backend(), "disk": backend(direct=False, place=place)}
     (fault,) = capability_faults([case], answers)
     assert "tmpfs" in fault.message
-    assert len(unable(case, answers["disk"])) == 1 and not unable(case, answers["file"])
+    assert len(unsupported(case, answers["disk"])) == 1 and not unsupported(case, answers["file"])
 
 
 def test_a_fault_of_a_default_is_shown_at_the_workload():

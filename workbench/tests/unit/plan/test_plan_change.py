@@ -26,7 +26,7 @@ TWO: dict[str, Any] = written(w_targets=["disk"]) | {
 
 def changed(data: dict[str, Any] = TWO, **change: Any) -> Study:
     """What a changed study means, read from its text."""
-    text = study_text(Change(**change).applied(data), ["made"])
+    text = study_text(Change(**change).apply(data), ["made"])
     found = load_study(text.encode())
     assert found.study is not None, found.problems
     return found.study
@@ -35,19 +35,19 @@ def changed(data: dict[str, Any] = TWO, **change: Any) -> Study:
 def refused(data: dict[str, Any] = TWO, **change: Any) -> tuple[str, str]:
     """Why a change is refused, and the hint."""
     with pytest.raises(AssayError) as told:
-        Change(**change).applied(data)
+        Change(**change).apply(data)
     return told.value.message, told.value.hint
 
 
 def test_a_value_is_set_in_each_workload_that_uses_the_parameter_and_in_no_other() -> None:
     found = changed(values=("record_size=8KiB",))
     assert found.workloads["data"].record_size.values() == (8192,)
-    assert found.workloads["data"].swept == ()
+    assert found.workloads["data"].swept_fields == ()
     assert found.workloads["names"].record_size.values() == (None,)
 
 
 def test_several_values_are_an_axis_and_what_a_file_may_have_may_be_typed() -> None:
-    assert changed(values=("record_size=4KiB,1MiB",)).workloads["data"].swept == ("record_size",)
+    assert changed(values=("record_size=4KiB,1MiB",)).workloads["data"].swept_fields == ("record_size",)
     spans = changed(values=("record_size={from: 4KiB, to: 16KiB, factor: 2}",))
     assert spans.workloads["data"].record_size.values() == (4096, 8192, 16384)
     listed = changed(values=('cpus=["0-3,6"]',))
@@ -61,7 +61,7 @@ def test_a_value_of_the_defaults_gives_way() -> None:
 
 def test_repeats_take_the_place_of_all_that_the_study_says_of_them() -> None:
     found = changed({**TWO, "repeats": {"decide": "5%", "max": 16}}, repeats=7)
-    assert (found.repeats, found.repeating.adaptive) == (7, False)
+    assert (found.repeats, found.repeating.is_adaptive) == (7, False)
 
 
 def test_only_what_is_asked_for_is_kept() -> None:
@@ -133,5 +133,5 @@ def test_the_text_is_yaml_to_others_too() -> None:
 def test_a_value_may_be_for_one_workload() -> None:
     work = {"operations": ["write"], "file_size": "1MiB", "record_size": "4KiB"}
     data = {"study": "s", "targets": {"t": {"kind": "file", "path": "/x"}}, "workloads": {"a": work, "b": work}}
-    found = Change(values=("b.record_size=64KiB",)).applied(data)["workloads"]
+    found = Change(values=("b.record_size=64KiB",)).apply(data)["workloads"]
     assert (found["a"]["record_size"], found["b"]["record_size"]) == ("4KiB", "64KiB")

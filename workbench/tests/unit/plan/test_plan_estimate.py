@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from paths import REPOSITORY
 from plan_tools import load, object_written, study, written
 
-from assay.plan.doubts import doubts
+from assay.plan.doubts import study_warnings
 from assay.plan.estimate import (
     CONTROL_SECONDS,
     CONTROL_SHARE,
@@ -155,7 +155,7 @@ def test_a_plan_of_more_requests_than_a_table_may_get_says_so(most: int, warned:
     made = load(object_written(targets={"t": target}, w_object_size="1KiB", w_objects=10, repeats=5)).study
     assert made is not None
     cases = expand(made).cases
-    (said,) = doubts(made, cases, estimate_study(made, cases)) or ("",)
+    (said,) = study_warnings(made, cases, estimate_study(made, cases)) or ("",)
     expected = "target t: about 100 requests are planned, max_requests is 99: some repeats will not be done"
     assert said == (expected if warned else "")
 
@@ -171,6 +171,6 @@ def test_a_short_time_has_no_exponent(seconds: float, words: str) -> None:
 def test_a_bound_far_above_the_estimate_says_what_would_have_to_happen() -> None:
     about = {"jobs": 1, "seconds": 60, "least_seconds": 60, "at_most_seconds": 100, "written": 0, "read": 0}
     near = StudyEstimate(**about, peak_space={}, cases=(), assumptions=())
-    assert near.words == "about 1 min, at most 1 min 40 s"
+    assert near.time_text == "about 1 min, at most 1 min 40 s"
     far = near.model_copy(update={"at_most_seconds": 2350})
-    assert far.words == "about 1 min, at most 39 min 10 s if every phase takes all of its time limit"
+    assert far.time_text == "about 1 min, at most 39 min 10 s if every phase takes all of its time limit"

@@ -9,7 +9,7 @@ from plan_tools import load, study, written
 from soak import times
 
 from assay.model.study.parameters import Parameters
-from assay.model.study.study import MOST_CASES, MOST_JOBS
+from assay.model.study.study import MAX_CASES, MAX_JOBS
 from assay.plan.expand import count_cases, expand
 
 TWO = {"disk": {"kind": "file", "path": "/tmp/a"}, "memory": {"kind": "file", "path": "/dev/shm/a"}}
@@ -28,7 +28,7 @@ def test_repeats_of_all_cases_together_are_bounded():
     axis["to"] = 1001
     (fault,) = expand(study(w_stride=axis, repeats=1000)).faults
     assert fault.path == ("repeats",)
-    assert "1,001,000" in fault.message and f"{MOST_JOBS:,}" in fault.message
+    assert "1,001,000" in fault.message and f"{MAX_JOBS:,}" in fault.message
     assert not expand(study(w_stride=axis, w_where="stride <= 1000", repeats=1000)).faults
 
 
@@ -122,7 +122,7 @@ def grid(strides, **changes):
 
 
 def test_the_limit_itself_is_allowed(monkeypatch):
-    most = times(1000, MOST_CASES)
+    most = times(1000, MAX_CASES)
     monkeypatch.setattr("assay.plan.expand.MOST_CASES", most)
     assert len(expand(grid(most // 100)).cases) == most
     assert expand(grid(most // 100, w_queue_depth=[1, 2])).faults

@@ -15,7 +15,7 @@ from soak import times
 
 from assay.cli.studies.init import PRESETS
 from assay.contract._generated import Capabilities, Job
-from assay.model.study.names import DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO, TAKES_ANY
+from assay.model.study.names import ANY_ORDER, DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO
 from assay.plan.capable import backends_by_kind, general_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
@@ -500,7 +500,7 @@ def test_the_engine_never_refuses_objects_that_the_workbench_accepts(both, outpu
         if not (field == "range" and "get" not in operations)
         and not (field == "mix" and "object_mix" not in operations)
         and not (field == "batch" and not operations & {"batch_put", "batch_get"})
-        and not (field == "access" and not operations & TAKES_ANY)
+        and not (field == "access" and not operations & ANY_ORDER)
     }
     job = _planned(target, workload, output, seed, _general())
     event(f"sent to {target['kind']}" if job else "refused by the workbench")

@@ -6,7 +6,7 @@ from assay.model.result.method import MethodChoice
 from assay.model.study.names import CREATES, DATA, STDIO, WRITES
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
-from assay.plan.methods import by_shape, direction_of, open_shapes, shape_of, with_methods
+from assay.plan.methods import choices_by_shape, direction_of, shape_of, undecided_shapes, with_methods
 
 
 def choices(target, shape, **methods):
@@ -28,13 +28,13 @@ def test_what_the_study_decides_is_not_asked():
     ):
         found, case = first_case(**decided)
         assert shape_of(case) is None, decided
-        assert open_shapes(found, [case]) == {}
+        assert undecided_shapes(found, [case]) == {}
 
 
 def test_long_direct_writes_are_asked_about_with_one_in_flight_too():
     long = {"w_queue_depth": 1, "w_record_size": "256KiB", "w_file_size": "8MiB", "w_cache": "direct"}
     found, case = first_case(w_operations=["write", "read"], **long)
-    assert open_shapes(found, [case]) == {case.target: (shape_of(case),)}
+    assert undecided_shapes(found, [case]) == {case.target: (shape_of(case),)}
     short = first_case(w_operations=["write", "read"], **long | {"w_record_size": "128KiB"})[1]
     assert shape_of(short) is None
 
@@ -54,18 +54,18 @@ def test_each_kind_of_case_is_asked_once_at_each_target():
         w_cache="keep",
     )
     cases = expand(found).cases
-    shapes = open_shapes(found, cases)
+    shapes = undecided_shapes(found, cases)
     assert set(shapes) == {"disk", "device"}
     assert [(shape.queue_depth, shape.direct) for shape in shapes["disk"]] == [(4, False), (16, False)]
     known = choices("disk", shapes["disk"][0], read="threads")
-    left = open_shapes(found, cases, known)
+    left = undecided_shapes(found, cases, known)
     assert left == {"disk": shapes["disk"][1:], "device": shapes["device"]}
 
 
 def test_a_job_says_how_each_phase_reaches_the_kernel():
     found, case = first_case(w_operations=["write", "read", "random_mix"], w_queue_depth=4)
     shape = shape_of(case)
-    known = by_shape(choices("disk", shape, read="io_uring", create="threads", overwrite="threads"))
+    known = choices_by_shape(choices("disk", shape, read="io_uring", create="threads", overwrite="threads"))
     job = with_methods(plan_job(found, case, 1).job, case, known)
     methods = {str(phase.operation): phase.method and str(phase.method.method) for phase in job.phases}
     assert methods == {"write": "threads", "read": "io_uring", "random_mix": "threads"}
@@ -78,8 +78,8 @@ def test_what_is_not_measured_or_not_known_stays_open():
     plain = plan_job(found, case, 1).job
     assert with_methods(plain, case, {}) == plain
     other = shape_of(case)._replace(queue_depth=8)
-    assert with_methods(plain, case, by_shape(choices("disk", other, read="threads"))) == plain
-    job = with_methods(plain, case, by_shape(choices("disk", shape_of(case), read="threads", create="threads")))
+    assert with_methods(plain, case, choices_by_shape(choices("disk", other, read="threads"))) == plain
+    job = with_methods(plain, case, choices_by_shape(choices("disk", shape_of(case), read="threads", create="threads")))
     assert [(str(phase.operation), phase.method is None) for phase in job.phases] == [
         ("prepare", True),
         ("read", False),

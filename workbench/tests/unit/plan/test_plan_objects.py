@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_tools import load, object_study, object_written
 
-from assay.model.study.names import DELETES, NEED_OBJECTS, OBJECTS, SEES
+from assay.model.study.names import DELETES, NEED_OBJECTS, OBJECTS, VISIBILITY
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
-from assay.plan.object_estimate import pass_of
+from assay.plan.object_estimate import requests_of_pass
 from assay.plan.objects import object_phases
 
 BUCKET = {"cloud": {"kind": "s3", "endpoint": "http://door", "bucket": "assay-demo"}}
@@ -111,7 +111,7 @@ def test_bytes_and_requests_are_foreseen() -> None:
     assert (ranged.written, ranged.read, ranged.requests) == (10 * 65536, 10 * 1024, 20)
     mixed = estimate(w_operations=["object_mix"], w_objects=100, w_mix={"get": 30, "put": 20, "head": 50})
     assert (mixed.read, mixed.written) == (30 * 65536, (100 + 20) * 65536)
-    assert ", in about 200 requests" in mixed.requests_words and "20 ms to store" in mixed.assumptions[1]
+    assert ", in about 200 requests" in mixed.requests_text and "20 ms to store" in mixed.assumptions[1]
     spread = estimate(w_operations=["put"], w_objects=100, w_object_size={"1KiB": 50, "3KiB": 50})
     assert spread.written == 100 * 2048
 
@@ -130,20 +130,20 @@ def test_every_right_study_has_an_estimate(operations: list[str], size: Any, par
     assert loaded.study is not None, loaded.problems
     expansion = expand(loaded.study)
     if expansion.faults:
-        whole = part and not SEES.isdisjoint(operations)
+        whole = part and not VISIBILITY.isdisjoint(operations)
         assert whole or (limit and DELETES.issuperset(operations))
         return
     found = estimate_study(loaded.study, expansion.cases)
     assert found.seconds > 0 and found.requests > 0 and found.written >= 0
 
 
-@pytest.mark.parametrize("operation", sorted(SEES))
+@pytest.mark.parametrize("operation", sorted(VISIBILITY))
 def test_what_is_looked_for_is_put_whole_and_before(operation: str) -> None:
     """It needs nothing that is there, takes two requests for each object, and leaves them for what comes after."""
     phases = object_phases((operation, "get", operation), partial=False)
     assert [phase.operation for phase in phases] == [operation, "get", operation]
     (case,) = expand(object_study(w_operations=[operation], w_objects=30, w_lanes=2)).cases
-    assert pass_of(operation, case.parameters) == (120.0, case.parameters.object_sizes.mean / 2)
+    assert requests_of_pass(operation, case.parameters) == (120.0, case.parameters.object_sizes.mean / 2)
     loaded = load(object_written(targets=BUCKET, w_operations=[operation], w_part_size="5MiB"))
     assert loaded.study is None or expand(loaded.study).faults, "in parts it is refused"
 

@@ -12,7 +12,7 @@ from sample_run import sample_run
 
 from assay.model.result.result import RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
-from assay.report.claims import claims
+from assay.report.claims import find_claims
 from assay.report.export_json import json_document
 
 SCRIPT = REPOSITORY / "docs" / "reference" / "recompute.py"
@@ -46,13 +46,13 @@ def test_a_script_recomputes_the_answer(
     run = change(sample_run())  # type: ignore[operator]
     recomputed(run, tmp_path, monkeypatch)
     lines = capsys.readouterr().out.splitlines()
-    found = claims(run.decisions)
+    found = find_claims(run.decisions)
     assert len([line for line in lines if "points count" in line]) == len(found)
     for claim in found:
-        assert any(line.endswith(f"{claim.counted} of {len(claim.points)} points count") for line in lines)
+        assert any(line.endswith(f"{claim.counted_points} of {len(claim.points)} points count") for line in lines)
         for target in (claim.base, claim.other):
-            if claim.won(target):
-                words = f"  {target} faster at {len(claim.won(target))}, at least {claim.least(target):.4g}x"
+            if claim.points_won_by(target):
+                words = f"  {target} faster at {len(claim.points_won_by(target))}, at least {claim.least_ratio(target):.4g}x"
                 assert any(line.startswith(words) for line in lines), words
 
 

@@ -22,19 +22,19 @@ from service_rows import service_case, service_run
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
 from assay.model.money.priced import FrozenPrices
-from assay.model.money.use import Chosen, Use
+from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import Estimate, RunAnalysis
 from assay.model.result.verdict import Verdict
 from assay.money.books.books import load_book
 from assay.report.build import build_document
 from assay.report.cost_table import costs_table
-from assay.report.costs import Rate, TargetCost, cheapest, front, target_costs
+from assay.report.costs import BestRate, TargetCost, cheapest_text, cost_points, target_costs
 from assay.report.document import Block, Chart, Fold, Gallery, Note, Panels, Section, Strong, Table
-from assay.report.draw.drawing import Dot, Drawing, Interval
+from assay.report.draw.drawing import Dot, Drawing, IntervalMark
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
 from assay.report.sections import answer, cost
-from assay.report.view import View
+from assay.report.view import RunView
 
 
 def with_rates(analysis: RunAnalysis, **rates: tuple[float, float | None, float | None]) -> RunAnalysis:
@@ -50,7 +50,7 @@ def with_rates(analysis: RunAnalysis, **rates: tuple[float, float | None, float 
 
 
 def section(analysis: RunAnalysis, **view: Any) -> Section:
-    found = cost.section(View(analysis, **view))
+    found = cost.section(RunView(analysis, **view))
     assert found is not None
     return found
 
@@ -78,7 +78,7 @@ def words(text: Any) -> str:
 
 def test_a_run_without_prices_has_no_costs() -> None:
     analysis = make_analysis()
-    assert cost.section(View(analysis)) is None
+    assert cost.section(RunView(analysis)) is None
     assert costs_table(analysis).records == ()
     assert "cost" not in [part.id for part in build_document(analysis).sections]
 
@@ -97,12 +97,12 @@ def test_the_costs_are_those_of_the_paper() -> None:
 
 def test_cost_per_rate_follows_from_rate_and_interval() -> None:
     analysis = with_rates(priced_run(), disk_read=(2e9, 1e9, 4e9))
-    (item, _) = target_costs(View(analysis))
-    ratio = item.per("read")
+    (item, _) = target_costs(RunView(analysis))
+    ratio = item.unit_cost("read")
     assert ratio is not None
     month = Decimal("0.119") * Decimal("729.6") + 250
     assert (ratio.value, ratio.low, ratio.high) == (month / 2, month / 4, month)
-    assert item.per("read_iops") is None, "records of 64 KiB say nothing of operations per second"
+    assert item.unit_cost("read_iops") is None, "records of 64 KiB say nothing of operations per second"
     line = next(row for row in tables(section(analysis))["cost-speed"] if row[:2] == ["disk", "GB/s of reading"])
     assert line[2:4] == ["2.00", "1.00 to 4.00"]
     assert line[5:8] == ["168.41", "84.21", "336.82"]
@@ -114,7 +114,7 @@ def test_only_sound_results_count() -> None:
         row.model_copy(update={"verdict": Verdict.CACHED}) if row.case.target == "disk" else row
         for row in analysis.rows
     )
-    (disk, memory) = target_costs(View(analysis.model_copy(update={"rows": rows})))
+    (disk, memory) = target_costs(RunView(analysis.model_copy(update={"rows": rows})))
     assert disk.best == {}
     assert set(memory.best) == {"read", "write"}
 
@@ -122,22 +122,22 @@ def test_only_sound_results_count() -> None:
 def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     # A month of `memory` costs 12.74 times as much as one of `disk`.
     apart = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(20e9, 19e9, 21e9))
-    text = words(cheapest(target_costs(View(apart)), ["read"]))
+    text = words(cheapest_text(target_costs(RunView(apart)), ["read"]))
     assert text.startswith(
         "memory costs least per GB/s of reading: 214.50 USD (204.29 to 225.79) a month; next is disk"
     )
     # As the instance's network carries 1.25 GB/s.
     assert text.endswith("But disk and memory did more than such a design can do: see Cost.")
-    (panels,) = (block for block in answer.section(View(apart)).blocks if isinstance(block, Panels))
+    (panels,) = (block for block in answer.section(RunView(apart)).blocks if isinstance(block, Panels))
     assert words(dict(panels.items)["Cost"][0]).startswith(text)
     near_by = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(13e9, 12e9, 14e9))
-    assert "not separable" in words(cheapest(target_costs(View(near_by)), ["read"]))
+    assert "not separable" in words(cheapest_text(target_costs(RunView(near_by)), ["read"]))
     alone = with_rates(priced_run(), disk_read=(1e9, None, None), memory_read=(99e9, None, None))
-    assert "not separable" in words(cheapest(target_costs(View(alone)), ["read"]))
+    assert "not separable" in words(cheapest_text(target_costs(RunView(alone)), ["read"]))
     one = priced_run(prices(disk=VOLUMES))
-    assert words(cheapest(target_costs(View(one)), ["read"])).startswith("disk costs ")
-    (disk, memory) = target_costs(View(apart))
-    silent = words(cheapest([disk, replace(memory, best={"write": memory.best["write"]})], ["read"]))
+    assert words(cheapest_text(target_costs(RunView(one)), ["read"])).startswith("disk costs ")
+    (disk, memory) = target_costs(RunView(apart))
+    silent = words(cheapest_text([disk, replace(memory, best={"write": memory.best["write"]})], ["read"]))
     assert silent.startswith("disk costs 336.82 USD")
     assert "Without a sound result of it: memory." in silent
     assert "Without a sound result" not in text
@@ -188,7 +188,7 @@ def test_the_section_is_drawn() -> None:
     assert [chart.id for chart in charts] == ["cost-read", "cost-write"]
     drawing = charts[0].drawing
     assert isinstance(drawing, Drawing)
-    dots, intervals = drawing.of(Dot), drawing.of(Interval)
+    dots, intervals = drawing.marks_of(Dot), drawing.marks_of(IntervalMark)
     assert [(dot.label, dot.y) for dot in dots] == [("disk", pytest.approx(336.8224)), ("memory", 4290.048)]
     for dot, interval in zip(dots, intervals, strict=True):
         assert interval.x[0] <= dot.x <= interval.x[1] and interval.y == (dot.y, dot.y)
@@ -204,14 +204,14 @@ COSTS = st.lists(
 
 def made_points(values: list[tuple[int, int, int, bool]]) -> list[TargetCost]:
     """Targets of (cost, rate, reach of the interval, whether it has one)."""
-    (like, *_) = target_costs(View(priced_run()))
+    (like, *_) = target_costs(RunView(priced_run()))
     row = like.best["read"].row
     charge = like.cost.charges[-1]
     found = []
     for number, (month, rate, reach, known) in enumerate(values):
         its = charge.model_copy(update={"fixed": Decimal(month), "running": Decimal(0), "once": Decimal(0)})
         ends = (float(max(rate - reach, 0)) or None, float(rate + reach)) if known else (None, None)
-        best = {"read": Rate(row, float(rate), *ends)}
+        best = {"read": BestRate(row, float(rate), *ends)}
         cost_of = like.cost.model_copy(update={"charges": (its,)})
         found.append(replace(like, target=f"t{number}", cost=cost_of, best=best))  # type: ignore[arg-type]
     return found
@@ -219,18 +219,18 @@ def made_points(values: list[tuple[int, int, int, bool]]) -> list[TargetCost]:
 
 @given(COSTS)
 def test_the_front_is_never_empty_and_never_beaten(values: list[tuple[int, int, int, bool]]) -> None:
-    points = front(made_points(values), "read")
-    assert any(point.edge for point in points)
-    assert any(point.standing != "dominated" for point in points)
+    points = cost_points(made_points(values), "read")
+    assert any(point.is_on_median_front for point in points)
+    assert any(point.position != "dominated" for point in points)
     for point in points:
-        rivals = [other for other in points if other is not point and other.month <= point.month]
-        if point.standing == "on the front":
+        rivals = [other for other in points if other is not point and other.month_cost <= point.month_cost]
+        if point.position == "on the front":
             assert all(other.ends[1] < point.ends[0] for other in rivals)
-            assert point.edge
-        elif point.standing == "dominated":
+            assert point.is_on_median_front
+        elif point.position == "dominated":
             assert any(other.ends[0] > point.ends[1] for other in rivals)
-            assert not point.edge
-        for other in rivals if point.edge else ():
+            assert not point.is_on_median_front
+        for other in rivals if point.is_on_median_front else ():
             assert not (other.rate.value > point.rate.value)
 
 
@@ -371,13 +371,13 @@ def test_each_formula_gives_what_is_stored_beside_it(case: int, tmp_path: Path) 
     for name in sheet.formulas:
         assert near(sheet.value(name), sheet.values[name]), (name, sheet.formulas[name])
     total = sheet.row("H", "Usable TB") + 1
-    for number, item in enumerate(target_costs(View(analysis))):
+    for number, item in enumerate(target_costs(RunView(analysis))):
         row = total + number
         assert sheet.values[f"A{row}"] == item.target
         amounts = (item.cost.hour, item.cost.month, item.cost.year, item.cost.three_years, item.cost.job)
         for column, amount in zip("CDEFG", amounts, strict=True):
             assert near(amount, sheet.value(f"{column}{row}")), column
-        ratio = item.per("read")
+        ratio = item.unit_cost("read")
         line = next(
             int(name[1:])
             for name, value in sheet.values.items()
@@ -421,8 +421,8 @@ def test_a_changed_quantity_reaches_every_tier(tmp_path: Path) -> None:
     assert near(instance + 120 + 50 + Decimal("20"), sheet.value(f"D{total}"))
 
 
-BUCKET = Chosen(design="s3", set={"stored": "1TB"})
-TABLE = Chosen(design="dynamodb-on-demand", set={"stored": "1TB"})
+BUCKET = DesignChoice(design="s3", set={"stored": "1TB"})
+TABLE = DesignChoice(design="dynamodb-on-demand", set={"stored": "1TB"})
 
 
 def services(use: Use) -> RunAnalysis:
@@ -442,17 +442,17 @@ def test_costs_without_requests_say_so_and_are_compared_with_none() -> None:
     rows = {tuple(row[:2]): row[5] for row in tables(found)["cost-speed"]}
     assert rows["table", "GB/s of reading"].endswith(", without requests")
     assert not rows["bucket", "GB/s of reading"].endswith(", without requests")
-    text = words(cheapest(target_costs(View(analysis))))
+    text = words(cheapest_text(target_costs(RunView(analysis))))
     assert "bucket costs " in text and "table costs" not in text and "least" not in text
     assert "Not compared per GB/s of writing, as requests are not priced: table (about " in text
     (note,) = (block for block in found.blocks if isinstance(block, Note) and "one by one" in words(block.text))
     assert words(note.text).startswith("table: ") and "table_reads and table_writes" in words(note.text)
-    assert [point.target for point in front(target_costs(View(analysis)), "read")] == ["bucket"]
+    assert [point.target for point in cost_points(target_costs(RunView(analysis)), "read")] == ["bucket"]
     assert [record["without_requests"] for record in costs_table(analysis).records] == [False, True]
 
 
 def test_no_cheapest_is_named_where_no_requests_are_priced() -> None:
-    text = words(cheapest(target_costs(View(services(Use())))))
+    text = words(cheapest_text(target_costs(RunView(services(Use())))))
     assert "least" not in text and "costs " not in text
     assert text.count("bucket (about ") == text.count("table (about ") == 2
 
@@ -460,8 +460,8 @@ def test_no_cheapest_is_named_where_no_requests_are_priced() -> None:
 def test_services_whose_requests_are_priced_are_compared() -> None:
     million = Decimal(10**6)
     analysis = services(Use(puts=million, gets=million, table_reads=million, table_writes=million))
-    text = words(cheapest(target_costs(View(analysis))))
+    text = words(cheapest_text(target_costs(RunView(analysis))))
     assert "Not compared" not in text and "costs least per GB/s of reading" in text
-    (bucket, table) = target_costs(View(analysis))
+    (bucket, table) = target_costs(RunView(analysis))
     assert set(bucket.best) == set(table.best) == {"read", "write", "read_iops", "write_iops"}
     assert bucket.best["read"].row.operation == "get" and bucket.best["write"].row.operation == "put"

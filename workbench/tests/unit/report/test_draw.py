@@ -11,13 +11,25 @@ from assay.report.charts.theme import swept_axis
 from assay.report.document import DotRow, Dots, Lane
 from assay.report.draw.chart import chart_html
 from assay.report.draw.dots import dots_html
-from assay.report.draw.drawing import Axis, Cell, Dot, Drawing, HeatMap, Interval, Mark, Path, Rows, Rule, Words
+from assay.report.draw.drawing import (
+    ChartAxis,
+    Dot,
+    Drawing,
+    HeatCell,
+    HeatMap,
+    IntervalMark,
+    LineMark,
+    Mark,
+    NamedRows,
+    ReferenceLine,
+    TextMark,
+)
 from assay.report.draw.heat import colour, heat_html
-from assay.report.draw.marks import Area, marks_svg
-from assay.report.draw.scales import MOST_TICKS, Scale, amount, decades, from_zero, spread
+from assay.report.draw.marks import DrawnArea, marks_svg
+from assay.report.draw.scales import MOST_TICKS, AxisScale, linear_scale, log_scale, scale_from_zero, tick_text
 
-TEN = Axis("x", Scale(0.0, 10.0), ((0.0, "0"), (10.0, "10")))
-AREA = Area(TEN, Axis("y", Scale(1.0, 100.0, logarithmic=True), ()), 200.0)
+TEN = ChartAxis("x", AxisScale(0.0, 10.0), ((0.0, "0"), (10.0, "10")))
+AREA = DrawnArea(TEN, ChartAxis("y", AxisScale(1.0, 100.0, logarithmic=True), ()), 200.0)
 
 
 def drawn(*marks: Mark) -> str:
@@ -26,25 +38,25 @@ def drawn(*marks: Mark) -> str:
 
 @pytest.mark.parametrize("values", [[1.0, 1.0], [3e12, 3e14], [0.02, 950.0], [120.0, 130.0], [1.0, 4.5]])
 def test_scales_have_a_few_round_numbers_inside(values: list[float]) -> None:
-    for scale in (decades(values), decades(values, 1.0, 2.0), spread(values), from_zero(max(values))):
+    for scale in (log_scale(values), log_scale(values, 1.0, 2.0), linear_scale(values), scale_from_zero(max(values))):
         ticks = scale.ticks()
         assert 1 <= len(ticks) <= MOST_TICKS + 1
         assert all(scale.low * 0.999 <= tick <= scale.high * 1.001 for tick in ticks)
-        assert all(len(re.sub("[^0-9]", "", amount(tick)).strip("0")) <= 3 for tick in ticks)
+        assert all(len(re.sub("[^0-9]", "", tick_text(tick)).strip("0")) <= 3 for tick in ticks)
 
 
 @given(st.floats(1e-6, 1e12), st.floats(1e-6, 1e12), st.booleans(), st.floats(1e-6, 1e12), st.floats(1e-6, 1e12))
 def test_places_are_in_order_and_inside(a: float, b: float, logarithmic: bool, one: float, other: float) -> None:
     low, high = sorted((a, b))
-    scale = Scale(low, high * 1.01, logarithmic)
-    assert scale.place(low) == 0 and scale.place(high * 1.01) == pytest.approx(1)
+    scale = AxisScale(low, high * 1.01, logarithmic)
+    assert scale.position(low) == 0 and scale.position(high * 1.01) == pytest.approx(1)
     first, second = sorted((one, other))
-    assert 0 <= scale.place(first) <= scale.place(second) <= 1 + 1e-9
+    assert 0 <= scale.position(first) <= scale.position(second) <= 1 + 1e-9
 
 
 def test_equal_ratios_take_equal_room_on_a_logarithmic_scale() -> None:
-    scale = Scale(1.0, 1000.0, logarithmic=True)
-    assert [scale.place(value) for value in (1, 10, 100, 1000)] == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    scale = AxisScale(1.0, 1000.0, logarithmic=True)
+    assert [scale.position(value) for value in (1, 10, 100, 1000)] == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert scale.ticks(4) == (1, 10, 100, 1000)
 
 
@@ -52,7 +64,7 @@ def test_equal_ratios_take_equal_room_on_a_logarithmic_scale() -> None:
     ("value", "words"), [(1000.0, "1,000"), (2.5, "2.5"), (0.02, "0.02"), (0.0, "0"), (1e12, "1,000,000,000,000")]
 )
 def test_round_values_have_no_needless_zeros(value: float, words: str) -> None:
-    assert amount(value) == words
+    assert tick_text(value) == words
 
 
 def test_a_dot_is_where_its_values_are_and_says_what_it_is() -> None:
@@ -63,14 +75,14 @@ def test_a_dot_is_where_its_values_are_and_says_what_it_is() -> None:
 
 def test_what_lies_beyond_a_scale_is_drawn_at_its_edge() -> None:
     assert 'cx="100%" cy="222"' in drawn(Dot(1e9, -1.0))
-    assert 'x1="0%" x2="100%"' in drawn(Interval((-5.0, 50.0), (10.0, 10.0), "t0"))
+    assert 'x1="0%" x2="100%"' in drawn(IntervalMark((-5.0, 50.0), (10.0, 10.0), "t0"))
 
 
 def test_an_interval_that_is_cut_off_ends_in_an_arrowhead() -> None:
-    assert drawn(Interval((-5.0, 50.0), (10.0, 10.0), "t0")).count("<use") == 2
-    assert '<use href="#to-right" x="100%" y="122"/>' in drawn(Interval((1.0, 50.0), (10.0, 10.0), "t0"))
-    assert '<use href="#to-top" x="50%" y="22"/>' in drawn(Interval((5.0, 5.0), (10.0, 500.0), "t0"))
-    assert "<use" not in drawn(Interval((0.0, 10.0), (1.0, 100.0), "t0"))
+    assert drawn(IntervalMark((-5.0, 50.0), (10.0, 10.0), "t0")).count("<use") == 2
+    assert '<use href="#to-right" x="100%" y="122"/>' in drawn(IntervalMark((1.0, 50.0), (10.0, 10.0), "t0"))
+    assert '<use href="#to-top" x="50%" y="22"/>' in drawn(IntervalMark((5.0, 5.0), (10.0, 500.0), "t0"))
+    assert "<use" not in drawn(IntervalMark((0.0, 10.0), (1.0, 100.0), "t0"))
 
 
 def dots(*values: float, more: tuple[float, ...] = ()) -> str:
@@ -92,13 +104,15 @@ def test_dots_set_the_scale_where_they_are_no_exception() -> None:
 
 def test_lines_are_broken_and_go_in_steps() -> None:
     points = ((0.0, 1.0), (5.0, 10.0), (6.0, None), (10.0, 100.0))
-    assert 'd="M0 222L500 122M1000 22"' in drawn(Path(points, "t0"))
-    assert 'd="M0 222H500V122M1000 22"' in drawn(Path(points, "t0", step="after"))
-    assert 'd="M0 222V122H500M1000 22"' in drawn(Path(points, "t0", step="before"))
+    assert 'd="M0 222L500 122M1000 22"' in drawn(LineMark(points, "t0"))
+    assert 'd="M0 222H500V122M1000 22"' in drawn(LineMark(points, "t0", step="after"))
+    assert 'd="M0 222V122H500M1000 22"' in drawn(LineMark(points, "t0", step="before"))
 
 
 def test_signs_of_crossings_stand_beside_each_other() -> None:
-    found = drawn(*(Rule(value, "cross", label=sign) for value, sign in ((5.0, "1"), (5.01, "2"), (5.02, "3"))))
+    found = drawn(
+        *(ReferenceLine(value, "cross", label=sign) for value, sign in ((5.0, "1"), (5.01, "2"), (5.02, "3")))
+    )
     places = [float(x) for x in re.findall(r'<circle class=sign cx="([\d.]+)%"', found)]
     assert all(right - left > 5 for left, right in pairwise(places))
     assert [float(x) for x in re.findall(r'x1="([\d.]+)%"', found)] == [50, 50.1, 50.2]
@@ -106,13 +120,15 @@ def test_signs_of_crossings_stand_beside_each_other() -> None:
 
 def test_names_of_others_are_only_text() -> None:
     evil = "<script>alert(1)</script>"
-    drawing = Drawing(TEN, Rows((evil,), 24), (Words(1.0, 0.5, evil, evil), Dot(1.0, 0.5, "", evil, label=evil)))
+    drawing = Drawing(
+        TEN, NamedRows((evil,), 24), (TextMark(1.0, 0.5, evil, evil), Dot(1.0, 0.5, "", evil, label=evil))
+    )
     heat = HeatMap(
         evil,
         evil,
         (evil,),
         (evil,),
-        ((evil, (Cell(0, 0, 5.0, evil, evil, True, "", evil),)),),
+        ((evil, (HeatCell(0, 0, 5.0, evil, evil, True, "", evil),)),),
         TEN.scale,
         evil,
         40,
@@ -124,7 +140,7 @@ def test_names_of_others_are_only_text() -> None:
 
 
 def test_a_chart_says_by_which_words_it_is_described() -> None:
-    assert '<svg role="img" aria-labelledby="a-words"' in chart_html(Drawing(TEN, Rows(("a",), 24), ()), "a-words")
+    assert '<svg role="img" aria-labelledby="a-words"' in chart_html(Drawing(TEN, NamedRows(("a",), 24), ()), "a-words")
 
 
 def test_colours_get_lighter_with_the_value() -> None:
@@ -136,8 +152,12 @@ def test_colours_get_lighter_with_the_value() -> None:
 
 
 def test_a_cell_without_a_value_is_white_and_a_doubtful_one_hatched() -> None:
-    cells = (Cell(0, 0, None, "5", "cached", True, "bad"), Cell(1, 0, 5.0, "5", "unstable", True), Cell(2, 0, 5.0, "5"))
-    heat = HeatMap("x", "y", ("a", "b", "c"), ("d",), (("disk", cells),), TEN.scale, "MB/s", 40, 34, words=True)
+    cells = (
+        HeatCell(0, 0, None, "5", "cached", True, "bad"),
+        HeatCell(1, 0, 5.0, "5", "unstable", True),
+        HeatCell(2, 0, 5.0, "5"),
+    )
+    heat = HeatMap("x", "y", ("a", "b", "c"), ("d",), (("disk", cells),), TEN.scale, "MB/s", 40, 34, has_text=True)
     found = heat_html(heat, "a-words")
     assert found.count("class=none") == 1 and found.count("class=hatched") == 1
     assert '<text class="small bad"' in found and ">cached</text>" in found
@@ -145,7 +165,7 @@ def test_a_cell_without_a_value_is_white_and_a_doubtful_one_hatched() -> None:
 
 def test_a_map_has_room_for_the_whole_name_of_its_last_column() -> None:
     sizes = tuple(f"{2**power} KiB" for power in range(10))
-    heat = HeatMap("x", "y", sizes, ("d",), (("disk", ()),), TEN.scale, "MB/s", 20, 34, words=False)
+    heat = HeatMap("x", "y", sizes, ("d",), (("disk", ()),), TEN.scale, "MB/s", 20, 34, has_text=False)
     found = heat_html(heat, "a-words")
     (right,) = re.findall(r"padding:0 (\d+)px", found)
     # Columns may shrink to 10 pixels; the name of the last one is in the middle of it.
@@ -156,7 +176,7 @@ def test_a_map_has_room_for_the_whole_name_of_its_last_column() -> None:
 def test_sizes_of_an_axis_are_so_far_apart_that_their_words_have_room(count: int) -> None:
     values = [4096 * 2**power for power in range(count)]
     axis = swept_axis("record_size", [*values, 4096 + 512])
-    places = [axis.scale.place(value) for value, _ in axis.ticks]
+    places = [axis.scale.position(value) for value, _ in axis.ticks]
     assert len(places) <= 8 and (axis.ticks[0][0], axis.ticks[-1][0]) == (4096, max(values[-1], 4608))
     span = places[-1] - places[0]
     assert all(right - left > 0.99 * span / 7 for left, right in pairwise(places))

@@ -19,14 +19,14 @@ from in_process import run_here
 from jsonschema import Draft202012Validator
 
 from assay.cli.export import Format, TableName, default_path, write_export
-from assay.cli.written import write_whole
+from assay.cli.written import write_atomically
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.model.study.parameters import Parameters
 from assay.report.export_csv import csv_text
 from assay.report.export_json import json_document, json_schema, json_text
 from assay.report.kinds_table import kinds_table
-from assay.report.tables import RESULT_COLUMNS, Table, ceilings_table, results_table, samples_table
+from assay.report.tables import RESULT_COLUMNS, FlatTable, ceilings_table, results_table, samples_table
 from assay.run.analysis import load_analysis
 from assay.store import RunMeta, RunStore
 
@@ -43,7 +43,7 @@ def analysis() -> RunAnalysis:
     return make_analysis(ceilings=ceilings)
 
 
-Make = Callable[[RunAnalysis], Table]
+Make = Callable[[RunAnalysis], FlatTable]
 TABLES: list[tuple[Make, TableName]] = [
     (results_table, TableName.RESULTS),
     (samples_table, TableName.SAMPLES),
@@ -97,7 +97,7 @@ def test_csv(analysis: RunAnalysis, make: Make, name: TableName, tmp_path: Path)
     assert [{key: read_cell(table, key, value) for key, value in row.items()} for row in rows] == list(table.records)
 
 
-def read_cell(table: Table, name: str, text: str) -> Any:
+def read_cell(table: FlatTable, name: str, text: str) -> Any:
     kind = next(column.kind for column in table.columns if column.name == name)
     if kind == "text":
         return text
@@ -234,7 +234,7 @@ def test_what_a_link_points_to_is_replaced(tmp_path: Path) -> None:
     for old in ("", "old"):
         if old:
             page.write_text(old)
-        write_whole(link, whole, force=True)
+        write_atomically(link, whole, force=True)
         assert link.is_symlink() and page.read_text() == "whole"
     assert sorted(tmp_path.iterdir()) == [link, page]
 
@@ -245,7 +245,7 @@ def test_a_fifo_is_written_into_and_stays(tmp_path: Path) -> None:
     # Open already, so that nobody waits.
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        write_whole(fifo, whole)
+        write_atomically(fifo, whole)
         assert os.read(reader, 100) == b"whole" and fifo.is_fifo()
     finally:
         os.close(reader)
@@ -260,7 +260,7 @@ def test_a_device_is_never_replaced(tmp_path: Path) -> None:
     for node, words in ((full, "No space left"), (disk, "is a block device")):
         before = node.stat().st_mode
         with pytest.raises(AssayError, match=words):
-            write_whole(node, whole, force=True)
+            write_atomically(node, whole, force=True)
         assert node.stat().st_mode == before
 
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.histograms import decode, moments
-from assay.analyse.runs import Broken, Gate, Unjudged
+from assay.analyse.runs import Gate, LostRow, UnjudgedRow
 from assay.model.base import AssayError
-from assay.model.foreign import plain
-from assay.model.result.comparison import RunName, RunsComparison
+from assay.model.foreign import escape_line
+from assay.model.result.comparison import RunLabel, RunsComparison
 from assay.model.result.result import RunAnalysis
-from assay.report.formats.fio import fio_document, fio_text, left_out
+from assay.report.formats.fio import fio_document, fio_text, left_out_count
 from assay.report.formats.junit import junit_text
 from assay.report.formats.openmetrics import openmetrics_text
 
@@ -62,7 +62,7 @@ def test_no_name_breaks_the_metrics(name: str) -> None:
         for family in parser.text_string_to_metric_families(openmetrics_text(analysis))
         for sample in family.samples
     ]
-    assert samples and {sample.labels["study"] for sample in samples} == {plain(name)}
+    assert samples and {sample.labels["study"] for sample in samples} == {escape_line(name)}
 
 
 def test_metrics_end_as_the_format_asks_and_units_end_names() -> None:
@@ -124,24 +124,24 @@ def test_fio_has_no_place_for_operations_that_move_no_data() -> None:
     analysis = make_analysis()
     rows = tuple(row.model_copy(update={"samples": ()}) for row in analysis.rows)
     idle = analysis.model_copy(update={"rows": rows})
-    assert (left_out(analysis), left_out(idle)) == (0, len(rows))
+    assert (left_out_count(analysis), left_out_count(idle)) == (0, len(rows))
     with pytest.raises(AssayError, match="no operation that moves data"):
         fio_document(idle)
 
 
 def comparison(analysis: RunAnalysis) -> RunsComparison:
-    name = RunName.of(analysis.run)
+    name = RunLabel.of(analysis.run)
     return RunsComparison(before=name, after=name, rows=(), uncompared=(), differences=())
 
 
 @given(st.text(), st.text())
 def test_no_name_breaks_the_xml(name: str, why: str) -> None:
     found = comparison(make_analysis())
-    result = Gate((), (Broken(name, why),), ())
-    root = ElementTree.fromstring(junit_text(found, result, (), (Unjudged(f"{name} too", why),), 0.05))
+    result = Gate((), (LostRow(name, why),), ())
+    root = ElementTree.fromstring(junit_text(found, result, (), (UnjudgedRow(f"{name} too", why),), 0.05))
     broken, skipped = root.iter("testcase")
     failure, reason = broken.find("failure"), skipped.find("skipped")
     assert failure is not None and reason is not None
-    assert broken.get("name") == (plain(name, 2000) or "the check")
-    assert failure.get("message") == reason.get("message") == plain(why, 2000)
+    assert broken.get("name") == (escape_line(name, 2000) or "the check")
+    assert failure.get("message") == reason.get("message") == escape_line(why, 2000)
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("2", "1", "1")

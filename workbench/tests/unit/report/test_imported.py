@@ -11,12 +11,12 @@ from builders import make_run, make_sample
 
 from assay.analyse.rows import RowMaker, analyse
 from assay.judge.judge import judge
-from assay.model.result.decision import Outcome
+from assay.model.result.decision import PointOutcome
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS, Parameters
-from assay.model.told import NOT_TOLD
+from assay.model.told import MISSING_TEXT
 from assay.report.build import build_document
 from assay.report.html import render_html
 from assay.report.kinds_table import kinds_table
@@ -30,8 +30,8 @@ WHOLE = Parameters(file_size=1 << 24, record_size=65536, lanes=2)
 def test_results_of_fio(path: Path) -> None:
     """What a tool of others tells, and the verdict with its reasons."""
     told = json.loads(path.read_text())
-    case = Case.model_validate(told["case"] | {"parameters": Parameters.told(**told["case"]["parameters"])})
-    samples = [Sample.told(**item) for item in told["samples"]]
+    case = Case.model_validate(told["case"] | {"parameters": Parameters.partial(**told["case"]["parameters"])})
+    samples = [Sample.partial(**item) for item in told["samples"]]
     memory = {"memory": {"total": f"{told['memory_bytes']}B"}}
     run = make_run(repeats=len(samples), environment=memory, places=())
     (row,) = RowMaker(run, judge).rows(case, samples, [])
@@ -49,7 +49,7 @@ def cases_of(**told: Any) -> tuple[Case, ...]:
             target=target,
             workload="fio",
             operations=("read", "write"),
-            parameters=Parameters.told(**told),
+            parameters=Parameters.partial(**told),
             axes={},
             label=f"{target} / fio",
         )
@@ -65,7 +65,7 @@ def analysed(*cases: Case) -> RunAnalysis:
         for repeat in range(1, 6)
     ]
     spare = [
-        Sample.told(**{name: value for name, value in sample.__dict__.items() if name not in Sample.may_be_untold})
+        Sample.partial(**{name: value for name, value in sample.__dict__.items() if name not in Sample.may_be_missing})
         for sample in samples
     ]
     return analyse(make_run(repeats=5), cases, (), spare, (), judge)
@@ -85,24 +85,26 @@ def words(analysis: RunAnalysis) -> str:
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
     analysis, item = without(name), DEFINITIONS[name]
-    text = {True: NOT_TOLD, False: ""}
+    text = {True: MISSING_TEXT, False: ""}
     for row, record in zip(analysis.rows, results_table(analysis).records, strict=True):
-        alone = bool(item.beside) and row.case.parameters.known(item.beside, NOT_TOLD) is None
-        used = item.is_used(row.case.operations) and (not item.of_sets or row.case.parameters.on_set)
+        alone = (
+            bool(item.requires_value_of) and row.case.parameters.get_value(item.requires_value_of, MISSING_TEXT) is None
+        )
+        used = item.affects(row.case.operations) and (not item.sets_only or row.case.parameters.is_on_set)
         told = text[used and not alone] if item.kind.column == "text" else None
         assert record[item.column or name] == told
         assert record["not_told"] == name
     for record in samples_table(analysis).records:
-        assert (record["elapsed_ns"], record["start_skew_ns"], record["cache_done"]) == (None, None, NOT_TOLD)
+        assert (record["elapsed_ns"], record["start_skew_ns"], record["cache_done"]) == (None, None, MISSING_TEXT)
     assert kinds_table(analysis).records == ()
 
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
     analysis = without(name)
-    assert {point.outcome for item in analysis.decisions for point in item.points} == {Outcome.BARRED}
+    assert {point.outcome for item in analysis.decisions for point in item.points} == {PointOutcome.BARRED}
     for pair in analysis.comparisons:
-        assert pair.caveat.endswith(f"it is not known {DEFINITIONS[name].untold} ({name})")
+        assert pair.caveat.endswith(f"it is not known {DEFINITIONS[name].unknown_text} ({name})")
         assert not pair.told
     told = analysed(*cases_of(**WHOLE.__dict__))
     assert all(pair.told for pair in told.comparisons)
@@ -111,13 +113,13 @@ def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
 
 def test_a_report_says_what_is_not_told() -> None:
     text = words(analysed(*cases_of(record_size=4096)))
-    assert NOT_TOLD in text and "None" not in text
+    assert MISSING_TEXT in text and "None" not in text
     for name in ("cache", "file_size", "lanes", "compressible"):
-        assert words(without(name)).count(NOT_TOLD) > 0, name
+        assert words(without(name)).count(MISSING_TEXT) > 0, name
 
 
 def test_evidence_survives_its_store() -> None:
     (case, _) = cases_of(record_size=4096, queue_depth=8)
     again = Case.model_validate_json(case.model_dump_json())
-    assert again == case and again.parameters.not_told == case.parameters.not_told
-    assert not again.parameters.tells("cache") and again.parameters.queue_depth == 8
+    assert again == case and again.parameters.missing_names == case.parameters.missing_names
+    assert not again.parameters.has("cache") and again.parameters.queue_depth == 8

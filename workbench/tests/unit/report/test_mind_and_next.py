@@ -11,12 +11,12 @@ from assay.analyse.decide import decide
 from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.study.blocks import Blocks
-from assay.report.document import words
+from assay.report.document import plain_text
 from assay.report.first.caveats import caveats
 from assay.report.first.held import limit_sentences
-from assay.report.first.lines import answers
+from assay.report.first.lines import is_usable
 from assay.report.first.steps import next_step
-from assay.report.view import View
+from assay.report.view import RunView
 
 CPUS, FLUSH, FEWER = "Use fewer lanes.", "Use sync: fsync.", "Use one lane."
 
@@ -25,7 +25,7 @@ def finding(verdict: Verdict, remedy: str) -> Finding:
     return Finding(verdict=verdict, rule="r", text="seen", remedy=remedy, numbers={})
 
 
-def view(*rows: Sequence[Finding]) -> View:
+def view(*rows: Sequence[Finding]) -> RunView:
     """A run with a result for each of these findings."""
     found = []
     for number, findings in enumerate(rows, start=1):
@@ -35,17 +35,17 @@ def view(*rows: Sequence[Finding]) -> View:
         found.append(row_of(case, [100e6] * 3).model_copy(update={"findings": ordered, "verdict": worst}))
     cases = tuple(row.case for row in found)
     update = {"rows": tuple(found), "cases": cases, "comparisons": (), "decisions": ()}
-    return View(make_analysis(places=(make_place(),)).model_copy(update=update))
+    return RunView(make_analysis(places=(make_place(),)).model_copy(update=update))
 
 
-def said(seen: View) -> tuple[str, str]:
+def said(seen: RunView) -> tuple[str, str]:
     """The caveat about usable results, and its remedy; empty if there is none."""
     found = [caveat for caveat in caveats(seen, (), ()) if "usable" in caveat.text]
     return (found[0].text, found[0].remedy) if found else ("", "")
 
 
-def step(seen: View) -> str:
-    return words(next_step(seen, set()))
+def step(seen: RunView) -> str:
+    return plain_text(next_step(seen, set()))
 
 
 SKEWED, CACHED = finding(Verdict.SKEWED, CPUS), finding(Verdict.CACHED, FLUSH)
@@ -88,7 +88,7 @@ def test_lower_bounds_are_an_answer_and_the_next_step_says_what_lifts_them() -> 
 def test_results_without_a_rate_and_without_a_finding_ask_for_nothing() -> None:
     seen = view(())
     bare = seen.analysis.rows[0].model_copy(update={"throughput": None, "iops": None})
-    seen = View(seen.analysis.model_copy(update={"rows": (bare,)}))
+    seen = RunView(seen.analysis.model_copy(update={"rows": (bare,)}))
     assert said(seen) == ("None of 1 result is usable.", "")
     assert step(seen).startswith("See why disk has no result")
 
@@ -98,9 +98,9 @@ def test_a_rate_known_within_a_factor_of_ten_is_no_answer() -> None:
     rate = Estimate(median=1e6, low=0.3e6, high=3e6, n=5, spread=0.9)
     loose = finding(Verdict.UNSTABLE, FEWER)
     row = wide.model_copy(update={"throughput": rate, "verdict": Verdict.UNSTABLE, "findings": (loose,)})
-    seen = View(view(()).analysis.model_copy(update={"rows": (row,)}))
+    seen = RunView(view(()).analysis.model_copy(update={"rows": (row,)}))
     assert said(seen) == ("None of 1 result is usable: 1 is unstable.", FEWER)
-    assert not answers(row)
+    assert not is_usable(row)
 
 
 def test_two_sides_are_compared_anew_for_longer() -> None:
@@ -114,6 +114,6 @@ def test_two_sides_are_compared_anew_for_longer() -> None:
     base = make_analysis(places=(make_place("A"), make_place("B")))
     run = base.run.model_copy(update={"blocks": blocks, "command": command, "status": "complete"})
     decisions = decide(rows, compare(rows, len(blocks.looks)))
-    seen = View(base.model_copy(update={"run": run, "cases": (), "rows": rows, "decisions": decisions}))
+    seen = RunView(base.model_copy(update={"run": run, "cases": (), "rows": rows, "decisions": decisions}))
     found = re.search(r"assay compare --ab '/mnt/a b' /mnt/b --study large.yaml --time (\d+)s$", step(seen))
     assert found is not None and int(found[1]) > 40, step(seen)

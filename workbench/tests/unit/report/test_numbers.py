@@ -6,7 +6,7 @@ import pytest
 
 from assay.model.result.environment import EnvironmentDifference
 from assay.report import numbers
-from assay.report.environments import differences_table, readable
+from assay.report.environments import differences_table, readable_values
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_p_values(p: float | None, text: str) -> None:
     ],
 )
 def test_what_is_twice_as_much_or_more_is_told_as_so_many_times(ratio: float, words: str) -> None:
-    assert numbers.change(ratio) == words
+    assert numbers.difference_text(ratio) == words
 
 
 def test_an_environment_has_amounts_of_bytes_in_fitting_units_and_settings_as_they_are() -> None:
@@ -99,7 +99,7 @@ def test_an_environment_has_amounts_of_bytes_in_fitting_units_and_settings_as_th
         "total": "24684084 KiB", "numa_node0": "1048576 KiB, CPUs 0-1", "memory": "8388608 bytes (/a)",
         "filesystem_bytes": "4096", "bytes": "unknown: x", "vm.dirty_bytes": "1048576", "huge_pages_2048KiB": "0",
     }  # fmt: skip
-    assert list(readable(found).values()) == [
+    assert list(readable_values(found).values()) == [
         "23.5 GiB", "1 GiB, CPUs 0-1", "8 MiB (/a)", "4 KiB", "unknown: x", "1048576", "0",
     ]  # fmt: skip
 
@@ -118,6 +118,6 @@ def test_differences_have_fitting_units_where_they_can_still_be_told_apart() -> 
 
 
 def test_a_part_of_results_in_words() -> None:
-    parts = [numbers.part(*each) for each in ((3, 5), (5, 5), (2, 2), (1, 1), (1, 2))]
+    parts = [numbers.part_of_total(*each) for each in ((3, 5), (5, 5), (2, 2), (1, 1), (1, 2))]
     assert parts == ["3 of 5 results", "all 5 results", "both results", "the only result", "1 of 2 results"]
-    assert numbers.part(1, 1, "comparison") == "the only comparison"
+    assert numbers.part_of_total(1, 1, "comparison") == "the only comparison"

@@ -7,13 +7,13 @@ from service_rows import service_case
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.course import Change, Course, Segments
+from assay.model.result.course import Course, RateChange, Segments
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import ErrorTally, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.build import build_document
 from assay.report.document import Chart, Table
-from assay.report.draw.drawing import Dot, Drawing, Path, Rule
+from assay.report.draw.drawing import Dot, Drawing, LineMark, ReferenceLine
 
 MS, S, MB = 1_000_000, 10**9, 10**6
 
@@ -90,8 +90,8 @@ def test_seconds_of_all_repeats_stand_together() -> None:
     assert texts(line.rows[0])[4:] == ["9", "MB/s", "5.00", "9.00", "10.0", "56 %"]
     (chart,) = charts(found, "moving-")
     assert isinstance(chart.drawing, Drawing)
-    assert [dot.y for dot in chart.drawing.of(Dot)] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
-    lines = chart.drawing.of(Path)
+    assert [dot.y for dot in chart.drawing.marks_of(Dot)] == [5, 9, 9, 8, 9, 10, 8, 9, 9]
+    lines = chart.drawing.marks_of(LineMark)
     assert [y for _, y in lines[0].points] == pytest.approx([23 / 3] * 3)
     assert "Put" not in chart.title and len(lines) == 3
 
@@ -115,8 +115,8 @@ def test_latencies_of_each_repeat_are_lines_of_their_own() -> None:
     samples = [with_more(seconds(repeat, 8 * MB, 9 * MB, 9 * MB), **kept) for repeat in (1, 2)]
     (chart,) = charts(analysis(samples, ("read",)), "seconds-latency-")
     assert isinstance(chart.drawing, Drawing)
-    lines = chart.drawing.of(Path)
-    assert [(line.title.partition("\n")[0], line.points) for line in lines if "repeat 2" in line.title] == [
+    lines = chart.drawing.marks_of(LineMark)
+    assert [(line.tooltip.partition("\n")[0], line.points) for line in lines if "repeat 2" in line.tooltip] == [
         ("disk, repeat 2, p50", ((0.5, 1.0), (2.5, 3.0))),
         ("disk, repeat 2, p99", ((0.5, 9.0),)),
     ]
@@ -129,7 +129,7 @@ def test_without_latencies_there_is_no_chart_of_them() -> None:
 
 
 def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
-    fell = Change(at_ns=2 * S + S // 2, before=9 * MB, after=2 * MB, p=0.001)
+    fell = RateChange(at_ns=2 * S + S // 2, before=9 * MB, after=2 * MB, p=0.001)
     kept = {"start_ns": S // 2, "p50": (1e3,) * 3, "p99": (1e3,) * 3}
     fine = [
         with_more(seconds(repeat, 9 * MB, 9 * MB, 2 * MB), **kept, errors=(0, 0, 0), changes=(fell,))
@@ -144,10 +144,10 @@ def test_failures_and_the_changes_of_a_finding_are_marked() -> None:
         for begin in ("moving-", "seconds-latency-"):
             (chart,) = charts(found.model_copy(update={"rows": rows}), begin)
             assert isinstance(chart.drawing, Drawing)
-            changes = [(rule.value, rule.title) for rule in chart.drawing.of(Rule)]
+            changes = [(rule.value, rule.tooltip) for rule in chart.drawing.marks_of(ReferenceLine)]
             words = "from 9.00 MB/s to 2.00 MB/s"
             assert changes == ([(2.0, f"disk, repeat {repeat}\n{words}") for repeat in (1, 2)] if findings else [])
-            failures = [(dot.x, dot.title) for dot in chart.drawing.of(Dot) if dot.look == "failed"]
+            failures = [(dot.x, dot.tooltip) for dot in chart.drawing.marks_of(Dot) if dot.look == "failed"]
             assert failures == [(1.5, "disk, repeat 3\n7 failed operations")]
 
 

@@ -7,7 +7,7 @@ from builders import MIB, make_analysis, make_case, row_of
 
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
-from assay.report.beside import Beside, Figure, read_beside, with_figures
+from assay.report.beside import PublishedFigure, PublishedFigures, read_published_figures, with_figures
 from assay.report.build import build_document
 from assay.report.document import Gallery, Heading, Note, Table
 from assay.report.draw.drawing import HeatMap
@@ -36,20 +36,22 @@ def measured() -> RunAnalysis:
     return make_analysis().model_copy(update={"cases": tuple(cases), "rows": rows, "comparisons": (), "decisions": ()})
 
 
-def published(*rates: float) -> Beside:
+def published(*rates: float) -> PublishedFigures:
     """As many figures as there are rates, at the sizes in turn."""
     pairs = zip(SIZES, rates, strict=False)
-    return Beside("paper.csv", tuple(Figure("theirs", "write", *sizes, rate) for sizes, rate in pairs))
+    return PublishedFigures(
+        "paper.csv", tuple(PublishedFigure("theirs", "write", *sizes, rate) for sizes, rate in pairs)
+    )
 
 
 def test_tables_of_iozone_and_of_assay_are_read(tmp_path: Path) -> None:
-    found = read_beside(written(tmp_path, IOZONE)).figures
+    found = read_published_figures(written(tmp_path, IOZONE)).figures
     assert found == (
-        Figure("AoE", "write", MIB, 4096, 1_024_000.0),
-        Figure("AoE", "re_fread", MIB, 4096, 2_048_000.0),
+        PublishedFigure("AoE", "write", MIB, 4096, 1_024_000.0),
+        PublishedFigure("AoE", "re_fread", MIB, 4096, 2_048_000.0),
     )
     text = "target,operation,file_size,record_size,throughput\nx,read,1MiB,4096,100MB/s\n\n"
-    assert read_beside(written(tmp_path, text)).figures == (Figure("x", "read", MIB, 4096, 100e6),)
+    assert read_published_figures(written(tmp_path, text)).figures == (PublishedFigure("x", "read", MIB, 4096, 100e6),)
 
 
 BAD = {
@@ -65,13 +67,13 @@ BAD = {
 @pytest.mark.parametrize("text", BAD)
 def test_what_is_no_table_of_figures_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
     with pytest.raises(AssayError) as caught:
-        read_beside(written(tmp_path, text))
+        read_published_figures(written(tmp_path, text))
     assert BAD[text] in caught.value.message and "\n" not in caught.value.message and caught.value.hint
 
 
 def test_figures_stand_in_charts_and_means_and_nowhere_else() -> None:
     run = measured()
-    document = build_document(run, beside=published(500e6, 600e6, 700e6))
+    document = build_document(run, published_figures=published(500e6, 600e6, 700e6))
     place = [section.id for section in document.sections].index("published")
     assert document.sections[place - 1].id == "evidence"
     (table,) = (block for block in document.sections[place].blocks if isinstance(block, Table))
@@ -93,9 +95,9 @@ def test_figures_stand_in_charts_and_means_and_nowhere_else() -> None:
 
 def test_figures_that_fit_nowhere_are_said_to(tmp_path: Path) -> None:
     run = measured()
-    other = Beside("paper.csv", (Figure("theirs", "read", MIB, 4096, 1e6),))
+    other = PublishedFigures("paper.csv", (PublishedFigure("theirs", "read", MIB, 4096, 1e6),))
     assert with_figures(run, other) is None
-    document = build_document(run, beside=other)
+    document = build_document(run, published_figures=other)
     (section,) = (section for section in document.sections if section.id == "published")
     (note,) = section.blocks
     assert isinstance(note, Note) and "paper.csv" in note.text

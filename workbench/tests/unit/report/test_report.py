@@ -17,14 +17,14 @@ from assay.model.result.result import RunAnalysis
 from assay.model.result.verdict import Finding, Verdict
 from assay.report import numbers
 from assay.report.build import build_document
-from assay.report.charts.theme import thin
+from assay.report.charts.theme import thinned
 from assay.report.document import Document, Fold, Paragraph, Section
-from assay.report.draw.drawing import Axis, Drawing, HeatMap
-from assay.report.draw.scales import Scale
+from assay.report.draw.drawing import ChartAxis, Drawing, HeatMap
+from assay.report.draw.scales import AxisScale
 from assay.report.html import render_html
 from assay.report.sections.answer import section as answer
 from assay.report.sections.evidence import section as evidence
-from assay.report.view import View
+from assay.report.view import RunView
 
 
 @cache
@@ -84,7 +84,7 @@ def test_cached_number_is_in_no_headline() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE])
 def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
-    view = View(with_verdicts(sample_run(), verdict))
+    view = RunView(with_verdicts(sample_run(), verdict))
     found = answer(view)
     assert not any(row[3].startswith("memory at") for row in tables_of(evidence(view))["decisions-table"].rows)
     assert "cannot be compared" in repr(found)
@@ -94,7 +94,7 @@ def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
 def test_answer_is_open_where_the_repeats_do_not_tell() -> None:
     analysis = sample_run()
     pairs = [p.model_copy(update={"sure_low": 0.5, "sure_high": 2.0, "separable": False}) for p in analysis.comparisons]
-    view = View(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)}))
+    view = RunView(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)}))
     found = answer(view)
     lines = tables_of(evidence(view))["decisions-table"].rows
     assert {row[3] for row in lines} == {"memory or disk?"} and any("undecided" in str(row[8]) for row in lines)
@@ -140,16 +140,16 @@ def test_cached_row_sets_no_scale_but_is_drawn() -> None:
         assert len(drawn) == 1
 
 
-def scales(drawing: Drawing | HeatMap) -> list[Scale]:
+def scales(drawing: Drawing | HeatMap) -> list[AxisScale]:
     if isinstance(drawing, HeatMap):
         return [drawing.scale]
-    return [axis.scale for axis in (drawing.x, drawing.y) if isinstance(axis, Axis)]
+    return [axis.scale for axis in (drawing.x, drawing.y) if isinstance(axis, ChartAxis)]
 
 
 def titles_of(drawing: Drawing | HeatMap) -> list[str]:
     """What is said of each mark."""
     if isinstance(drawing, HeatMap):
-        return [cell.title for _, cells in drawing.panels for cell in cells]
+        return [cell.tooltip for _, cells in drawing.panels for cell in cells]
     return [getattr(mark, "title", "") for mark in drawing.marks]
 
 
@@ -236,8 +236,8 @@ def test_study_file_is_in_the_appendix_verbatim() -> None:
 
 
 def test_thin_keeps_both_ends() -> None:
-    assert thin(list(range(100)), 5) == [0, 25, 50, 74, 99]
-    assert thin([1, 2], 5) == [1, 2]
+    assert thinned(list(range(100)), 5) == [0, 25, 50, 74, 99]
+    assert thinned([1, 2], 5) == [1, 2]
 
 
 def test_command_writes_into_the_run(

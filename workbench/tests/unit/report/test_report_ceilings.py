@@ -13,9 +13,9 @@ from sample_run import estimate
 from soak import times
 
 from assay.judge import cache, course, lanes, limits, metadata, open_loop, rules, tenant
-from assay.model.result.brief import brief
-from assay.model.result.ceiling import Binding, Ceiling, CeilingPass, Exceeding
-from assay.model.result.result import EXCEEDED, Row, RunAnalysis
+from assay.model.result.brief import summarise
+from assay.model.result.ceiling import Ceiling, CeilingPass, CeilingShare, ExceedingRepeat
+from assay.model.result.result import CEILING_TOLERANCE, ResultRow, RunAnalysis
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
 from assay.report import numbers, reasons
 from assay.report.build import build_document
@@ -23,7 +23,7 @@ from assay.report.document import Badge, Bullets, Num, Section, Share, Table
 from assay.report.html import render_html
 from assay.report.sections import answer, ceilings, comparison, evidence, results, verdicts
 from assay.report.tables import results_table
-from assay.report.view import FALSE, View, false, sound
+from assay.report.view import NOT_STORAGE, RunView, is_false, is_sound
 
 NOT_APPLICABLE = Unevaluated(rule="cached_read", reason="x", applies=False)
 
@@ -37,11 +37,11 @@ def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Fi
     return Finding(verdict=verdict, rule=verdict.value, text=text, remedy=remedy, numbers={})
 
 
-def binding(name: Any = "device read", share: float = 0.5, value: float = 1e9) -> Binding:
-    return Binding(name=name, unit="bytes/s", value=value, measured=share * value, share=share, how="made up")
+def binding(name: Any = "device read", share: float = 0.5, value: float = 1e9) -> CeilingShare:
+    return CeilingShare(name=name, unit="bytes/s", value=value, measured=share * value, share=share, how="made up")
 
 
-def judged(row: Row, *found: Verdict, **fields: Any) -> Row:
+def judged(row: ResultRow, *found: Verdict, **fields: Any) -> ResultRow:
     """The row with these verdicts."""
     worst = min(found, key=RANK.__getitem__, default=Verdict.OK)
     findings = tuple(finding(verdict) for verdict in sorted(found, key=RANK.__getitem__))
@@ -53,12 +53,12 @@ def column(table: Table, title: str) -> list[Any]:
     return [row[place] for row in table.rows]
 
 
-def with_rows(*rows: Row, ceilings: tuple[Ceiling, ...] = ()) -> RunAnalysis:
+def with_rows(*rows: ResultRow, ceilings: tuple[Ceiling, ...] = ()) -> RunAnalysis:
     nothing: dict[str, Any] = {"comparisons": (), "decisions": ()}
     return make_analysis().model_copy(update={"rows": rows, **nothing, "run": make_run(ceilings=ceilings)})
 
 
-def row() -> Row:
+def row() -> ResultRow:
     return make_analysis().rows[1]
 
 
@@ -66,7 +66,7 @@ def test_table_of_results_has_the_closest_ceiling_of_each() -> None:
     exceeded = judged(row(), Verdict.CACHED, ceilings=(binding(share=5.6), binding("page cache read", 0.9)))
     near = judged(row(), ceilings=(binding(share=0.93), binding("memory copy", 0.1)))
     impossible = judged(row(), Verdict.IMPOSSIBLE, ceilings=(binding("stated read", 1.4), binding("memory copy", 0.3)))
-    view = View(with_rows(exceeded, near, impossible, judged(row())))
+    view = RunView(with_rows(exceeded, near, impossible, judged(row())))
     (table,) = results.results_tables(view)
     assert column(table, "Nearest limit") == ["page cache read", "device read", "stated read", "none known"]
     shares = column(table, "% of limit")
@@ -83,7 +83,7 @@ def test_page_draws_the_share_as_a_bar_and_says_what_is_above_it() -> None:
 
 def test_badge_shows_all_verdicts_and_the_filter_finds_the_worst() -> None:
     both = judged(row(), Verdict.UNSTABLE, Verdict.CLIENT_BOUND)
-    (table,) = results.results_tables(View(with_rows(both)))
+    (table,) = results.results_tables(RunView(with_rows(both)))
     assert table.rows[0][0] == Badge(Verdict.UNSTABLE, "seen seen", (Verdict.CLIENT_BOUND,))
     page = render_html(build_document(with_rows(both)))
     assert '<b class="v unstable" title="seen seen" data-also="+ client-bound">unstable</b>' in page
@@ -98,7 +98,7 @@ def test_ceilings_are_listed_with_what_comes_closest_and_why_one_is_missing() ->
         make_ceiling("device write", None, reason="less than 64 MiB are free"),
     )
     rows = (judged(row(), ceilings=(binding(share=0.93),)), judged(row(), ceilings=(binding(share=0.2),)))
-    view = View(with_rows(*rows, ceilings=known))
+    view = RunView(with_rows(*rows, ceilings=known))
     near = tables_of(ceilings.section(view))["limits-table"]
     assert near.rows == (("disk", "device read", Num("2", 2), Share((0.93 + 0.2) / 2), Share(0.93)),)
     found = tables_of(ceilings.folds(view))
@@ -130,13 +130,13 @@ def text_of(item: Any) -> str:
 
 
 def test_a_ceiling_that_a_result_exceeded_is_called_wrong_with_what_it_was_and_what_exceeded_it() -> None:
-    above = Exceeding(
+    above = ExceedingRepeat(
         case="c0001", label="disk / grid", operation="rewrite", repeat=3, at=1.8e9, value=2e9, measured=1.6e9
     )
     known = (*passes(1.5e9, 1.6e9), CeilingPass(at=1.9e9, when="again", value=1.2e9, how="made up"))
     wrong = make_ceiling("device rewrite", 2e9, passes=known, lowest=1.2e9, low=1.1e9, high=1.9e9, exceeded=above)
     right = make_ceiling("device read", 1e9, passes=passes(0.9e9, 1e9), lowest=0.9e9, low=0.8e9, high=1.1e9)
-    view = View(with_rows(row(), ceilings=(wrong, right)))
+    view = RunView(with_rows(row(), ceilings=(wrong, right)))
     assert bullets(ceilings.section(view)) == [
         "device rewrite of disk was underestimated: measured 1,600 MB/s, but Rewrite of disk / grid, repeat 3, reached"
         " 2,000 MB/s (1.25×) with no sign of a cache. What was reached counts as the limit. Measured again: 1,200 MB/s."
@@ -152,7 +152,7 @@ def test_a_ceiling_that_a_result_exceeded_is_called_wrong_with_what_it_was_and_w
 def test_a_ceiling_that_was_right_when_it_was_measured_again_says_so() -> None:
     again = CeilingPass(at=1.9e9, when="again", value=2.5e9, how="made up")
     (line,) = bullets(
-        ceilings.section(View(with_rows(row(), ceilings=(make_ceiling(value=2.5e9, passes=(*passes(1e9), again)),))))
+        ceilings.section(RunView(with_rows(row(), ceilings=(make_ceiling(value=2.5e9, passes=(*passes(1e9), again)),))))
     )
     assert line == (
         "device read of disk was underestimated: a result exceeded it. Measured again: 2,500 MB/s, before 1,000 MB/s."
@@ -162,14 +162,14 @@ def test_a_ceiling_that_was_right_when_it_was_measured_again_says_so() -> None:
 def test_a_hundred_engine_ceilings_are_one_line_and_folded() -> None:
     many = tuple(make_ceiling("engine", 1e6 + n, target="", kind=f"read lanes={n} depth=1") for n in range(100))
     left_out = make_ceiling("engine", None, target="", reason="7 kinds of job more than the 100 that are measured")
-    found = tables_of(ceilings.folds(View(with_rows(row(), ceilings=(*many, left_out)))))
+    found = tables_of(ceilings.folds(RunView(with_rows(row(), ceilings=(*many, left_out)))))
     (line,) = found["ceilings-table"].rows
     assert "100 kinds" in str(line[-1]) and "not known: 7 kinds of job more" in str(line[-1])
     assert len(found["engine-table"].rows) == 101
 
 
 def test_run_without_ceilings_says_so() -> None:
-    assert "No upper limit was measured or stated" in repr(ceilings.section(View(with_rows(row()))))
+    assert "No upper limit was measured or stated" in repr(ceilings.section(RunView(with_rows(row()))))
 
 
 def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
@@ -180,12 +180,12 @@ def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
     second = row().model_copy(
         update={"not_evaluated": (*lacks(bursting=few, cached_names="340 kB were fetched"), NOT_APPLICABLE)}
     )
-    assert reasons.grouped([first, second]) == [
-        reasons.Lack(("bursting", "throttled"), few, 2, 0, True),
-        reasons.Lack(("cached_names",), "1.2 MB were fetched", 2, 1, True),
-        reasons.Lack(("cached_read",), "x", 1, 0, False),
+    assert reasons.group_by_reason([first, second]) == [
+        reasons.UnevaluatedGroup(("bursting", "throttled"), few, 2, 0, True),
+        reasons.UnevaluatedGroup(("cached_names",), "1.2 MB were fetched", 2, 1, True),
+        reasons.UnevaluatedGroup(("cached_read",), "x", 1, 0, False),
     ]
-    table = tables_of(verdicts.folds(View(with_rows(first, second))))["skipped-table"]
+    table = tables_of(verdicts.folds(RunView(with_rows(first, second))))["skipped-table"]
     assert column(table, "Rules") == ["bursting, throttled", "cached names", "cached read"]
     assert column(table, "Why") == [few, "1.2 MB were fetched (and 1 with other figures)", "does not apply: x"]
     assert [cell.text for cell in column(table, "Results")] == ["2", "2", "1"]
@@ -196,18 +196,18 @@ def test_ok_says_how_far_it_goes() -> None:
     partly = judged(row(), not_evaluated=(*lacks(bursting="too few"), NOT_APPLICABLE))
     worse = judged(row(), Verdict.CACHED, not_evaluated=lacks(bursting="too few"))
     assert [one.verdict_words for one in (whole, partly, worse)] == ["ok", "ok, but not all checks could run", "cached"]
-    assert [brief(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
-    assert [brief(one).as_far_as_seen for one in (whole, partly, worse)] == [False, True, False]
-    (table,) = results.results_tables(View(with_rows(whole, partly, worse)))
+    assert [summarise(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
+    assert [summarise(one).is_partly_checked for one in (whole, partly, worse)] == [False, True, False]
+    (table,) = results.results_tables(RunView(with_rows(whole, partly, worse)))
     assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [
         (Verdict.OK, False),
         (Verdict.OK, True),
         (Verdict.CACHED, False),
     ]
     assert "bursting" in column(table, "Verdict")[1].hint
-    counts = tables_of(verdicts.section(View(with_rows(whole, partly, worse))))["verdict-counts"]
+    counts = tables_of(verdicts.section(RunView(with_rows(whole, partly, worse))))["verdict-counts"]
     meant = dict(zip(column(counts, "Verdict"), column(counts, "What it means"), strict=True))
-    assert "could run" not in meant[Badge(Verdict.OK)] and "could run" in meant[Badge(Verdict.OK, partly=True)]
+    assert "could run" not in meant[Badge(Verdict.OK)] and "could run" in meant[Badge(Verdict.OK, is_partial=True)]
     page = render_html(build_document(with_rows(whole, partly)))
     assert 'class="v ok partly"' in page
     records = results_table(with_rows(whole, partly, worse)).records
@@ -216,22 +216,22 @@ def test_ok_says_how_far_it_goes() -> None:
 
 def test_findings_that_are_the_same_for_several_operations_are_said_once() -> None:
     read, write = judged(row(), Verdict.INCOMPLETE), judged(make_analysis().rows[0], Verdict.INCOMPLETE)
-    table = tables_of(verdicts.folds(View(with_rows(write, read))))["verdict-list"]
+    table = tables_of(verdicts.folds(RunView(with_rows(write, read))))["verdict-list"]
     assert column(table, "Where") == ["disk 2: write and read"]
     assert [cell.text for cell in column(table, "Results")] == ["2"]
 
 
 def test_every_verdict_has_a_meaning() -> None:
     rows = [judged(row(), verdict) for verdict in Verdict if verdict is not Verdict.OK]
-    table = tables_of(verdicts.section(View(with_rows(row(), *rows))))["verdict-counts"]
+    table = tables_of(verdicts.section(RunView(with_rows(row(), *rows))))["verdict-counts"]
     assert {cell.verdict for cell in column(table, "Verdict")} == set(Verdict)
     assert all(len(text) > 10 for text in column(table, "What it means"))
 
 
 @pytest.mark.parametrize("verdict", [Verdict.CLIENT_BOUND, Verdict.SKEWED, Verdict.NETWORK_BOUND])
 def test_unstable_result_with_another_verdict_is_not_sound(verdict: Verdict) -> None:
-    assert sound(judged(row(), Verdict.UNSTABLE))
-    assert not sound(judged(row(), Verdict.UNSTABLE, verdict))
+    assert is_sound(judged(row(), Verdict.UNSTABLE))
+    assert not is_sound(judged(row(), Verdict.UNSTABLE, verdict))
 
 
 @pytest.mark.parametrize(
@@ -253,15 +253,15 @@ lists = st.sampled_from([[], [Verdict.CACHED], [Verdict.IMPOSSIBLE], [Verdict.UN
 )
 
 
-def made_row(target: str, size: int, operation: str, rate: float, found: list[Verdict], factor: float) -> Row:
+def made_row(target: str, size: int, operation: str, rate: float, found: list[Verdict], factor: float) -> ResultRow:
     """Four repeats around `rate`; if a verdict says that it is untrue, `factor` between the bounds of untrue ones."""
     case = make_case(f"c-{target}-{size}", target, OPERATIONS, record_size=size, axes={"record_size": size})
-    untrue = not FALSE.isdisjoint(found)
+    untrue = not NOT_STORAGE.isdisjoint(found)
     middle = UNTRUE[0] + factor * (UNTRUE[1] - UNTRUE[0]) if untrue else rate
     speeds = [middle * share for share in (0.99, 1.0, 1.01, 1.02)]
     samples = tuple(make_sample(case.id, n, speed, operation) for n, speed in enumerate(speeds, start=1))
     near = binding("device read", middle / 5e9, 5e9)
-    plain = Row(
+    plain = ResultRow(
         case=case,
         operation=operation,
         throughput=estimate(speeds),
@@ -279,7 +279,7 @@ def made_row(target: str, size: int, operation: str, rate: float, found: list[Ve
 @st.composite
 def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
     """Two runs that differ only in the rates of results that a verdict calls untrue."""
-    pair: tuple[list[Row], list[Row]] = ([], [])
+    pair: tuple[list[ResultRow], list[ResultRow]] = ([], [])
     targets = draw(st.sampled_from([("disk",), ("disk", "memory"), ("disk", "memory", "other")]))
     for target in targets:
         for size in SIZES:
@@ -297,7 +297,11 @@ def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
 @given(runs())
 def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[RunAnalysis, RunAnalysis]) -> None:
     first, second = (
-        (answer.section(View(each)), *evidence.reached(View(each), set()), *comparison.open_blocks(View(each))[:1])
+        (
+            answer.section(RunView(each)),
+            *evidence.uncompared_blocks(RunView(each), set()),
+            *comparison.evidence_blocks(RunView(each))[:1],
+        )
         for each in pair
     )
     assert repr(first) == repr(second)
@@ -306,7 +310,7 @@ def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[Run
     assert [number for number in shown if number >= UNTRUE[0] / 1e6] == []
     for analysis in pair:
         for row in analysis.rows:
-            if false(row):
+            if is_false(row):
                 assert row.throughput is not None
                 assert numbers.mb_per_s(row.throughput.median) not in text
 
@@ -317,11 +321,11 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
     assert [rule.__name__ for rule in rules.RULES if f"*{rule.__name__}*" not in section] == []
     assert [verdict for verdict in Verdict if f"| `{verdict}` |" not in section] == []
     said = (
-        f"more than {limits.STATED:g} times what the study states",
-        f"more than {EXCEEDED:g} times what a link was found to carry",
+        f"more than {limits.STATED_TOLERANCE:g} times what the study states",
+        f"more than {CEILING_TOLERANCE:g} times what a link was found to carry",
         f"less than {rules.DEVICE_SHARE:.0%} of the bytes",
         f"less than {rules.DIRECT_SHARE:.0%} with O_DIRECT",
-        f"more than {cache.FASTER:g} times as fast as in the first",
+        f"more than {cache.MOST_LATER_RATIO:g} times as fast as in the first",
         f"at least {metadata.MEMORY_SHARE:.0%} of the names",
         f"less than {cache.FLUSHED_SHARE:.0%} of the data had reached",
         f"less than {rules.SUSTAINED:.0%} of the rate asked for",
@@ -332,10 +336,10 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"or fewer than {cache.REACHED_SHARE:g}, and",
         f"or {open_loop.STILL_NS / 1e6:g} ms in one repeat",
         f"(and {tenant.LEAST_BYTES >> 20} MiB) more",
-        f"busy less than {course.IDLE:.0%}",
-        f"at least {course.WAITING:g} times as long",
+        f"busy less than {course.FULL_SHARE:.0%}",
+        f"at least {course.WAITING_RATIO:g} times as long",
         f"fell to {course.LOWER:.0%} or less",
-        f"is more than {rules.KNOWN:.0%} from the median",
+        f"is more than {rules.MOST_UNCERTAINTY:.0%} from the median",
         f"more than {lanes.SKEW_SHARE:.0%} of the time or {lanes.SKEW_NS / 1e6:g} ms apart",
         f"more than {lanes.FINISH_SHARE:.0%} of it apart",
         f"less than {lanes.LEAST_BALANCE:.0%} of the operations",

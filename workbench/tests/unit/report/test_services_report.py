@@ -7,10 +7,10 @@ from service_rows import service_case, service_place, service_run, service_sampl
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.network import Network, RttMeasurement
+from assay.model.result.network import NetworkMeasurements, RttMeasurement
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import KindCounts
-from assay.model.result.seen import ServiceSeen
+from assay.model.result.seen import ServiceCounts
 from assay.report.build import build_document
 from assay.report.document import Document, Table
 from assay.report.tables import results_table
@@ -40,7 +40,7 @@ def test_no_sentence_speaks_of_what_only_files_have() -> None:
     analysis = both()
     ceilings = (make_ceiling("engine", 1e6, target="", kind="put lanes=1 depth=1", lowest=9e5),)
     rtt = RttMeasurement(client="c", server="s", method="icmp", least=1e-3, median=1e-3, most=1e-3, sent=5, received=5)
-    network = Network(
+    network = NetworkMeasurements(
         started_at=1.8e9, seconds=3.0, time=2.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
     )
     run = analysis.run.model_copy(update={"ceilings": ceilings, "network": network})
@@ -83,7 +83,7 @@ def seen_run(stale: int) -> RunAnalysis:
     """An object of 64 is looked for until it is seen, three times."""
     case = service_case(1, "bucket", ("read_after_put",))
     kinds = (KindCounts(kind="put", ops=64, bytes=262144), KindCounts(kind="see", ops=64, latency=LATENCY))
-    told = ServiceSeen(looks=64 + stale, stale_looks=stale)
+    told = ServiceCounts(looks=64 + stale, stale_looks=stale)
     samples = [service_sample(case, repeat, 0, kinds=kinds, ops=128, service=told) for repeat in (1, 2, 3)]
     return analyse(make_run(places=(service_place("bucket"),)), (case,), (), samples, (), judge)
 

@@ -8,9 +8,9 @@ from builders import make_analysis, make_case, make_sample, row_of
 from report_parts import tables_of
 
 from assay.model.result.sample import HostShare
-from assay.report.document import Paragraph, words
+from assay.report.document import Paragraph, plain_text
 from assay.report.sections import hosts, method
-from assay.report.view import View
+from assay.report.view import RunView
 
 
 def share(host: str) -> HostShare:
@@ -27,7 +27,7 @@ def share(host: str) -> HostShare:
     )
 
 
-def view(tasks: Sequence[int], launcher: str = "") -> View:
+def view(tasks: Sequence[int], launcher: str = "") -> RunView:
     """Results of two hosts, one for each of these numbers of tasks."""
     rows = []
     for number, count in enumerate(tasks, start=1):
@@ -37,14 +37,14 @@ def view(tasks: Sequence[int], launcher: str = "") -> View:
         rows.append(row_of(case, [100e6] * 3).model_copy(update={"samples": samples}))
     environment = {"launcher": {"name": launcher}} if launcher else {}
     update = {"rows": tuple(rows), "cases": tuple(row.case for row in rows), "comparisons": (), "decisions": ()}
-    return View(make_analysis(environment=environment).model_copy(update=update))
+    return RunView(make_analysis(environment=environment).model_copy(update=update))
 
 
-def sentence(seen: View) -> str:
+def sentence(seen: RunView) -> str:
     """What the section on hosts says before the first semicolon."""
     found = hosts.section(seen)
     assert found is not None
-    return next(words(block.text) for block in found.blocks if isinstance(block, Paragraph)).split(";")[0]
+    return next(plain_text(block.text) for block in found.blocks if isinstance(block, Paragraph)).split(";")[0]
 
 
 @pytest.mark.parametrize(

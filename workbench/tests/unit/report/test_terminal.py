@@ -10,7 +10,7 @@ from assay.report.terminal import _WRITERS, render_terminal, text_of
 
 TABLE = doc.Table(
     "rates",
-    (doc.Column("What"), doc.Column("Rate", "MB/s", numeric=True), doc.Column("How", detail=True)),
+    (doc.Column("What"), doc.Column("Rate", "MB/s", is_numeric=True), doc.Column("How", is_detail=True)),
     (("read", doc.Num("1,200", 1.2e9), "x"), ("record rewrite", doc.Num("3", 3e6), "y")),
     "The end.",
 )
@@ -35,7 +35,7 @@ def test_a_terminal_gets_titles_that_stand_out_and_a_pipe_does_not() -> None:
 
 def test_columns_of_text_give_way_to_the_width_and_numbers_never_do() -> None:
     words = "a long remark of many words that no terminal has room for"
-    table = doc.Table.of(("name", "rate", "remark"), [("disk", "1,234,567.8", words)], right=("rate",))
+    table = doc.Table.of(("name", "rate", "remark"), [("disk", "1,234,567.8", words)], numeric_titles=("rate",))
     lines = render_terminal([table], 40).splitlines()
     assert max(map(len, lines)) <= 40 and "1,234,567.8" in lines[2]
     assert " ".join(line[19:].strip() for line in lines[2:]) == words
@@ -43,7 +43,7 @@ def test_columns_of_text_give_way_to_the_width_and_numbers_never_do() -> None:
 
 
 def test_what_can_never_fit_is_left_out_whole_and_the_first_column_stays() -> None:
-    table = doc.Table.of(("a", "b"), [("1" * 30, "2" * 30)], right=("a", "b"))
+    table = doc.Table.of(("a", "b"), [("1" * 30, "2" * 30)], numeric_titles=("a", "b"))
     assert render_terminal([table], 40).splitlines()[2:] == ["1" * 30, "no room for: b"]
     assert "1" * 30 in render_terminal([table], 20)
 
@@ -77,8 +77,8 @@ def test_blocks_are_set_apart_and_charts_are_not_drawn() -> None:
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
-        (doc.Badge(Verdict.OK, partly=True), "ok *"),
-        (doc.Badge(Verdict.CACHED, also=(Verdict.UNSTABLE,)), "cached, unstable"),
+        (doc.Badge(Verdict.OK, is_partial=True), "ok *"),
+        (doc.Badge(Verdict.CACHED, further_verdicts=(Verdict.UNSTABLE,)), "cached, unstable"),
         (doc.Share(0.93), "93 %"),
         (doc.Share(1.3, "above link: 130 %"), "130 %; above link: 130 %"),
         (doc.Share(None), "–"),

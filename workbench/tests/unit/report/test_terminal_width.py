@@ -16,7 +16,7 @@ WORDS = st.lists(st.sampled_from(["a", "long", "remark", "of", "many", "words", 
 def tables(draw: st.DrawFn) -> doc.Table:
     kinds = draw(st.lists(st.sampled_from(["name", "number", "words"]), min_size=1, max_size=8))
     columns = [doc.Column("first")] + [
-        doc.Column(f"{kind}{place}", numeric=kind == "number", rank=draw(st.integers(0, 3)))
+        doc.Column(f"{kind}{place}", is_numeric=kind == "number", drop_rank=draw(st.integers(0, 3)))
         for place, kind in enumerate(kinds)
     ]
     cells = {"name": NAMES, "number": NUMBERS, "words": WORDS.map(" ".join)}
@@ -43,7 +43,7 @@ def test_every_line_fits_and_what_is_shown_is_whole(table: doc.Table, width: int
 def test_what_ranks_lower_goes_first(table: doc.Table, width: int) -> None:
     text = render_terminal([table], width)
     left_out = text[text.find("no room for: ") :].replace(",", " ").split() if "no room for: " in text else []
-    ranks = {column.title: (column.rank, place) for place, column in enumerate(table.columns)}
+    ranks = {column.title: (column.drop_rank, place) for place, column in enumerate(table.columns)}
     gone = [ranks[title] for title in left_out if title in ranks]
     kept = [rank for title, rank in list(ranks.items())[1:] if title not in left_out]
     assert not gone or not kept or min(gone) > max(kept)

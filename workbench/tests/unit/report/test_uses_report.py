@@ -2,7 +2,7 @@
 
 from builders import make_analysis, make_case, make_sample, row_of
 
-from assay.model.result.uses import DiskUse, HostUse, LinkUse, UsePoint
+from assay.model.result.uses import DiskUse, HostUse, HostUsePoint, LinkUse
 from assay.report.build import build_document
 from assay.report.html import render_html
 
@@ -11,7 +11,7 @@ def use(host: str, shared: bool) -> HostUse:
     link = LinkUse(name="eth0", received=119e6, sent=1e6, received_peak=120e6, sent_peak=1e6, drops=0, speed=125e6)
     disk = DiskUse(name="loop3", busy=0.42, busy_peak=0.5, read=0.0, written=1e6, queue=1.5)
     other = DiskUse(name="vda", busy=0.77, busy_peak=0.8, read=0.0, written=1e6, queue=2.5)
-    course = tuple(UsePoint(at=number / 2, cpu=0.5, received=119e6, sent=0.0, disk=0.4) for number in range(6))
+    course = tuple(HostUsePoint(at=number / 2, cpu=0.5, received=119e6, sent=0.0, disk=0.4) for number in range(6))
     return HostUse(
         host=host,
         shared=shared,

@@ -7,31 +7,31 @@ from builders import answered, make_analysis, make_case, make_ceiling, make_plac
 
 from assay.analyse.estimate import estimate
 from assay.model.result.layers import Layer
-from assay.model.result.network import Network, RttMeasurement
-from assay.model.result.result import Row
+from assay.model.result.network import NetworkMeasurements, RttMeasurement
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.first import caveats, places
-from assay.report.first.lines import alone
+from assay.report.first.lines import uncompared_lines
 from assay.report.first.page import first_page
-from assay.report.view import View
+from assay.report.view import RunView
 
 ROOT = {"source": "/dev/vda", "mount_point": "/", "options": "rw,relatime"}
 DATA = {"source": "/dev/vdb", "mount_point": "/data", "options": "rw,relatime"}
 PLACES = (make_place("old"), make_place("new"))
 
 
-def row(target: str, operation: str = "write", rate: float = 100e6) -> Row:
+def row(target: str, operation: str = "write", rate: float = 100e6) -> ResultRow:
     return row_of(make_case(f"{target}-{operation}", target, (operation,)), [rate] * 5, operation=operation)
 
 
-def view(*rows: Row, **run: Any) -> View:
+def view(*rows: ResultRow, **run: Any) -> RunView:
     """A run with these results."""
     found = make_analysis(**{"places": PLACES, **run})
     update = {"rows": rows, "cases": tuple(one.case for one in rows)}
-    return View(answered(found.model_copy(update=update)))
+    return RunView(answered(found.model_copy(update=update)))
 
 
-def mounted(old: dict[str, str], new: dict[str, str]) -> View:
+def mounted(old: dict[str, str], new: dict[str, str]) -> RunView:
     return view(row("old"), row("new"), environment={"target old": old, "target new": new})
 
 
@@ -59,7 +59,7 @@ def test_mount_options_that_differ_are_named() -> None:
 def test_a_rate_that_the_study_sets_is_the_limit() -> None:
     case = make_case("c1", "old", ("read",), rate=300.0)
     found = view(row_of(case, [300 * 65536.0] * 5), places=PLACES[:1])
-    assert [line.limit for line in alone(found).lines] == ["the study's own rate"]
+    assert [line.limit for line in uncompared_lines(found).lines] == ["the study's own rate"]
 
 
 def test_two_targets_on_one_file_system_are_named() -> None:
@@ -81,12 +81,12 @@ def test_a_limit_of_a_control_group_that_is_reached_is_the_limit() -> None:
     disk = make_place("old", layers=(Layer(kind="disk", name="/dev/vda", number="254:0"),))
     limits = {"control groups": {"io_limits": "254:0 wbps=20000000 (/pod)"}}
     held = view(row("old", rate=19e6), places=(disk,), environment=limits)
-    assert [line.limit for line in alone(held).lines] == ["a control group's limit (writes of 20 MB/s)"]
+    assert [line.limit for line in uncompared_lines(held).lines] == ["a control group's limit (writes of 20 MB/s)"]
     said = [caveat for caveat in caveats.caveats(held, (), ()) if "control group" in caveat.text]
     assert len(said) == 1 and "io.max or blkio.throttle.*" in said[0].remedy
     free = view(row("old", rate=9e6), places=(disk,), environment=limits)
     assert not [caveat for caveat in caveats.caveats(free, (), ()) if "control group" in caveat.text]
-    assert "control group" not in alone(free).lines[0].limit
+    assert "control group" not in uncompared_lines(free).lines[0].limit
 
 
 def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
@@ -95,7 +95,7 @@ def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
     falls = row("old").model_copy(update={"verdict": Verdict.BURSTING, "findings": (burst,)})
     lasts = "Write on old falls from 342 to 9.60 MB/s after 0.3 s: the later rate is what lasts."
     for rows in ((falls,), (falls, row("old", "read"))):
-        assert lasts in first_page(view(*rows, places=PLACES[:1])).kept("How fast?").answer
+        assert lasts in first_page(view(*rows, places=PLACES[:1])).as_stored("How fast?").answer
 
 
 def test_data_that_goes_through_the_journal_is_named() -> None:
@@ -125,15 +125,15 @@ def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(iops: float
     rtt = RttMeasurement(
         client="here", server="10.0.0.2", method="icmp", least=0.0102, median=0.0102, most=0.0104, sent=10, received=10
     )
-    network = Network(
+    network = NetworkMeasurements(
         started_at=0.0, seconds=1.0, time=1.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
     )
     case = make_case("c1", "nas", ("read",), queue_depth=depth)
     waits = row_of(case, [iops * 65536] * 5).model_copy(update={"iops": estimate([iops] * 5)})
     seen = view(waits, places=(make_place("nas", servers=("10.0.0.2",)),), network=network)
-    assert (alone(seen).lines[0].limit == "the network's round trip of 10.2 ms") is far
+    assert (uncompared_lines(seen).lines[0].limit == "the network's round trip of 10.2 ms") is far
     sentence = "The network's round trip of 10.2 ms is most of the latency of the only result."
-    assert (sentence in first_page(seen).kept("How fast?").answer) is far
+    assert (sentence in first_page(seen).as_stored("How fast?").answer) is far
 
 
 @pytest.mark.parametrize(("cache", "limit", "said"), [("keep", 8, True), ("keep", 64, False), ("direct", 8, False)])

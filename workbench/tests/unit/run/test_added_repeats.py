@@ -6,8 +6,16 @@ import pytest
 from page_runs import store_page_run
 
 from assay.model.base import AssayError
-from assay.run.added.repeats import AddedRounds, add_repeats, changed_since, end_added, in_turns, missing, settling_of
-from assay.run.answers import answers
+from assay.run.added.repeats import (
+    AddedRounds,
+    add_repeats,
+    current_settling,
+    end_added_repeats,
+    interleaved,
+    missing_repeats,
+    study_change_lines,
+)
+from assay.run.answers import compute_answers
 from assay.store import RunStore
 
 
@@ -17,7 +25,7 @@ def opened(root: Path, name: str) -> RunStore:
 
 def test_the_page_and_the_command_say_the_same_time(tmp_path: Path) -> None:
     with opened(tmp_path, "all-unstable") as store:
-        page = answers(store).page
+        page = compute_answers(store).page
         said: list[str] = []
         assert add_repeats(store, said.append)
     assert page is not None
@@ -29,7 +37,7 @@ def test_the_page_and_the_command_say_the_same_time(tmp_path: Path) -> None:
 
 def test_only_the_repeats_of_undecided_cases_are_asked_for_in_turns(tmp_path: Path) -> None:
     with opened(tmp_path, "all-unstable") as store:
-        before, wanted = set(store.order()), missing(store)
+        before, wanted = set(store.order()), missing_repeats(store)
         add_repeats(store, lambda _: None)
         pending = store.pending()
         assert dict(wanted.repeats) == {
@@ -42,22 +50,22 @@ def test_only_the_repeats_of_undecided_cases_are_asked_for_in_turns(tmp_path: Pa
         assert (info.status, info.planned) == ("running", info.finished + len(pending))
         # What a crash leaves goes on as it was planned, with no further look.
         assert add_repeats(store, lambda _: None) and store.pending() == pending
-        assert len(store.info().settlings) == 1 and info.looks == 2
+        assert len(store.info().settlings) == 1 and info.look_count == 2
 
 
 def test_no_round_begins_that_would_end_too_late(tmp_path: Path) -> None:
     now = [100.0]
     with opened(tmp_path, "all-unstable") as store:
         add_repeats(store, lambda _: None)
-        settling = settling_of(store)
+        settling = current_settling(store)
         assert settling is not None
         rounds = AddedRounds(store, store.cases(), settling, now[0], lambda: now[0])
-        assert rounds.before(9) == {}
+        assert rounds.settle_before_round(9) == {}
         now[0] += settling.seconds - settling.after - 0.05
-        fewer = rounds.before(10)
+        fewer = rounds.settle_before_round(10)
         assert set(fewer) == set(settling.repeats) and not store.pending()
-        end_added(store, settling)
-        assert settling_of(store) is None
+        end_added_repeats(store, settling)
+        assert current_settling(store) is None
         store.set_status("complete")
         assert add_repeats(store, lambda _: None), "it can be asked for again"
 
@@ -80,16 +88,16 @@ def test_runs_without_anything_to_add(tmp_path: Path, name: str, words: str) -> 
 def test_a_changed_study_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with opened(tmp_path, "all-unstable") as store:
-        assert changed_since(store) == []
-        file = Path(store.base(), "all-unstable.yaml")
+        assert study_change_lines(store) == []
+        file = Path(store.base_folder(), "all-unstable.yaml")
         monkeypatch.setattr(RunStore, "base", lambda self: str(tmp_path))
         file = tmp_path / "all-unstable.yaml"
         file.write_text(store.study_text())
-        assert changed_since(store) == []
+        assert study_change_lines(store) == []
         file.write_text("study: another\n")
-        (line,) = changed_since(store)
+        (line,) = study_change_lines(store)
         assert "was changed since" in line
 
 
 def test_in_turns() -> None:
-    assert in_turns({"a": 3, "b": 5}, {"a": 2, "b": 1}) == [("a", 4), ("b", 6), ("a", 5)]
+    assert interleaved({"a": 3, "b": 5}, {"a": 2, "b": 1}) == [("a", 4), ("b", 6), ("a", 5)]

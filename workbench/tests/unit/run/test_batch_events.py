@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.run.batch.events import Merger, Reader, Replay, TellingListener, caught_up
-from assay.run.listener import Heard, Progress, Stretch, TimeLeft
+from assay.run.batch.events import IntervalMerger, ProgressReader, RecordingListener, Replay, lines_for_late_follower
+from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
 from assay.store.entries import PROGRESS
 
 SECOND = 10**9
@@ -19,7 +19,7 @@ class Listening:
     def __init__(self) -> None:
         self.heard: list[Any] = []
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         self.heard.append(text)
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
@@ -41,13 +41,13 @@ class _Shown:
         return lambda *given: self._heard.append((name, *given[:1]))
 
 
-def heard(host: str, second: int, moved: float, length: float = 1.0) -> Heard:
+def heard(host: str, second: int, moved: float, length: float = 1.0) -> HostInterval:
     start = int(second * SECOND)
-    return Heard(host, Stretch(start, start + int(length * SECOND), moved, moved / 10), counted=False)
+    return HostInterval(host, Stretch(start, start + int(length * SECOND), moved, moved / 10), in_operations=False)
 
 
 def test_intervals_of_hosts_become_those_of_one() -> None:
-    merger, found = Merger(), []
+    merger, found = IntervalMerger(), []
     for second in range(5):
         for host in ("a", "b", "c"):
             found += merger.add(heard(host, second, 100.0))
@@ -57,7 +57,7 @@ def test_intervals_of_hosts_become_those_of_one() -> None:
 
 
 def test_a_host_that_is_late_by_one_interval_is_counted_with_the_others() -> None:
-    merger = Merger()
+    merger = IntervalMerger()
     assert merger.add(heard("a", 0, 1.0)) == []
     assert merger.add(heard("a", 1, 1.0)) == []
     assert merger.add(heard("b", 0, 5.0)) == []
@@ -67,21 +67,21 @@ def test_a_host_that_is_late_by_one_interval_is_counted_with_the_others() -> Non
 
 def test_what_is_told_is_told_again(tmp_path: Path) -> None:
     inner, outer = Listening(), Listening()
-    telling = TellingListener(inner, tmp_path, "17")
-    telling.say("one")
+    telling = RecordingListener(inner, tmp_path, "17")
+    telling.print_line("one")
     with telling.progress(8, 2, TimeLeft(30.0)) as progress:
         progress.phase("write", lambda _bytes, _ops: None)
-        progress.say("two")
-        progress.fewer(3)
-    telling.tell("over", status="complete")
+        progress.print_line("two")
+        progress.drop_repeats(3)
+    telling.append("over", status="complete")
     replay = Replay(outer)
-    for line in Reader(tmp_path).lines():
-        replay.tell(line)
+    for line in ProgressReader(tmp_path).lines():
+        replay.play(line)
     assert outer.heard == ["one", (8, 2, 30), ("phase", "write"), ("say", "two"), ("fewer", 3), "closed"]
 
 
 def test_a_line_that_is_not_whole_waits(tmp_path: Path) -> None:
-    reader, path = Reader(tmp_path), tmp_path / PROGRESS
+    reader, path = ProgressReader(tmp_path), tmp_path / PROGRESS
     assert list(reader.lines()) == []
     path.write_text('{"what":"say","text":"a"}\n{"what":"say","te')
     assert [line["text"] for line in reader.lines()] == ["a"]
@@ -97,8 +97,8 @@ def test_a_line_that_is_not_whole_waits(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_left_out(line: dict[str, Any]) -> None:
     outer = Listening()
     replay = Replay(outer)
-    replay.tell({"what": "progress", "total": 1, "done": 0, "left": 1.0, "at_most": False})
-    replay.tell(line)
+    replay.play({"what": "progress", "total": 1, "done": 0, "left": 1.0, "at_most": False})
+    replay.play(line)
     assert outer.heard == [(1, 0, 1)]
 
 
@@ -113,7 +113,7 @@ def test_whoever_comes_later_is_told_how_far_it_is() -> None:
         {"what": "begin", "repeat": 2, "left": 39.0},
         {"what": "phase", "operation": "write"},
     ]
-    assert caught_up(lines) == [
+    assert lines_for_late_follower(lines) == [
         {"what": "progress", "total": 7, "done": 2, "left": 39.0, "at_most": True},
         {"what": "begin", "repeat": 2, "left": 39.0},
         {"what": "phase", "operation": "write"},
@@ -122,9 +122,9 @@ def test_whoever_comes_later_is_told_how_far_it_is() -> None:
 
 def test_a_disk_that_is_full_is_said_once_and_ends_nothing(tmp_path: Path) -> None:
     inner = Listening()
-    telling = TellingListener(inner, tmp_path / "gone", "17")
-    telling.say("a")
-    telling.say("b")
+    telling = RecordingListener(inner, tmp_path / "gone", "17")
+    telling.print_line("a")
+    telling.print_line("b")
     assert [text for text in inner.heard if "cannot be written" in text] == inner.heard[:1]
     assert inner.heard[1:] == ["a", "b"]
     assert json.dumps(inner.heard)

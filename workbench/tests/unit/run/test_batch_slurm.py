@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.run.batch import slurm
-from assay.run.batch.programs import SlurmError, told
+from assay.run.batch.programs import SlurmError, complaint_text
 from assay.run.batch.slurm import Job, JobState, job_facts, job_state, own_states, read_facts
 from assay.run.batch.taken import UnsureError, submit
 
@@ -57,7 +57,7 @@ def test_what_slurm_refuses_is_told_in_one_line(programs: Path) -> None:
 def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SlurmError, match="sbatch was not found"):
-        slurm.need_slurm()
+        slurm.require_slurm()
     with pytest.raises(SlurmError, match="squeue was not found"):
         job_state(Job("1"))
 
@@ -78,13 +78,13 @@ def test_the_queue_is_read(line: str, state: JobState, words: str | None, progra
     program(programs, "squeue", line)
     assert job_state(Job("17")) == state
     assert words in (None, state.words)
-    assert state.alive
-    assert state.waits == line.startswith("PENDING")
+    assert state.is_alive
+    assert state.is_waiting == line.startswith("PENDING")
 
 
 def test_a_job_that_the_queue_has_forgotten_is_over(programs: Path) -> None:
     program(programs, "squeue", "", "slurm_load_jobs error: Invalid job id specified", 1)
-    assert not job_state(Job("17")).alive
+    assert not job_state(Job("17")).is_alive
 
 
 def test_a_controller_that_does_not_answer_is_no_end_of_a_job(programs: Path) -> None:
@@ -121,7 +121,7 @@ def test_accounting_is_asked_when_the_controller_has_forgotten(programs: Path) -
 
 
 def test_words_of_slurm_are_made_one_line() -> None:
-    assert told("srun: error: a\nsrun: error: a\n\nsrun: fatal: b\x1b[1m\n").startswith("a; b")
+    assert complaint_text("srun: error: a\nsrun: error: a\n\nsrun: fatal: b\x1b[1m\n").startswith("a; b")
 
 
 BANNER = "Welcome to Cluster 9!\nproject x has 1234 hours left"
@@ -200,7 +200,7 @@ def test_each_program_is_asked_of_the_jobs_cluster(
     for name in ("squeue", "scontrol", "sacct"):
         said = f'case "$1" in -M) said="$1 $2";; esac\necho "$said$SLURM_CLUSTERS" > {programs}/{name}.said'
         (programs / name).write_text(f"#!/bin/sh\n{said}\necho '{GONE}' >&2\nexit 1\n")
-    assert not job_state(Job("17", cluster)).alive
+    assert not job_state(Job("17", cluster)).is_alive
     assert job_facts(Job("17", cluster)) == {}
     for name in ("squeue", "scontrol", "sacct"):
         assert (programs / f"{name}.said").read_text().strip() == asked
@@ -208,8 +208,8 @@ def test_each_program_is_asked_of_the_jobs_cluster(
 
 @pytest.mark.parametrize("state", ["POWER_UP_NODE", "REQUEUE_FED", "EXPEDITING", "SUSPENDED", "COMPLETING"])
 def test_a_job_is_over_only_in_states_that_say_so(state: str) -> None:
-    assert JobState(state).alive
-    assert not JobState("").alive
+    assert JobState(state).is_alive
+    assert not JobState("").is_alive
 
 
 def test_a_job_that_went_to_another_cluster_of_a_federation_is_followed(programs: Path) -> None:

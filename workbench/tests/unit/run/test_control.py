@@ -24,14 +24,14 @@ def watch(elapsed: int, away: int | None) -> Watch:
     [(0, 1, 100, 7), (0, 6, 600, 7), (1, 2, 200, 7), (3, 2, 600, 7), (6, 1, 600, 7)],
 )
 def test_the_time_of_all_lanes_of_all_hosts_counts(hosts: int, lanes: int, lane_ns: int, wait_ns: int) -> None:
-    found = control.reading({WAITS: works(), WORKS: works(hosts)}, 1.0, 0.5, lanes)
+    found = control.combined_reading({WAITS: works(), WORKS: works(hosts)}, 1.0, 0.5, lanes)
     assert (found.at, found.seconds, found.lane_ns, found.wait_ns) == (1.25, 0.5, lane_ns, wait_ns)
     assert set(found.rates) == {WAITS, WORKS}
 
 
 @pytest.mark.parametrize(("hosts", "lanes"), [(0, 7), (1, 7), (7, 1), (3, 3), (2, 4)])
 def test_lanes_that_wait_for_each_other_say_nothing_of_the_machine(hosts: int, lanes: int) -> None:
-    assert control.reading({WAITS: works(), WORKS: works(hosts)}, 1.0, 0.5, lanes).wait_ns is None
+    assert control.combined_reading({WAITS: works(), WORKS: works(hosts)}, 1.0, 0.5, lanes).wait_ns is None
 
 
 @pytest.mark.parametrize(
@@ -48,5 +48,5 @@ def test_time_away_is_added_up_where_all_parts_know_it(
     watches: tuple[Watch | None, Watch | None], watched_ns: int, away_ns: int | None
 ) -> None:
     waits, busy = watches
-    found = control.reading({WAITS: works(watch=waits), WORKS: works(watch=busy)}, 1.0, 0.5, 1)
+    found = control.combined_reading({WAITS: works(watch=waits), WORKS: works(watch=busy)}, 1.0, 0.5, 1)
     assert (found.watched_ns, found.away_ns) == (watched_ns, away_ns)

@@ -11,17 +11,17 @@ from assay.contract._answers import PlaceAnswer, Remains
 from assay.contract._generated import Job, LeftJob
 from assay.contract.messages import Event
 from assay.contract.reader import BrokenLine, read_line
-from assay.journal.entry import MADE
+from assay.journal.entry import JOB_EXTRAS
 from assay.journal.file import FileJournal
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner
 from assay.model.base import AssayError
 from assay.model.study.study import Study
 from assay.plan.expand import expand
-from assay.plan.jobs import in_directory, plan_job, together
+from assay.plan.jobs import in_directory, joint_job, plan_job
 from assay.run import cleaning
-from assay.run.cleaning import Diary, RunCleaning
+from assay.run.cleaning import LeftoverJournal, RunCleaner
 
 STUDY = """
 study: s
@@ -46,27 +46,27 @@ def study() -> Study:
 
 def job() -> Job:
     case = expand(study()).cases[0]
-    return together(in_directory(plan_job(study(), case, 1).job, WHERE[1]), 2)
+    return joint_job(in_directory(plan_job(study(), case, 1).job, WHERE[1]), 2)
 
 
 def test_what_is_told_is_there_for_whoever_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "journal"
-    diary = Diary(FileJournal(path))
+    diary = LeftoverJournal(FileJournal(path))
     for number in range(3):
-        diary.hear(*WHERE, told("upload", key=f"k{number}", id=f"i{number}", open=True))
-    diary.hear(*WHERE, told("upload", key="k1", id="i1", open=False))
-    diary.hear(*WHERE, told("beyond", lane=1, objects=2000))
-    diary.hear(*WHERE, told("log", level="info", message="nothing for a journal"))
-    diary.hear(WHERE[0], "run-c0002-r1", told("upload", key="other", id="other", open=True))
-    for later in (diary, Diary(FileJournal(path))):
-        left = later.left(job(), *WHERE)
+        diary.on_event(*WHERE, told("upload", key=f"k{number}", id=f"i{number}", open=True))
+    diary.on_event(*WHERE, told("upload", key="k1", id="i1", open=False))
+    diary.on_event(*WHERE, told("beyond", lane=1, objects=2000))
+    diary.on_event(*WHERE, told("log", level="info", message="nothing for a journal"))
+    diary.on_event(WHERE[0], "run-c0002-r1", told("upload", key="other", id="other", open=True))
+    for later in (diary, LeftoverJournal(FileJournal(path))):
+        left = later.left_job(job(), *WHERE)
         assert {(one.key, one.id) for one in left.uploads} == {("k0", "i0"), ("k2", "i2")}
         assert [(one.lane, one.objects) for one in left.beyond] == [(1, 2000)]
         assert left.job == job()
-    Diary(FileJournal(path)).over(*WHERE)
+    LeftoverJournal(FileJournal(path)).forget_job(*WHERE)
     journal = FileJournal(path)
-    assert Diary(journal).left(job(), *WHERE).uploads == []
-    assert [(entry.kind, entry.name) for entry in journal.journal()] == [(MADE, f"{WHERE[0]}/run-c0002-r1")]
+    assert LeftoverJournal(journal).left_job(job(), *WHERE).uploads == []
+    assert [(entry.kind, entry.name) for entry in journal.entries()] == [(JOB_EXTRAS, f"{WHERE[0]}/run-c0002-r1")]
 
 
 def test_an_engine_gets_the_job_and_what_is_left_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -80,11 +80,11 @@ def test_an_engine_gets_the_job_and_what_is_left_is_named(monkeypatch: pytest.Mo
         )  # fmt: skip
 
     monkeypatch.setattr(cleaning, "clean_target", clean_target)
-    keeper, owner = keeper_of(study().targets["t"]), Owner("run", tmp_path)
-    left = Diary(FileJournal(tmp_path / "journal")).left(job(), *WHERE)
+    keeper, owner = handler_of(study().targets["t"]), Owner("run", tmp_path)
+    left = LeftoverJournal(FileJournal(tmp_path / "journal")).left_job(job(), *WHERE)
     launcher = cast(Launcher, object())
-    assert keeper.clean(WHERE[1], RunCleaning(owner, (launcher,), left=left)) == ["p: w"]
+    assert keeper.clean(WHERE[1], RunCleaner(owner, (launcher,), left=left)) == ["p: w"]
     sent = LeftJob.model_validate_json(asked[0]).job
     assert (sent.ranks, sent.target.directory, sent.target.destroy) == (2, WHERE[1], True)  # type: ignore[union-attr]
     with pytest.raises(AssayError, match="no job is known"):
-        keeper.clean(WHERE[1], RunCleaning(owner, (launcher,)))
+        keeper.clean(WHERE[1], RunCleaner(owner, (launcher,)))

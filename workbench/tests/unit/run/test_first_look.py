@@ -10,8 +10,8 @@ from assay.journal.entry import DIRECTORY
 from assay.launch.places import MARKER, claim_target
 from assay.model.base import AssayError
 from assay.run.ceilings.place import _folder_of_runs
-from assay.run.claims import owner_of
-from assay.run.first_look import PREFIX, first_look
+from assay.run.claims import run_owner
+from assay.run.first_look import PREFIX, temporary_run_folder
 from assay.store import RunStore, foreign_run_state
 from assay.store.find import run_folders
 
@@ -28,7 +28,7 @@ def killed(runs: Path, place: Path) -> RunStore:
     folder.mkdir(parents=True)
     store = RunStore.create(folder, make_meta(), (), (), [], WORDS.replace("AT", str(place)))
     store.record(DIRECTORY, str(place), {})
-    claim_target(str(place), owner_of(store), foreign_run_state)
+    claim_target(str(place), run_owner(store), foreign_run_state)
     assert (place / MARKER).is_file()
     return store
 
@@ -37,7 +37,7 @@ def test_the_next_first_look_gives_back_what_a_killed_one_has_claimed(tmp_path: 
     runs, place = tmp_path / "runs", tmp_path / "place"
     killed(runs, place).close()
     said: list[str] = []
-    with first_look(runs, said.append) as folder:
+    with temporary_run_folder(runs, said.append) as folder:
         assert not place.exists() and list(runs.iterdir()) == [folder]
     assert said == [] and list(runs.iterdir()) == []
 
@@ -47,7 +47,7 @@ def test_the_mark_of_a_killed_one_leads_to_its_folder(tmp_path: Path) -> None:
     runs, place = tmp_path / "runs", tmp_path / "place"
     killed(runs, place).close()
     store = RunStore.create(runs, make_meta(), (), (), [], WORDS)
-    assert claim_target(str(place), owner_of(store), foreign_run_state).mark is not None
+    assert claim_target(str(place), run_owner(store), foreign_run_state).mark is not None
     assert [found.name for found in run_folders(runs)] == [store.folder.name], "first looks are no runs to list"
     store.close()
 
@@ -60,7 +60,7 @@ def test_one_at_work_and_what_others_have_put_there_stay(tmp_path: Path) -> None
     (runs / f"{PREFIX}link").symlink_to(tmp_path / "theirs")
     (runs / f"{PREFIX}other" / "deep").mkdir(parents=True)
     (runs / f"{PREFIX}other" / "deep" / "letter").write_text("dear")
-    with first_look(runs, lambda line: None):
+    with temporary_run_folder(runs, lambda line: None):
         assert (place / MARKER).is_file() and store.folder.is_dir()
     assert (tmp_path / "theirs" / "letter").is_file() and (runs / f"{PREFIX}other" / "deep" / "letter").is_file()
     store.close()
@@ -68,7 +68,7 @@ def test_one_at_work_and_what_others_have_put_there_stay(tmp_path: Path) -> None
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("")
-    with pytest.raises(AssayError, match="runs"), first_look(tmp_path / "runs", lambda line: None):
+    with pytest.raises(AssayError, match="runs"), temporary_run_folder(tmp_path / "runs", lambda line: None):
         pass
 
 

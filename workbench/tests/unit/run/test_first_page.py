@@ -9,9 +9,9 @@ from page_runs import RUNS, store_page_run
 from assay.report.brief import page_blocks
 from assay.report.first.page import first_page
 from assay.report.terminal import render_terminal
-from assay.report.view import View
+from assay.report.view import RunView
 from assay.run.analysis import load_analysis
-from assay.run.answers import answers
+from assay.run.answers import compute_answers
 from assay.store import RunStore
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "first_pages"
@@ -21,7 +21,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "first_pages"
 def test_first_page(name: str, tmp_path: Path) -> None:
     folder = store_page_run(tmp_path, name)
     with RunStore.open(folder) as store:
-        page = answers(store).page
+        page = compute_answers(store).page
     assert page is not None
     text = f"{page.question}\n\n{render_terminal(page_blocks(page), 100)}"
     golden = GOLDEN / f"{name}.txt"
@@ -36,4 +36,4 @@ def test_the_report_says_what_the_run_keeps(name: str, tmp_path: Path) -> None:
     folder = store_page_run(tmp_path, name)
     analysis = load_analysis(str(folder), tmp_path)
     with RunStore.open(folder) as store:
-        assert first_page(View(analysis)).kept(analysis.run.question) == answers(store).page
+        assert first_page(RunView(analysis)).as_stored(analysis.run.question) == compute_answers(store).page

@@ -13,14 +13,14 @@ from run_tools import assay
 from assay.judge import judge as judging
 from assay.judge.answer import Answer
 from assay.judge.rules import RULES, Rule
-from assay.model.result.brief import brief
+from assay.model.result.brief import summarise
 from assay.model.result.evidence import Evidence
 from assay.report.export_csv import csv_text
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import results_table, samples_table
 from assay.run import analysis
 from assay.run.analysis import analyse_store, judged_rows
-from assay.run.answers import conclude
+from assay.run.answers import store_conclusions
 from assay.store import RunStore, reader
 
 
@@ -31,8 +31,8 @@ def test_case_by_case_says_the_same_as_all_at_once(tmp_path: Path, bad: bool) ->
         assert list(judged_rows(store)) == list(whole)
         assert len(whole) == 10 * len(OPERATIONS) and all(bool(row.findings) == bad for row in whole)
         assert not bad or min(len(row.findings) for row in whole) >= 3
-        conclude(store)
-        assert store.results() == [brief(row) for row in whole]
+        store_conclusions(store)
+        assert store.results() == [summarise(row) for row in whole]
         assert store.info().page is not None
 
 
@@ -55,7 +55,7 @@ def test_at_the_end_of_a_run_each_rule_is_asked_once_of_each_row(
     count_calls(monkeypatch, analysis, "likeness", looks)
     count_calls(monkeypatch, reader, "sample_of", looks)
     with RunStore.open(build(tmp_path, 6), write=True) as store:
-        conclude(store)
+        store_conclusions(store)
     rows = 6 * len(OPERATIONS)
     assert asked == dict.fromkeys([rule.__name__ for rule in RULES], rows)
     assert looks == {"exceeded": 1, "likeness": 1, "sample_of": rows * REPEATS}
@@ -95,7 +95,7 @@ def calls_of_conclude(folder: Path) -> int:
     with RunStore.open(folder, write=True) as store:
         sys.setprofile(count)
         try:
-            store.save_results(map(brief, judged_rows(store)))
+            store.save_results(map(summarise, judged_rows(store)))
         finally:
             sys.setprofile(None)
     return found
@@ -124,7 +124,7 @@ def test_what_was_kept_at_the_end_is_shown_without_reading_a_sample(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with RunStore.open(build(tmp_path / "assay-runs", 30), write=True) as store:
-        conclude(store)
+        store_conclusions(store)
     read: Counter[str] = Counter()
     count_calls(monkeypatch, reader, "sample_of", read)
     shown = assay(tmp_path, "show", "last").stdout
@@ -154,14 +154,14 @@ def test_case_by_case_says_why_repeats_are_missing(tmp_path: Path) -> None:
 
 def test_one_case_is_found_without_reading_the_others(tmp_path: Path) -> None:
     with RunStore.open(build(tmp_path, 3)) as store:
-        (case, samples), *_ = store.measured()
+        (case, samples), *_ = store.cases_with_samples()
         asked: list[str] = []
         store._db.set_trace_callback(asked.append)
         assert (store.cases(case.id), store.samples(case.id)) == ((case,), samples)
-        brief_jobs, jobs = store.jobs(case.id, whole=False), store.jobs(case.id)
+        brief_jobs, jobs = store.jobs(case.id, with_job=False), store.jobs(case.id)
         assert len(store.attempts(case.id)) == len(jobs) == REPEATS
         assert store.results(case.id) == []
-        next(store.measured())
+        next(store.cases_with_samples())
         store._db.set_trace_callback(None)
         assert len([text for text in asked if text.startswith("SELECT")]) == 9
         for text in asked:

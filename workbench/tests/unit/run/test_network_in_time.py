@@ -5,14 +5,14 @@ from typing import Any, cast
 import pytest
 
 from assay.run import wires
-from assay.run.wires import SHORT, measure_network
-from assay.wires.preflight import Options, Server, estimate_seconds
+from assay.run.wires import SHORT_OPTIONS, measure_network
+from assay.wires.preflight import PreflightOptions, ServerEndpoint, estimate_seconds
 
 
 class MeasuredError(Exception):
     """Stands for the measurement."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: PreflightOptions) -> None:
         super().__init__()
         self.options = options
 
@@ -21,10 +21,10 @@ class MeasuredError(Exception):
 def test_what_takes_longer_is_left_out(
     limit: float | None, bandwidth: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def preflight(_clients: object, _servers: object, options: Options) -> None:
+    def preflight(_clients: object, _servers: object, options: PreflightOptions) -> None:
         raise MeasuredError(options)
 
-    monkeypatch.setattr(wires, "from_study", lambda _study, _hosts: (Server("s", "192.0.2.1", None),))
+    monkeypatch.setattr(wires, "from_study", lambda _study, _hosts: (ServerEndpoint("s", "192.0.2.1", None),))
     monkeypatch.setattr(wires, "run_preflight", preflight)
     said: list[str] = []
     if bandwidth is None:
@@ -36,4 +36,4 @@ def test_what_takes_longer_is_left_out(
     assert measured.value.options.bandwidth is bandwidth
     # Whoever gives a limit has said how long all of it takes.
     assert ("about" in said[0]) is (limit is None)
-    assert estimate_seconds(1, 1, SHORT) > 4
+    assert estimate_seconds(1, 1, SHORT_OPTIONS) > 4

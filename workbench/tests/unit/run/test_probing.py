@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError, Code
 from assay.model.study.study import Study
@@ -46,8 +46,8 @@ def ask(monkeypatch: pytest.MonkeyPatch, name: str, refused: Sequence[str] = ())
 
     monkeypatch.setattr(targets, "probe_target", probe)
     hosts = cast(Any, {"one": "one", "two": "two", "three": "three"})
-    probing = targets.EngineProbing(cast(Any, None), hosts["one"], "run", 1.0, False, hosts)
-    assert keeper_of(study().targets[name]).probe(probing).kind == "one"
+    probing = targets.EngineProber(cast(Any, None), hosts["one"], "run", 1.0, False, hosts)
+    assert handler_of(study().targets[name]).probe(probing).kind == "one"
     return sorted(asked)
 
 

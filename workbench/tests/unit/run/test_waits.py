@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from paths import REPOSITORY
 
-from assay.model.steady import steady
+from assay.model.steady import steady_time
 from assay.run.executor import Executor
 
 SOURCE = REPOSITORY / "workbench" / "src" / "assay"
@@ -22,7 +22,7 @@ class Telling:
         """Nothing was said."""
         self.lines: list[str] = []
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """One line."""
         self.lines.append(line)
 
@@ -42,7 +42,7 @@ def test_a_repeat_is_due_when_it_was_planned_whatever_is_set_meanwhile(
 
     monkeypatch.setattr(time, "sleep", sleep)
     run: Any = SimpleNamespace(interruption=SimpleNamespace(count=0))
-    moment = steady() + 100.0
+    moment = steady_time() + 100.0
     assert Executor._wait(run, moment, Telling())  # type: ignore[arg-type]
     assert 99.0 < slept[0] < 101.0
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.model.base import AssayError
-from assay.model.site.serving import Server
-from assay.servers.filling import Command, Filled, Place, fill, found_words
+from assay.model.site.serving import BoxServer
+from assay.servers.filling import FilledServer, ServerCommand, ServerPlace, fill, find_words
 from assay.servers.kinds import FOLDER, OFFERS, ServerKind, check_server, kind_names, load_kind
 
 BASE = """
@@ -43,7 +43,7 @@ stays: true
 pidfile: /run/front.pid
 bucket: ""
 """
-OFFERED = Server.model_validate(
+OFFERED = BoxServer.model_validate(
     {
         "kind": "ring",
         "exports": ["/a/x"],
@@ -65,9 +65,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def filled(host: str = "s2", server: Server = OFFERED) -> Filled:
-    place = Place(host, PEERS[host], Path("/c/ring.conf"), PEERS, {"raw": "/dev/loop7"}, {"ann": "s3cret"})
-    return Filled(load_kind("ring"), server, place)
+def filled(host: str = "s2", server: BoxServer = OFFERED) -> FilledServer:
+    place = ServerPlace(host, PEERS[host], Path("/c/ring.conf"), PEERS, {"raw": "/dev/loop7"}, {"ann": "s3cret"})
+    return FilledServer(load_kind("ring"), server, place)
 
 
 def test_own_descriptions_are_found_beside_those_of_assay(own: Path) -> None:
@@ -93,7 +93,7 @@ def test_peers_may_have_a_part_of_the_configuration(own: Path) -> None:
 def test_passwords_go_to_standard_input_and_nowhere_else(own: Path) -> None:
     found = filled()
     commands = found.commands(found.kind.steps)
-    assert commands[0] == Command(("passwd", "ann"), "s3cret\ns3cret\n")
+    assert commands[0] == ServerCommand(("passwd", "ann"), "s3cret\ns3cret\n")
     assert "s3cret" not in found.configuration() + repr(commands) + repr(found.place)
     assert not any("s3cret" in word for command in commands for word in command.argv)
 
@@ -101,7 +101,7 @@ def test_passwords_go_to_standard_input_and_nowhere_else(own: Path) -> None:
 @pytest.mark.parametrize(("host", "founds"), [("s1", True), ("s2", False)])
 def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, host: str, founds: bool) -> None:
     found = filled(host)
-    assert found.commands(found.kind.start) == [Command(("serve", PEERS[host], "/c/ring.conf"))]
+    assert found.commands(found.kind.start) == [ServerCommand(("serve", PEERS[host], "/c/ring.conf"))]
     all_up = [command.argv for command in found.commands(step for step in found.kind.then if step.after == "all")]
     joins = [("join", address) for name, address in PEERS.items() if name != host]
     assert all_up == joins + [("found", "10.0.0.1,10.0.0.2,10.0.0.3")] * founds
@@ -112,23 +112,23 @@ def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, 
 
 def test_a_server_that_needs_a_directory_says_so(own: Path) -> None:
     with pytest.raises(AssayError, match="lab: s1: ring keeps what it has in a directory, and none is named") as caught:
-        check_server(Server.model_validate({"kind": "ring", "buckets": ["one"]}), "lab: s1")
+        check_server(BoxServer.model_validate({"kind": "ring", "buckets": ["one"]}), "lab: s1")
     assert "`data: /export`" in caught.value.hint
 
 
 def test_what_passes_on_another_server_knows_where_that_is_and_where_to_mount_it(own: Path) -> None:
     (own / "front.yaml").write_text(FRONT)
     written = {"kind": "front", "mount": "/files", "source": "s1:one"}
-    server = Server.model_validate(written)
+    server = BoxServer.model_validate(written)
     check_server(server, "lab: c1")
     assert [(offer.kind, offer.name) for offer in server.offers] == [("directory", "/files")]
-    found = Filled(load_kind("front"), server, Place("c1", "10.0.0.9", Path("/c"), upstream=PEERS["s1"]))
-    assert found.commands(found.kind.start) == [Command(("front", "10.0.0.1", "one", "/files"))]
+    found = FilledServer(load_kind("front"), server, ServerPlace("c1", "10.0.0.9", Path("/c"), upstream=PEERS["s1"]))
+    assert found.commands(found.kind.start) == [ServerCommand(("front", "10.0.0.1", "one", "/files"))]
     assert found.services() == []
     for key, hint in (("mount", "`mount: /files`"), ("source", "`source: server1:my-bucket`")):
         less = {name: value for name, value in {"buckets": ["one"], **written}.items() if name != key}
         with pytest.raises(AssayError, match="and none is named") as caught:
-            check_server(Server.model_validate(less), "lab: c1")
+            check_server(BoxServer.model_validate(less), "lab: c1")
         assert hint in caught.value.hint
 
 
@@ -181,7 +181,7 @@ VBLADE = {"kind": "vblade", "devices": ["d"]}
 )
 def test_a_box_asks_of_a_server_only_what_it_can(server: dict[str, object], message: str, hint: str) -> None:
     with pytest.raises(AssayError, match=message) as caught:
-        check_server(Server.model_validate(server), "lab: s1")
+        check_server(BoxServer.model_validate(server), "lab: s1")
     assert hint in caught.value.hint
 
 
@@ -190,15 +190,17 @@ def test_each_kind_of_assay_can_be_filled_in_for_what_it_offers(name: str) -> No
     kind = load_kind(name)
     written = {key: ["/one", "/two"] if thing == "export" else ["one", "two"] for thing, key in OFFERS.items()}
     offered = {
-        key: names for (thing, key), names in zip(OFFERS.items(), written.values(), strict=True) if kind.takes(thing)
+        key: names
+        for (thing, key), names in zip(OFFERS.items(), written.values(), strict=True)
+        if kind.has_part_for(thing)
     }
     stated = {"data": "/data", "mount": "/files", "source": "s2:one"}
     offered |= {key: value for key, value in stated.items() if kind.needs(key)}
-    server = Server.model_validate({"kind": name, **offered})
+    server = BoxServer.model_validate({"kind": name, **offered})
     check_server(server, "lab: s1")
     devices = {"one": "/dev/one", "two": "/dev/two"}
-    place = Place("s", "10.0.0.1", Path("/c"), devices=devices, upstream="10.0.0.2")
-    found = Filled(kind.model_copy(update={"find": {}}), server, place)
+    place = ServerPlace("s", "10.0.0.1", Path("/c"), devices=devices, upstream="10.0.0.2")
+    found = FilledServer(kind.model_copy(update={"find": {}}), server, place)
     found.words.update(dict.fromkeys(kind.find, "/f"))
     text = found.configuration()
     # A shell has words of its own.
@@ -219,11 +221,11 @@ def test_a_word_that_no_server_knows_is_refused() -> None:
 def test_a_program_in_no_package_is_missed_with_the_way_to_get_it(own: Path) -> None:
     (own / "ring.yaml").write_text(BASE + "find: {program: [/nowhere/ring, /nowhere/*/ring]}\n")
     with pytest.raises(AssayError, match="ring: none of /nowhere/ring, /nowhere/") as caught:
-        found_words(load_kind("ring"))
+        find_words(load_kind("ring"))
     assert caught.value.hint == "get it from its maker"
 
 
 def test_a_kind_without_more_offers_what_its_steps_are_for() -> None:
     plain = {"kind": "k", "description": "d", "obtain": "o", "ready": ["1"], "pidfile": "/p"}
     kind = ServerKind.model_validate({**plain, "start": [{"run": ["x", "$path"], "each": "device"}]})
-    assert [kind.takes(thing) for thing in ("export", "device", "bucket")] == [False, True, False]
+    assert [kind.has_part_for(thing) for thing in ("export", "device", "bucket")] == [False, True, False]

@@ -25,7 +25,7 @@ def hosts(environment: dict[str, str]) -> list[tuple[str, str]]:
 
 def test_slurm_names_a_node_set() -> None:
     assert hosts(SLURM) == [("gpu01", "slurm"), ("gpu02", "slurm"), ("gpu03", "slurm"), ("cpu7", "slurm")]
-    told = AllocationSite(SLURM).up(lambda _line: None).environment["allocation"]
+    told = AllocationSite(SLURM).up(lambda _line: None).server_facts["allocation"]
     assert told == {
         "scheduler": "Slurm",
         "job": "4711",
@@ -89,9 +89,9 @@ def test_a_node_on_which_jobs_only_start_is_told_of_and_can_be_left_out(told: di
     assert [host.name for host in site.up(said.append).clients] == ["batch3", "c1", "c2"]
     assert said[-1] == "note: batch3 has one slot, the others more: if jobs only start there, write allocation!batch3"
     written = TypeAdapter(Annotated[Hosts, HostsField()]).validate_python("allocation!batch3")
-    assert written.allocated and written.left_out == ("batch3",)
+    assert written.is_allocated and written.excluded_hosts == ("batch3",)
     said.clear()
-    site = AllocationSite({"LSB_JOBID": "9", **told}, written.left_out)
+    site = AllocationSite({"LSB_JOBID": "9", **told}, written.excluded_hosts)
     assert [host.name for host in site.up(said.append).clients] == ["c1", "c2"]
     assert len(said) == 1
 
@@ -99,5 +99,5 @@ def test_a_node_on_which_jobs_only_start_is_told_of_and_can_be_left_out(told: di
 def test_who_is_left_out_must_be_there() -> None:
     with pytest.raises(AssayError, match="hosts: cpu8 is none of the allocation"):
         AllocationSite(SLURM, ("cpu8",)).check(1)
-    assert Hosts(nodes=("allocation",)).left_out == ()
-    assert not Hosts(nodes=("allocation2!x",)).allocated
+    assert Hosts(nodes=("allocation",)).excluded_hosts == ()
+    assert not Hosts(nodes=("allocation2!x",)).is_allocated

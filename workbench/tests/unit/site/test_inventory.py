@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soak import times
 
 from assay.model.base import AssayError
-from assay.model.site.host import MOST_HOSTS, THIS_HOST, Host
+from assay.model.site.host import MAX_HOSTS, THIS_HOST, Host
 from assay.plan.load import load_study
 from assay.site.inventory.hosts import read_hostfile, resolve_hosts
 from assay.site.inventory.names import node_names
@@ -37,7 +37,7 @@ def names(written: object, base: Path = HERE) -> list[str]:
         (["b", "a[1-2]"], ["b", "a1", "a2"]),
         (["client[2-3]", "localhost"], ["client2", "client3", "localhost"]),
         ("10.0.0.[1-2]", ["10.0.0.1", "10.0.0.2"]),
-        (f"n[1-{MOST_HOSTS}]", [f"n{number}" for number in range(1, MOST_HOSTS + 1)]),
+        (f"n[1-{MAX_HOSTS}]", [f"n{number}" for number in range(1, MAX_HOSTS + 1)]),
     ],
 )
 def test_node_sets(written: object, expected: list[str]) -> None:
@@ -66,10 +66,10 @@ def test_the_word_localhost_is_this_machine_and_others_are_reached_by_ssh() -> N
         (["a", "a"], "a is named twice"),
         (["localhost", "localhost"], "localhost is named twice"),
         ("@all", "there is no group `@all`"),
-        (f"n[1-{MOST_HOSTS + 1}]", "more than 4096 hosts"),
+        (f"n[1-{MAX_HOSTS + 1}]", "more than 4096 hosts"),
         ("n[1-999999999999]", "more than 4096 hosts"),
         ("a[1-4000]b[1-4000]c[1-4000]", "more than 4096 hosts"),
-        ([f"a[1-{MOST_HOSTS}]", "b"], "more than 4096 hosts"),
+        ([f"a[1-{MAX_HOSTS}]", "b"], "more than 4096 hosts"),
         ("root@", "is not a host name"),
         ("node01:16", "16 may be tasks, and not a port"),
         ("root@client1:99999", "there is no such port"),
@@ -124,7 +124,7 @@ def test_any_text_is_hosts_or_one_error(text: str) -> None:
     except AssayError as error:
         assert "\n" not in error.message
         return
-    assert 0 < len(found) == len(set(found)) <= MOST_HOSTS
+    assert 0 < len(found) == len(set(found)) <= MAX_HOSTS
 
 
 INVENTORY = """

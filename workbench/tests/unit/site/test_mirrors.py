@@ -8,9 +8,9 @@ import pytest
 from testbed_tools import written
 
 from assay.launch.mirrored.array import servers_of
-from assay.launch.mirrored.copies import one_server, read_chunks
+from assay.launch.mirrored.copies import chunk_on_one_server, read_chunks
 from assay.model.base import AssayError
-from assay.model.site.mirrors import mirrors
+from assay.model.site.mirrors import mirror_pairs
 
 
 def test_each_mirror_is_on_two_servers_for_any_that_can_be() -> None:
@@ -22,16 +22,16 @@ def test_each_mirror_is_on_two_servers_for_any_that_can_be() -> None:
             many, most = len(held), max(counts[:servers])
             if many % 2 or most * 2 > many:
                 with pytest.raises(AssayError, match="cannot be mirrored across servers"):
-                    mirrors({name: held[name] for name in names})
+                    mirror_pairs({name: held[name] for name in names})
                 continue
-            pairs = mirrors({name: held[name] for name in names})
+            pairs = mirror_pairs({name: held[name] for name in names})
             assert sorted(disk for pair in pairs for disk in pair) == sorted(held)
             assert all(held[one] != held[other] for one, other in pairs)
 
 
 def test_the_usual_four_disks_cross() -> None:
     held = {"e1.0": "a", "e1.1": "a", "e2.0": "b", "e2.1": "b"}
-    assert mirrors(held) == [("e1.0", "e2.0"), ("e1.1", "e2.1")]
+    assert mirror_pairs(held) == [("e1.0", "e2.0"), ("e1.1", "e2.1")]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_usual_four_disks_cross() -> None:
 )
 def test_what_cannot_be_mirrored_says_why(held: dict[str, str], message: str) -> None:
     with pytest.raises(AssayError, match=message):
-        mirrors(held)
+        mirror_pairs(held)
 
 
 def test_shelves_behind_one_station_are_one_server() -> None:
@@ -88,11 +88,11 @@ def chunk(kind: str, disks: list[int], sub: int = 1) -> str:
 def test_where_the_copies_of_a_part_lie(kind: str, disks: list[int], sub: int, alone: str) -> None:
     """RAID 10 over four disks in the order that our guide had: both copies on one server."""
     holders = {1: "a", 2: "a", 3: "b", 4: "b"}
-    assert one_server(read_chunks(chunk("SYSTEM|RAID1", [2, 4]) + chunk(kind, disks, sub)), holders) == alone
+    assert chunk_on_one_server(read_chunks(chunk("SYSTEM|RAID1", [2, 4]) + chunk(kind, disks, sub)), holders) == alone
 
 
 def test_a_file_system_without_parts_is_not_called_whole() -> None:
-    assert one_server([], {1: "a"}) != ""
+    assert chunk_on_one_server([], {1: "a"}) != ""
 
 
 BOX = """

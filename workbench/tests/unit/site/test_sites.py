@@ -17,7 +17,7 @@ from assay.site.box.site import BoxSite
 from assay.site.choose import site_of
 from assay.site.inventory.site import InventorySite
 from assay.site.local import LocalSite
-from assay.site.site import Say, Site, Standing, brought_up
+from assay.site.site import PrintLine, Site, SiteState, running_site
 
 NFS = {"store": {"kind": "nfs", "servers": "stack", "export": "/export"}}
 INVENTORY = """
@@ -45,16 +45,16 @@ class Stack:
     def ready(self, needed: int) -> None:
         self.log.append(f"ready {needed}")
 
-    def up(self, say: Say) -> Standing:
+    def up(self, say: PrintLine) -> SiteState:
         self.log.append("up")
         say("a stack comes up")
         hosts = tuple(Host(name=f"node{number}", kind="local") for number in range(self.count))
         server = Host(name="server", kind="local")
         target = study(targets={"store": {**NFS["store"], "servers": "10.1.2.3"}}, hosts="a").targets["store"]
         facts = {"server server nfs": {"version": "1"}}
-        return Standing(hosts, (server,), (*hosts, server), (server,), {"store": target}, facts)
+        return SiteState(hosts, (server,), (*hosts, server), (server,), {"store": target}, facts)
 
-    def down(self, say: Say) -> None:
+    def down(self, say: PrintLine) -> None:
         self.log.append("down")
 
 
@@ -65,10 +65,13 @@ def test_a_study_names_its_site(tmp_path: Path) -> None:
 
 
 def test_this_machine_is_one_host(tmp_path: Path) -> None:
-    with brought_up(LocalSite(), 1, print) as standing:
-        assert standing.here
+    with running_site(LocalSite(), 1, print) as standing:
+        assert standing.is_local
         assert standing.clients == (THIS_HOST,)
-    with pytest.raises(AssayError, match="the study needs 2 hosts, but names none"), brought_up(LocalSite(), 2, print):
+    with (
+        pytest.raises(AssayError, match="the study needs 2 hosts, but names none"),
+        running_site(LocalSite(), 2, print),
+    ):
         pass
 
 
@@ -76,13 +79,13 @@ def test_an_inventory_knows_more_hosts_than_a_study_uses(tmp_path: Path) -> None
     (tmp_path / "hosts.yaml").write_text(INVENTORY)
     named = study(targets=NFS, hosts={"inventory": "hosts.yaml", "hosts": "client[1-2]"})
     site = site_of(named, tmp_path)
-    with brought_up(site, 2, print) as standing:
+    with running_site(site, 2, print) as standing:
         assert [host.name for host in standing.clients] == ["client1", "client2"]
-        assert [host.address for host in standing.known] == ["10.0.0.5"]
-        assert not standing.made
-        assert not standing.here
+        assert [host.address for host in standing.other_hosts] == ["10.0.0.5"]
+        assert not standing.created_hosts
+        assert not standing.is_local
     few = "the study needs 3 hosts, and has 2: client1, client2"
-    with pytest.raises(AssayError, match=few), brought_up(site, 3, print):
+    with pytest.raises(AssayError, match=few), running_site(site, 3, print):
         pass
 
 
@@ -91,13 +94,13 @@ def test_a_run_finds_its_site_again_in_its_own_folder(tmp_path: Path) -> None:
     run.mkdir()
     (tmp_path / "hosts.yaml").write_text(INVENTORY)
     named = study(targets=NFS, hosts={"inventory": "hosts.yaml"})
-    gather.keep_companions(named, tmp_path, run)
+    gather.copy_study_files(named, tmp_path, run)
     (tmp_path / "hosts.yaml").unlink()
-    with brought_up(site_of(named, run, kept=True), 1, print) as standing:
+    with running_site(site_of(named, run, is_run_folder=True), 1, print) as standing:
         assert [host.identity for host in standing.clients] == [str(tmp_path / "keys/id")] * 2 + [None]
     (run / "inventory").unlink()
     with pytest.raises(AssayError, match=r"cannot read the inventory hosts\.yaml"):
-        site_of(named, run, kept=True).up(print)
+        site_of(named, run, is_run_folder=True).up(print)
 
 
 @pytest.mark.parametrize(("testbed", "hosts"), [("office", 2), ("cluster-8", 9)])
@@ -122,13 +125,13 @@ def many() -> Study:
 def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stack, said = Stack(), list[str]()
     monkeypatch.setattr(gather, "site_of", lambda *_, **__: stack)
-    gather.keep_companions(many(), tmp_path, tmp_path)
+    gather.copy_study_files(many(), tmp_path, tmp_path)
     assert (tmp_path / "stack.yaml").read_bytes() == b"stack: 1\n"
     cases = expand(many()).cases
-    with gather.gathered(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
+    with gather.hosts_of_study(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
         assert fleet is not None
         assert [host.name for host in fleet.hosts] == ["node0"]
-        assert [host.name for host in fleet.entered] == ["node0", "server"]
+        assert [host.name for host in fleet.enterable_hosts] == ["node0", "server"]
         assert set(fleet.environment()) >= {"server server nfs"}
         resolved = many().with_targets(standing.targets).targets["store"]
         assert isinstance(resolved, NfsTarget)
@@ -140,7 +143,10 @@ def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pyt
 
 def test_a_site_is_given_back_when_it_has_too_few_hosts() -> None:
     stack: Site = Stack(0)
-    with pytest.raises(AssayError, match="the study needs 1 hosts, and has 0") as refused, brought_up(stack, 1, print):
+    with (
+        pytest.raises(AssayError, match="the study needs 1 hosts, and has 0") as refused,
+        running_site(stack, 1, print),
+    ):
         pass
     assert refused.value.hint == "ask for more machines"
     assert isinstance(stack, Stack)

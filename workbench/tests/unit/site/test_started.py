@@ -13,7 +13,7 @@ from assay.journal.entry import SERVER, Entry
 from assay.journal.owner import boot_id, start_time
 from assay.model.base import AssayError
 from assay.servers.kinds import ServerKind
-from assay.site.started import check_installed, remove_left
+from assay.site.started import check_installed, remove_leftover_server
 
 NAME = "assay-server-0123456789abcdef"
 
@@ -40,24 +40,24 @@ def process() -> Any:
 
 def test_a_server_that_still_runs_is_ended(folder: Path, process: Any) -> None:
     left = entry(folder, pid=process.pid, start=start_time(process.pid), boot=boot_id())
-    assert remove_left(left) == []
+    assert remove_leftover_server(left) == []
     assert process.wait() == -9 and not folder.exists()
-    assert remove_left(left) == [], "it is gone already"
+    assert remove_leftover_server(left) == [], "it is gone already"
 
 
 @pytest.mark.parametrize("changes", [{"start": 1}, {"boot": "another"}, {"pid": "7"}, {"start": None}])
 def test_a_process_that_has_the_id_now_is_left_alone(folder: Path, process: Any, changes: dict[str, Any]) -> None:
     known = {"pid": process.pid, "start": start_time(process.pid), "boot": boot_id()}
-    assert remove_left(entry(folder, **{**known, **changes})) == []
+    assert remove_leftover_server(entry(folder, **{**known, **changes})) == []
     assert process.poll() is None and not folder.exists()
 
 
 def test_what_no_server_has_made_stays(tmp_path: Path, folder: Path) -> None:
     (tmp_path / "mine").mkdir()
-    assert "left alone" in remove_left(entry(tmp_path / "mine"))[0]
+    assert "left alone" in remove_leftover_server(entry(tmp_path / "mine"))[0]
     link = tmp_path / "assay-server-fedcba9876543210"
     link.symlink_to(tmp_path / "mine")
-    assert "left alone" in remove_left(entry(link))[0]
+    assert "left alone" in remove_leftover_server(entry(link))[0]
     assert (tmp_path / "mine").is_dir() and folder.is_dir()
 
 
@@ -67,7 +67,7 @@ def test_a_folder_that_was_put_in_place_of_the_servers_data_stays(tmp_path: Path
     (tmp_path / "theirs" / "precious.txt").write_text("theirs")
     (folder / "data").rename(tmp_path / "aside")
     (tmp_path / "theirs").rename(folder / "data")
-    (line,) = remove_left(entry(folder, data=[data.st_dev, data.st_ino]))
+    (line,) = remove_leftover_server(entry(folder, data=[data.st_dev, data.st_ino]))
     assert "is not the folder that was made: left alone" in line
     assert (folder / "data" / "precious.txt").read_text() == "theirs"
 
@@ -75,7 +75,7 @@ def test_a_folder_that_was_put_in_place_of_the_servers_data_stays(tmp_path: Path
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_the_folder_of_another_user_stays(folder: Path) -> None:
     os.chown(folder, 65534, 65534)
-    assert "left alone" in remove_left(entry(folder))[0]
+    assert "left alone" in remove_leftover_server(entry(folder))[0]
     assert folder.is_dir()
 
 
@@ -108,4 +108,4 @@ def test_what_is_more_than_one_command_on_loopback_runs_in_a_box_only(changes: d
     kind = ServerKind.model_validate(
         {**plain, "stays": True, "port": 9000, "ready": ["http://$address:$port/"], **changes}
     )
-    assert kind.not_alone.startswith(why) and bool(kind.not_alone) == bool(why)
+    assert kind.box_only_reason.startswith(why) and bool(kind.box_only_reason) == bool(why)

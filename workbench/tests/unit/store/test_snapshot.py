@@ -14,10 +14,10 @@ import pytest
 from builders import make_meta
 
 from assay.model.base import AssayError
-from assay.run.batch.kept import last_words, output_size, read_batch
+from assay.run.batch.kept import last_output_lines, output_size, read_batch
 from assay.store import RunStore, find_run, list_runs, new_run_id, run_is_alive, snapshot
-from assay.store.door import look_at
-from assay.store.entries import DATABASE, FILES, JOURNAL, LOG, NAMES_ANOTHER, STUDY
+from assay.store.door import plain_file_status
+from assay.store.entries import ALL_FILES, DATABASE, FOREIGN_JOURNAL_END, JOURNAL, STUDY, WAL
 from assay.store.heartbeat import last_alive
 from assay.store.prices import read_prices
 from assay.store.schema import SCHEMA_VERSION
@@ -35,10 +35,10 @@ def made(root: Path, name: str = "tiny") -> Path:
 def hot_journal(database: Path, names: Path | None) -> None:
     """As a process leaves one that was killed inside a transaction, which is to be undone."""
     page = struct.unpack(">H", database.read_bytes()[16:18])[0]
-    begin = NAMES_ANOTHER + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
+    begin = FOREIGN_JOURNAL_END + struct.pack(">IIIII", 0, 0, database.stat().st_size // page, 512, page)
     name = b"" if names is None else str(names).encode()
     total = sum(struct.unpack(f"{len(name)}b", name))
-    end = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">Ii", len(name), total) + NAMES_ANOTHER
+    end = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">Ii", len(name), total) + FOREIGN_JOURNAL_END
     database.with_name(f"{database.name}-journal").write_bytes(begin.ljust(512, b"\0") + (end if name else b""))
 
 
@@ -56,7 +56,7 @@ def every_reader(folder: Path) -> Iterator[Callable[[], object]]:
     yield lambda: list_runs(folder.parent)
     yield lambda: RunStore.open(folder).info()
     yield lambda: read_batch(folder)
-    yield lambda: (output_size(folder), last_words(folder))
+    yield lambda: (output_size(folder), last_output_lines(folder))
     yield lambda: last_alive(folder)
     yield lambda: read_prices(folder, "prices: x")
     yield lambda: run_is_alive(folder)
@@ -77,7 +77,7 @@ def test_no_name_of_a_run_leads_anywhere(tmp_path: Path, kind: str, monkeypatch:
     made(tmp_path / "runs", "other")
     theirs = tmp_path / "theirs"
     theirs.write_text(SECRET)
-    for number, name in enumerate(FILES):
+    for number, name in enumerate(ALL_FILES):
         folder = made(Path("runs"), f"r{number}")
         (folder / name).unlink(missing_ok=True)
         KINDS[kind](folder / name, theirs.absolute())
@@ -195,7 +195,7 @@ with RunStore.open(Path(sys.argv[1]), write=True) as store:
     store.set_status("running")
     for number in range(int(sys.argv[2])):
         store.record("pair", f"{number} a", {"x": "y" * 100000})
-        store.describe(answers=(str(len(store.journal())),))
+        store.describe(answers=(str(len(store.entries())),))
         if number == 3:
             print("go", flush=True)
     if sys.argv[3:]:
@@ -213,7 +213,7 @@ def test_a_run_that_is_being_written_is_read_whole(tmp_path: Path) -> None:
         process.stdout.readline()
         while process.poll() is None:
             with RunStore.open(folder) as store:
-                entries, told = len(store.journal()), int(store.info().answers[0])
+                entries, told = len(store.entries()), int(store.info().answers[0])
                 assert entries - told in (0, 1)
                 seen.add(entries)
     assert process.returncode == 0
@@ -231,7 +231,7 @@ def test_a_run_whose_writer_waits_shows_its_last_transaction(tmp_path: Path) -> 
             assert store.info().status == "running"
             assert store.info().answers == ("4",)
         assert tree(folder) == before
-        assert look_at(folder, LOG)
+        assert plain_file_status(folder, WAL)
         process.stdin.close()
 
 
@@ -272,7 +272,7 @@ def test_statistics_of_sqlite_are_no_harm(tmp_path: Path) -> None:
 def test_what_claims_to_be_large_takes_no_room(tmp_path: Path) -> None:
     folder = made(tmp_path / "runs")
     os.truncate(folder / DATABASE, 1 << 38)
-    (folder / LOG).write_bytes(b"x" * 100)
+    (folder / WAL).write_bytes(b"x" * 100)
     with (folder / JOURNAL).open("wb") as journal:
         journal.truncate(1 << 38)
     os.utime(folder / DATABASE, (1, 1))

@@ -18,9 +18,9 @@ import pytest
 from series_tools import read_series
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_REFUSED, AssayError
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import ErrorTally, Sample
-from assay.model.study.case import Case, Excluded
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.parameters import Parameters
 from assay.store import RunMeta, RunStore, find_run, list_runs, lock_holders, new_run_id, run_is_alive
 from assay.store.schema import SCHEMA_VERSION
@@ -61,7 +61,7 @@ def create(root: Path, cases: int = 2, repeats: int = 2, name: str = "tiny", at:
         versions={"assay": "0"},
     )
     planned = tuple(case(number) for number in range(1, cases + 1))
-    excluded = (Excluded(target="disk", workload="grid", axes={}, rule="slow", reason="an hour"),)
+    excluded = (ExcludedPoint(target="disk", workload="grid", axes={}, rule="slow", reason="an hour"),)
     order = [(item.id, repeat) for repeat in range(1, repeats + 1) for item in reversed(planned)]
     return RunStore.create(root, meta, planned, excluded, order, STUDY)
 
@@ -73,7 +73,7 @@ def finish(store: RunStore, case_id: str, repeat: int, status: str = "ok", sampl
 
 def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
     places = (
-        Place(
+        TargetPlace(
             target="disk",
             kind="file",
             path="/x",
@@ -96,7 +96,7 @@ def test_what_was_put_in_comes_out(tmp_path: Path) -> None:
         assert (info.study_text, info.planned, info.finished, info.seed) == (STUDY, 4, 1, 7)
         assert (info.places, info.environment) == (places, {"memory": {"total": "1 KiB"}})
         assert info.versions == {"assay": "0"}
-        assert store.base() == "/base"
+        assert store.base_folder() == "/base"
         assert store.cases() == (case(1), case(2))
         assert store.cases("c0002") == (case(2),)
         assert store.excluded()[0].rule == "slow"
@@ -157,11 +157,11 @@ def test_journal_is_newest_first_and_remembers_what_is_gone(tmp_path: Path) -> N
         first = store.record("directory", "/a", {"made": True})
         assert store.record("directory", "/a") == first
         second = store.record("cgroup", "/b")
-        assert [entry.id for entry in store.journal()] == [second, first]
-        assert store.journal()[1].details == {"made": True}
-        store.removed(first)
-        assert [entry.id for entry in store.journal()] == [second]
-        assert len(store.journal(only_open=False)) == 2
+        assert [entry.id for entry in store.entries()] == [second, first]
+        assert store.entries()[1].details == {"made": True}
+        store.mark_removed(first)
+        assert [entry.id for entry in store.entries()] == [second]
+        assert len(store.entries(only_open=False)) == 2
         assert store.record("directory", "/a") > second
 
 
@@ -231,15 +231,15 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_transaction_that_kill_9_cut_short_is_undone_when_the_run_is_read(tmp_path: Path) -> None:
     with create(tmp_path) as store:
         folder = store.folder
-        before = len(store.journal())
+        before = len(store.entries())
     subprocess.run([sys.executable, "-c", CUT_SHORT, str(folder / "run.sqlite")], check=False)
     assert (folder / "run.sqlite-journal").stat().st_size > 0
     left = {path.name: path.read_bytes() for path in folder.iterdir()}
     with RunStore.open(folder) as reader:
-        assert len(reader.journal()) == before
+        assert len(reader.entries()) == before
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == left
     with RunStore.open(folder, write=True) as store:
-        assert len(store.journal()) == before
+        assert len(store.entries()) == before
         assert not (folder / "run.sqlite-journal").exists()
 
 
@@ -393,7 +393,7 @@ def test_a_run_that_is_read_case_by_case_is_not_read_without_a_lost_case(tmp_pat
     with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         database.execute("DELETE FROM cases WHERE id = 'c0002'")
     with RunStore.open(folder) as store, pytest.raises(AssayError, match="planned cases are missing, c0002 for one"):
-        next(store.measured())
+        next(store.cases_with_samples())
 
 
 def test_exact_id_wins_over_prefix(tmp_path: Path) -> None:
@@ -479,11 +479,11 @@ def test_disk_that_is_full_is_one_clear_line_whatever_is_written(tmp_path: Path)
             assert "--resume" in caught.value.hint
         store._db.execute("PRAGMA query_only = ON")
         with pytest.raises(AssayError, match="cannot be written"):
-            store.removed(entry)
+            store.mark_removed(entry)
         store._db.execute("PRAGMA query_only = OFF")
         store._db.execute("PRAGMA max_page_count = 1000000")
         finish(store, "c0001", 2)
-        assert [item.id for item in store.journal()] == [entry]
+        assert [item.id for item in store.entries()] == [entry]
 
 
 def test_time_series_that_does_not_fit_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,7 +512,7 @@ def test_lock_that_is_a_fifo_keeps_nobody(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_counted_by_reason(tmp_path: Path) -> None:
     with create(tmp_path) as store:
-        assert store.left_out() == [("grid", "slow", "an hour", 1)]
+        assert store.excluded_counts() == [("grid", "slow", "an hour", 1)]
 
 
 def test_nothing_is_written_where_the_folder_of_the_run_leads_by_then(tmp_path: Path) -> None:

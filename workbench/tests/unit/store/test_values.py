@@ -6,7 +6,7 @@ import zlib
 import pytest
 
 from assay.store import values
-from assay.store.values import amount_of, count_of, moment_of, text_of, unpacked
+from assay.store.values import amount_of, count_of, decompressed_events, moment_of, text_of
 
 
 @pytest.mark.parametrize("odd", [None, True, "1", b"1", -1, math.nan, math.inf, -math.inf, 2**63 - 1, 1e308])
@@ -24,7 +24,7 @@ def test_sound_values_are_taken() -> None:
 
 def test_events_that_unpack_to_far_more_than_events_do_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = '{"event":"interval"}\n' * 1000
-    assert unpacked(zlib.compress(text.encode())) == text
+    assert decompressed_events(zlib.compress(text.encode())) == text
     monkeypatch.setattr(values, "LEAST_EVENTS", 1000)
     with pytest.raises(ValueError, match="its events are more than"):
-        unpacked(zlib.compress(b" " * 1_000_000))
+        decompressed_events(zlib.compress(b" " * 1_000_000))

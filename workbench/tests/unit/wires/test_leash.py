@@ -9,7 +9,7 @@ import pytest
 
 from assay.launch.shell import NOT_FOUND, Shell, make_shell
 from assay.model.site.host import THIS_HOST
-from assay.wires.leash import Leash, Leashes, StoppedError
+from assay.wires.leash import RemoteCommand, RemoteCommands, StoppedError
 
 
 def local() -> Shell:
@@ -17,7 +17,7 @@ def local() -> Shell:
 
 
 def leashed(argv: list[str], seconds: float = 30) -> tuple[int, str, str]:
-    with Leashes().hold(local(), argv, seconds) as leash:
+    with RemoteCommands().start(local(), argv, seconds) as leash:
         answer = leash.answer()
         return answer.code, answer.out, answer.err
 
@@ -39,9 +39,9 @@ def test_a_leash_ends_what_takes_too_long_and_what_heeds_no_signal() -> None:
 def test_nothing_is_left_of_a_leashed_command_nor_of_what_watched_it() -> None:
     before = _descendants()
     assert leashed(["true"], 600)[0] == 0
-    leash = Leash(local(), ["sh", "-c", "echo ready; exec sleep 300"], 600)
-    assert leash.hear(b"ready", 600)
-    assert not leash.hear(b"never", 0.1)
+    leash = RemoteCommand(local(), ["sh", "-c", "echo ready; exec sleep 300"], 600)
+    assert leash.wait_for(b"ready", 600)
+    assert not leash.wait_for(b"never", 0.1)
     leash.release()
     leash.release()
     leash.close()
@@ -53,11 +53,11 @@ def test_nothing_is_left_of_a_leashed_command_nor_of_what_watched_it() -> None:
 
 
 def test_leashes_are_let_go_together_and_start_nothing_more() -> None:
-    leashes = Leashes()
-    with leashes.hold(local(), ["sleep", "60"], 60) as first, leashes.hold(local(), ["sleep", "60"], 60) as second:
+    leashes = RemoteCommands()
+    with leashes.start(local(), ["sleep", "60"], 60) as first, leashes.start(local(), ["sleep", "60"], 60) as second:
         leashes.end_all()
         assert first.answer().code == second.answer().code == 128 + signal.SIGTERM
-    with pytest.raises(StoppedError), leashes.hold(local(), ["true"], 60):
+    with pytest.raises(StoppedError), leashes.start(local(), ["true"], 60):
         pass
 
 

@@ -10,17 +10,17 @@ from paths import GOLDEN
 
 from assay.analyse.links import link_ceilings, link_limits
 from assay.analyse.network import network_findings
-from assay.launch.shell import Answer, LocalShell
+from assay.launch.shell import CommandResult, LocalShell
 from assay.model.result.network import (
     MtuMeasurement,
-    Network,
+    NetworkMeasurements,
     RttMeasurement,
     Scope,
 )
 from assay.model.site.host import Host
-from assay.wires.facts import parse_way
+from assay.wires.facts import parse_route
 from assay.wires.iperf import Rate, parse
-from assay.wires.preflight import Options, estimate_seconds
+from assay.wires.preflight import PreflightOptions, estimate_seconds
 from assay.wires.rounds import Flow, rounds
 from assay.wires.rtt import connect_times, echo_times
 
@@ -33,7 +33,7 @@ def recorded(name: str) -> str:
 
 
 def test_a_recorded_test_forwards_is_what_the_receiver_got() -> None:
-    rate = parse(Answer(0, recorded("forward"), ""), (0.5, 0.0))
+    rate = parse(CommandResult(0, recorded("forward"), ""), (0.5, 0.0))
     # 395591, 401349 and 396446 kbit/s in half a second each, as its server told.
     assert rate.bits_per_s == pytest.approx((395_591 + 401_349 + 396_446) * 1000 / 3)
     assert rate.seconds == pytest.approx(1.5)
@@ -41,7 +41,7 @@ def test_a_recorded_test_forwards_is_what_the_receiver_got() -> None:
 
 
 def test_both_ends_are_trimmed() -> None:
-    rate = parse(Answer(0, recorded("forward"), ""), (0.5, 0.5))
+    rate = parse(CommandResult(0, recorded("forward"), ""), (0.5, 0.5))
     assert rate.bits_per_s == pytest.approx((395_591 + 401_349) * 1000 / 2)
     assert rate.seconds == pytest.approx(1.0)
 
@@ -49,7 +49,7 @@ def test_both_ends_are_trimmed() -> None:
 def test_without_the_servers_word_the_clients_counts() -> None:
     document = json.loads(recorded("forward"))
     del document["server_output_text"]
-    rate = parse(Answer(0, json.dumps(document), ""), (0.5, 0.0))
+    rate = parse(CommandResult(0, json.dumps(document), ""), (0.5, 0.0))
     rates = [item["sum"]["bits_per_second"] for item in document["intervals"]][1:]
     assert rate.bits_per_s == pytest.approx(sum(rates) / 3, rel=1e-3)
 
@@ -57,30 +57,33 @@ def test_without_the_servers_word_the_clients_counts() -> None:
 def test_a_recorded_test_backwards() -> None:
     document = json.loads(recorded("reverse"))
     rates = [item["sum"]["bits_per_second"] for item in document["intervals"]][1:]
-    rate = parse(Answer(0, recorded("reverse"), ""), (0.5, 0.0))
+    rate = parse(CommandResult(0, recorded("reverse"), ""), (0.5, 0.0))
     assert rate.bits_per_s == pytest.approx(sum(rates) / 3, rel=1e-3)
 
 
 def test_too_short_to_trim_is_taken_whole() -> None:
     document = json.loads(recorded("reverse"))
-    rate = parse(Answer(0, recorded("reverse"), ""), (2.0, 2.0))
+    rate = parse(CommandResult(0, recorded("reverse"), ""), (2.0, 2.0))
     assert rate.bits_per_s == pytest.approx(document["end"]["sum_received"]["bits_per_second"])
 
 
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (Answer(1, recorded("refused"), ""), "iperf3: unable to connect to server: Connection refused"),
-        (Answer(127, "", "iperf3: command not found"), "iperf3 was not found"),
-        (Answer(1, "", "iperf3: parameter error"), "iperf3: parameter error"),
-        (Answer(143, "", ""), "iperf3: exit code 143"),
-        (Answer(0, "[]", ""), "iperf3: exit code 0"),
-        (Answer(0, "{}", ""), "iperf3: its result has no end"),
-        (Answer(0, '{"end": {}}', ""), "iperf3: nothing arrived"),
-        (Answer(0, '{"end": {"sum_received": {"bits_per_second": 0, "seconds": 2}}}', ""), "iperf3: nothing arrived"),
+        (CommandResult(1, recorded("refused"), ""), "iperf3: unable to connect to server: Connection refused"),
+        (CommandResult(127, "", "iperf3: command not found"), "iperf3 was not found"),
+        (CommandResult(1, "", "iperf3: parameter error"), "iperf3: parameter error"),
+        (CommandResult(143, "", ""), "iperf3: exit code 143"),
+        (CommandResult(0, "[]", ""), "iperf3: exit code 0"),
+        (CommandResult(0, "{}", ""), "iperf3: its result has no end"),
+        (CommandResult(0, '{"end": {}}', ""), "iperf3: nothing arrived"),
+        (
+            CommandResult(0, '{"end": {"sum_received": {"bits_per_second": 0, "seconds": 2}}}', ""),
+            "iperf3: nothing arrived",
+        ),
     ],
 )
-def test_a_failed_test_says_why(answer: Answer, error: str) -> None:
+def test_a_failed_test_says_why(answer: CommandResult, error: str) -> None:
     assert parse(answer) == Rate(None, error=error)
 
 
@@ -88,7 +91,7 @@ def test_a_failed_test_says_why(answer: Answer, error: str) -> None:
 def test_no_output_of_iperf3_breaks_it(value: object, data: st.DataObject) -> None:
     document = json.loads(recorded("forward"))
     part = data.draw(st.sampled_from(["intervals", "end", "server_output_text", "error"]))
-    rate = parse(Answer(0, json.dumps({**document, part: value}), ""), (0.5, 0.0))
+    rate = parse(CommandResult(0, json.dumps({**document, part: value}), ""), (0.5, 0.0))
     assert (rate.bits_per_s is None) == bool(rate.error)
 
 
@@ -135,23 +138,29 @@ def test_ways_as_iproute2_prints_them() -> None:
         "speed": "25000",
         "real": "1",
     }
-    way = parse_way(said)
-    assert (way.interface, way.source, way.mtu, way.bits_per_s, way.loops) == ("eth0", "10.0.0.1", 9000, 25 * GB, False)
+    way = parse_route(said)
+    assert (way.interface, way.source, way.mtu, way.bits_per_s, way.is_own_address) == (
+        "eth0",
+        "10.0.0.1",
+        9000,
+        25 * GB,
+        False,
+    )
     bond = {key: value for key, value in said.items() if key != "real"} | {"type": "DEVTYPE=bond INTERFACE=bond0"}
-    assert parse_way(bond).bits_per_s == 25 * GB
-    veth = parse_way({key: value for key, value in said.items() if key != "real"})
+    assert parse_route(bond).bits_per_s == 25 * GB
+    veth = parse_route({key: value for key, value in said.items() if key != "real"})
     assert (veth.bits_per_s, veth.why_unknown) == (None, "the interface is virtual")
-    assert parse_way(said | {"speed": "-1"}).why_unknown == "the driver does not tell"
-    assert parse_way(said | {"mac": "00:00:00:00:00:01"}).why_unknown == "the interface is not seen in /sys"
-    assert parse_way({"address": "10.0.0.1", "route": "local 10.0.0.1 dev lo src 10.0.0.1"}).loops
-    assert parse_way({"address": "10.0.0.1"}).why_unknown == "the route is unknown"
+    assert parse_route(said | {"speed": "-1"}).why_unknown == "the driver does not tell"
+    assert parse_route(said | {"mac": "00:00:00:00:00:01"}).why_unknown == "the interface is not seen in /sys"
+    assert parse_route({"address": "10.0.0.1", "route": "local 10.0.0.1 dev lo src 10.0.0.1"}).is_own_address
+    assert parse_route({"address": "10.0.0.1"}).why_unknown == "the route is unknown"
 
 
-def kinds(measured: Network) -> list[str]:
+def kinds(measured: NetworkMeasurements) -> list[str]:
     return [finding.kind for finding in network_findings(measured).findings]
 
 
-def limits(measured: Network, clients: list[str], servers: list[str]) -> list[tuple[str, float]]:
+def limits(measured: NetworkMeasurements, clients: list[str], servers: list[str]) -> list[tuple[str, float]]:
     found = link_limits(link_ceilings(measured), clients, servers, "write")
     return [(limit.place, limit.value * 8) for limit in found]
 
@@ -313,6 +322,6 @@ def test_servers_of_others_serve_one_client_at_a_time() -> None:
 
 
 def test_the_estimate_grows_with_what_is_asked_for() -> None:
-    small = estimate_seconds(1, 1, Options())
-    assert small < estimate_seconds(2, 1, Options()) < estimate_seconds(2, 2, Options())
-    assert estimate_seconds(8, 4, Options(bandwidth=False)) < small
+    small = estimate_seconds(1, 1, PreflightOptions())
+    assert small < estimate_seconds(2, 1, PreflightOptions()) < estimate_seconds(2, 2, PreflightOptions())
+    assert estimate_seconds(8, 4, PreflightOptions(bandwidth=False)) < small

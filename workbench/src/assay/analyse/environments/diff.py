@@ -11,7 +11,7 @@ Environment = Mapping[str, Mapping[str, str]]
 WHOLE_SECTION = "(all of it)"
 """Name of a difference about a section that only one of the environments has."""
 
-VARIES = (
+VARYING_VALUES = (
     "cpu/load_before",
     "memory/available",
     "control groups/groups",
@@ -20,7 +20,7 @@ VARIES = (
 )
 """Values that differ between any two moments or logins: no sign of another environment, but sometimes the reason."""
 
-MATTERS = (
+RELEVANT_VALUES = (
     "versions/assay*",
     "versions/engine_sha256*",
     "versions/study_sha256*",
@@ -54,7 +54,7 @@ MATTERS = (
     "* (resumed)/*",
 )
 """`section/name` patterns of values that commonly change results."""
-HARMLESS = (
+IRRELEVANT_VALUES = (
     "kernel/clock_sources",
     "cpu/vulnerable_to",
     "control groups/version",
@@ -66,9 +66,9 @@ HARMLESS = (
 )
 """Exceptions to MATTERS."""
 
-ABOUT = ("memory/total", "memory/numa_node*", "target */filesystem_bytes")
+APPROXIMATE_SIZES = ("memory/total", "memory/numa_node*", "target */filesystem_bytes")
 """Sizes that differ a little from boot to boot; differences up to ABOUT_SHARE are ignored."""
-ABOUT_SHARE = 0.01
+APPROXIMATE_SHARE = 0.01
 
 
 def environment_diff(before: Environment, after: Environment) -> tuple[EnvironmentDifference, ...]:
@@ -84,7 +84,7 @@ def environment_diff(before: Environment, after: Environment) -> tuple[Environme
     found = (
         _difference(section, name, old, new, _matters(section, name, old, new))
         for section, name, old, new in _pairs(before, after)
-        if not _fits(section, name, VARIES) and not _same(section, name, old, new)
+        if not _fits(section, name, VARYING_VALUES) and not _same(section, name, old, new)
     )
     return tuple(sorted(found, key=lambda difference: not difference.matters))
 
@@ -94,7 +94,7 @@ def varying_values(before: Environment, after: Environment) -> tuple[Environment
     return tuple(
         _difference(section, name, old, new, False)
         for section, name, old, new in _pairs(before, after)
-        if _fits(section, name, VARIES) and old is not None and new is not None and old != new
+        if _fits(section, name, VARYING_VALUES) and old is not None and new is not None and old != new
     )
 
 
@@ -123,7 +123,7 @@ def _matters(section: str, name: str, before: str | None, after: str | None) -> 
     resumed = section.endswith("(resumed)") or name.endswith("(resumed)")
     if not resumed and not (_is_known(before) and _is_known(after)):
         return False
-    return _fits(section, name, MATTERS) and not _fits(section, name, HARMLESS)
+    return _fits(section, name, RELEVANT_VALUES) and not _fits(section, name, IRRELEVANT_VALUES)
 
 
 def _is_known(value: str | None) -> bool:
@@ -138,7 +138,7 @@ def _same(section: str, name: str, before: str | None, after: str | None) -> boo
     if section == "control groups":
         # The group that sets a limit has a different name in each container and login.
         return _without_group(before) == _without_group(after)
-    return _fits(section, name, ABOUT) and _is_about(before, after)
+    return _fits(section, name, APPROXIMATE_SIZES) and _is_about(before, after)
 
 
 def _without_group(text: str) -> str:
@@ -151,4 +151,4 @@ def _is_about(before: str, after: str) -> bool:
     if not old or not new or old[2] != new[2]:
         return False
     sizes = int(old[1]), int(new[1])
-    return max(sizes) - min(sizes) <= ABOUT_SHARE * max(sizes)
+    return max(sizes) - min(sizes) <= APPROXIMATE_SHARE * max(sizes)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from assay.model.result.result import Row
-from assay.model.result.run import Place
+from assay.model.result.result import ResultRow
+from assay.model.result.run import TargetPlace
 from assay.model.study.names import READS, WRITES
 from assay.model.units import about_count, about_number, about_size
 
@@ -23,7 +23,7 @@ Environment = Mapping[str, Mapping[str, str]]
 _QUOTA = re.compile(r"(?P<cpus>[\d.]+) CPUs")
 _MEMORY = re.compile(r"(?P<bytes>\d+) bytes")
 _DEVICE = re.compile(r"(?P<number>\d+:\d+) (?P<limits>(?:[rw](?:bps|iops)=\d+ ?)+)\(")
-REACHED = 0.8
+REACHED_SHARE = 0.8
 """A result at this share of a limit or above may be held back by the limit."""
 
 
@@ -48,13 +48,13 @@ class DeviceLimit(NamedTuple):
         rate = f"{about_count(self.rate)} a second" if self.counted else f"{about_size(self.rate)}/s"
         return f"{'reads' if self.reads else 'writes'} of {rate}"
 
-    def concerns(self, row: Row, places: Sequence[Place]) -> bool:
+    def concerns(self, row: ResultRow, places: Sequence[TargetPlace]) -> bool:
         """Whether a result does what is limited, reads or writes, on a target that lies on the device."""
         below = {layer.name for place in places if place.target == row.case.target for layer in place.layers}
         return self.device in below and row.operation in (READS if self.reads else WRITES)
 
 
-class Limited(NamedTuple):
+class GroupLimits(NamedTuple):
     """The limits at one time.
 
     Attributes:
@@ -75,7 +75,7 @@ class Limited(NamedTuple):
         return " and ".join(parts)
 
 
-def limited(environment: Environment, places: Sequence[Place], section: str = GROUPS) -> Limited:
+def group_limits(environment: Environment, places: Sequence[TargetPlace], section: str = GROUPS) -> GroupLimits:
     """Return the limits of control groups on what a run uses.
 
     Args:
@@ -90,7 +90,7 @@ def limited(environment: Environment, places: Sequence[Place], section: str = GR
     if cpus is not None and threads.isdigit() and cpus >= int(threads):
         cpus = None
     names = {layer.number: layer.name for place in places for layer in place.layers if layer.number}
-    return Limited(cpus, tuple(_limits(found.get("io_limits", ""), names)))
+    return GroupLimits(cpus, tuple(_limits(found.get("io_limits", ""), names)))
 
 
 def _limits(text: str, names: Mapping[str, str]) -> Iterator[DeviceLimit]:
@@ -101,7 +101,7 @@ def _limits(text: str, names: Mapping[str, str]) -> Iterator[DeviceLimit]:
             yield DeviceLimit(names[item["number"]], kind[0] == "r", kind[1:] == "iops", float(value))
 
 
-def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Limited:
+def near_limits(found: GroupLimits, places: Sequence[TargetPlace], rows: Iterable[ResultRow]) -> GroupLimits:
     """Return the limits that a result comes close to, so that they may hold it back.
 
     A quota of CPU time always counts as reached: even results that do not use it up may wait for it, since it is
@@ -116,7 +116,7 @@ def reached(found: Limited, places: Sequence[Place], rows: Iterable[Row]) -> Lim
 
     def near(limit: DeviceLimit) -> bool:
         rates = (row.iops if limit.counted else row.throughput for row in measured if limit.concerns(row, places))
-        return any(rate is not None and rate.median >= REACHED * limit.rate for rate in rates)
+        return any(rate is not None and rate.median >= REACHED_SHARE * limit.rate for rate in rates)
 
     return found._replace(devices=tuple(limit for limit in found.devices if near(limit)))
 
@@ -127,6 +127,6 @@ def memory_limit(environment: Environment) -> int | None:
     return int(found["bytes"]) if found else None
 
 
-def changed(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+def limits_changed(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
     """Whether a limit on rates changed between two captures of a section."""
     return any(before.get(name) != now.get(name) for name in LIMITS)

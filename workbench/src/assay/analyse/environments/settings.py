@@ -7,7 +7,7 @@ from typing import NamedTuple
 Environment = Mapping[str, Mapping[str, str]]
 WANTED = "settings wanted"
 """Section of an environment with the settings that the study wants: name -> value."""
-HERE = "this machine"
+THIS_MACHINE = "this machine"
 _HOST = re.compile(r"hosts? \S")
 _OFF = ("off", "forceoff", "notsupported", "notimplemented")
 
@@ -24,13 +24,13 @@ class Setting(NamedTuple):
     """
 
     label: str
-    here: str
-    there: str
+    machine_item: str
+    host_item: str
     read: Callable[[str], list[str]]
     remedy: str
 
 
-class Found(NamedTuple):
+class ObservedSetting(NamedTuple):
     """The observed value of a setting.
 
     Attributes:
@@ -90,7 +90,7 @@ SETTINGS = {
 """Name in a study -> setting."""
 
 
-def settings_found(environment: Environment) -> dict[str, tuple[Found, ...]]:
+def observed_settings(environment: Environment) -> dict[str, tuple[ObservedSetting, ...]]:
     """Return the observed values of each setting: on the hosts of a run, or on this machine if there are no hosts.
 
     Args:
@@ -99,19 +99,21 @@ def settings_found(environment: Environment) -> dict[str, tuple[Found, ...]]:
     hosts = {name: items for name, items in environment.items() if _HOST.match(name)}
     return {
         name: tuple(
-            _of_hosts(setting, hosts) if hosts else (Found(HERE, *one) for one in _of_machine(setting, environment))
+            _of_hosts(setting, hosts)
+            if hosts
+            else (ObservedSetting(THIS_MACHINE, *one) for one in _of_machine(setting, environment))
         )
         for name, setting in SETTINGS.items()
     }
 
 
-def unwanted(environment: Environment) -> Iterator[tuple[str, Found, str]]:
+def unwanted_settings(environment: Environment) -> Iterator[tuple[str, ObservedSetting, str]]:
     """Yield each setting that is not as the study wants it: its name, what was found, and what is wanted.
 
     Args:
         environment: As captured, with the section `WANTED`.
     """
-    wanted, known = environment.get(WANTED, {}), settings_found(environment)
+    wanted, known = environment.get(WANTED, {}), observed_settings(environment)
     for name in (name for name in SETTINGS if name in wanted):
         for found in known[name]:
             if any(value != wanted[name] for value in found.values):
@@ -125,9 +127,9 @@ def setting_lines(environment: Environment) -> tuple[str, ...]:
         environment: Section -> name -> value, as captured, with the section `WANTED`.
     """
     lines = []
-    for name, found, wanted in unwanted(environment):
+    for name, found, wanted in unwanted_settings(environment):
         lines.append(f"{found.host}: {_label(name, found.part)}: {_joined(found.values)}; the study wants {wanted}")
-    for name, several in settings_found(environment).items():
+    for name, several in observed_settings(environment).items():
         for part in dict.fromkeys(found.part for found in several):
             same = [found for found in several if found.part == part and not _unknown(found.values)]
             hosts: dict[tuple[str, ...], list[str]] = {}
@@ -139,18 +141,18 @@ def setting_lines(environment: Environment) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _of_hosts(setting: Setting, hosts: Environment) -> Iterator[Found]:
+def _of_hosts(setting: Setting, hosts: Environment) -> Iterator[ObservedSetting]:
     for host, items in hosts.items():
         for item, text in items.items():
-            part = _part(setting.there, item)
+            part = _part(setting.host_item, item)
             if part is not None and (values := setting.read(text)):
-                yield Found(host, part, tuple(values))
+                yield ObservedSetting(host, part, tuple(values))
 
 
 def _of_machine(setting: Setting, environment: Environment) -> Iterator[tuple[str, tuple[str, ...]]]:
     for section, items in environment.items():
         for item, text in items.items():
-            part = _part(setting.here, f"{section}/{item}")
+            part = _part(setting.machine_item, f"{section}/{item}")
             if part not in (None, "lo") and (values := setting.read(text)):
                 yield part or "", tuple(values)
 

@@ -10,9 +10,9 @@ The sharp curve counts if it is within 2 % of all points, otherwise the one that
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analyse.growth.draws import MOST_OFF, SURE, Range, Totals, interval, usable
+from assay.analyse.growth.draws import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 from assay.analyse.growth.usl import fit_law
-from assay.analyse.scaling import PLATEAU
+from assay.analyse.scaling import PLATEAU_SHARE
 
 if TYPE_CHECKING:
     from assay.analyse.growth.draws import Array
@@ -32,8 +32,8 @@ class Bend(NamedTuple):
     """
 
     at: Range | None
-    sharp: bool
-    described: bool
+    is_sharp: bool
+    fits: bool
 
 
 def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | None:
@@ -49,7 +49,7 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     Returns:
         None with fewer than 3 host counts, too few repeats, or a rate of 0.
     """
-    if not usable(rates, LEAST_POINTS):
+    if not can_fit(rates, LEAST_POINTS):
         return None
     import numpy as np
 
@@ -58,16 +58,16 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     alone, corner = _fitted(totals, totals.means[None, :])
     distances = totals.means - alone[0] - np.minimum(np.log(totals.counts), corner[0])
     chance = totals.chance(distances, 2)
-    near = float(np.max(np.abs(np.expm1(distances)))) <= MOST_OFF
-    sharp = near or chance >= SURE
+    near = float(np.max(np.abs(np.expm1(distances)))) <= MOST_DEVIATION
+    sharp = near or chance >= SIGNIFICANCE
     law = fit_law(rates, seed)
     if law is not None and law.fits and not near and (not sharp or law.chance > chance):
         return Bend(law.half if law.half is not None and law.half.high <= most else None, False, True)
     if not sharp:
         return Bend(None, False, False)
-    found = interval(float(np.exp(corner[0])), np.exp(_fitted(totals, totals.drawn(seed))[1]))
+    found = interval(float(np.exp(corner[0])), np.exp(_fitted(totals, totals.bootstrap_means(seed))[1]))
     # One host count beyond the bend does not show a plateau: the last but one must be on it, too.
-    return Bend(found if PLATEAU * found.high <= totals.counts[-2] else None, True, True)
+    return Bend(found if PLATEAU_SHARE * found.high <= totals.counts[-2] else None, True, True)
 
 
 def _fitted(totals: Totals, means: "Array") -> "tuple[Array, Array]":

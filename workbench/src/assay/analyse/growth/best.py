@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.scaling import of_store, other_axes
-from assay.model.result.result import Row
+from assay.analyse.scaling import describes_storage, other_axes
+from assay.model.result.result import ResultRow
 
 
-class Best(NamedTuple):
+class BestPoint(NamedTuple):
     """The fastest point for one target, operation and number.
 
     Attributes:
@@ -28,10 +28,10 @@ class Best(NamedTuple):
     low: float | None
     high: float | None
     at: tuple[tuple[str, object], ...]
-    of: int
+    point_count: int
 
 
-def bests(rows: Sequence[Row], axis: str) -> list[Best]:
+def best_points(rows: Sequence[ResultRow], axis: str) -> list[BestPoint]:
     """Return the best for each target, operation and number; empty if no number was measured at several points.
 
     All workloads count together: which of them is faster is a part of the question. Results that say nothing about the
@@ -41,10 +41,10 @@ def bests(rows: Sequence[Row], axis: str) -> list[Best]:
         rows: Rows of a run.
         axis: The growing axis, one of `assay.model.study.growth.GROWING`.
     """
-    groups: dict[tuple[str, str, int], list[Row]] = {}
+    groups: dict[tuple[str, str, int], list[ResultRow]] = {}
     for row in rows:
-        count = row.case.parameters.known(axis)
-        if of_store(row) and axis in row.case.axes and isinstance(count, int):
+        count = row.case.parameters.get_value(axis)
+        if describes_storage(row) and axis in row.case.axes and isinstance(count, int):
             groups.setdefault((row.case.target, row.operation, count), []).append(row)
     if all(len(group) < 2 for group in groups.values()):
         return []
@@ -53,9 +53,9 @@ def bests(rows: Sequence[Row], axis: str) -> list[Best]:
     return sorted(found, key=lambda item: (order.index((item.operation, item.target)), item.number))
 
 
-def _best(axis: str, count: int, group: Sequence[Row]) -> Best:
+def _best(axis: str, count: int, group: Sequence[ResultRow]) -> BestPoint:
     top = max(group, key=lambda row: row.rate.median if row.rate else 0.0)
     rate = top.rate
     assert rate is not None
     at = other_axes(top, axis)
-    return Best(top.case.target, top.operation, axis, count, rate.median, rate.low, rate.high, at, len(group))
+    return BestPoint(top.case.target, top.operation, axis, count, rate.median, rate.low, rate.high, at, len(group))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 LEAST_FREEDOM = 4
 """Minimum number of repeats beyond the first of each host count, all together: with fewer the variation is unknown."""
-MOST_OFF = 0.02
+MOST_DEVIATION = 0.02
 """A curve further from a point than this, and further than repeats vary, does not describe the total."""
-SURE = 0.01
+SIGNIFICANCE = 0.01
 """Below this probability, chance variation of repeats does not explain the distances from the curve."""
 DRAWS = 2000
 _NORMAL = 1.959963984540054
@@ -54,7 +54,7 @@ class Totals:
         self.freedom = sum(len(several) - 1 for several in self.logs)
         self.noise = sum(float(((several - several.mean()) ** 2).sum()) for several in self.logs) / self.freedom
 
-    def drawn(self, seed: int) -> "Array":
+    def bootstrap_means(self, seed: int) -> "Array":
         """Return bootstrap draws of the means, an array of draws x host counts.
 
         Drawn are the repeats' distances from the mean of their host count, pooled over all host counts, since three or
@@ -91,7 +91,7 @@ class Totals:
         return fisher_tail(freedom, self.freedom, between / freedom / self.noise) if self.noise > 0 else 0.0
 
 
-def usable(rates: Mapping[int, Sequence[float]], least: int) -> bool:
+def can_fit(rates: Mapping[int, Sequence[float]], least: int) -> bool:
     """Whether curves can be fitted: enough host counts and repeats, and no rate of 0.
 
     Args:

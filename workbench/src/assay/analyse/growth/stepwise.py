@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.scaling import of_store, other_axes
-from assay.model.result.result import Row
+from assay.analyse.scaling import describes_storage, other_axes
+from assay.model.result.result import ResultRow
 from assay.model.study.names import is_counted
 
 
@@ -44,15 +44,15 @@ class Step(NamedTuple):
         return words if self.verdict == "ok" else f"{words}; {self.verdict}"
 
 
-def steps(rows: Sequence[Row], axis: str) -> list[Step]:
+def steps(rows: Sequence[ResultRow], axis: str) -> list[Step]:
     """Return all steps, in the order of the rows.
 
     Args:
         rows: Rows of a run.
         axis: The growing axis.
     """
-    groups: dict[tuple[object, ...], list[Row]] = {}
-    usable = [row for row in rows if isinstance(row.case.parameters.known(axis), int)]
+    groups: dict[tuple[object, ...], list[ResultRow]] = {}
+    usable = [row for row in rows if isinstance(row.case.parameters.get_value(axis), int)]
     least = min((_number(row, axis) for row in usable), default=0)
     for row in usable:
         key = (row.case.target, row.case.workload, row.operation, other_axes(row, axis))
@@ -60,16 +60,16 @@ def steps(rows: Sequence[Row], axis: str) -> list[Step]:
     return [_step(key, row, axis, group, least) for key, group in groups.items() for row in group]
 
 
-def _number(row: Row, axis: str) -> int:
+def _number(row: ResultRow, axis: str) -> int:
     return int(row.case.parameters.get(axis) or 0)
 
 
-def _step(key: tuple[object, ...], row: Row, axis: str, group: Sequence[Row], least: int) -> Step:
+def _step(key: tuple[object, ...], row: ResultRow, axis: str, group: Sequence[ResultRow], least: int) -> Step:
     target, workload, operation, others = key
     assert isinstance(others, tuple)
     first = min(group, key=lambda other: _number(other, axis))
     number = _number(row, axis)
-    rate, alone = (one.rate if of_store(one) else None for one in (row, first))
+    rate, alone = (one.rate if describes_storage(one) else None for one in (row, first))
     efficiency = None
     if rate is not None and alone is not None and alone.median > 0 and _number(first, axis) == least:
         efficiency = rate.median * least / (alone.median * number)

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import student_t
-from assay.analyse.growth.draws import MOST_OFF, SURE, Range, Totals, interval, usable
+from assay.analyse.growth.draws import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 
 if TYPE_CHECKING:
     from assay.analyse.growth.draws import Array
 
 LEAST_POINTS = 4
 """Minimum number of different host counts: the law has three parameters."""
-FAR = 2.0
+FARTHEST_PEAK = 2.0
 """A peak is reported up to this many times the most hosts that were measured."""
 STEPS = 8
 FARTHEST = 100.0
@@ -50,8 +50,8 @@ class Law(NamedTuple):
     coherency: Range
     peak: Range | None
     half: Range | None
-    most: int
-    off: float
+    most_hosts: int
+    deviation: float
     falls: bool
     fits: bool
     chance: float
@@ -69,7 +69,7 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     Returns:
         None with fewer than 4 host counts, too few repeats, or a rate of 0.
     """
-    if not usable(rates, LEAST_POINTS):
+    if not can_fit(rates, LEAST_POINTS):
         return None
     import numpy as np
 
@@ -81,17 +81,17 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     best = _solved(design, means[None, :], counts)[0]
     distances = means - np.log(design @ best)
     # Unbounded, since a parameter fixed at 0 would shift the others; intervals still end at 0.
-    free = _parameters(_solved(design, np.log(hosts) - measured.drawn(seed), counts, bounded=False))
+    free = _parameters(_solved(design, np.log(hosts) - measured.bootstrap_means(seed), counts, bounded=False))
     law = _parameters(best[None, :])[0]
     rate, contention, coherency, peak, half = (
         interval(float(value), column) for value, column in zip(law, free.T, strict=True)
     )
     off, chance = float(np.max(np.abs(np.expm1(-distances)))), measured.chance(distances, 3)
-    fitting = off <= MOST_OFF or chance >= SURE
+    fitting = off <= MOST_DEVIATION or chance >= SIGNIFICANCE
     top = int(measured.means.argmax())
     sure = student_t(measured.freedom) * math.sqrt(measured.noise * (1 / counts[top] + 1 / counts[-1]))
     falls = bool(measured.means[top] - measured.means[-1] > sure)
-    shown = coherency.low > 0 and peak.value <= FAR * hosts[-1] and math.isfinite(peak.high)
+    shown = coherency.low > 0 and peak.value <= FARTHEST_PEAK * hosts[-1] and math.isfinite(peak.high)
     is_reached = falls or peak.value > hosts[-2]
     reported_peak = peak if shown and is_reached and fitting else None
     halved = half if math.isfinite(half.value) else None

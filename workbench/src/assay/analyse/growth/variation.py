@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from assay.analyse.estimate import mean_deviation
 from assay.analyse.growth.draws import Range
-from assay.analyse.scaling import HOSTS, of_store
+from assay.analyse.scaling import HOSTS, describes_storage
 from assay.analyse.statistics.special import chi_square_quantile
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 
 TRANSFERS = ("record_size", "object_size")
 """Axes that set the size of one operation."""
@@ -18,7 +18,7 @@ SMALL = 1 << 20
 """Bytes; smaller transfers are called small."""
 
 
-class Varied(NamedTuple):
+class SizeVariation(NamedTuple):
     """Variation at one transfer size.
 
     Attributes:
@@ -45,39 +45,41 @@ class Variation(NamedTuple):
     target: str
     workload: str
     operation: str
-    sizes: tuple[Varied, ...]
+    sizes: tuple[SizeVariation, ...]
     small: Range | None
     large: Range | None
 
 
-def variations(rows: Sequence[Row]) -> list[Variation]:
+def variations(rows: Sequence[ResultRow]) -> list[Variation]:
     """Return the variation of every operation measured with at least three transfer sizes.
 
     Results that say nothing about the storage (cached, impossible, incomplete) are left out.
     """
-    groups: dict[tuple[str, str, str], dict[int, list[Row]]] = {}
+    groups: dict[tuple[str, str, str], dict[int, list[ResultRow]]] = {}
     for row in rows:
         size = next((row.case.axes[name] for name in TRANSFERS if name in row.case.axes), None)
-        if of_store(row) and isinstance(size, int):
+        if describes_storage(row) and isinstance(size, int):
             key = (row.case.target, row.case.workload, row.operation)
             groups.setdefault(key, {}).setdefault(size, []).append(row)
     return [_variation(*key, sizes) for key, sizes in groups.items() if len(sizes) >= LEAST_SIZES]
 
 
-def _variation(target: str, workload: str, operation: str, sizes: dict[int, list[Row]]) -> Variation:
-    varied = tuple(Varied(size, spread(_rates(sizes[size])), _over_hosts(sizes[size])) for size in sorted(sizes))
+def _variation(target: str, workload: str, operation: str, sizes: dict[int, list[ResultRow]]) -> Variation:
+    varied = tuple(
+        SizeVariation(size, pooled_variation(_rates(sizes[size])), _over_hosts(sizes[size])) for size in sorted(sizes)
+    )
     parts = [
         [row for size, rows in sizes.items() if (size < SMALL) is small for row in rows] for small in (True, False)
     ]
-    small, large = (spread(_rates(rows)) for rows in parts)
+    small, large = (pooled_variation(_rates(rows)) for rows in parts)
     return Variation(target, workload, operation, varied, small, large)
 
 
-def _rates(rows: Sequence[Row]) -> list[list[float]]:
+def _rates(rows: Sequence[ResultRow]) -> list[list[float]]:
     return [[sample.rate for sample in usable(row.samples)] for row in rows]
 
 
-def spread(groups: Sequence[Sequence[float]]) -> Range | None:
+def pooled_variation(groups: Sequence[Sequence[float]]) -> Range | None:
     """Return the coefficient of variation within groups, pooled over all groups, with its 95 % interval.
 
     The variance of logarithms is pooled over the groups; the interval is that of the chi-square distribution, exact for
@@ -99,7 +101,7 @@ def spread(groups: Sequence[Sequence[float]]) -> Range | None:
     return Range(*(math.sqrt(math.expm1(min(variance, 50.0))) for variance in variances))
 
 
-def _over_hosts(rows: Sequence[Row]) -> float | None:
+def _over_hosts(rows: Sequence[ResultRow]) -> float | None:
     """Return the mean variation over the numbers of hosts and tasks, with all other axes fixed."""
     lines: dict[tuple[object, ...], dict[tuple[object, ...], float]] = {}
     for row in rows:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
-from assay.model.study.io500 import NEEDED, PHASES, Source, is_io500
+from assay.model.study.io500 import IO500_WORKLOADS, PHASES, PhaseSource, is_io500
 from assay.model.study.parameters import Parameters
 from assay.model.units import about_number
 
@@ -60,7 +60,7 @@ class Score:
     bandwidth: float | None
     iops: float | None
     total: float | None
-    broken: tuple[str, ...]
+    broken_rules: tuple[str, ...]
 
 
 def geometric_mean(values: Iterable[float | None]) -> float | None:
@@ -74,7 +74,7 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
     return math.exp(sum(math.log(value) for value in known) / len(known))
 
 
-def io500_scores(rows: Sequence[Row]) -> tuple[Score, ...]:
+def io500_scores(rows: Sequence[ResultRow]) -> tuple[Score, ...]:
     """Return the scores of all repeats, by target; empty unless the run has all of IO500's workloads.
 
     Args:
@@ -88,9 +88,9 @@ def io500_scores(rows: Sequence[Row]) -> tuple[Score, ...]:
     )
 
 
-def _of_target(rows: Sequence[Row]) -> Iterator[Score]:
+def _of_target(rows: Sequence[ResultRow]) -> Iterator[Score]:
     by_place = {(row.case.workload, row.operation): row for row in rows}
-    if not {workload for workload, _operation in by_place} >= NEEDED:
+    if not {workload for workload, _operation in by_place} >= IO500_WORKLOADS:
         return
     repeats = sorted({sample.repeat for row in rows for sample in row.samples})
     broken = _broken(by_place)
@@ -103,7 +103,7 @@ def _of_target(rows: Sequence[Row]) -> Iterator[Score]:
         yield Score(rows[0].case.target, repeat, phases, bandwidth, iops, total, (*short, *broken))
 
 
-Places = Mapping[tuple[str, str], Row]
+Places = Mapping[tuple[str, str], ResultRow]
 
 
 def _sample(by_place: Places, workload: str, operation: str, repeat: int) -> Sample | None:
@@ -112,7 +112,7 @@ def _sample(by_place: Places, workload: str, operation: str, repeat: int) -> Sam
     return next((sample for sample in samples if sample.repeat == repeat), None)
 
 
-def _phase(source: Source, by_place: Places, repeat: int) -> Phase:
+def _phase(source: PhaseSource, by_place: Places, repeat: int) -> Phase:
     if not source.workload:
         return _find(by_place, repeat)
     sample = _sample(by_place, source.workload, source.operation, repeat)
@@ -161,7 +161,9 @@ def _broken(by_place: Places) -> tuple[str, ...]:
         found.append("mdtest-hard has not files of 3901 bytes in one directory")
     if easy.layout != "separate":
         found.append("mdtest-easy has not a directory for each task")
-    used = {row.case.workload: row.case.parameters for (workload, _), row in by_place.items() if workload in NEEDED}
+    used = {
+        row.case.workload: row.case.parameters for (workload, _), row in by_place.items() if workload in IO500_WORKLOADS
+    }
     own = [workload for workload, parameters in used.items() if not _elsewhere(parameters)]
     if own:
         found.append(f"a host reads or looks at what it made itself ({', '.join(own)}): one host, or no reorder: node")
@@ -175,4 +177,4 @@ def _broken(by_place: Places) -> tuple[str, ...]:
 
 def _elsewhere(parameters: Parameters) -> bool:
     """Whether each lane reads files of a lane on another host: `shift` moves by one host's lanes or more."""
-    return parameters.host_lanes <= parameters.shift <= parameters.all_lanes - parameters.host_lanes
+    return parameters.host_lanes <= parameters.lane_shift <= parameters.all_lanes - parameters.host_lanes

@@ -4,21 +4,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from statistics import median
 
-from assay.analyse.odd.wrong_way import wrong_way
+from assay.analyse.odd.wrong_way import fall_notes
 from assay.analyse.trend import trend_notes
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
-from assay.model.result.run import Place
+from assay.model.result.result import ResultRow
+from assay.model.result.run import TargetPlace
 from assay.model.result.uses import HostUse
 from assay.model.result.verdict import Verdict
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 from assay.model.units import about_count, about_number, about_size, format_size
 
 MOST_PER_KIND = 5
 """Further notes of a kind are only counted."""
 
 LARGE_RECORD = 512 << 10
-SPLIT = 1.5
+LEAST_SPLIT = 1.5
 """Least requests for each operation that are worth a note."""
 
 SCATTERED = ("random_read", "stride_read", "backward_read")
@@ -30,9 +30,9 @@ LOST_FRAMES = 1e-4
 SMALL_FRAME = 1024
 """Bytes of data in a frame with an MTU of 1500: two sectors."""
 
-BUSY = 0.9
+BUSY_SHARE = 0.9
 """Least share of the time at which something counts as full."""
-AGAIN = 1e-3
+RESENT_SHARE = 1e-3
 """Least share of retransmitted TCP segments that is worth a note."""
 
 LATE_START_NS = 1_000_000
@@ -42,7 +42,7 @@ _MAD_TO_SIGMA = 1.4826
 _STDIO = ("fwrite", "re_fwrite", "fread", "re_fread")
 
 
-def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
+def notes(rows: Sequence[ResultRow], places: Mapping[str, TargetPlace]) -> tuple[str, ...]:
     """Return all notes except those of `falling`, one sentence each, grouped by kind.
 
     Args:
@@ -59,14 +59,14 @@ def notes(rows: Sequence[Row], places: Mapping[str, Place]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def falling(rows: Sequence[Row]) -> tuple[str, ...]:
+def falling(rows: Sequence[ResultRow]) -> tuple[str, ...]:
     """Return a sentence for each axis along which a higher value does much less, the worst first."""
-    return tuple(_capped(iter(wrong_way(rows))))
+    return tuple(_capped(iter(fall_notes(rows))))
 
 
 def _until_missing(several: Iterator[str]) -> Iterator[str]:
     """Yield the notes up to the first that needs a missing value."""
-    with suppress(NotTold):
+    with suppress(MissingValue):
         yield from several
 
 
@@ -77,15 +77,15 @@ def _capped(several: Iterator[str]) -> list[str]:
     return every if rest <= 0 else [*every[:MOST_PER_KIND], more]
 
 
-def _name(row: Row) -> str:
+def _name(row: ResultRow) -> str:
     return f"{row.case.label}, {row.operation}"
 
 
-def _rate(per_second: float, row: Row) -> str:
-    return f"{about_count(per_second)} operations/s" if row.counted else f"{about_size(per_second)}/s"
+def _rate(per_second: float, row: ResultRow) -> str:
+    return f"{about_count(per_second)} operations/s" if row.is_counted else f"{about_size(per_second)}/s"
 
 
-def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _outliers(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note repeats above twice or below half the median; with 5 repeats or more also beyond 3 scaled MAD and 5 %.
 
     The median absolute deviation is scaled by 1.4826, which makes it the standard deviation of a normal distribution.
@@ -105,7 +105,7 @@ def _outliers(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
             )
 
 
-def _slow_first_repeat(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _slow_first_repeat(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     if row.rate is None or row.rate.n < 3:
         return
     first, *others = usable(row.samples)
@@ -117,11 +117,11 @@ def _slow_first_repeat(row: Row, place: Place | None) -> Iterator[str]:  # noqa:
         )
 
 
-def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _uneven_lanes(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     if row.case.parameters.all_lanes < 2:
         return
     pairs = [
-        (sample.first_finisher_iops if row.counted else sample.first_finisher, sample.rate)
+        (sample.first_finisher_iops if row.is_counted else sample.first_finisher, sample.rate)
         for sample in usable(row.samples)
     ]
     ratios = [first / last for first, last in pairs if first and last]
@@ -132,11 +132,11 @@ def _uneven_lanes(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
         )
 
 
-def _other_method(row: Row, place: Place | None) -> Iterator[str]:
+def _other_method(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:
     """Note plain system calls where the study requests io_uring, or several operations in flight."""
     parameters = row.case.parameters
     found = next((sample for sample in row.samples if sample.method == "sync"), None)
-    without_kernel = place is not None and place.no_storage
+    without_kernel = place is not None and place.has_no_storage
     if found is None or without_kernel or row.operation.split(" ", 1)[0] in _STDIO:
         return
     why = f" ({found.method_reason})" if found.method_reason else ""
@@ -149,21 +149,21 @@ def _other_method(row: Row, place: Place | None) -> Iterator[str]:
         )
 
 
-def _cache_untouched(row: Row, place: Place | None) -> Iterator[str]:
-    if place is not None and (place.memory_backed or place.no_storage):
+def _cache_untouched(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:
+    if place is not None and (place.memory_backed or place.has_no_storage):
         return
     wanted = row.case.parameters.cache
     if wanted in ("drop", "evict") and any(not sample.cache_done for sample in usable(row.samples)):
         yield f"{_name(row)}: the cache should have been emptied before ({wanted}), but that was not done."
 
 
-def _unstarted(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _unstarted(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     most = max((sample.unstarted_ops for sample in row.samples), default=0)
     if most:
         yield f"{_name(row)}: up to {most:,} operations were due but never started; their latency is in no percentile."
 
 
-def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _split_requests(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note large direct operations that the kernel split into several requests, since their buffers are fragmented.
 
     Source: /sys/block/DISK/queue/max_segments; iostats counts the requests, where the device did little else.
@@ -179,7 +179,7 @@ def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: AR
         and sample.ops
         and 0.9 * sample.bytes <= sample.block.read_bytes + sample.block.write_bytes <= 1.1 * sample.bytes
     ]
-    if counts and median(counts) >= SPLIT:
+    if counts and median(counts) >= LEAST_SPLIT:
         yield (
             f"{_name(row)}: each operation of {format_size(record)} became {about_number(median(counts), 2)}"
             " requests to the device."
@@ -187,7 +187,7 @@ def _split_requests(row: Row, place: Place | None) -> Iterator[str]:  # noqa: AR
         )
 
 
-def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _read_ahead(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note scattered reads for which the kernel fetched much more than was read."""
     if row.operation.split(" ", 1)[0] not in SCATTERED or row.case.parameters.cache == "direct":
         return
@@ -204,7 +204,7 @@ def _read_ahead(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         )
 
 
-def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _late_starts(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note an open loop in which most of the latency tail is time before the operation was submitted."""
     delay, latency = row.start_delay.get("p99.9", 0.0), row.latency.get("p99.9", 0.0)
     is_reported = row.verdict in (Verdict.UNSUSTAINED, Verdict.CLIENT_BOUND)
@@ -216,7 +216,7 @@ def _late_starts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG00
         )
 
 
-def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _cut_short(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     cut = [sample for sample in row.samples if sample.status == "time_limit"]
     if cut:
         counts = f"{len(cut)} of {len(row.samples)} repeats"
@@ -233,7 +233,7 @@ def _cut_short(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         )
 
 
-def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _frames_again(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note lost frames of disks behind AoE: otherwise the loss shows only in the latencies."""
     services = [
         sample.service for sample in usable(row.samples) if sample.service is not None and sample.service.frames
@@ -247,7 +247,7 @@ def _frames_again(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
         )
 
 
-def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _sessions_lost(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note broken connections: operations under way waited for a new one, or failed."""
     lost = sum(sample.service.sessions_lost for sample in usable(row.samples) if sample.service is not None)
     if lost:
@@ -257,7 +257,7 @@ def _sessions_lost(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG
         )
 
 
-def _stale_looks(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _stale_looks(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note objects that another client could not see immediately after they were put."""
     services = [sample.service for sample in usable(row.samples) if sample.service is not None]
     looks, stale = sum(one.looks for one in services), sum(one.stale_looks for one in services)
@@ -268,7 +268,7 @@ def _stale_looks(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG00
         )
 
 
-def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _busy_hosts(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note processors, disks and links of other hosts that were full, and lost segments and frames."""
     uses_by_host: dict[str, list[HostUse]] = {}
     for sample in usable(row.samples):
@@ -278,7 +278,7 @@ def _busy_hosts(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
         full = _full(uses)
         sent = sum(use.segments or 0 for use in uses)
         again = sum(use.segments_again or 0 for use in uses)
-        if sent and again / sent >= AGAIN:
+        if sent and again / sent >= RESENT_SHARE:
             full.append(f"{again:,} of {sent:,} TCP segments were sent again")
         if thrown := sum((use.softnet_drops or 0) + sum(link.drops for link in use.links) for use in uses):
             full.append(f"{thrown:,} frames were thrown away")
@@ -290,19 +290,19 @@ def _full(uses: Sequence[HostUse]) -> list[str]:
     """Return what was busy for almost all of the time, in the median of the repeats."""
     found = []
     cpu = [use.cpu for use in uses if use.cpu is not None and not use.shared]
-    if cpu and median(cpu) >= BUSY:
+    if cpu and median(cpu) >= BUSY_SHARE:
         found.append(f"the CPUs were busy {100 * median(cpu):.0f} % of the time")
     disks: dict[str, list[float]] = {}
     for use in uses:
         for disk in use.own_disks:
             disks.setdefault(disk.name, []).append(disk.busy)
     for name, shares in disks.items():
-        if median(shares) >= BUSY:
+        if median(shares) >= BUSY_SHARE:
             found.append(f"disk {name} was busy {100 * median(shares):.0f} % of the time")
     return found
 
 
-def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG001
+def _small_frames(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # noqa: ARG001
     """Note frames of two sectors, as with an MTU of 1500, where operations are larger: the frames are then the work."""
     stats = [
         (sample.service.frames / seconds, (sample.read_bytes + sample.write_bytes) / sample.service.frames)
@@ -317,7 +317,7 @@ def _small_frames(row: Row, place: Place | None) -> Iterator[str]:  # noqa: ARG0
         )
 
 
-_PER_ROW: tuple[Callable[[Row, Place | None], Iterator[str]], ...] = (
+_PER_ROW: tuple[Callable[[ResultRow, TargetPlace | None], Iterator[str]], ...] = (
     _outliers,
     _slow_first_repeat,
     _uneven_lanes,
@@ -340,10 +340,10 @@ _DISTURBED = (_outliers, _slow_first_repeat, _uneven_lanes, _late_starts)
 """Kinds that are left out for rows whose findings the run's verdict on the machine covers."""
 
 
-def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
+def _faster_than_direct(rows: Sequence[ResultRow]) -> Iterator[str]:
     """Note cached results more than twice as fast as the fastest direct result of that operation on that target."""
     fastest: dict[tuple[str, str], float] = {}
-    rows = [row for row in rows if row.case.parameters.tells("cache")]
+    rows = [row for row in rows if row.case.parameters.has("cache")]
     for row in rows:
         if row.case.parameters.cache == "direct" and row.throughput is not None:
             key = row.case.target, row.operation
@@ -361,12 +361,12 @@ def _faster_than_direct(rows: Sequence[Row]) -> Iterator[str]:
             )
 
 
-def _untested_tails(rows: Sequence[Row]) -> Iterator[str]:
+def _untested_tails(rows: Sequence[ResultRow]) -> Iterator[str]:
     """Note, once for each case, files that are no whole number of records: only whole records are written and read."""
     for case in {row.case.id: row.case for row in rows}.values():
-        record, size = case.parameters.known("record_size"), case.parameters.known("file_size")
+        record, size = case.parameters.get_value("record_size"), case.parameters.get_value("file_size")
         tail = size % record if record and size is not None else 0
-        if record and tail and not case.parameters.on_set:
+        if record and tail and not case.parameters.is_on_set:
             yield (
                 f"{case.label}: the last {format_size(tail)} of each file of {format_size(size)} "
                 f"are not tested, because they are less than a record of {format_size(record)}."

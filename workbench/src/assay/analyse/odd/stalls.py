@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 
 LEAST_NS = 500_000_000
-TIMES = 20
+LEAST_RATIO = 20
 """A stall takes at least LEAST_NS, and this many times the median latency."""
 
 
@@ -20,12 +20,12 @@ class Stall(NamedTuple):
         usual_ns: Median latency of that repeat.
     """
 
-    row: Row
+    row: ResultRow
     longest_ns: float
     usual_ns: float
 
 
-def stalls(rows: Iterable[Row]) -> list[Stall]:
+def stalls(rows: Iterable[ResultRow]) -> list[Stall]:
     """Return one stall for each result that has any, the longest first.
 
     Args:
@@ -41,5 +41,5 @@ def _of(sample: Sample) -> list[tuple[float, float]]:
     """Return longest and median latency of a repeat, if it has a stall that this machine did not cause."""
     longest, usual = sample.latency.get("max", 0.0), sample.latency.get("p50", 0.0)
     here = max(sample.watch.longest_ns if sample.watch else 0, sample.cpu_wait_ns or 0)
-    stalled = longest >= LEAST_NS and longest >= TIMES * usual > 0 and here < longest / 2
+    stalled = longest >= LEAST_NS and longest >= LEAST_RATIO * usual > 0 and here < longest / 2
     return [(longest, usual)] if stalled else []

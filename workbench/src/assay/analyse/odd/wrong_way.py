@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.model.result.result import Estimate, Row
-from assay.model.result.verdict import HELD
+from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.verdict import LOWER_BOUND
 from assay.model.units import about_count, about_number, about_size, format_size
 
 AXES = {
@@ -17,11 +17,11 @@ AXES = {
 }
 """Axes along which a higher value is not expected to do less, with their names for people."""
 SIZES = ("record_size", "object_size")
-LEAST = 1.5
+LEAST_RATIO = 1.5
 """Least ratio of the rates that is reported, if the intervals do not overlap."""
 
 
-class Fall(NamedTuple):
+class RateFall(NamedTuple):
     """Two points of an axis, of which the higher one does much less.
 
     Attributes:
@@ -29,8 +29,8 @@ class Fall(NamedTuple):
     """
 
     axis: str
-    low: tuple[int | float, Row]
-    high: tuple[int | float, Row]
+    low: tuple[int | float, ResultRow]
+    high: tuple[int | float, ResultRow]
     times: float
 
     @property
@@ -50,12 +50,12 @@ class Fall(NamedTuple):
         )
 
 
-def wrong_way(rows: Sequence[Row]) -> list[str]:
+def fall_notes(rows: Sequence[ResultRow]) -> list[str]:
     """Return a sentence for each series of results in which a higher value of an axis does much less, worst first."""
     return [fall.words for fall in falls(rows)]
 
 
-def falls(rows: Sequence[Row]) -> list[Fall]:
+def falls(rows: Sequence[ResultRow]) -> list[RateFall]:
     """Return one fall for each series of results in which a higher value of an axis does much less, the worst first.
 
     Results limited by something other than the storage say nothing about it and are left out.
@@ -63,10 +63,10 @@ def falls(rows: Sequence[Row]) -> list[Fall]:
     return sorted(_falls(rows), key=lambda fall: -fall.times)
 
 
-def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
-    series: dict[object, list[tuple[int | float, Row]]] = defaultdict(list)
+def _falls(rows: Sequence[ResultRow]) -> Iterator[RateFall]:
+    series: dict[object, list[tuple[int | float, ResultRow]]] = defaultdict(list)
     for row in rows:
-        if row.no_result or not HELD.isdisjoint(row.verdicts):
+        if row.has_no_result or not LOWER_BOUND.isdisjoint(row.verdicts):
             continue
         for axis in AXES:
             value = row.case.axes.get(axis)
@@ -76,7 +76,7 @@ def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
     for key, points in series.items():
         axis = str(key[0]) if isinstance(key, tuple) else ""
         ordered = sorted(points, key=lambda point: point[0])
-        found: list[Fall] = []
+        found: list[RateFall] = []
         # Comparing with the earlier point of the highest lower bound is enough: a point not below it is below none.
         fastest = ordered[0]
         for point in ordered[1:]:
@@ -87,29 +87,29 @@ def _falls(rows: Sequence[Row]) -> Iterator[Fall]:
             yield max(found, key=lambda fall: fall.times)
 
 
-def _surely(row: Row, axis: str) -> float:
+def _surely(row: ResultRow, axis: str) -> float:
     """Return the lower end of the interval; 0 without one."""
     value = _estimate(row, axis)
     return value.low if value is not None and value.low is not None else 0.0
 
 
-def _fall(axis: str, low: tuple[int | float, Row], high: tuple[int | float, Row]) -> Fall | None:
+def _fall(axis: str, low: tuple[int | float, ResultRow], high: tuple[int | float, ResultRow]) -> RateFall | None:
     fast, slow = _estimate(low[1], axis), _estimate(high[1], axis)
     if fast is None or slow is None or fast.low is None or slow.high is None or slow.median <= 0:
         return None
     times = fast.median / slow.median
-    return Fall(axis, low, high, times) if times >= LEAST and fast.low > slow.high else None
+    return RateFall(axis, low, high, times) if times >= LEAST_RATIO and fast.low > slow.high else None
 
 
-def _estimate(row: Row, axis: str) -> Estimate | None:
+def _estimate(row: ResultRow, axis: str) -> Estimate | None:
     """Return the rate to compare: bytes per second along sizes, since larger records are fewer operations."""
     return row.throughput if axis in SIZES else row.rate
 
 
-def _rate(row: Row, axis: str) -> str:
+def _rate(row: ResultRow, axis: str) -> str:
     value = _estimate(row, axis)
     assert value is not None
-    counted = row.counted and axis not in SIZES
+    counted = row.is_counted and axis not in SIZES
     return f"{about_count(value.median)} operations/s" if counted else f"{about_size(value.median)}/s"
 
 

@@ -22,7 +22,7 @@ from assay.model.units import about_number
 
 Floats = npt.NDArray[np.float64]
 
-LEAST = 4
+LEAST_VALUES = 4
 """A shorter series says nothing about correlation."""
 GREATEST = 0.9
 """A higher correlation is not noise about a level, but a level that moves."""
@@ -36,7 +36,7 @@ _LONG = 64
 """For longer series the asymptotic formulas are good enough."""
 
 
-def known_likeness(series: Iterable[Sequence[float]]) -> float | None:
+def known_autocorrelation(series: Iterable[Sequence[float]]) -> float | None:
     """Return the correlation between neighbours that intervals of single results allow for; None if unknown.
 
     It is half a standard error above the estimate; in simulations with correlations of 0.5 and 0.8, with drift and with
@@ -54,7 +54,7 @@ def known_likeness(series: Iterable[Sequence[float]]) -> float | None:
     return _upper_bound(correlations, _KNOWN_ERRORS) if deviations.max() <= _KNOWN * slope else None
 
 
-def alike(series: Iterable[Sequence[float]]) -> float | None:
+def autocorrelation_bound(series: Iterable[Sequence[float]]) -> float | None:
     """Return the greatest correlation between neighbours that these series allow, from 0 to `GREATEST`.
 
     Correlations of short series are biased downwards (Kendall 1954, "Note on bias in the estimation of
@@ -71,9 +71,9 @@ def alike(series: Iterable[Sequence[float]]) -> float | None:
     return _upper_bound(correlations, _ERRORS) if correlations else None
 
 
-def allowed(length: int, count: int) -> float:
+def expected_bound(length: int, count: int) -> float:
     """Return the expected value of `alike` for `count` series of this length without correlation."""
-    if length < LEAST:
+    if length < LEAST_VALUES:
         return GREATEST
     return _upper_bound([(length, float(_expected(length)[0][0]))] * count, _ERRORS)
 
@@ -101,7 +101,7 @@ def _expected_sums(correlations: Sequence[tuple[int, float]]) -> tuple[Floats, F
 
 
 def _neighbours(values: Sequence[float]) -> float | None:
-    if len(values) < LEAST:
+    if len(values) < LEAST_VALUES:
         return None
     centred = np.asarray(values, dtype=np.float64) - math.fsum(values) / len(values)
     squares = float(centred @ centred)
@@ -128,7 +128,7 @@ def _expected(length: int) -> tuple[Floats, Floats]:
     return np.array(means), np.array(deviations)
 
 
-def widening(correlation: float, count: int) -> float:
+def variance_inflation(correlation: float, count: int) -> float:
     """Return the variance of a mean of `count` correlated values over that of independent values: 1 or more.
 
     Exact for first-order autoregression (Bayley and Hammersley 1946, "The effective number of independent observations
@@ -138,13 +138,13 @@ def widening(correlation: float, count: int) -> float:
     return 1.0 + 2.0 * float(((1 - lags / count) * correlation**lags).sum())
 
 
-def shrinking(correlation: float, count: int) -> float:
+def variance_bias(correlation: float, count: int) -> float:
     """Return the expected sample variance of correlated values over their true variance: at most 1."""
-    return 1.0 - (widening(correlation, count) - 1.0) / (count - 1)
+    return 1.0 - (variance_inflation(correlation, count) - 1.0) / (count - 1)
 
 
 @lru_cache(maxsize=1024)
-def freedom(correlation: float, count: int) -> float:
+def degrees_of_freedom(correlation: float, count: int) -> float:
     """Return the degrees of freedom of the sample variance of correlated values: from 1 to count - 1.
 
     They are those of the chi-squared distribution with the same mean and variance (Satterthwaite 1946, "An approximate
@@ -159,7 +159,7 @@ def freedom(correlation: float, count: int) -> float:
     return max(1.0, float(np.trace(centred) ** 2 / np.trace(centred @ centred)))
 
 
-def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, ...]:
+def autocorrelation_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, ...]:
     """Return a note on correlated repeats for readers of the intervals of a run; empty if there is none.
 
     Args:
@@ -175,7 +175,7 @@ def alike_notes(correlation: float | None, counts: Sequence[int]) -> tuple[str, 
             " it is not known whether a repeat resembles the one before it. If it does, the intervals are too short.",
         )
     count = sorted(several)[len(several) // 2]
-    factor = math.sqrt(widening(correlation, count) / shrinking(correlation, count))
+    factor = math.sqrt(variance_inflation(correlation, count) / variance_bias(correlation, count))
     if factor < _WORTH_A_NOTE:
         return ()
     return (

@@ -30,7 +30,7 @@ Floats = npt.NDArray[np.float64]
 SEED = 2014
 LEVEL = 0.01
 """A division is significant below this p-value: of 100 series without a change, about one shows a change."""
-LONG = 128
+LONG_SERIES = 128
 """In longer series neighbours are averaged before the division, and the place is refined afterwards."""
 
 _NOISE = 1999
@@ -68,7 +68,7 @@ def _divide(series: Floats, offset: int, least: int, level: float, found: list[C
     # A series of equal values may still differ by rounding.
     if float(np.abs(centred).max()) <= 1e-12 * float(np.abs(series).max()):
         return
-    width = -(-len(series) // LONG)
+    width = -(-len(series) // LONG_SERIES)
     whole = len(series) // width * width
     coarse = centred[:whole].reshape(-1, width).mean(axis=1)
     ends, p = _best_division(coarse, least)

@@ -23,16 +23,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from assay.analyse.statistics.least_squares import not_negative
-from assay.model.result.machine import Explained, Reading
+from assay.analyse.statistics.least_squares import nonnegative_least_squares
+from assay.model.result.machine import ControlReading, ExplainedVariance
 
 LEAST_ROUNDS = 5
 """Fewer rounds have too few exchanges to rule out chance."""
 MOST_ROWS = 300
 """At most this many results are used; they show as much as all results of a large run."""
-GOT = "got"
+CPU_SHARE = "got"
 """Name of the slope of the share of wanted CPU time that repeats got."""
-STILL = 1e-9
+CONSTANT_SQUARES = 1e-9
 """Threshold for sums of squares of logarithms: below it a value counts as constant."""
 _EXCHANGES, _SEED = 499, 20261123
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
@@ -41,7 +41,7 @@ _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
 Floats = npt.NDArray[np.float64]
 
 
-class Series(NamedTuple):
+class RepeatSeries(NamedTuple):
     """One result in all of its repeats.
 
     Attributes:
@@ -55,7 +55,7 @@ class Series(NamedTuple):
     rounds: tuple[int, ...]
     times: tuple[float, ...]
     logs: tuple[float, ...]
-    got: tuple[float, ...] = ()
+    cpu_shares: tuple[float, ...] = ()
 
 
 class _Group(NamedTuple):
@@ -69,10 +69,10 @@ class _Group(NamedTuple):
     """Projection that removes mean and linear trend when multiplied from the right."""
 
 
-class Clock:
+class ControlCurve:
     """The control as a function of time."""
 
-    def __init__(self, readings: Sequence[Reading], parts: Sequence[str]) -> None:
+    def __init__(self, readings: Sequence[ControlReading], parts: Sequence[str]) -> None:
         """Use these parts of the readings, which all have a rate above 0."""
         self.times = np.array([reading.at for reading in readings])
         self.logs = [np.log([reading.rates[part] for reading in readings]) for part in parts]
@@ -82,13 +82,15 @@ class Clock:
         return [np.interp(times, self.times, logs) for logs in self.logs]
 
 
-def parts_of(readings: Sequence[Reading]) -> list[str]:
+def parts_of(readings: Sequence[ControlReading]) -> list[str]:
     """Return the parts that all readings have with a rate above 0."""
     common = set.intersection(*(set(reading.rates) for reading in readings)) if readings else set()
     return sorted(part for part in common if all(reading.rates[part] > 0 for reading in readings))
 
 
-def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Explained | None, str]:
+def explain(
+    readings: Sequence[ControlReading], results: Sequence[RepeatSeries]
+) -> tuple[ExplainedVariance | None, str]:
     """Return the explanation of the variance by the control, or None and the reason why it is unknown.
 
     Args:
@@ -103,14 +105,14 @@ def explain(readings: Sequence[Reading], results: Sequence[Series]) -> tuple[Exp
         return None, f"it takes {LEAST_ROUNDS} repeats that are not all the same"
     if len(readings) < len(rounds):
         return None, f"there were {len(readings)} controls in {len(rounds)} rounds"
-    clock, windows = Clock(readings, parts), _windows(groups)
-    parts.append(GOT)
+    clock, windows = ControlCurve(readings, parts), _windows(groups)
+    parts.append(CPU_SHARE)
     share, slopes = _fit(groups, clock, {})
     chance = np.array([_fit(groups, clock, _moved(windows, order))[0] for order in _orders(rounds)])
     usual = float(chance.mean())
     lasting = _less(share, usual)
     leaves = [_less(_fit(groups, clock, {}, without=number)[0], usual) for number in rounds]
-    return Explained(
+    return ExplainedVariance(
         share=max(0.0, lasting),
         low=_lower(lasting, leaves),
         p=(1 + int((chance >= share - 1e-12).sum())) / (1 + len(chance)),
@@ -131,15 +133,15 @@ def _lower(whole: float, leaves: Sequence[float]) -> float:
     return max(0.0, whole - _T95[min(count - 1, len(_T95)) - 1] * error)
 
 
-def _groups(results: Sequence[Series]) -> list[_Group]:
-    found: dict[tuple[int, ...], list[Series]] = {}
+def _groups(results: Sequence[RepeatSeries]) -> list[_Group]:
+    found: dict[tuple[int, ...], list[RepeatSeries]] = {}
     for one in results:
         found.setdefault(one.rounds, []).append(one)
     made = (_group(rounds, several) for rounds, several in found.items())
     return [group for group in made if len(group.z)]
 
 
-def _group(rounds: tuple[int, ...], several: Sequence[Series]) -> _Group:
+def _group(rounds: tuple[int, ...], several: Sequence[RepeatSeries]) -> _Group:
     line = np.vander(np.array(rounds, dtype=np.float64), 2)
     basis, _ = np.linalg.qr(line)
     off = np.eye(len(rounds)) - basis @ basis.T
@@ -147,7 +149,7 @@ def _group(rounds: tuple[int, ...], several: Sequence[Series]) -> _Group:
     deviations = np.sqrt((left**2).sum(axis=1) / (len(rounds) - 2))
     varying = deviations > 1e-9
     times = np.array([one.times for one in several])[varying]
-    got = np.array([one.got or (0.0,) * len(rounds) for one in several])[varying]
+    got = np.array([one.cpu_shares or (0.0,) * len(rounds) for one in several])[varying]
     return _Group(rounds, times, left[varying] / deviations[varying, None], got, off)
 
 
@@ -182,7 +184,7 @@ def _orders(rounds: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _fit(
-    groups: Sequence[_Group], clock: Clock, exchange: Exchange, without: int | None = None
+    groups: Sequence[_Group], clock: ControlCurve, exchange: Exchange, without: int | None = None
 ) -> tuple[float, list[float]]:
     """Return the share of the squares that the control explains, and its slopes.
 
@@ -234,7 +236,7 @@ def _cpu_shares(group: _Group, exchange: Exchange) -> Floats:
 def _above_zero(products: Floats, along: Floats) -> Floats:
     """Return least squares with slopes of 0 or more; the slope of a constant part is 0."""
     slopes = np.zeros(len(along))
-    moves = np.diag(products) > STILL
+    moves = np.diag(products) > CONSTANT_SQUARES
     if not moves.any():
         return slopes
     scale = np.sqrt(np.diag(products)[moves])
@@ -243,5 +245,5 @@ def _above_zero(products: Floats, along: Floats) -> Floats:
     # The same problem, reduced to as many equations as there are slopes.
     root = np.sqrt(values[positive])[:, None] * vectors[:, positive].T
     right = (vectors[:, positive].T @ (along[moves] / scale)) / np.sqrt(values[positive])
-    slopes[moves] = not_negative(root, right) / scale
+    slopes[moves] = nonnegative_least_squares(root, right) / scale
     return slopes

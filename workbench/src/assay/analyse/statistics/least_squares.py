@@ -6,7 +6,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def not_negative(matrix: Floats, right: Floats) -> Floats:
+def nonnegative_least_squares(matrix: Floats, right: Floats) -> Floats:
     """Return the x of 0 or more for which `matrix @ x` is nearest to `right`.
 
     Source: Lawson and Hanson 1974, "Solving Least Squares Problems", chapter 23.

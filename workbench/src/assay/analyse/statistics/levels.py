@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-from assay.model.result.result import Level
+from assay.model.result.result import RateLevel
 
 LEAST = 8
 """Fewer values fall into two groups too often by chance."""
@@ -16,7 +16,7 @@ _SHARE = 5
 """Each level has at least one in this many of the values: a fifth."""
 
 
-def levels(values: Sequence[float]) -> tuple[Level, ...]:
+def levels(values: Sequence[float]) -> tuple[RateLevel, ...]:
     """Return the two levels of a set of values, the lower one first; empty without two clear levels.
 
     Args:
@@ -41,5 +41,5 @@ def _squares(values: Sequence[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values)
 
 
-def _level(values: Sequence[float]) -> Level:
-    return Level(rate=math.exp(median(values)), count=len(values))
+def _level(values: Sequence[float]) -> RateLevel:
+    return RateLevel(rate=math.exp(median(values)), count=len(values))

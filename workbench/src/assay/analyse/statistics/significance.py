@@ -9,7 +9,7 @@ _MANY = 1e6
 """With more degrees of freedom Student's distribution is practically normal."""
 
 
-def t_p(distance: float, error: float, freedom: float) -> float:
+def t_p_value(distance: float, error: float, freedom: float) -> float:
     """Return the two-sided p-value of Student's t.
 
     Args:

@@ -124,7 +124,7 @@ def attach(
 
     Example: `assay aoe attach e1.0 e2.0`, then `mkfs.btrfs -d raid1 /dev/loop0 /dev/loop1`
     """
-    from assay.cli.output import print_json, say
+    from assay.cli.output import print_json, print_line
     from assay.launch.attached import attach as attach_disk
 
     made = [attach_disk(disk, interfaces) for disk in disks]
@@ -132,7 +132,7 @@ def attach(
         print_json([one._asdict() for one in made])
     else:
         for one in made:
-            say(one.device)
+            print_line(one.device)
 
 
 @app.command()
@@ -146,13 +146,13 @@ def pairs(
 
     Example: `assay aoe pairs e1.0 e1.1 e2.0 e2.1`
     """
-    from assay.cli.output import say
+    from assay.cli.output import print_line
     from assay.launch.aoe import discover_disks
     from assay.launch.mirrored.array import servers_of
-    from assay.model.site.mirrors import mirrors
+    from assay.model.site.mirrors import mirror_pairs
 
-    for pair in mirrors(servers_of(discover_disks(interfaces, 1000, False), disks)):
-        say(" ".join(pair))
+    for pair in mirror_pairs(servers_of(discover_disks(interfaces, 1000, False), disks)):
+        print_line(" ".join(pair))
 
 
 @app.command()
@@ -172,9 +172,9 @@ def raid(
 
     Example: `assay aoe raid /mnt/san e1.0 e1.1 e2.0 e2.1 --destroy`
     """
-    from assay.cli.disks.keeping import keep
+    from assay.cli.disks.keeping import serve_raid
 
-    keep(at, disks, interfaces, level, destroy)
+    serve_raid(at, disks, interfaces, level, destroy)
 
 
 @app.command()
@@ -184,7 +184,7 @@ def attached(as_json: bool = JSON) -> None:
     Example: `assay aoe attached`
     """
     from assay.cli.output import note, print_json, print_table
-    from assay.launch.attached import attached as attached_disks
+    from assay.launch.attached import list_attached as attached_disks
 
     found = attached_disks()
     if as_json:
@@ -205,8 +205,8 @@ def detach(
 
     Example: `assay aoe detach e1.0`, `assay aoe detach --all`
     """
-    from assay.launch.attached import attached as attached_disks
     from assay.launch.attached import detach as detach_disk
+    from assay.launch.attached import list_attached as attached_disks
 
     if bool(disks) == every:
         raise AssayError("say which disks, or --all", "`assay aoe attached` lists them", EXIT_USAGE)

@@ -11,7 +11,7 @@ SETTINGS: dict[str, Any] = {"default_map": {"help": False}}
 """Settings of a group. The default for --help keeps typer from importing pydantic to find that there is none."""
 
 
-OTHER_NAMES = dict.fromkeys(("--html", "--report", "--save"), "--output")
+OPTION_ALIASES = dict.fromkeys(("--html", "--report", "--save"), "--output")
 """Option name of other commands or older versions -> name of the option here."""
 
 
@@ -26,7 +26,7 @@ class Command(typer.core.TyperCommand):
 
 def _translated(word: str, known: set[str]) -> str:
     name, sign, value = word.partition("=")
-    other = OTHER_NAMES.get(name, name)
+    other = OPTION_ALIASES.get(name, name)
     return f"{other}{sign}{value}" if name not in known and other in known else word
 
 

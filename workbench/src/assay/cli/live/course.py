@@ -6,11 +6,11 @@ Engines report no interval in which no operation ended. Its rate is 0, or the sh
 from collections import deque
 from typing import NamedTuple
 
-from assay.run.listener import Heard, Stretch
+from assay.run.listener import HostInterval, Stretch
 
-LATELY_NS = 60 * 10**9
+RECENT_NS = 60 * 10**9
 """Length of the period that `lately` covers: the last minute."""
-LATE_NS = 3 * 10**9
+SILENT_NS = 3 * 10**9
 """A host that reports nothing for this long, and for three intervals, while others report, has a rate of 0."""
 MOST_BINS = 256
 """Bins of a course at most; when there would be more, pairs are merged."""
@@ -27,7 +27,7 @@ class Rate(NamedTuple):
         return self.ops if counted else self.bytes
 
 
-class HostCourse:
+class HostHistory:
     """The intervals that one host has reported in a phase."""
 
     def __init__(self) -> None:
@@ -36,29 +36,29 @@ class HostCourse:
         """The work of the last minute."""
         self._last = Stretch(0, 1, 0.0, 0.0)
 
-    def add(self, heard: Heard) -> None:
+    def add(self, host_interval: HostInterval) -> None:
         """Add an interval; drop what is older than `LATELY_NS`."""
-        self._last = heard.done
-        self._recent.extend((*heard.earlier, heard.done))
-        while self._recent[0].end_ns <= heard.done.end_ns - LATELY_NS:
+        self._last = host_interval.work
+        self._recent.extend((*host_interval.earlier, host_interval.work))
+        while self._recent[0].end_ns <= host_interval.work.end_ns - RECENT_NS:
             self._recent.popleft()
 
-    def until(self, latest_ns: int) -> int:
+    def known_until_ns(self, latest_ns: int) -> int:
         """Return until when the host's work is known; the latest interval of any host ended at `latest_ns`."""
         start, end, _, _ = self._last
-        return latest_ns if latest_ns - end > max(LATE_NS, 3 * (end - start)) else end
+        return latest_ns if latest_ns - end > max(SILENT_NS, 3 * (end - start)) else end
 
     def now(self, latest_ns: int) -> Rate:
         """Return the rate in the last interval; `latest_ns` as for `until`."""
         start, end, moved, ops = self._last
-        if self.until(latest_ns) > end:
+        if self.known_until_ns(latest_ns) > end:
             return Rate(0.0, 0.0)
         return Rate(moved * 1e9 / (end - start), ops * 1e9 / (end - start))
 
-    def lately(self, latest_ns: int) -> Rate:
+    def recent(self, latest_ns: int) -> Rate:
         """Return the mean rate over the last minute, or since the start of the phase; `latest_ns` as for `until`."""
-        until = self.until(latest_ns)
-        since = max(0, until - LATELY_NS)
+        until = self.known_until_ns(latest_ns)
+        since = max(0, until - RECENT_NS)
         moved = ops = 0.0
         for part in self._recent:
             share = (min(until, part.end_ns) - max(since, part.start_ns)) / (part.end_ns - part.start_ns)
@@ -116,37 +116,37 @@ class Bins:
         return [amount * 1e9 / length for amount in amounts[: until_ns // length]]
 
 
-class PhaseCourse:
+class PhaseHistory:
     """The intervals that all hosts have reported in a phase."""
 
     def __init__(self) -> None:
         """Start without any host."""
-        self.hosts: dict[str, HostCourse] = {}
+        self.hosts: dict[str, HostHistory] = {}
         self.counted = False
         self.latencies: dict[str, tuple[str, ...]] = {}
         """Host -> latencies of its last interval in which operations ended."""
         self._bins = Bins()
         self._latest_ns = 0
 
-    def add(self, heard: Heard) -> None:
+    def add(self, host_interval: HostInterval) -> None:
         """Add an interval of a host."""
-        self.hosts.setdefault(heard.host, HostCourse()).add(heard)
-        self._latest_ns = max(self._latest_ns, heard.done.end_ns)
-        for part in (heard.done, *heard.earlier):
+        self.hosts.setdefault(host_interval.host, HostHistory()).add(host_interval)
+        self._latest_ns = max(self._latest_ns, host_interval.work.end_ns)
+        for part in (host_interval.work, *host_interval.earlier):
             self._bins.add(part)
-        self.counted = self.counted or heard.counted
-        if heard.latencies:
-            self.latencies[heard.host] = heard.latencies
+        self.counted = self.counted or host_interval.in_operations
+        if host_interval.latencies:
+            self.latencies[host_interval.host] = host_interval.latencies
 
     @property
     def seconds(self) -> float:
         """Seconds that the `lately` rates cover; 0 before the first interval."""
-        return min(self._latest_ns, LATELY_NS) / 1e9
+        return min(self._latest_ns, RECENT_NS) / 1e9
 
     def by_host(self) -> list[tuple[str, Rate, Rate]]:
         """Return name, current rate and rate of the last minute of each host."""
         latest = self._latest_ns
-        return [(name, host.now(latest), host.lately(latest)) for name, host in self.hosts.items()]
+        return [(name, host.now(latest), host.recent(latest)) for name, host in self.hosts.items()]
 
     def rates(self) -> tuple[Rate, Rate]:
         """Return the current rate and that of the last minute, of all hosts together."""
@@ -155,7 +155,7 @@ class PhaseCourse:
 
     def columns(self, most: int) -> list[float]:
         """See `Bins.columns`."""
-        until = min((host.until(self._latest_ns) for host in self.hosts.values()), default=0)
+        until = min((host.known_until_ns(self._latest_ns) for host in self.hosts.values()), default=0)
         return self._bins.columns(most, until, self.counted)
 
 

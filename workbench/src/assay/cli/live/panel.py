@@ -7,7 +7,7 @@ from rich.cells import cell_len, set_cell_size
 
 from assay.cli.live.course import MOST_BINS
 from assay.cli.live.state import State
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.units import about_duration, about_rate
 from assay.report import numbers
 
@@ -19,7 +19,7 @@ _FIXED = 6
 """Lines of the panel without those of hosts."""
 
 
-class Letters(NamedTuple):
+class Glyphs(NamedTuple):
     """The characters of the panel.
 
     Attributes:
@@ -29,46 +29,46 @@ class Letters(NamedTuple):
         cut: End of a shortened line.
     """
 
-    steps: str
+    heights: str
     done: str
-    rest: str
+    remaining: str
     cut: str
 
 
-FINE = Letters("▁▂▃▄▅▆▇█", "━", "─", "…")
-PLAIN = Letters("_.-=+*#@", "#", "-", ".")
+FINE = Glyphs("▁▂▃▄▅▆▇█", "━", "─", "…")
+PLAIN = Glyphs("_.-=+*#@", "#", "-", ".")
 """Characters for terminals that cannot show those of `FINE`."""
 
 
-class Line(NamedTuple):
+class PanelLine(NamedTuple):
     """A line of the panel: its label and its text."""
 
     head: str
     text: str
 
 
-def panel(state: State, width: int, height: int, letters: Letters) -> list[Line]:
+def panel(state: State, width: int, height: int, glyphs: Glyphs) -> list[PanelLine]:
     """Return the lines, each at most `width` columns; without room for all, the least important ones are left out."""
     room = max(1, width - _HEAD)
     lines = [
-        Line("", _bar(state, width, letters)),
-        Line("case", _case(state)),
-        Line("rate", _rates(state, room)),
-        Line("latency", _latency(state, room)),
-        Line("limit", _limit(state, room)),
-        Line("course", _course(state, room, letters)),
-        *_hosts(state, room, max(0, height - _FIXED), letters),
+        PanelLine("", _bar(state, width, glyphs)),
+        PanelLine("case", _case(state)),
+        PanelLine("rate", _rates(state, room)),
+        PanelLine("latency", _latency(state, room)),
+        PanelLine("limit", _limit(state, room)),
+        PanelLine("course", _course(state, room, glyphs)),
+        *_hosts(state, room, max(0, height - _FIXED), glyphs),
     ]
-    return [_cut(line, width, letters) for line in lines[: max(1, height)]]
+    return [_cut(line, width, glyphs) for line in lines[: max(1, height)]]
 
 
-def _cut(line: Line, width: int, letters: Letters) -> Line:
+def _cut(line: PanelLine, width: int, letters: Glyphs) -> PanelLine:
     head = f"{line.head:<{_HEAD}}" if line.head else ""
-    head, text = head[:width], plain(line.text)
+    head, text = head[:width], escape_line(line.text)
     room = width - len(head)
     if cell_len(text) > room:
         text = set_cell_size(text, max(0, room - 1)) + letters.cut * (room > 0)
-    return Line(head, text)
+    return PanelLine(head, text)
 
 
 def _first_fitting(room: int, *words: str) -> str:
@@ -76,7 +76,7 @@ def _first_fitting(room: int, *words: str) -> str:
     return next((text for text in words if cell_len(text) <= room), words[-1])
 
 
-def _bar(state: State, width: int, letters: Letters) -> str:
+def _bar(state: State, width: int, letters: Glyphs) -> str:
     count = f"{state.done}/{state.total}"
     failed = f", {state.failed} not ok" if state.failed else ""
     left = f"{state.left.words()} left"
@@ -84,7 +84,7 @@ def _bar(state: State, width: int, letters: Letters) -> str:
     if room < _LEAST_BAR:
         return _first_fitting(width, f"{count}{failed} {left}", f"{count} {left}")
     full = room if state.total <= 0 else min(room, room * max(0, state.done) // state.total)
-    return f"{count}{failed} {letters.done * full}{letters.rest * (room - full)} {left}"
+    return f"{count}{failed} {letters.done * full}{letters.remaining * (room - full)} {left}"
 
 
 def _case(state: State) -> str:
@@ -130,22 +130,22 @@ def _limit(state: State, room: int) -> str:
     )
 
 
-def _course(state: State, room: int, letters: Letters) -> str:
+def _course(state: State, room: int, letters: Glyphs) -> str:
     words = f" up to {about_rate(max(state.course.columns(MOST_BINS), default=0.0), state.course.counted)}"
     rates = state.course.columns(max(1, min(_MOST_COURSE, room - len(words) - 1)))
     if not rates:
         return numbers.NONE
     # The greatest of the drawn rates, each of which may be a mean of several bins.
-    return f"{spark(rates, letters)} up to {about_rate(max(rates), state.course.counted)}"
+    return f"{sparkline(rates, letters)} up to {about_rate(max(rates), state.course.counted)}"
 
 
-def spark(rates: Sequence[float], letters: Letters) -> str:
+def sparkline(rates: Sequence[float], glyphs: Glyphs) -> str:
     """Return a sparkline: one character for each rate, as high as its share of the greatest one."""
-    top, last = max(rates, default=0.0), len(letters.steps) - 1
-    return "".join(letters.steps[round(last * rate / top) if top else 0] for rate in rates)
+    top, last = max(rates, default=0.0), len(glyphs.heights) - 1
+    return "".join(glyphs.heights[round(last * rate / top) if top else 0] for rate in rates)
 
 
-def _hosts(state: State, room: int, most: int, letters: Letters) -> list[Line]:
+def _hosts(state: State, room: int, most: int, letters: Glyphs) -> list[PanelLine]:
     """Return a line for each of several hosts; without room for all, those of the slowest ones."""
     counted = state.course.counted
     every = [(name, now.of(counted), lately.of(counted)) for name, now, lately in state.course.by_host()]
@@ -157,13 +157,15 @@ def _hosts(state: State, room: int, most: int, letters: Letters) -> list[Line]:
         slowest = sorted(every, key=lambda item: item[2])[: most - 1]
         shown, rest = [item for item in every if item in slowest], len(every) - len(slowest)
     lines = [
-        Line("host", _host(plain(name), now, lately, lately / fastest if fastest else 0.0, counted, room, letters))
+        PanelLine(
+            "host", _host(escape_line(name), now, lately, lately / fastest if fastest else 0.0, counted, room, letters)
+        )
         for name, now, lately in shown
     ]
-    return [*lines, Line("", f"and {numbers.plural(rest, 'host')} more, none slower")] if rest else lines
+    return [*lines, PanelLine("", f"and {numbers.plural(rest, 'host')} more, none slower")] if rest else lines
 
 
-def _host(name: str, now: float, lately: float, share: float, counted: bool, room: int, letters: Letters) -> str:
+def _host(name: str, now: float, lately: float, share: float, counted: bool, room: int, letters: Glyphs) -> str:
     words = f"{name} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
     bar = min(_MOST_BAR // 2, room - cell_len(words) - 1)
     short = f"{name} {about_rate(now, counted)}"

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from assay.cli.live.panel import FINE, PLAIN, Letters, panel
+from assay.cli.live.panel import FINE, PLAIN, Glyphs, panel
 from assay.cli.live.state import State
-from assay.cli.output import MOST_LINE, encodable, unguarded
-from assay.cli.progress import finish_text
-from assay.model.foreign import plain
+from assay.cli.output import MOST_LINE, to_encoding, unguarded
+from assay.cli.progress import repeat_line
+from assay.model.foreign import escape_line
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.run.listener import Heard, Limits, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, TimeLeft
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,7 +34,7 @@ class LiveProgress:
         self._lock = threading.Lock()
         """Held while the state changes, and while another thread draws it."""
         self._console = Console(file=unguarded(sys.stderr), highlight=False)
-        self._letters = letters_for(self._console.encoding)
+        self._letters = glyphs_for(self._console.encoding)
         self._live = Live(
             console=self._console,
             refresh_per_second=_DRAWN_PER_SECOND,
@@ -63,7 +63,7 @@ class LiveProgress:
         for number, line in enumerate(lines):
             text.append("\n" if number else "")
             text.append(line.head, "dim")
-            text.append(encodable(line.text, self._console.encoding))
+            text.append(to_encoding(line.text, self._console.encoding))
         return text
 
     def begin(self, case: Case, repeat: int) -> None:
@@ -71,15 +71,15 @@ class LiveProgress:
         with self._lock:
             self._state.begin(case, repeat)
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """Show the phase that starts."""
         with self._lock:
             self._state.phase(operation, limits)
 
-    def interval(self, heard: Heard) -> None:
+    def interval(self, host_interval: HostInterval) -> None:
         """Show the work of an interval."""
         with self._lock:
-            self._state.interval(heard)
+            self._state.interval(host_interval)
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
@@ -88,24 +88,24 @@ class LiveProgress:
         with self._lock:
             self._state.finish(status)
         if status != "ok":
-            self.say(finish_text(case, repeat, status, reason, seconds, samples))
+            self.print_line(repeat_line(case, repeat, status, reason, seconds, samples))
 
-    def fewer(self, count: int) -> None:
+    def drop_repeats(self, count: int) -> None:
         """Lower the total by `count` repeats."""
-        self.left_out(count)
+        self.drop_any_repeats(count)
 
-    def left_out(self, count: int) -> None:
+    def drop_any_repeats(self, count: int) -> None:
         """Lower the total by `count` repeats."""
         with self._lock:
             self._state.total -= count
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line above the panel."""
-        words = encodable(plain(text, MOST_LINE), self._console.encoding)
+        words = to_encoding(escape_line(text, MOST_LINE), self._console.encoding)
         self._console.print(words, markup=False, highlight=False, soft_wrap=True)
 
 
-def letters_for(encoding: str) -> Letters:
+def glyphs_for(encoding: str) -> Glyphs:
     """Return the characters that a terminal can show: the Linux console and old encodings lack those of `FINE`."""
     drawn = "".join(FINE)
-    return FINE if encodable(drawn, encoding) == drawn and os.environ.get("TERM", "") != "linux" else PLAIN
+    return FINE if to_encoding(drawn, encoding) == drawn and os.environ.get("TERM", "") != "linux" else PLAIN

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple
 
-from assay.cli.live.course import PhaseCourse
+from assay.cli.live.course import PhaseHistory
 from assay.model.base import AssayError
-from assay.model.result.ceiling import Binding
+from assay.model.result.ceiling import CeilingShare
 from assay.model.study.case import Case
-from assay.run.listener import Heard, Limits, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, TimeLeft
 
-DECODE_GAP = 0.25
+DECODE_GAP_SECONDS = 0.25
 """Seconds between two decodings of latencies at least."""
 DECODE_SHARE = 50
 """Decoding latencies takes at most 1 / `DECODE_SHARE` of the time, with any number of hosts."""
@@ -19,7 +19,7 @@ SILENT_SECONDS = 3.0
 """A phase without a report for this long, and for three intervals, is shown as silent."""
 
 
-class Tail(NamedTuple):
+class LatestLatency(NamedTuple):
     """Median and 99th percentile of the latest latencies, in nanoseconds."""
 
     p50: float
@@ -46,12 +46,12 @@ class State:
         self.operation = ""
         self.outcome = ""
         """How the shown repeat ended; empty while it goes on."""
-        self.course = PhaseCourse()
-        self._limits: Limits = lambda _bytes, _ops: None
+        self.course = PhaseHistory()
+        self._limits: ClosestCeiling = lambda _bytes, _ops: None
         self._clock = clock
         self._last_report_at = clock()
         self._interval = 0.0
-        self._tail: Tail | None = None
+        self._tail: LatestLatency | None = None
         self._next_tail = float("-inf")
 
     def begin(self, case: Case, repeat: int) -> None:
@@ -59,18 +59,18 @@ class State:
         self.case, self.repeat, self.outcome = case, repeat, ""
         self.phase("", lambda _bytes, _ops: None)
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """Start a phase: rates and latencies begin anew."""
         self.operation, self._limits = operation, limits
-        self.course = PhaseCourse()
+        self.course = PhaseHistory()
         self._tail, self._next_tail = None, float("-inf")
         self._last_report_at, self._interval = self._clock(), 0.0
 
-    def interval(self, heard: Heard) -> None:
+    def interval(self, host_interval: HostInterval) -> None:
         """Add an interval that has ended."""
-        self.course.add(heard)
+        self.course.add(host_interval)
         self._last_report_at = self._clock()
-        self._interval = (heard.done.end_ns - heard.done.start_ns) / 1e9
+        self._interval = (host_interval.work.end_ns - host_interval.work.start_ns) / 1e9
 
     def finish(self, status: str) -> None:
         """End the repeat; its last phase is shown until the next one starts."""
@@ -85,24 +85,24 @@ class State:
         waited = self._clock() - self._last_report_at
         return waited if waited > max(SILENT_SECONDS, 3 * self._interval) else 0.0
 
-    def binding(self) -> Binding | None:
+    def binding(self) -> CeilingShare | None:
         """Return the ceiling that the rate of the last minute is closest to; None if none is known."""
         if not self.course.hosts:
             return None
         _, rate = self.course.rates()
         return self._limits(rate.bytes, rate.ops)
 
-    def tail(self) -> Tail | None:
+    def tail(self) -> LatestLatency | None:
         """Return the latencies of all hosts together, each from its last interval in which operations ended."""
         now = self._clock()
         if now >= self._next_tail and self.course.latencies:
             self._tail = _tail(list(chain.from_iterable(self.course.latencies.values())))
             took = self._clock() - now
-            self._next_tail = now + max(DECODE_GAP, DECODE_SHARE * took)
+            self._next_tail = now + max(DECODE_GAP_SECONDS, DECODE_SHARE * took)
         return self._tail
 
 
-def _tail(texts: list[str]) -> Tail | None:
+def _tail(texts: list[str]) -> LatestLatency | None:
     """Return median and 99th percentile over all histograms; None if one is damaged, which the repeat's end reports."""
     from assay.analyse.histograms import decode, merge, percentiles
 
@@ -113,4 +113,4 @@ def _tail(texts: list[str]) -> Tail | None:
     if not whole.total:
         return None
     middle, tail = percentiles(whole, (50.0, 99.0)).tolist()
-    return Tail(float(middle), float(tail))
+    return LatestLatency(float(middle), float(tail))

@@ -10,16 +10,16 @@ import typer
 
 from assay.cli.output import as_path, note, print_json
 from assay.cli.settings import RUNS
-from assay.cli.written import FORCE, PAGE, Output, output_option, printing
+from assay.cli.written import FORCE, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.units import one_of, shown
+from assay.model.units import choices_hint, display_value
 
 if TYPE_CHECKING:
     from assay.model.money.advice import Advice
     from assay.model.money.need import Need
-    from assay.model.money.price import Book
-    from assay.model.money.priced import Evidence
-    from assay.model.source import Source
+    from assay.model.money.price import PriceBook
+    from assay.model.money.priced import DesignEvidence
+    from assay.model.source import YamlSource
 
 GUIDE = "docs/guides/advise.md"
 SIZES = (
@@ -68,8 +68,8 @@ def command(
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
-    page = None if output is None else Output(output, PAGE, force)
-    printing(json=as_json, output=page)
+    page = None if output is None else OutputFile(output, PAGE_MARK, force)
+    check_one_printed(json=as_json, output=page)
     stated, source = _read(need)
     if page is not None and page.path.exists() and page.path.samefile(need):
         raise AssayError(f"--output {output}: it is the need itself", "name another file")
@@ -100,7 +100,7 @@ def command(
         raise typer.Exit(EXIT_INCOMPLETE)
 
 
-def _write_page(advice: "Advice", page: Output) -> None:
+def _write_page(advice: "Advice", page: OutputFile) -> None:
     """Write the page, complete or not at all, and print its path on standard error."""
     import datetime as dt
 
@@ -112,7 +112,7 @@ def _write_page(advice: "Advice", page: Output) -> None:
         note(f"the page is {page.path}")
 
 
-def _books(need: "Need", source: "Source", path: Path, refs: list[str]) -> "tuple[Book, ...]":
+def _books(need: "Need", source: "YamlSource", path: Path, refs: list[str]) -> "tuple[PriceBook, ...]":
     """Return the price books of the command line, else of the need; relative paths in a need start at its folder."""
     from assay.money.books.books import load_book
 
@@ -135,7 +135,7 @@ def _books(need: "Need", source: "Source", path: Path, refs: list[str]) -> "tupl
     return tuple(found)
 
 
-def _default_books(need: "Need") -> "tuple[Book, ...]":
+def _default_books(need: "Need") -> "tuple[PriceBook, ...]":
     """Return the books for a need that names none: one of each provider, or all that fit its providers and regions."""
     from assay.model.money.need import DEFAULT_BOOKS
     from assay.money.books.books import book_names, load_book
@@ -150,15 +150,15 @@ def _default_books(need: "Need") -> "tuple[Book, ...]":
     return tuple(found) or tuple(map(load_book, DEFAULT_BOOKS))
 
 
-def _read(path: Path) -> "tuple[Need, Source]":
+def _read(path: Path) -> "tuple[Need, YamlSource]":
     """Return the need in a file, and the source with the lines of its values."""
-    from assay.model.files import read_checked
+    from assay.model.files import read_with_problems
     from assay.model.money.need import Need
-    from assay.model.named import read_named
-    from assay.model.written import MOST_BYTES
+    from assay.model.named import read_user_file
+    from assay.model.written import MAX_FILE_BYTES
 
-    data = read_named(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MOST_BYTES)
-    found, source = read_checked(Need, data, GUIDE, "need")
+    data = read_user_file(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MAX_FILE_BYTES)
+    found, source = read_with_problems(Need, data, GUIDE, "need")
     if found is None:
         first = source.problems[0]
         raise AssayError(f"{path}:{first.line}: {first.message}", first.hint)
@@ -167,26 +167,28 @@ def _read(path: Path) -> "tuple[Need, Source]":
         for part in key:
             written = written.get(part) if isinstance(written, dict) else None
         if isinstance(written, int) and written:
-            message = f"{path}:{source.place(key)[0]}: {'.'.join(key)}: {written} has no unit"
+            message = f"{path}:{source.position(key)[0]}: {'.'.join(key)}: {written} has no unit"
             raise AssayError(message, f"write {written}TB, {written}GiB or {written}B")
     return found, source
 
 
 def _with_options(need: "Need", designs: list[str], term: str) -> "Need":
     from assay.model.money.amount import TERMS
-    from assay.model.money.need import Candidate
+    from assay.model.money.need import CandidateDesign
 
     changes: dict[str, object] = {}
     if term and term not in TERMS:
-        raise AssayError(f"--term: unknown term {shown(term)}", one_of(term, TERMS))
+        raise AssayError(f"--term: unknown term {display_value(term)}", choices_hint(term, TERMS))
     if designs:
         # A design that the need names, too, keeps the parameters stated there.
         known = {candidate.design: candidate for candidate in need.candidates}
-        changes["candidates"] = tuple(known.get(name, Candidate(design=name)) for name in designs)
+        changes["candidates"] = tuple(known.get(name, CandidateDesign(design=name)) for name in designs)
     return need.model_copy(update={**changes, **({"term": term} if term else {})})
 
 
-def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path: Path, designs_replaced: bool) -> None:
+def _check_names(
+    need: "Need", books: "tuple[PriceBook, ...]", source: "YamlSource", path: Path, designs_replaced: bool
+) -> None:
     """Raise an error, with the line of the need, if something that the need names does not exist."""
     from assay.money.advice.checks import check_currency
     from assay.money.advice.market import market_of
@@ -209,7 +211,7 @@ def _check_names(need: "Need", books: "tuple[Book, ...]", source: "Source", path
 
 
 @contextmanager
-def _with_line(source: "Source", path: Path, *key: str | int) -> Iterator[None]:
+def _with_line(source: "YamlSource", path: Path, *key: str | int) -> Iterator[None]:
     """Add file and line of a key of the need to errors."""
     try:
         yield
@@ -217,16 +219,16 @@ def _with_line(source: "Source", path: Path, *key: str | int) -> Iterator[None]:
         raise error.at(_line(source, path, *key)) from None
 
 
-def _line(source: "Source", path: Path, *key: str | int) -> str:
-    return f"{path}:{source.place(key)[0]}"
+def _line(source: "YamlSource", path: Path, *key: str | int) -> str:
+    return f"{path}:{source.position(key)[0]}"
 
 
-def _evidence(refs: list[str], runs: Path) -> "tuple[Evidence, ...]":
+def _evidence(refs: list[str], runs: Path) -> "tuple[DesignEvidence, ...]":
     """Return published evidence and that of the runs and files named; note how many results are left out, and why."""
     from assay.cli.money.evidence import gather_evidence
-    from assay.money.advice.published import published
+    from assay.money.advice.published import published_evidence
 
-    found = [*published()]
+    found = [*published_evidence()]
     for ref in refs:
         gathered = gather_evidence(ref, runs)
         found += gathered.evidence

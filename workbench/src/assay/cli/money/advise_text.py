@@ -7,16 +7,16 @@ from assay.cli.money.advise_answer import (
     assumed_words,
     chosen,
     dates_of,
-    old_words,
+    old_prices_words,
     print_answer,
     rejected_words,
 )
-from assay.cli.output import print_table, say
-from assay.model.money.advice import Advice, Option
-from assay.model.money.amount import money
+from assay.cli.output import print_line, print_table
+from assay.model.money.advice import Advice, AdviceOption
+from assay.model.money.amount import format_money
 from assay.model.money.need import Need
 from assay.model.units import about_duration, about_size
-from assay.money.advice.words import amount, counted, percent, seconds, term_words
+from assay.money.advice.words import amount, count_text, percent, seconds, term_text
 
 MOST_OPTIONS = 20
 LEAST_RATE = 10**6
@@ -35,28 +35,30 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
         print_answer(advice)
         return
     counts, prices = advice.counts, advice.prices
-    say(f"need     {advice.need.need}: {_need_words(advice.need)}")
+    print_line(f"need     {advice.need.need}: {_need_words(advice.need)}")
     books = ", ".join(f"{book.book} ({book.region})" for book in advice.books or (prices,))
-    say(f"prices   {books}, {dates_of(advice)}, {prices.currency}, {assumed_words(advice)}{old_words(advice)}")
-    say(
+    print_line(
+        f"prices   {books}, {dates_of(advice)}, {prices.currency}, {assumed_words(advice)}{old_prices_words(advice)}"
+    )
+    print_line(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
         f"{counts.unpriced:,} without a price, {counts.impossible:,} not available"
     )
-    say(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
+    print_line(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
     _print_bill(advice)
     _print_conditions(advice)
     _print_conflicts(advice)
     _print_options(advice)
     if advice.changes:
-        say("What would change this:")
+        print_line("What would change this:")
         for change in advice.changes:
-            say(f"  {change.kind}: {change.text}")
-        say("")
+            print_line(f"  {change.kind}: {change.text}")
+        print_line("")
     _print_rejected(advice)
     for text in advice.notes:
-        say(f"note: {text}")
+        print_line(f"note: {text}")
 
 
 def _print_bill(advice: Advice) -> None:
@@ -64,24 +66,24 @@ def _print_bill(advice: Advice) -> None:
     best = chosen(advice)
     if best is None:
         return
-    say(f"What it costs in a month, line by line ({advice.prices.currency}, before support and tax):")
+    print_line(f"What it costs in a month, line by line ({advice.prices.currency}, before support and tax):")
     columns = ["what", "price of", "month", "book", "date"]
     rows = [
-        [line.what, f"{line.dimension} {line.item}", money(line.month), line.book, str(line.date)]
+        [line.what, f"{line.dimension} {line.item}", format_money(line.month), line.book, str(line.date)]
         for line in best.price.lines
     ]
     print_table(columns, rows, right=("month",))
-    say("")
+    print_line("")
 
 
 def _print_conditions(advice: Advice) -> None:
     best = chosen(advice)
     texts = () if best is None else best.conditions
     if texts:
-        say("What you accept with it:")
+        print_line("What you accept with it:")
         for text in texts:
-            say(f"  {text}")
-        say("")
+            print_line(f"  {text}")
+        print_line("")
 
 
 def _need_words(need: Need) -> str:
@@ -91,16 +93,16 @@ def _need_words(need: Need) -> str:
         value = getattr(need, name)
         words += [f"{name.removesuffix('_iops')} {amount(name, value)}"] if value is not None else []
     words += [f"p99 {seconds(need.p99)}"] if need.p99 is not None else []
-    words += [counted(need.clients, "client")] if need.clients else []
+    words += [count_text(need.clients, "client")] if need.clients else []
     words += [f"durability {need.durability}"] if need.durability else []
     words += [f"{need.data} data" + (" with an archive elsewhere" if need.archive else "")]
-    words += [counted(need.months, "month")]
+    words += [count_text(need.months, "month")]
     words += [f"on {percent(need.duty)} of the time"] if need.duty < 1 else []
     words += [f"growth {percent(need.growth)}"] if need.growth else []
     words += [f"on term {need.term}"] if need.term else []
     if need.budget is not None:
         per = "a month" if need.budget.per == "month" else "in all"
-        words.append(f"budget {money(need.budget.amount, need.budget.currency)} {per}")
+        words.append(f"budget {format_money(need.budget.amount, need.budget.currency)} {per}")
     monthly = (("read", need.monthly.read), ("written", need.monthly.written), ("egress", need.monthly.egress or None))
     words += [f"{about_size(size)} {name} a month" for name, size in monthly if size is not None]
     words += list(_more_words(need))
@@ -143,7 +145,7 @@ def _profile_words(need: Need) -> str:
     profile = need.profile
     what = {"object": "objects", "table": "items"}.get(need.access, "records")
     words = [f"{profile.pattern}, {what} of {about_size(profile.record)}, {percent(profile.read_share)} reading"]
-    words += [f"{counted(profile.streams, 'stream')} of each client"]
+    words += [f"{count_text(profile.streams, 'stream')} of each client"]
     words += ["small files"] if profile.small_files else []
     words += ["cold"] if profile.cold else []
     written = profile.model_fields_set
@@ -154,22 +156,22 @@ def _profile_words(need: Need) -> str:
 def _print_reasons(advice: Advice) -> None:
     for reason in advice.reasons:
         sign = {"for": "+", "against": "-", "note": " "}[reason.speaks]
-        say(f"  {sign} {reason.text}")
-        say(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
-    say("")
+        print_line(f"  {sign} {reason.text}")
+        print_line(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
+    print_line("")
 
 
 def _print_conflicts(advice: Advice) -> None:
     if advice.conflicts:
-        say("Which requirement excludes what:")
+        print_line("Which requirement excludes what:")
         for conflict in advice.conflicts:
-            say(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
+            print_line(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
     if advice.relaxed:
-        say("Options if one requirement is dropped:")
+        print_line("Options if one requirement is dropped:")
         for item in advice.relaxed:
-            say(f"  {item.text} ({item.lacks})")
+            print_line(f"  {item.text} ({item.lacks})")
     if advice.conflicts or advice.relaxed:
-        say("")
+        print_line("")
 
 
 def _print_options(advice: Advice) -> None:
@@ -177,10 +179,10 @@ def _print_options(advice: Advice) -> None:
         if options:
             _print_table(f"{title} (* on the front of cost against throughput)", options, advice)
     if len(advice.options) > MOST_OPTIONS:
-        say(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
+        print_line(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
 
 
-def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> None:
+def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) -> None:
     currency = advice.prices.currency
     operations = _by_operations(advice.need)
     columns = [
@@ -194,25 +196,27 @@ def _print_table(title: str, options: tuple[Option, ...], advice: Advice) -> Non
         f"{currency}/GB/s-month",
         "by",
     ]
-    say(f"{title}:")
+    print_line(f"{title}:")
     if not operations:
-        say("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
+        print_line("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
     print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
-def _rows(options: tuple[Option, ...], advice: Advice) -> Iterator[list[str]]:
+def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[str]]:
     for item in options:
         price = item.price
         rate, basis = _rate(item, advice.need)
         yield [
             "*" if item.label in advice.front else "",
             item.label,
-            term_words(price.term, None, price.bought),
-            money(price.month),
+            term_text(price.term, None, price.bought),
+            format_money(price.month),
             about_size(item.usable),
-            money(price.per_tb_month),
+            format_money(price.per_tb_month),
             rate,
-            money(price.per_gbs_month) if price.per_gbs_month is not None and (item.rate or 0.0) >= LEAST_RATE else "",
+            format_money(price.per_gbs_month)
+            if price.per_gbs_month is not None and (item.rate or 0.0) >= LEAST_RATE
+            else "",
             basis,
         ]
 
@@ -223,7 +227,7 @@ def _by_operations(need: Need) -> bool:
     return not needs_bytes and (need.read_iops is not None or need.write_iops is not None)
 
 
-def _rate(item: Option, need: Need) -> tuple[str, str]:
+def _rate(item: AdviceOption, need: Need) -> tuple[str, str]:
     """Return the rate that the need requires, the lesser of reading and writing, and its basis."""
     if not _by_operations(need):
         return (f"{about_size(item.rate)}/s" if item.rate else "not known", item.basis or "")
@@ -237,14 +241,14 @@ def _rate(item: Option, need: Need) -> tuple[str, str]:
 def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
-    say("Rejected, with the variant of each that comes closest:")
+    print_line("Rejected, with the variant of each that comes closest:")
     other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
     for item in advice.rejected:
         if item in other:
             continue
         name = item.closest.label if item.closest is not None else item.design
-        say(f"  {name} ({item.variants} tried): {rejected_words(item)}")
+        print_line(f"  {name} ({item.variants} tried): {rejected_words(item)}")
     if other:
         # For a design without the required access, further reasons matter little.
-        say(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
-    say("")
+        print_line(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
+    print_line("")

@@ -4,14 +4,14 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 
 from assay.cli.output import note
-from assay.model.money.price import STALE_DAYS, Book, Row, row_name
+from assay.model.money.price import STALE_DAYS, PriceBook, PriceRow, row_name
 from assay.money.books.books import book_names
 
-LISTED = ("aws", "azure", "gcp")
+REFRESHABLE_PROVIDERS = ("aws", "azure", "gcp")
 """Providers whose price lists `assay prices refresh` can read."""
 
 
-def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | None = None) -> None:
+def warn_stale(book: PriceBook, rows: Iterable[PriceRow] | None = None, today: dt.date | None = None) -> None:
     """Print a warning on standard error if current prices are older than `STALE_DAYS` days.
 
     Args:
@@ -20,10 +20,10 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
         today: The current date; None: the clock's.
     """
     used = tuple(book.rows if rows is None else rows)
-    old = book.stale(today or dt.date.today(), used)
+    old = book.stale_rows(today or dt.date.today(), used)
     if old:
         oldest = f"the oldest of {book.date_of(old[0])} ({row_name(old[0])})"
-        renewed = book.provider in LISTED and book.book in book_names()
+        renewed = book.provider in REFRESHABLE_PROVIDERS and book.book in book_names()
         hint = f"`assay prices refresh {book.book}` renews them" if renewed else "renew its rows and dates"
         note(
             f"WARNING: {len(old)} of {len(used)} prices from {book.book} are older than {STALE_DAYS} days, {oldest}; "
@@ -31,7 +31,7 @@ def warn_stale(book: Book, rows: Iterable[Row] | None = None, today: dt.date | N
         )
 
 
-def warn_all_stale(books: Mapping[str, tuple[Book, tuple[Row, ...]]], today: dt.date | None = None) -> None:
+def warn_all_stale(books: Mapping[str, tuple[PriceBook, tuple[PriceRow, ...]]], today: dt.date | None = None) -> None:
     """Print one warning on standard error about the old prices of several books.
 
     Args:
@@ -44,7 +44,7 @@ def warn_all_stale(books: Mapping[str, tuple[Book, tuple[Row, ...]]], today: dt.
         return
     words = []
     for book, rows in books.values():
-        old = book.stale(today or dt.date.today(), rows)
+        old = book.stale_rows(today or dt.date.today(), rows)
         if old:
             words.append(f"{len(old)} of {len(rows)} from {book.book} (the oldest of {book.date_of(old[0])})")
     if words:

@@ -5,12 +5,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.help.group import group
-from assay.cli.output import print_json, print_table, say
+from assay.cli.output import print_json, print_line, print_table
 from assay.model.base import AssayError
 from assay.model.units import UnitError, about_duration, about_number, format_size, parse_size, parse_throughput
 
 if TYPE_CHECKING:
-    from assay.model.money.catalog import Entry, FileSystemLimits, FileSystemType, Instance, VolumeLimits, VolumeType
+    from assay.model.money.catalog import (
+        CatalogEntry,
+        FileSystemLimits,
+        FileSystemType,
+        Instance,
+        VolumeLimits,
+        VolumeType,
+    )
 
 app = group()
 
@@ -62,8 +69,8 @@ def list_entries(
         return
     rows = [(each.name, _kind(each), str(each.date or "")) for each in known.services()]
     print_table(("name", "what it is", "figures of"), rows)
-    say(f"{sum(map(len, families.values()))} instance types; `--family NAME` shows the sizes of one of:")
-    say(", ".join(families))
+    print_line(f"{sum(map(len, families.values()))} instance types; `--family NAME` shows the sizes of one of:")
+    print_line(", ".join(families))
 
 
 @app.command()
@@ -96,7 +103,7 @@ def show(
         found = [{"size": each, **limit.model_dump(mode="json")} for each, limit in limits]
         print_json({"kind": _kind(entry), **entry.model_dump(mode="json"), "limits": found})
         return
-    say(f"{entry.name}: {_kind(entry)}")
+    print_line(f"{entry.name}: {_kind(entry)}")
     if isinstance(entry, Instance):
         print_table(("what", "figure", "burst", "how long"), _instance_rows(entry))
     else:
@@ -104,12 +111,12 @@ def show(
     if limits:
         print_table(LIMIT_COLUMNS, [row for each, limit in limits for row in _limit_rows(each, limit)])
         for how in dict.fromkeys(limit.how for _, limit in limits) if size else ():
-            say(f"How: {how}")
+            print_line(f"How: {how}")
     elif isinstance(entry, VolumeType | FileSystemType):
-        say(f"Its limits follow from what is provisioned: {_example_command(entry)}")
+        print_line(f"Its limits follow from what is provisioned: {_example_command(entry)}")
     if entry.note:
-        say(f"Note: {entry.note}")
-    say(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+        print_line(f"Note: {entry.note}")
+    print_line(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
 
 
 def _parse_options(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
@@ -154,7 +161,7 @@ def _limits(
     return [(each, filesystem_limits(entry, each)) for each in sizes]
 
 
-def _example_command(entry: "Entry") -> str:
+def _example_command(entry: "CatalogEntry") -> str:
     from assay.model.money.catalog import VolumeType
 
     more = "--iops 10000" if isinstance(entry, VolumeType) else "--throughput 256MiB/s"
@@ -261,7 +268,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
     return [*rows, ("to volumes", *rate), ("IOPS to volumes", *iops)]
 
 
-def _figures(entry: "Entry") -> list[tuple[str, str]]:
+def _figures(entry: "CatalogEntry") -> list[tuple[str, str]]:
     """Return the stated figures of a service as rows, without the limits that follow from its size."""
     hidden = {"name", "source", "date", "note", "family", "kind"}
     sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
@@ -281,7 +288,7 @@ def _figures(entry: "Entry") -> list[tuple[str, str]]:
     return rows
 
 
-def _kind(entry: "Entry") -> str:
+def _kind(entry: "CatalogEntry") -> str:
     from assay.model.money import catalog
 
     kinds: tuple[tuple[type[Any], str], ...] = (

@@ -1,6 +1,6 @@
 """`assay catalog show` for a managed service: its scaling laws in words, and its limits at a few sizes."""
 
-from assay.cli.output import print_json, print_table, say
+from assay.cli.output import print_json, print_line, print_table
 from assay.model.money.catalog import ManagedType
 from assay.model.money.entry import TIB
 from assay.model.units import format_size
@@ -30,14 +30,14 @@ def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: f
         limits = [dict(zip(keys, row, strict=True)) for row in rows]
         print_json({"kind": "managed service", **entry.model_dump(mode="json"), "limits": limits})
         return
-    say(f"{entry.name}: managed service")
+    print_line(f"{entry.name}: managed service")
     print_table(("what", "figure"), _figures(entry))
     print_table(COLUMNS, [_row(row) for row in rows], right=COLUMNS[1:])
     for condition in entry.conditions:
-        say(f"Condition: {condition}")
+        print_line(f"Condition: {condition}")
     if entry.note:
-        say(f"Note: {entry.note}")
-    say(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+        print_line(f"Note: {entry.note}")
+    print_line(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
 
 
 def _sizes(entry: ManagedType) -> list[int]:
@@ -87,7 +87,7 @@ def _figures(entry: ManagedType) -> list[tuple[str, str]]:
         ("paid for", "what is provisioned" if entry.billed == "provisioned" else "what is stored"),
     ]
     laws = {"reading": entry.read, "writing": entry.write, "read IOPS": entry.read_iops, "write IOPS": entry.write_iops}
-    rows += [(name, law.words()) for name, law in laws.items() if law is not None]
+    rows += [(name, law.formula()) for name, law in laws.items() if law is not None]
     if entry.shared:
         rows.append(("together", "reads and writes count against one sum"))
     return [row for row in rows if row[1]]

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError, Code
-from assay.model.money.priced import Evidence, EvidenceMetric, Measured
-from assay.model.money.use import Chosen
+from assay.model.money.priced import DesignEvidence, EvidenceMetric, MeasuredValue
+from assay.model.money.use import DesignChoice
 from assay.model.study.names import MIXES, READS, WRITES
 
 if TYPE_CHECKING:
-    from assay.model.result.result import Estimate, Row
+    from assay.model.result.result import Estimate, ResultRow
 
 _RANDOM = frozenset({"random_read", "random_write"})
 
 
 @dataclass
-class Gathered:
+class GatheredEvidence:
     """The evidence from a run or file.
 
     Attributes:
@@ -26,16 +26,16 @@ class Gathered:
         left_out: Reason -> number of results that do not count.
     """
 
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[DesignEvidence, ...] = ()
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def evidence_of(ref: str, runs: Path) -> tuple[Evidence, ...]:
+def evidence_of(ref: str, runs: Path) -> tuple[DesignEvidence, ...]:
     """Return the evidence from a run or file; arguments and errors as in `gather_evidence`."""
     return gather_evidence(ref, runs).evidence
 
 
-def gather_evidence(ref: str, runs: Path) -> Gathered:
+def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     """Return the evidence from a run or file, and what is left out.
 
     A run gives the rows and intervals of its report, but only those with sound verdicts.
@@ -51,18 +51,18 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
     from assay.run.analysis import load_analysis
 
     if Path(ref).suffix in (".yaml", ".yml", ".json"):
-        return Gathered(read_evidence_file(Path(ref)))
+        return GatheredEvidence(read_evidence_file(Path(ref)))
     try:
         analysis = load_analysis(ref, runs)
     except AssayError as error:
         if error.code is not Code.NEWER_RUN:
             raise
-        return Gathered(left_out=Counter({error.message: 1}))
+        return GatheredEvidence(left_out=Counter({error.message: 1}))
     prices = analysis.run.prices
     if prices is None:
         hint = "name the designs of its targets under `prices` in the study, and run it again"
         raise AssayError(f"the run {analysis.run.id} says of no target which design it is", hint)
-    found = Gathered()
+    found = GatheredEvidence()
     evidence = []
     for row in analysis.rows:
         chosen = prices.designs[row.case.target].chosen if row.case.target in prices.designs else None
@@ -75,9 +75,9 @@ def gather_evidence(ref: str, runs: Path) -> Gathered:
     return found
 
 
-def _unfit(row: "Row", has_design: bool) -> str:
+def _unfit(row: "ResultRow", has_design: bool) -> str:
     """Return why a row is no evidence; empty if it is."""
-    from assay.report.view import sound
+    from assay.report.view import is_sound
 
     if not has_design:
         return f"the target {row.case.target} names no design"
@@ -85,16 +85,16 @@ def _unfit(row: "Row", has_design: bool) -> str:
         return f"operations on {row.case.group}, which no need asks for"
     if row.rate is None:
         return "no repeat succeeded"
-    if not sound(row):
+    if not is_sound(row):
         return ", ".join(str(verdict) for verdict in row.verdicts)
     return "reads and writes are mixed" if _operation(row) in MIXES else ""
 
 
-def _operation(row: "Row") -> str:
+def _operation(row: "ResultRow") -> str:
     return row.operation.split(" ", 1)[0]
 
 
-def _evidence(row: "Row", chosen: Chosen, run: str) -> Iterator[Evidence]:
+def _evidence(row: "ResultRow", chosen: DesignChoice, run: str) -> Iterator[DesignEvidence]:
     operation = _operation(row)
     random = operation in _RANDOM
     read = operation in READS
@@ -107,27 +107,27 @@ def _evidence(row: "Row", chosen: Chosen, run: str) -> Iterator[Evidence]:
     if (p99 := _p99(row)) is not None:
         values.append(("read_latency_p99" if read else "write_latency_p99", p99))
     for metric, measured in values:
-        yield Evidence(
+        yield DesignEvidence(
             chosen=chosen,
             metric=metric,
             measured=measured,
             pattern="random" if random else "sequential",
-            record=row.case.parameters.known("record_size"),
-            clients=row.case.parameters.known("hosts"),
+            record=row.case.parameters.get_value("record_size"),
+            clients=row.case.parameters.get_value("hosts"),
             source=f"run {run}, {row.case.id} {row.operation}",
         )
 
 
-def _measured(estimate: "Estimate") -> Measured:
+def _measured(estimate: "Estimate") -> MeasuredValue:
     low = estimate.median if estimate.low is None else estimate.low
     high = estimate.median if estimate.high is None else estimate.high
-    return Measured(value=estimate.median, low=low, high=high)
+    return MeasuredValue(value=estimate.median, low=low, high=high)
 
 
-def _p99(row: "Row") -> Measured | None:
+def _p99(row: "ResultRow") -> MeasuredValue | None:
     """Return the row's p99 in seconds, with its interval if it has one; None if there were too few operations."""
     tail = row.percentile("p99")
     if tail is None or not tail.value:
         return None
     low, high = (tail.value if end is None else end for end in tail.interval)
-    return Measured(value=tail.value / 1e9, low=low / 1e9, high=high / 1e9)
+    return MeasuredValue(value=tail.value / 1e9, low=low / 1e9, high=high / 1e9)

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from assay.cli.output import print_table, say
-from assay.model.money.amount import money, rounded, total
+from assay.cli.output import print_line, print_table
+from assay.model.money.amount import exact_sum, format_money, round_half_up
 from assay.model.money.priced import FrozenPrices
 from assay.model.study.study import Study
 from assay.money.cost.frozen import hour_of_running
 from assay.plan.estimate import StudyEstimate
-from assay.run.budget import Budget, of_hours
+from assay.run.budget import Budget, cost_of_time
 
-NOT_IN_IT = (
+EXCLUDED_COSTS = (
     "data transfer (the bytes of the plan are not taken for egress), requests, snapshots, and what else is paid by use",
     "the time to set the designs up and to take them down, and that to measure ceilings and the network",
     "taxes, discounts, and the least time that a provider bills",
@@ -22,7 +22,7 @@ DIGITS = 6
 
 
 @dataclass(frozen=True)
-class Span:
+class CostSpan:
     """An amount: with the fewest repeats, as expected with the most repeats, and its upper bound if there is one."""
 
     least: Decimal
@@ -31,14 +31,14 @@ class Span:
 
     def text(self, currency: str) -> str:
         """Return the span in words with its currency."""
-        least, about = money(self.least), money(self.about)
+        least, about = format_money(self.least), format_money(self.about)
         words = f"about {about if least == about else f'{least} to {about}'} {currency}"
-        return words if self.at_most is None else f"{words}, at most {money(self.at_most, currency)}"
+        return words if self.at_most is None else f"{words}, at most {format_money(self.at_most, currency)}"
 
     def document(self) -> dict[str, str | None]:
         """Return the span for programs, as text."""
         found = {"least": self.least, "about": self.about, "at_most": self.at_most}
-        return {key: None if value is None else str(rounded(value, DIGITS)) for key, value in found.items()}
+        return {key: None if value is None else str(round_half_up(value, DIGITS)) for key, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,17 @@ class PlanCost:
 
     prices: FrozenPrices
     hourly: dict[str, Decimal]
-    designs: dict[str, Span]
+    designs: dict[str, CostSpan]
 
     @property
-    def total(self) -> Span:
+    def total(self) -> CostSpan:
         """Cost of all designs."""
         bounds = [span.at_most for span in self.designs.values()]
         known = [bound for bound in bounds if bound is not None]
-        return Span(
-            total(span.least for span in self.designs.values()),
-            total(span.about for span in self.designs.values()),
-            total(known) if len(known) == len(bounds) else None,
+        return CostSpan(
+            exact_sum(span.least for span in self.designs.values()),
+            exact_sum(span.about for span in self.designs.values()),
+            exact_sum(known) if len(known) == len(bounds) else None,
         )
 
     def fits(self, budget: Budget) -> str:
@@ -86,11 +86,11 @@ def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> Pl
     hourly = {name: hour_of_running(prices, name) for name in prices.designs}
     bound = estimate.at_most_seconds
 
-    def span(hour: Decimal) -> Span:
-        return Span(
-            of_hours(max(over, estimate.least_seconds), hour),
-            of_hours(max(over, estimate.seconds), hour),
-            None if bound is None else of_hours(max(over, bound), hour),
+    def span(hour: Decimal) -> CostSpan:
+        return CostSpan(
+            cost_of_time(max(over, estimate.least_seconds), hour),
+            cost_of_time(max(over, estimate.seconds), hour),
+            None if bound is None else cost_of_time(max(over, bound), hour),
         )
 
     return PlanCost(prices, hourly, {name: span(hour) for name, hour in hourly.items()})
@@ -107,13 +107,13 @@ def cost_document(cost: PlanCost, budget: Budget | None) -> dict[str, Any]:
         "designs": {
             name: {
                 "design": prices.designs[name].chosen.label,
-                "hour": str(rounded(cost.hourly[name], DIGITS)),
+                "hour": str(round_half_up(cost.hourly[name], DIGITS)),
                 **cost.designs[name].document(),
             }
             for name in cost.designs
         },
         "total": cost.total.document(),
-        "not_included": list(NOT_IN_IT),
+        "not_included": list(EXCLUDED_COSTS),
     }
     if budget is not None:
         document["budget"] = {"amount": str(budget.amount), "fits": cost.fits(budget)}
@@ -124,17 +124,17 @@ def print_cost(cost: PlanCost, budget: Budget | None) -> None:
     """Print the cost as a table with totals and exclusions, and whether the budget is enough."""
     prices, currency = cost.prices, cost.prices.book.currency
     rows = [
-        (name, prices.designs[name].chosen.label, money(cost.hourly[name]), cost.designs[name].text(currency))
+        (name, prices.designs[name].chosen.label, format_money(cost.hourly[name]), cost.designs[name].text(currency))
         for name in cost.designs
     ]
     title = f"Cost, if the targets were these designs; prices: {prices.book.book}, {prices.book.date}, {prices.term}"
-    say("")
+    print_line("")
     print_table(("target", "design", f"{currency}/hour", "this run"), rows, title=title, right=(f"{currency}/hour",))
-    say(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
-    for line in NOT_IN_IT:
-        say(f"  not in it: {line}")
+    print_line(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
+    for line in EXCLUDED_COSTS:
+        print_line(f"  not in it: {line}")
     if budget is not None:
-        say(f"budget: {_verdict(cost, budget)}")
+        print_line(f"budget: {_verdict(cost, budget)}")
 
 
 def _verdict(cost: PlanCost, budget: Budget) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from assay.model.base import AssayError
-from assay.model.named import look
-from assay.model.units import one_of, shown
+from assay.model.named import path_kind
+from assay.model.units import choices_hint, display_value
 
 if TYPE_CHECKING:
-    from assay.money.cost.metrics import Option
+    from assay.money.cost.metrics import PricedOption
 
 
 def command(
@@ -70,9 +70,9 @@ def _options(
     term: str,
     payment: str,
     use: list[str],
-) -> "list[Option]":
-    from assay.cli.money.price_choose import choose, read_use
-    from assay.cli.money.price_sized import all_sized, read_capacity
+) -> "list[PricedOption]":
+    from assay.cli.money.price_choose import combine_designs, parse_use
+    from assay.cli.money.price_sized import parse_capacity, size_designs
     from assay.model.money.amount import TERM_MONTHS, TERMS, Payment
     from assay.model.money.price import one_currency
     from assay.money.books.books import load_book
@@ -84,10 +84,10 @@ def _options(
     chosen_payment: Any = _checked_word("--payment", payment, get_args(Payment)) if payment else None
     if chosen_payment and chosen_term not in TERM_MONTHS:
         raise AssayError(f"--payment belongs to reservations, not to {chosen_term}", "add --term reserved-1y")
-    used = read_use(use)
-    found = choose(designs, fixed, varied)
+    used = parse_use(use)
+    found = combine_designs(designs, fixed, varied)
     if capacity:
-        found = all_sized(found, read_capacity(capacity))
+        found = size_designs(found, parse_capacity(capacity))
     places = [_book_place(chosen.design, book, design.book) for chosen, design in found]
     books = {place: load_book(*place) for place in dict.fromkeys(places)}
     one_currency(list(books.values()))
@@ -115,12 +115,12 @@ def _book_place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]
     if book or not own:
         return book or DEFAULT_BOOK, None
     folder = Path(ref).parent
-    return own, folder if look(ref) == "file" and look(folder / own) else None
+    return own, folder if path_kind(ref) == "file" and path_kind(folder / own) else None
 
 
 def _checked_word(option: str, written: str, words: Iterable[str]) -> str:
     if written not in words:
-        raise AssayError(f"{option}: {shown(written)} is not possible here", one_of(written, words))
+        raise AssayError(f"{option}: {display_value(written)} is not possible here", choices_hint(written, words))
     return written
 
 
@@ -130,13 +130,13 @@ def _checked_months(months: int) -> int | None:
     return months or None
 
 
-def _warn(options: "list[Option]", use: list[str]) -> None:
+def _warn(options: "list[PricedOption]", use: list[str]) -> None:
     """Warn about old prices among the rows that were used, and note `--use` values that change nothing."""
     from assay.cli.money.books import warn_all_stale
-    from assay.cli.money.price_choose import unused
+    from assay.cli.money.price_choose import unused_use_notes
     from assay.cli.output import note
 
-    for text in unused(options, use):
+    for text in unused_use_notes(options, use):
         note(f"note: {text}")
     books = {option.book.book: option.book for option in options}
     used = {
@@ -146,12 +146,14 @@ def _warn(options: "list[Option]", use: list[str]) -> None:
     warn_all_stale({name: (book, used[name]) for name, book in books.items()})
 
 
-def _show(options: "list[Option]", months: int | None, bill: bool, as_json: bool, as_csv: bool, sized: bool) -> None:
+def _show(
+    options: "list[PricedOption]", months: int | None, bill: bool, as_json: bool, as_csv: bool, sized: bool
+) -> None:
     if as_json:
-        from assay.cli.money.price_data import as_data
+        from assay.cli.money.price_data import prices_document
         from assay.cli.output import print_json
 
-        print_json(as_data(options, months, sized))
+        print_json(prices_document(options, months, sized))
     elif as_csv:
         from assay.cli.money.price_data import print_csv
 

@@ -8,13 +8,13 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design
-from assay.model.money.use import Chosen, Use
-from assay.model.named import look
-from assay.model.source import shape_words
-from assay.model.units import UnitError, one_of, parse_size, shown
-from assay.money.cost.bill import SMALL, make_bill
+from assay.model.money.use import DesignChoice, Use
+from assay.model.named import path_kind
+from assay.model.source import type_message
+from assay.model.units import UnitError, choices_hint, display_value, parse_size
+from assay.money.cost.bill import SUSPICIOUS_BYTES, make_bill
 from assay.money.cost.designs import Template, load_template
-from assay.money.cost.metrics import Option
+from assay.money.cost.metrics import PricedOption
 
 MOST_DESIGNS = 100_000
 """Designs that one call prices at most."""
@@ -32,7 +32,9 @@ class _NamedDesign(NamedTuple):
     own: dict[str, Any]
 
 
-def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) -> list[tuple[Chosen, Design]]:
+def combine_designs(
+    names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]
+) -> list[tuple[DesignChoice, Design]]:
     """Return each named design with each combination of the varied values.
 
     Args:
@@ -61,14 +63,14 @@ def choose(names: Sequence[str], fixed: Sequence[str], varied: Sequence[str]) ->
 
 def _combinations(
     named: Sequence[_NamedDesign], axes: Mapping[str, tuple[Any, ...]]
-) -> Iterator[tuple[Chosen, Design]]:
+) -> Iterator[tuple[DesignChoice, Design]]:
     for ref, template, own in named:
         here = {key: values for key, values in axes.items() if key in template.parameters and key not in own}
         for key, values_here in {**{key: (value,) for key, value in own.items()}, **here}.items():
             _check_unit(key, values_here, template)
         for point in itertools.product(*here.values()):
             values = {**own, **dict(zip(here, point, strict=True))}
-            yield Chosen(design=ref, set=values), template.build(values)
+            yield DesignChoice(design=ref, set=values), template.build(values)
 
 
 def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
@@ -78,13 +80,13 @@ def _check_unit(key: str, values: Iterable[Any], template: Template) -> None:
         large = isinstance(usual, str) and parse_size(usual) >= LARGE
     except UnitError:
         return
-    few = next((value for value in values if isinstance(value, int) and value < SMALL), None)
+    few = next((value for value in values if isinstance(value, int) and value < SUSPICIOUS_BYTES), None)
     if large and few is not None:
         raise AssayError(f"design {template.name}: {key}={few}: the unit is missing", f"write it such as {usual}")
 
 
 def _named(written: str) -> _NamedDesign:
-    if look(written) == "file":
+    if path_kind(written) == "file":
         return _NamedDesign(written, load_template(written), {})
     name, colon, values = written.partition(":")
     template = load_template(name)
@@ -98,7 +100,7 @@ def _named(written: str) -> _NamedDesign:
 def _unknown(key: str, templates: Sequence[Template]) -> NoReturn:
     known = sorted({name for template in templates for name in template.parameters})
     which = f"design {templates[0].name} has no" if len(templates) == 1 else "none of the designs has a"
-    raise AssayError(f"{which} parameter {shown(key)}", one_of(key, known, none="leave it out"))
+    raise AssayError(f"{which} parameter {display_value(key)}", choices_hint(key, known, none="leave it out"))
 
 
 def _key_values(written: Sequence[str], where: str) -> dict[str, str]:
@@ -106,7 +108,7 @@ def _key_values(written: Sequence[str], where: str) -> dict[str, str]:
     for text in written:
         key, equals, value = text.partition("=")
         if not equals or not key.strip() or not value.strip():
-            raise AssayError(f"{where}: {shown(text)} is not key=value", "such as capacity=5TB")
+            raise AssayError(f"{where}: {display_value(text)} is not key=value", "such as capacity=5TB")
         if key.strip() in found:
             raise AssayError(f"{where}: {key.strip()} is given twice", "give it once")
         found[key.strip()] = value.strip()
@@ -121,7 +123,7 @@ def _value(text: str) -> Any:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
 
 
-def read_use(written: Sequence[str]) -> Use:
+def parse_use(written: Sequence[str]) -> Use:
     """Return how the designs are used, from words `key=value`.
 
     Raises:
@@ -130,7 +132,9 @@ def read_use(written: Sequence[str]) -> Use:
     values = _key_values(written, "--use")
     unknown = next((key for key in values if key not in Use.model_fields), None)
     if unknown is not None:
-        raise AssayError(f"--use: there is nothing called {shown(unknown)}", one_of(unknown, Use.model_fields))
+        raise AssayError(
+            f"--use: there is nothing called {display_value(unknown)}", choices_hint(unknown, Use.model_fields)
+        )
     try:
         use = Use.model_validate({key: _value(text) for key, text in values.items()})
     except ValidationError as error:
@@ -138,7 +142,7 @@ def read_use(written: Sequence[str]) -> Use:
         key = ".".join(map(str, detail["loc"]))
         if detail["type"] == "study":
             raise AssayError(f"--use {key}: {detail['ctx']['message']}", detail["ctx"]["hint"]) from None
-        message, hint = shape_words(detail) or (detail["msg"].lower(), "see docs/guides/price.md")
+        message, hint = type_message(detail) or (detail["msg"].lower(), "see docs/guides/price.md")
         raise AssayError(f"--use {key}: {message}", hint) from None
     _check_job(use, values)
     if not use.duty and (use.job_hours or use.job_bytes):
@@ -155,7 +159,7 @@ def _check_job(use: Use, values: Mapping[str, str]) -> None:
         raise AssayError("--use job_egress: nothing says what the job is", "add --use job_hours=... or job_bytes=...")
 
 
-def unused(options: Sequence[Option], written: Sequence[str]) -> Iterator[str]:
+def unused_use_notes(options: Sequence[PricedOption], written: Sequence[str]) -> Iterator[str]:
     """Yield a message for each `--use` value that has no effect.
 
     Args:
@@ -177,5 +181,5 @@ def unused(options: Sequence[Option], written: Sequence[str]) -> Iterator[str]:
             yield f"{option.label}: the job has no price, because no rate is known; give --use job_hours=..."
 
 
-def _no_design_words(options: Sequence[Option]) -> str:
+def _no_design_words(options: Sequence[PricedOption]) -> str:
     return "no part of this design" if len(options) == 1 else "none of these designs"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.money.price_sized import unlike, unpriced
-from assay.model.foreign import safe_row
-from assay.model.money.amount import rounded
+from assay.cli.money.price_sized import incomparable_reason, unpriced_parameters
+from assay.model.foreign import csv_row
+from assay.model.money.amount import round_half_up
 from assay.money.cost.limits import METRICS, Metric
-from assay.money.cost.metrics import OnTerm, Option, Pair, compare
+from assay.money.cost.metrics import CostComparison, PricedOption, TermCost, compare
 
 if TYPE_CHECKING:
     from assay.money.cost.cost import Charge
@@ -20,20 +20,20 @@ MOST_COMPARED = 20
 """Up to this many designs, their break-even points are computed."""
 
 
-def plain(amount: Decimal | None) -> str | None:
+def decimal_text(amount: Decimal | None) -> str | None:
     """Return an amount to a millionth, without trailing zeros: `0.735`."""
     if amount is None:
         return None
-    text = f"{rounded(amount, DIGITS):f}"
+    text = f"{round_half_up(amount, DIGITS):f}"
     return text.rstrip("0").rstrip(".")
 
 
-def as_data(options: Sequence[Option], months: int | None, sized: bool = False) -> dict[str, Any]:
+def prices_document(options: Sequence[PricedOption], months: int | None, sized: bool = False) -> dict[str, Any]:
     """Return all designs and their break-even points.
 
     `not_compared` states why there are none if the designs differ in capacity.
     """
-    refused = None if sized or len(options) < 2 else unlike(options)
+    refused = None if sized or len(options) < 2 else incomparable_reason(options)
     compared = refused is None and 1 < len(options) <= MOST_COMPARED
     return {
         "designs": [_option(option, months) for option in options],
@@ -42,7 +42,7 @@ def as_data(options: Sequence[Option], months: int | None, sized: bool = False) 
     }
 
 
-def _option(option: Option, months: int | None) -> dict[str, Any]:
+def _option(option: PricedOption, months: int | None) -> dict[str, Any]:
     cost, book = option.cost, option.book
     return {
         "design": option.chosen.design,
@@ -52,22 +52,26 @@ def _option(option: Option, months: int | None) -> dict[str, Any]:
         "failure_domain": option.design.failure_domain,
         "provider": option.design.provider,
         "conditions": list(option.design.conditions),
-        "unpriced": unpriced(option),
-        "book": {"book": book.book, "date": book.date.isoformat(), "hours_per_month": plain(book.hours_per_month)},
+        "unpriced": unpriced_parameters(option),
+        "book": {
+            "book": book.book,
+            "date": book.date.isoformat(),
+            "hours_per_month": decimal_text(book.hours_per_month),
+        },
         "currency": cost.currency,
         "term": cost.term,
-        "duty": plain(cost.duty),
+        "duty": decimal_text(cost.duty),
         "cost": {
-            "hour": plain(cost.hour),
-            "month": plain(cost.month),
-            "year": plain(cost.year),
-            "three_years": plain(cost.three_years),
-            "by_use_month": plain(option.by_use),
+            "hour": decimal_text(cost.hour),
+            "month": decimal_text(cost.month),
+            "year": decimal_text(cost.year),
+            "three_years": decimal_text(cost.three_years),
+            "by_use_month": decimal_text(option.by_use),
         },
-        "paid": None if months is None else {"months": months, "amount": plain(cost.paid(months))},
+        "paid": None if months is None else {"months": months, "amount": decimal_text(cost.paid_after(months))},
         "usable_bytes": option.limits.usable,
         "how_usable": option.limits.how_usable,
-        "per_usable_tb_month": plain(option.per_tb_month),
+        "per_usable_tb_month": decimal_text(option.per_tb_month),
         "limits": {metric: _limit(option, metric) for metric in METRICS},
         "layers": [layer.model_dump(mode="json") for layer in option.limits.layers],
         "job": _job(option),
@@ -77,9 +81,9 @@ def _option(option: Option, months: int | None) -> dict[str, Any]:
     }
 
 
-def _limit(option: Option, metric: Metric) -> dict[str, Any] | None:
+def _limit(option: PricedOption, metric: Metric) -> dict[str, Any] | None:
     limits = option.limits
-    keeps, binding, burst = limits.sustained(metric), limits.binding(metric), limits.burst(metric)
+    keeps, binding, burst = limits.sustained(metric), limits.binding_layer(metric), limits.burst(metric)
     if keeps is None or binding is None:
         return None
     return {
@@ -88,101 +92,105 @@ def _limit(option: Option, metric: Metric) -> dict[str, Any] | None:
         "how": binding.how,
         "burst": burst[0] if burst else None,
         "burst_seconds": burst[1] if burst else None,
-        "per_gb_s_month" if metric in ("read", "write") else "per_1000_iops_month": plain(option.per_month(metric)),
+        "per_gb_s_month" if metric in ("read", "write") else "per_1000_iops_month": decimal_text(
+            option.per_month(metric)
+        ),
     }
 
 
-def _job(option: Option) -> dict[str, Any] | None:
+def _job(option: PricedOption) -> dict[str, Any] | None:
     job = option.job
     if job is None:
         return None
     return {
-        "hours": plain(job.hours),
-        "expected_hours": plain(job.expected),
+        "hours": decimal_text(job.hours),
+        "expected_hours": decimal_text(job.expected),
         "hours_by_rate": job.by_rate,
-        "cost": plain(job.money),
-        "interruptions_cost": plain(job.interrupted),
-        "needs_bytes_per_s": plain(job.needs),
-        "per_tb": plain(job.per_tb),
-        "exceeds": list(job.exceeds),
+        "cost": decimal_text(job.money),
+        "interruptions_cost": decimal_text(job.interruption_cost),
+        "needs_bytes_per_s": decimal_text(job.needed_rate),
+        "per_tb": decimal_text(job.per_tb),
+        "exceeds": list(job.exceeded),
     }
 
 
-def _term(term: OnTerm) -> dict[str, Any]:
+def _term(term: TermCost) -> dict[str, Any]:
     cost = term.cost
     return {
         "term": term.term,
         "payment": term.payment,
-        "month": plain(cost.month),
-        "year": plain(cost.year),
-        "three_years": plain(cost.three_years),
+        "month": decimal_text(cost.month),
+        "year": decimal_text(cost.year),
+        "three_years": decimal_text(cost.three_years),
     }
 
 
-def _charge(option: Option, charge: "Charge") -> dict[str, Any]:
+def _charge(option: PricedOption, charge: "Charge") -> dict[str, Any]:
     line, row = charge.line, charge.row
     return {
         "what": line.what,
         "dimension": line.dimension,
         "item": line.item,
-        "pieces": plain(line.pieces),
-        "each": plain(line.each),
+        "pieces": decimal_text(line.pieces),
+        "each": decimal_text(line.each),
         "per": line.per,
         "unit": row.unit,
-        "price": plain(row.price),
-        "tiers": [{"up_to": plain(tier.up_to), "price": plain(tier.price)} for tier in row.tiers],
-        "free": plain(row.free),
-        "upfront": plain(row.upfront),
-        "month": plain(charge.month(option.cost.duty)),
-        "job": plain(charge.job),
+        "price": decimal_text(row.price),
+        "tiers": [{"up_to": decimal_text(tier.up_to), "price": decimal_text(tier.price)} for tier in row.tiers],
+        "free": decimal_text(row.free),
+        "upfront": decimal_text(row.upfront),
+        "month": decimal_text(charge.month(option.cost.duty)),
+        "job": decimal_text(charge.job),
         "date": option.book.date_of(row).isoformat(),
         "source": row.source,
     }
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: CostComparison) -> dict[str, Any]:
     names = (pair.first, pair.second)
     return {
         "first": pair.first,
         "second": pair.second,
-        "equal": pair.equal,
-        "duty": plain(pair.duty.duty),
-        "hours_of_month": plain(pair.duty.hours),
-        "cheaper_below": names[pair.duty.below],
-        "cheaper_above": names[pair.duty.above],
-        "months": pair.months,
-        "cheaper_then": pair.sooner if pair.months is not None else None,
-        "stays_from_month": pair.stays,
-        "cheaper_from_then": pair.sooner if pair.months is not None and pair.stays == pair.months else None,
+        "equal": pair.is_equal,
+        "duty": decimal_text(pair.break_even_duty.duty),
+        "hours_of_month": decimal_text(pair.break_even_duty.hours),
+        "cheaper_below": names[pair.break_even_duty.below],
+        "cheaper_above": names[pair.break_even_duty.above],
+        "months": pair.break_even_months,
+        "cheaper_then": pair.higher_start if pair.break_even_months is not None else None,
+        "stays_from_month": pair.stays_cheaper_from,
+        "cheaper_from_then": pair.higher_start
+        if pair.break_even_months is not None and pair.stays_cheaper_from == pair.break_even_months
+        else None,
     }
 
 
-def print_csv(options: Sequence[Option], months: int | None) -> None:
+def print_csv(options: Sequence[PricedOption], months: int | None) -> None:
     """Print one row for each design; unknown values are empty."""
     rows = [_csv_row(option, months) for option in options]
     writer = csv.DictWriter(sys.stdout, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(safe_row(row) for row in rows)
+    writer.writerows(csv_row(row) for row in rows)
 
 
-def _csv_row(option: Option, months: int | None) -> dict[str, object]:
+def _csv_row(option: PricedOption, months: int | None) -> dict[str, object]:
     cost, limits = option.cost, option.limits
     row: dict[str, object] = {
         "design": option.label,
         "book": option.book.book,
         "currency": cost.currency,
         "term": cost.term,
-        "cost_per_hour": plain(cost.hour),
-        "cost_per_month": plain(cost.month),
-        "cost_1yr": plain(cost.year),
-        "cost_3yr": plain(cost.three_years),
-        "usable_tb": plain(option.usable_tb),
-        "cost_per_tb_month": plain(option.per_tb_month),
+        "cost_per_hour": decimal_text(cost.hour),
+        "cost_per_month": decimal_text(cost.month),
+        "cost_1yr": decimal_text(cost.year),
+        "cost_3yr": decimal_text(cost.three_years),
+        "usable_tb": decimal_text(option.usable_tb),
+        "cost_per_tb_month": decimal_text(option.per_tb_month),
     }
     if months is not None:
-        row |= {"months": months, "paid": plain(cost.paid(months))}
+        row |= {"months": months, "paid": decimal_text(cost.paid_after(months))}
     for metric in METRICS:
-        keeps, binding, burst = limits.sustained(metric), limits.binding(metric), limits.burst(metric)
+        keeps, binding, burst = limits.sustained(metric), limits.binding_layer(metric), limits.burst(metric)
         unit = "bytes_s" if metric in ("read", "write") else "s"
         row |= {
             f"{metric}_{unit}": keeps,
@@ -191,13 +199,13 @@ def _csv_row(option: Option, months: int | None) -> dict[str, object]:
             f"{metric}_burst_seconds": burst[1] if burst else None,
         }
     for metric in METRICS[:2]:
-        row[f"cost_per_gb_s_{metric}_month"] = plain(option.per_month(metric))
+        row[f"cost_per_gb_s_{metric}_month"] = decimal_text(option.per_month(metric))
     for metric in METRICS[2:]:
-        row[f"cost_per_1000_{metric}_month"] = plain(option.per_month(metric))
+        row[f"cost_per_1000_{metric}_month"] = decimal_text(option.per_month(metric))
     job = option.job
     return {
         **row,
-        "cost_per_job": plain(job.money) if job else None,
-        "job_exceeds": " ".join(job.exceeds) if job else None,
-        "unpriced": " ".join(unpriced(option)) or None,
+        "cost_per_job": decimal_text(job.money) if job else None,
+        "job_exceeds": " ".join(job.exceeded) if job else None,
+        "unpriced": " ".join(unpriced_parameters(option)) or None,
     }

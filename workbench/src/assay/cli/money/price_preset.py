@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from assay.cli.output import print_json, print_table, say
-from assay.model.foreign import safe_row
-from assay.model.money.amount import rounded
-from assay.money.papers.audit import words
-from assay.money.papers.presets import Computed, Preset, TableRow, figures, load_preset, table_rows, wrong
+from assay.cli.output import print_json, print_line, print_table
+from assay.model.foreign import csv_row
+from assay.model.money.amount import round_half_up
+from assay.money.papers.audit import mistakes_text
+from assay.money.papers.presets import ComputedFigure, Preset, TableRow, figures, load_preset, table_rows, wrong_groups
 
 COSTS = ("cost_per_hour_usd", "cost_per_month_usd", "cost_1yr_usd", "cost_3yr_usd")
 
@@ -32,23 +32,23 @@ def show_preset(name: str, as_json: bool, as_csv: bool) -> None:
 
 def _table_cells(row: TableRow) -> dict[str, str]:
     costs = {name: row.cells[name].text if name in row.cells else "" for name in COSTS}
-    storage = f"{rounded(row.storage_tb, 3).normalize():f}"
+    storage = f"{round_half_up(row.storage_tb, 3).normalize():f}"
     return {"table": row.table, "instance_type": str(row.set["instance"]), "storage_tb": storage, **costs}
 
 
-def _figure_cells(one: Computed) -> dict[str, str]:
+def _figure_cells(one: ComputedFigure) -> dict[str, str]:
     return {
         "figure": one.group if one.group == one.what else f"{one.what}: {one.group}",
         "unit": one.unit,
         "computed": one.text,
         "printed": one.printed or "",
-        "right": "" if one.right is None else ("yes" if one.right else "no"),
-        "mistake": " or ".join(words(some) for some in one.mistakes) if one.right is False else "",
+        "right": "" if one.is_right is None else ("yes" if one.is_right else "no"),
+        "mistake": " or ".join(mistakes_text(some) for some in one.mistakes) if one.is_right is False else "",
         "formula": one.how,
     }
 
 
-def _csv(rows: Sequence[TableRow], found: Sequence[Computed]) -> None:
+def _csv(rows: Sequence[TableRow], found: Sequence[ComputedFigure]) -> None:
     _write(map(_table_cells, rows))
     _write(map(_figure_cells, found))
 
@@ -58,10 +58,10 @@ def _write(rows: Iterable[dict[str, str]]) -> None:
     if all_rows:
         writer = csv.DictWriter(sys.stdout, list(all_rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(safe_row(row) for row in all_rows)
+        writer.writerows(csv_row(row) for row in all_rows)
 
 
-def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> dict[str, Any]:
+def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[ComputedFigure]) -> dict[str, Any]:
     return {
         "preset": preset.preset,
         "about": preset.about,
@@ -71,8 +71,8 @@ def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -
         "figures": [
             {
                 **_figure_cells(one),
-                "right": one.right,
-                "value": f"{rounded(one.value, 6):f}",
+                "right": one.is_right,
+                "value": f"{round_half_up(one.value, 6):f}",
                 "mistakes": [sorted(some) for some in one.mistakes],
             }
             for one in found
@@ -80,11 +80,11 @@ def _data(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -
     }
 
 
-def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) -> None:
-    say(preset.about)
-    say(f"source    {preset.source}")
-    say(f"prices    {preset.book}")
-    say()
+def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[ComputedFigure]) -> None:
+    print_line(preset.about)
+    print_line(f"source    {preset.source}")
+    print_line(f"prices    {preset.book}")
+    print_line()
     if rows:
         cells = [_table_cells(row) for row in rows]
         print_table(list(cells[0]), [list(row.values()) for row in cells], right=list(cells[0])[2:])
@@ -94,19 +94,19 @@ def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[Computed]) 
         print_table(columns, [[row[name] for name in columns] for row in cells], right=columns[1:3])
     all_figures = [*(cell for row in rows for cell in row.cells.values()), *found]
     printed = [one for one in all_figures if one.printed is not None]
-    right = sum(bool(one.right) for one in printed)
-    say(f"{right} of {len(printed)} printed figures are what comes out.")
-    for group, some in wrong(all_figures).items():
+    right = sum(bool(one.is_right) for one in printed)
+    print_line(f"{right} of {len(printed)} printed figures are what comes out.")
+    for group, some in wrong_groups(all_figures).items():
         _print_wrong(group, some)
 
 
-def _print_wrong(group: str, some: Sequence[Computed]) -> None:
+def _print_wrong(group: str, some: Sequence[ComputedFigure]) -> None:
     for one in some:
-        if one.right is False:
-            say(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")
+        if one.is_right is False:
+            print_line(f"  {one.what}{f', {group}' * (group != one.what)}: {one.printed} printed, {one.text} is right")
     count = f"all {len(some)} figures" if len(some) > 1 else "the figure"
-    reasons = [words(mistakes) for mistakes in some[0].mistakes]
+    reasons = [mistakes_text(mistakes) for mistakes in some[0].mistakes]
     if not reasons:
-        say(f"    no usual mistake, and no two of them, gives {count} as printed")
+        print_line(f"    no usual mistake, and no two of them, gives {count} as printed")
     for reason in reasons:
-        say(f"    {count} as printed: {reason}")
+        print_line(f"    {count} as printed: {reason}")

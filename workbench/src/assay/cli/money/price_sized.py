@@ -5,21 +5,21 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design
-from assay.model.money.need import MOST_BYTES, Need
-from assay.model.money.use import Chosen
+from assay.model.money.need import MAX_BYTES, Need
+from assay.model.money.use import DesignChoice
 from assay.model.units import UnitError, about_size, format_size, parse_size
-from assay.money.advice.points import plain
-from assay.money.advice.sizes import SIZED, counted_names, counts_for, sized
+from assay.money.advice.points import normalized_value
+from assay.money.advice.sizes import SIZE_PARAMETERS, count_names, counts_for, size_for_capacity
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import design_limits
-from assay.money.cost.metrics import Option
+from assay.money.cost.metrics import PricedOption
 
 TB, GB = 10**12, 10**9
-UNLIKE = 0.05
+MOST_SIZE_DIFFERENCE = 0.05
 """Share by which the usable capacities of compared designs may differ."""
 
 
-def read_capacity(written: str) -> int:
+def parse_capacity(written: str) -> int:
     """Return the bytes of a capacity such as `40TB`.
 
     Raises:
@@ -27,7 +27,7 @@ def read_capacity(written: str) -> int:
     """
     try:
         size = parse_size(written)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise AssayError(f"--capacity: {written} is more than can be", "write a size up to 1000000PB")
     except UnitError as error:
         raise error.at("--capacity") from None
@@ -36,7 +36,7 @@ def read_capacity(written: str) -> int:
     return int(size)
 
 
-def all_sized(found: Sequence[tuple[Chosen, Design]], wanted: int) -> list[tuple[Chosen, Design]]:
+def size_designs(found: Sequence[tuple[DesignChoice, Design]], wanted: int) -> list[tuple[DesignChoice, Design]]:
     """Return each design in its smallest available size with at least `wanted` bytes for data.
 
     Raises:
@@ -45,14 +45,14 @@ def all_sized(found: Sequence[tuple[Chosen, Design]], wanted: int) -> list[tuple
     return [_sized(chosen, wanted) for chosen, _ in found]
 
 
-def _sized(chosen: Chosen, wanted: int) -> tuple[Chosen, Design]:
+def _sized(chosen: DesignChoice, wanted: int) -> tuple[DesignChoice, Design]:
     template = load_template(chosen.design)
-    own = next((key for key in SIZED if key in chosen.set), None)
+    own = next((key for key in SIZE_PARAMETERS if key in chosen.set), None)
     if own is not None:
         message = f"design {chosen.label}: {own} is named, and --capacity sizes it"
         raise AssayError(message, f"leave one of --capacity and {own} out")
-    size = next((key for key in SIZED if key in template.parameters), None)
-    counts = counted_names(template, chosen.set)
+    size = next((key for key in SIZE_PARAMETERS if key in template.parameters), None)
+    counts = count_names(template, chosen.set)
     if size is None and not counts:
         hint = "leave --capacity or this design out; `assay price --list` shows the parameters of each"
         raise AssayError(f"design {chosen.label}: no parameter that is free says how much it stores", hint)
@@ -60,7 +60,7 @@ def _sized(chosen: Chosen, wanted: int) -> tuple[Chosen, Design]:
     fitting = _fitting(template, values, size, counts, wanted)
     if fitting is None:
         raise AssayError(f"design {chosen.label} cannot hold {format_size(wanted)}", _most(template, values, counts))
-    merged = Chosen(design=chosen.design, set={**chosen.set, **fitting})
+    merged = DesignChoice(design=chosen.design, set={**chosen.set, **fitting})
     return merged, template.build(merged.set)
 
 
@@ -69,7 +69,7 @@ def _fitting(
 ) -> dict[str, Any] | None:
     """Return the least value of the size parameter, or of the first count parameter, that is enough; else None."""
     if size is not None:
-        found = sized(template, values, size, wanted)
+        found = size_for_capacity(template, values, size, wanted)
         return None if found is None else {size: found}
     need = Need(need="sized", access=template.build(values).access[0], capacity=wanted)
     for key in counts:
@@ -89,11 +89,11 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
     return "leave it out, or take another type, instance or number"
 
 
-def unlike(options: Sequence[Option]) -> str | None:
+def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
     """Return why prices cannot be compared, and how to: usable capacities differ by more than `UNLIKE`; else None."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
-    if most - least <= UNLIKE * most:
+    if most - least <= MOST_SIZE_DIFFERENCE * most:
         return None
     cheapest = min(options, key=lambda option: option.per_tb_month)
     return (
@@ -108,11 +108,12 @@ def _rounded(size: int) -> str:
     return f"{-(-size // unit)}{name}"
 
 
-def unpriced(option: Option) -> dict[str, str]:
+def unpriced_parameters(option: PricedOption) -> dict[str, str]:
     """Return changed parameters -> why the price does not depend on them."""
     parameters = load_template(option.chosen.design).parameters if option.design.unpriced else {}
     return {
         key: why
         for key, why in option.design.unpriced.items()
-        if key in option.chosen.set and plain(option.chosen.set[key]) != plain(parameters[key].value)
+        if key in option.chosen.set
+        and normalized_value(option.chosen.set[key]) != normalized_value(parameters[key].value)
     }

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from assay.cli.money.price_data import MOST_COMPARED
-from assay.cli.money.price_sized import unlike, unpriced
-from assay.cli.output import show
-from assay.model.money.amount import EXACT, money, rounded
-from assay.model.money.price import Book
+from assay.cli.money.price_sized import incomparable_reason, unpriced_parameters
+from assay.cli.output import print_blocks
+from assay.model.money.amount import EXACT, format_money, round_half_up
+from assay.model.money.price import PriceBook
 from assay.model.units import about_size
-from assay.money.advice.words import counted
+from assay.money.advice.words import count_text
 from assay.money.cost.frozen import design_ceilings
 from assay.money.cost.limits import METRICS, Metric
-from assay.money.cost.metrics import OnTerm, Option, Pair, compare
+from assay.money.cost.metrics import CostComparison, PricedOption, TermCost, compare
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Heading, Note, Num, Paragraph, Table
 from assay.report.pricing import (
     amount_cells,
@@ -20,15 +20,15 @@ from assay.report.pricing import (
     bill_table,
     limit_facts,
     limit_table,
+    metric_words,
     money_cell,
-    rate,
-    what,
+    rate_text,
 )
 
 _READING = "TB-month, GB/s and 1,000 IOPS: cost per month for each of them. Rates are sustained rates."
 
 
-def print_options(options: Sequence[Option], months: int | None, bill: bool, sized: bool = False) -> None:
+def print_options(options: Sequence[PricedOption], months: int | None, bill: bool, sized: bool = False) -> None:
     """Print one design in detail, or several in a table with their break-even points."""
     alone = len(options) == 1
     blocks = _alone(options[0], months) if alone else _side_by_side(options, months)
@@ -36,14 +36,14 @@ def print_options(options: Sequence[Option], months: int | None, bill: bool, siz
         for option in options:
             title = "Bill" if alone else f"Bill of {option.label}"
             blocks += [Heading(title, "bill"), bill_table("bill", option.cost, option.book)]
-    show(*blocks, *(_terms(options[0]) if alone else _break_even_blocks(options, sized)))
+    print_blocks(*blocks, *(_terms(options[0]) if alone else _break_even_blocks(options, sized)))
 
 
-def _break_even_blocks(options: Sequence[Option], sized: bool) -> list[Block]:
+def _break_even_blocks(options: Sequence[PricedOption], sized: bool) -> list[Block]:
     """Return the break-even points of several designs, if they hold equally much or are sized to one capacity."""
     if len(options) > MOST_COMPARED:
         return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
-    refused = None if sized else unlike(options)
+    refused = None if sized else incomparable_reason(options)
     if refused is not None:
         return [Paragraph(f"{refused}.")]
     labels = _labels(options)
@@ -68,34 +68,34 @@ def _break_even_blocks(options: Sequence[Option], sized: bool) -> list[Block]:
     return blocks
 
 
-def _alone(option: Option, months: int | None) -> list[Block]:
+def _alone(option: PricedOption, months: int | None) -> list[Block]:
     cost, limits, currency = option.cost, option.limits, option.cost.currency
-    hour = f"{money(cost.hour)} an hour, " if cost.duty else ""
+    hour = f"{format_money(cost.hour)} an hour, " if cost.duty else ""
     lines = [
         ("design", option.label),
         ("", option.design.about),
         ("prices", prices_words([option])),
         (
             "cost",
-            f"{hour}{money(cost.month)} a month, {money(cost.year)} a year, "
-            f"{money(cost.three_years)} in three years ({currency})",
+            f"{hour}{format_money(cost.month)} a month, {format_money(cost.year)} a year, "
+            f"{format_money(cost.three_years)} in three years ({currency})",
         ),
     ]
     if cost.duty != 1:
         hours = EXACT.multiply(cost.duty, cost.hours_per_month)
-        lines.append(("on", f"{percent(cost.duty)} of the time, {rounded(hours, 1):f} hours of a month"))
+        lines.append(("on", f"{percent(cost.duty)} of the time, {round_half_up(hours, 1):f} hours of a month"))
         if option.loses_when_off:
             lines.append(("", "its data goes each time it is switched off"))
     if option.by_use:
-        lines.append(("of it", f"{money(option.by_use, currency)} a month for transfer, requests and access"))
+        lines.append(("of it", f"{format_money(option.by_use, currency)} a month for transfer, requests and access"))
     if months is not None:
-        lines.append(("paid", f"{money(cost.paid(months), currency)} after {counted(months, 'month')}"))
+        lines.append(("paid", f"{format_money(cost.paid_after(months), currency)} after {count_text(months, 'month')}"))
     lines += [
         ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
-        ("", f"{money(option.per_tb_month, currency)} for each usable TB and month"),
+        ("", f"{format_money(option.per_tb_month, currency)} for each usable TB and month"),
         *_job(option),
         ("keeps", f"{option.design.durability}; fails together: {option.design.failure_domain}"),
-        *(("unpriced", f"{key}: {why}") for key, why in unpriced(option).items()),
+        *(("unpriced", f"{key}: {why}") for key, why in unpriced_parameters(option).items()),
         *(("accept", text) for text in option.design.conditions),
         *(("note", text) for text in option.design.notes),
     ]
@@ -107,13 +107,13 @@ def _alone(option: Option, months: int | None) -> list[Block]:
     return [*blocks, *_unknown(option)]
 
 
-def prices_words(options: Sequence[Option]) -> str:
+def prices_words(options: Sequence[PricedOption]) -> str:
     """Return each price book with the dates of its used prices, and the term."""
     found = {option.book.book: option.book for option in options}.values()
     return "; ".join(_prices_of(book, [option for option in options if option.book is book]) for book in found)
 
 
-def _prices_of(book: Book, options: Sequence[Option]) -> str:
+def _prices_of(book: PriceBook, options: Sequence[PricedOption]) -> str:
     costs = [option.cost for option in options]
     dates = sorted({book.date_of(row) for cost in costs for row in cost.rows} or {book.date})
     days = f"{dates[0]}" if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
@@ -122,58 +122,58 @@ def _prices_of(book: Book, options: Sequence[Option]) -> str:
     return f"{book.book} of {days}, {book.hours_per_month} hours a month, {term}"
 
 
-def _unknown(option: Option) -> Iterator[Note]:
+def _unknown(option: PricedOption) -> Iterator[Note]:
     """Yield notes about layers whose rates are not known, so that they limit nothing."""
     layers: dict[str, list[str]] = {}
     for metric in METRICS:
-        bound = option.limits.binding(metric) is not None
-        unknown = [layer.layer for layer in option.limits.layers if layer.keeps(metric) is None]
+        bound = option.limits.binding_layer(metric) is not None
+        unknown = [layer.layer for layer in option.limits.layers if layer.sustained(metric) is None]
         if not bound or (unknown and metric in METRICS[:2]):
             words = ", ".join(unknown) or "any layer"
-            layers.setdefault(words if bound else f"{words}; measure it", []).append(what(metric))
+            layers.setdefault(words if bound else f"{words}; measure it", []).append(metric_words(metric))
     for words, metrics in layers.items():
         yield Note(f"{', '.join(metrics)}: not known of {words}")
 
 
-def _job(option: Option) -> list[tuple[str, str]]:
+def _job(option: PricedOption) -> list[tuple[str, str]]:
     job, currency = option.job, option.cost.currency
     if job is None:
         return []
-    hours = f"{rounded(job.hours, 2):f} h" + (" at the rate that it keeps" if job.by_rate else "")
+    hours = f"{round_half_up(job.hours, 2):f} h" + (" at the rate that it keeps" if job.by_rate else "")
     if job.expected is None:
         return [("job", f"{hours}; its cost is not known, since the book does not say how often spot is interrupted")]
-    assert job.money is not None and job.interrupted is not None, "they are known if the expected hours are"
-    words = f"{money(job.money, currency)} in {hours}"
+    assert job.money is not None and job.interruption_cost is not None, "they are known if the expected hours are"
+    words = f"{format_money(job.money, currency)} in {hours}"
     if job.expected != job.hours:
         words = (
-            f"{money(job.money, currency)}: {rounded(job.expected, 2):f} h expected for {hours}, since an interrupted "
-            f"job starts again; that costs {money(job.interrupted, currency)}"
+            f"{format_money(job.money, currency)}: {round_half_up(job.expected, 2):f} h expected for {hours}, since an interrupted "
+            f"job starts again; that costs {format_money(job.interruption_cost, currency)}"
         )
     if job.per_tb is not None:
-        words += f"; {money(job.per_tb, currency)} for each TB"
+        words += f"; {format_money(job.per_tb, currency)} for each TB"
     lines = [("job", words)]
-    if job.needs is not None:
-        lines.append(("", f"  its bytes in that time need {rate(float(job.needs), 'read')}"))
-    return lines + [("", f"  {text}") for text in exceeded(option)]
+    if job.needed_rate is not None:
+        lines.append(("", f"  its bytes in that time need {rate_text(float(job.needed_rate), 'read')}"))
+    return lines + [("", f"  {text}") for text in job_excess(option)]
 
 
-def exceeded(option: Option) -> list[str]:
+def job_excess(option: PricedOption) -> list[str]:
     """Return what the job demands beyond the limits of a design: rates or capacity."""
     job, limits = option.job, option.limits
-    if job is None or not job.exceeds:
+    if job is None or not job.exceeded:
         return []
     keeps = [
-        f"{rate(limits.sustained(metric) or 0, metric)} of {'reading' if metric == 'read' else 'writing'}"
+        f"{rate_text(limits.sustained(metric) or 0, metric)} of {'reading' if metric == 'read' else 'writing'}"
         for metric in METRICS[:2]
-        if metric in job.exceeds
+        if metric in job.exceeded
     ]
     found = [f"that is more than it keeps: {', '.join(keeps)}"] if keeps else []
-    if "capacity" in job.exceeds:
+    if "capacity" in job.exceeded:
         found.append(f"its {about_size(option.use.job_bytes)} are more than the {about_size(limits.usable)} for data")
     return found
 
 
-def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
+def _side_by_side(options: Sequence[PricedOption], months: int | None) -> list[Block]:
     currency, labels = options[0].cost.currency, _labels(options)
     blocks: list[Block] = [Paragraph(f"Prices in {currency}: {prices_words(options)}")]
     shared = _shared(options)
@@ -184,15 +184,18 @@ def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
     metrics = METRICS[:3] if with_iops else METRICS[:2]
     columns = [
         *(Column("Design"), *amount_columns(currency)),
-        *(Column(name, numeric=True) for name in ("Read", "Write", "Read IOPS")[: len(metrics)]),
-        *(Column(name, currency, numeric=True) for name in ("GB/s read", "GB/s write", "1,000 IOPS")[: len(metrics)]),
-        *([Column(f"Paid, {months} m", currency, numeric=True)] if months is not None else []),
-        *([Column("Job", currency, numeric=True)] if any(option.job for option in options) else []),
+        *(Column(name, is_numeric=True) for name in ("Read", "Write", "Read IOPS")[: len(metrics)]),
+        *(
+            Column(name, currency, is_numeric=True)
+            for name in ("GB/s read", "GB/s write", "1,000 IOPS")[: len(metrics)]
+        ),
+        *([Column(f"Paid, {months} m", currency, is_numeric=True)] if months is not None else []),
+        *([Column("Job", currency, is_numeric=True)] if any(option.job for option in options) else []),
         Column("Bound by"),
     ]
     rows: list[tuple[Cell, ...]] = []
     for label, option in zip(labels, options, strict=True):
-        paid = [money_cell(option.cost.paid(months))] if months is not None else []
+        paid = [money_cell(option.cost.paid_after(months))] if months is not None else []
         job = [money_cell(option.job.money if option.job else None)] if any(one.job for one in options) else []
         amounts = amount_cells(option.cost, option.limits.usable)
         rates = (_rate(option, metric) for metric in metrics)
@@ -201,13 +204,14 @@ def _side_by_side(options: Sequence[Option], months: int | None) -> list[Block]:
     blocks.append(Table("designs", tuple(columns), tuple(rows), _READING))
     for label, option in zip(labels, options, strict=True):
         blocks += [
-            Paragraph(f"The price of {label} does not follow {key}: {why}") for key, why in unpriced(option).items()
+            Paragraph(f"The price of {label} does not follow {key}: {why}")
+            for key, why in unpriced_parameters(option).items()
         ]
-        blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in exceeded(option)]
+        blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in job_excess(option)]
     return blocks
 
 
-def _shared(options: Sequence[Option]) -> dict[str, object]:
+def _shared(options: Sequence[PricedOption]) -> dict[str, object]:
     """Return the values that all options share, if they are of the same design."""
     first = options[0].chosen
     if any(option.chosen.design != first.design for option in options):
@@ -215,7 +219,7 @@ def _shared(options: Sequence[Option]) -> dict[str, object]:
     return {key: value for key, value in first.set.items() if all(one.chosen.set.get(key) == value for one in options)}
 
 
-def _labels(options: Sequence[Option]) -> list[str]:
+def _labels(options: Sequence[PricedOption]) -> list[str]:
     """Return the label of each option without the values that all share."""
     shared = _shared(options)
     if not shared:
@@ -224,22 +228,22 @@ def _labels(options: Sequence[Option]) -> list[str]:
     return [" ".join(words) or option.label for words, option in zip(own, options, strict=True)]
 
 
-def _bound(option: Option) -> str:
+def _bound(option: PricedOption) -> str:
     """Return the layer that binds reading, and that which binds writing if it is another."""
-    found = [option.limits.binding(metric) for metric in METRICS[:2]]
+    found = [option.limits.binding_layer(metric) for metric in METRICS[:2]]
     return ", ".join(dict.fromkeys(layer.layer for layer in found if layer is not None))
 
 
-def _rate(option: Option, metric: Metric) -> Num:
+def _rate(option: PricedOption, metric: Metric) -> Num:
     keeps = option.limits.sustained(metric)
-    return Num("not known" if keeps is None else rate(keeps, metric).removesuffix(" IOPS"), keeps)
+    return Num("not known" if keeps is None else rate_text(keeps, metric).removesuffix(" IOPS"), keeps)
 
 
-def _terms(option: Option) -> list[Block]:
+def _terms(option: PricedOption) -> list[Block]:
     if len(option.terms) < 2:
         return []
     money_columns = amount_columns(option.cost.currency)[1:4]
-    columns = (Column("Term"), *money_columns, Column("Less than the first", numeric=True))
+    columns = (Column("Term"), *money_columns, Column("Less than the first", is_numeric=True))
     rows: list[tuple[Cell, ...]] = [
         (term.name, *amount_cells(term.cost, None)[1:4], percent_off(term, option.terms[0])) for term in option.terms
     ]
@@ -250,7 +254,7 @@ def _terms(option: Option) -> list[Block]:
     ]
 
 
-def percent_off(term: OnTerm, first: OnTerm) -> Num:
+def percent_off(term: TermCost, first: TermCost) -> Num:
     """Return by how much a month on `term` is cheaper than on `first`; empty if equal."""
     before, month = first.cost.month, term.cost.month
     if not before or month == before:
@@ -259,14 +263,14 @@ def percent_off(term: OnTerm, first: OnTerm) -> Num:
     return Num(percent(share), float(share))
 
 
-def _break_even_lines(found: Sequence[Pair]) -> Bullets:
+def _break_even_lines(found: Sequence[CostComparison]) -> Bullets:
     """Return a line for each pair; pairs without a break-even point are grouped by the cheaper one."""
     dearer: dict[str, list[str]] = {}
     lines: list[str] = []
     for pair in found:
-        if pair.never and pair.months is None:
+        if pair.never_crosses and pair.break_even_months is None:
             names = (pair.first, pair.second)
-            dearer.setdefault(names[pair.duty.above], []).append(names[1 - pair.duty.above])
+            dearer.setdefault(names[pair.break_even_duty.above], []).append(names[1 - pair.break_even_duty.above])
         else:
             lines.append(pair_words(pair))
     lines += [
@@ -276,29 +280,29 @@ def _break_even_lines(found: Sequence[Pair]) -> Bullets:
     return Bullets(tuple(lines))
 
 
-def pair_words(pair: Pair) -> str:
+def pair_words(pair: CostComparison) -> str:
     """Return which of two designs is cheaper, and when."""
     names = (pair.first, pair.second)
-    duty = pair.duty
-    if pair.equal:
+    duty = pair.break_even_duty
+    if pair.is_equal:
         return f"{names[0]} and {names[1]} cost the same"
     if duty.duty is None or duty.hours is None:
         words = f"{names[duty.above]} is always cheaper than {names[1 - duty.above]}, however much of the month it runs"
     else:
         words = (
             f"{names[duty.below]} is cheaper than {names[1 - duty.below]} if it runs less than {percent(duty.duty)} of "
-            f"the month ({rounded(duty.hours, 0):f} hours), and dearer if it runs more"
+            f"the month ({round_half_up(duty.hours, 0):f} hours), and dearer if it runs more"
         )
-    if pair.months is None:
+    if pair.break_even_months is None:
         return words
-    if pair.stays == pair.months:
-        return f"{words}; {pair.sooner} has cost less in all from month {pair.months} on, though it is dearer at first"
-    words += f"; {pair.sooner}, dearer at first, has cost less in all after month {pair.months} for the first time"
-    if pair.stays is None:
+    if pair.stays_cheaper_from == pair.break_even_months:
+        return f"{words}; {pair.higher_start} has cost less in all from month {pair.break_even_months} on, though it is dearer at first"
+    words += f"; {pair.higher_start}, dearer at first, has cost less in all after month {pair.break_even_months} for the first time"
+    if pair.stays_cheaper_from is None:
         return f"{words}, but not for good within 20 years: what it pays at once comes again"
-    return f"{words}, and for good from month {pair.stays} on; between them not always, since it pays at once again"
+    return f"{words}, and for good from month {pair.stays_cheaper_from} on; between them not always, since it pays at once again"
 
 
 def percent(share: Decimal) -> str:
     """Return a share in percent: `37.5 %`."""
-    return f"{rounded(share * 100, 1).normalize():f} %"
+    return f"{round_half_up(share * 100, 1).normalize():f} %"

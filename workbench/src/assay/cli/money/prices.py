@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.help.group import group
-from assay.cli.output import as_path, note, print_json, print_problem, print_table, say
-from assay.cli.written import FORCE, Output, edited, output_option, printing
+from assay.cli.output import as_path, note, print_json, print_line, print_problem, print_table
+from assay.cli.written import FORCE, OutputFile, check_one_printed, never_marked, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 
 if TYPE_CHECKING:
-    from assay.model.money.price import Book, Row
+    from assay.model.money.price import PriceBook, PriceRow
     from assay.model.source import Problem
 
 app = group()
@@ -56,19 +56,19 @@ def list_books(as_json: bool = typer.Option(False, "--json", help="Print JSON.")
     print_table(columns, rows, right=("age in days", "rows"))
 
 
-def _facts(book: "Book") -> dict[str, Any]:
+def _facts(book: "PriceBook") -> dict[str, Any]:
     today = dt.date.today()
     return {
         "book": book.book,
         "provider": book.provider,
         "region": book.region,
         "date": str(book.date),
-        "age_days": book.age(today),
+        "age_days": book.age_days(today),
         "rows": len(book.rows),
         "currency": book.currency,
         "hours_per_month": str(book.hours_per_month),
         "historic": book.historic,
-        "stale_rows": len(book.stale(today)),
+        "stale_rows": len(book.stale_rows(today)),
     }
 
 
@@ -100,7 +100,7 @@ def show(
 
     book = load_book(ref)
     if dimension and dimension not in DIMENSIONS:
-        raise AssayError(f"there is no dimension `{dimension}`", one_of(dimension, DIMENSIONS))
+        raise AssayError(f"there is no dimension `{dimension}`", choices_hint(dimension, DIMENSIONS))
     rows = [
         row
         for row in book.rows
@@ -113,14 +113,16 @@ def show(
         priced = [{**row.model_dump(mode="json"), "date": str(book.date_of(row))} for row in rows]
         print_json({**_facts(book), "about": book.about, "prices": priced})
         return
-    say(f"{book.book}: {book.provider} {book.region}, {dates_text(book)}; a month has {book.hours_per_month} hours")
+    print_line(
+        f"{book.book}: {book.provider} {book.region}, {dates_text(book)}; a month has {book.hours_per_month} hours"
+    )
     if book.about:
-        say(book.about)
+        print_line(book.about)
     columns = ("dimension", "item", "term", book.currency, "for each", "date", "source and note")
     print_table(columns, [_row(book, row) for row in rows], right=(book.currency,))
 
 
-def _row(book: "Book", row: "Row") -> tuple[str, ...]:
+def _row(book: "PriceBook", row: "PriceRow") -> tuple[str, ...]:
     from assay.money.books.refresh import price_text
 
     term = ", ".join(word for word in (row.term, row.payment or "") if word and word != "on-demand")
@@ -154,13 +156,13 @@ def check(
     from assay.money.books.books import book_names
 
     wrong = False
-    books: list[tuple[str, Book]] = []
+    books: list[tuple[str, PriceBook]] = []
     for ref in files or book_names():
         try:
             book, problems = _read_book(ref)
         except AssayError as error:
-            say(f"error: {error.message}", err=True)
-            say(f"hint: {error.hint}", err=True)
+            print_line(f"error: {error.message}", err=True)
+            print_line(f"hint: {error.hint}", err=True)
             wrong = True
             continue
         for problem in problems:
@@ -172,10 +174,10 @@ def check(
     for ref, book in books:
         dates = dates_text(book)
         oldest = "the oldest " if " to " in dates else ""
-        age = "historic" if book.historic else f"{oldest}{book.age(dt.date.today())} days old"
+        age = "historic" if book.historic else f"{oldest}{book.age_days(dt.date.today())} days old"
         old = _older(book, max_age)
         verdict = "too old" if old else "ok"
-        say(f"{verdict}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
+        print_line(f"{verdict}: {ref}: {len(book.rows)} rows in {book.currency} of {dates}, {age}")
         print_ages(book)
         if files:
             warn_stale(book)
@@ -186,30 +188,30 @@ def check(
         raise typer.Exit(EXIT_USAGE if wrong else EXIT_INCOMPLETE)
 
 
-def _read_book(ref: str) -> "tuple[Book | None, list[Problem]]":
-    from assay.model.files import read_checked
-    from assay.model.money.price import Book
-    from assay.model.named import read_named
-    from assay.model.source import Fault
-    from assay.model.written import MOST_BYTES
+def _read_book(ref: str) -> "tuple[PriceBook | None, list[Problem]]":
+    from assay.model.files import read_with_problems
+    from assay.model.money.price import PriceBook
+    from assay.model.named import read_user_file
+    from assay.model.source import FieldFault
+    from assay.model.written import MAX_FILE_BYTES
     from assay.money.books.books import BOOKS, GUIDE, WHAT, book_names
     from assay.money.books.written import LATE_HINT
 
     if ref in book_names():
         data = (BOOKS / f"{ref}.yaml").read_bytes()
     else:
-        data = read_named(ref, f"cannot read the price book {ref}", "give the path of a price book", MOST_BYTES)
-    book, source = read_checked(Book, data, GUIDE, WHAT)
+        data = read_user_file(ref, f"cannot read the price book {ref}", "give the path of a price book", MAX_FILE_BYTES)
+    book, source = read_with_problems(PriceBook, data, GUIDE, WHAT)
     problems = list(source.problems)
     if book is not None:
         problems += [
-            source.problem(Fault(path=where, message=f"{date} is in the future", hint=LATE_HINT))
-            for where, date in book.in_future(dt.date.today())
+            source.problem(FieldFault(path=where, message=f"{date} is in the future", hint=LATE_HINT))
+            for where, date in book.future_dates(dt.date.today())
         ]
     return book, problems
 
 
-def _older(book: "Book", days: int | None) -> int:
+def _older(book: "PriceBook", days: int | None) -> int:
     """Return how many rows of a current book are older than `days`; 0 for a historic book or without `days`."""
     if days is None or book.historic:
         return 0
@@ -239,12 +241,12 @@ def import_table(
     Example: `assay prices import offer.csv --book ours --provider acme --region bern --date 2026-11-01
     --currency CHF --hours 730`
     """
-    from assay.model.named import read_named
+    from assay.model.named import read_user_file
     from assay.money.books.imports import import_csv
     from assay.money.books.written import book_text
 
     file = _destination(output, name, force)
-    data = read_named(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
+    data = read_user_file(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -258,7 +260,7 @@ def import_table(
         raise typer.Exit(EXIT_USAGE)
     file.write(book_text(book, dt.date.today()))
     if not file.prints:
-        say(f"{file.path}: {len(book.rows)} rows in {book.currency} of {book.date}")
+        print_line(f"{file.path}: {len(book.rows)} rows in {book.currency} of {book.date}")
 
 
 @app.command()
@@ -270,7 +272,9 @@ def refresh(
         metavar="URL|FILE",
         help="A price list of the provider, of AWS CSV or JSON, else pages of JSON; the present ones if left out.",
     ),
-    seen: str = typer.Option("", "--seen", metavar="DATE", help="When files without a date in them were fetched."),
+    fetched_on: str = typer.Option(
+        "", "--seen", metavar="DATE", help="When files without a date in them were fetched."
+    ),
     output: Path = OUTPUT,
     force: bool = FORCE,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
@@ -285,16 +289,18 @@ def refresh(
     from assay.cli.money.prices_fetch import read_lists
     from assay.cli.money.prices_told import changes_data, print_changes
     from assay.money.books.books import load_book
-    from assay.money.books.refresh import needed_files, provider_of, wanted_of
+    from assay.money.books.refresh import needed_urls, product_filter, provider_of
     from assay.money.books.refresh import refresh as renew
     from assay.money.books.written import book_text
 
     book = load_book(ref)
-    provider, day = provider_of(book), _day(seen)
+    provider, day = provider_of(book), _day(fetched_on)
     file = _destination(output, book.book, force)
-    printing(json=as_json, output=file)
-    lists = sources or needed_files(book)
-    found = renew(book, read_lists(provider, lists, book, wanted_of(book), may_lack=not sources, seen=day), day)
+    check_one_printed(json=as_json, output=file)
+    lists = sources or needed_urls(book)
+    found = renew(
+        book, read_lists(provider, lists, book, product_filter(book), allow_missing=not sources, fetched_on=day), day
+    )
     file.write(book_text(found.book, dt.date.today()))
     if as_json:
         print_json(changes_data(found) | {"file": str(file.path)})
@@ -315,7 +321,7 @@ def _day(written: str) -> dt.date | None:
     return day
 
 
-def _destination(output: Path | None, name: str, force: bool) -> Output:
+def _destination(output: Path | None, name: str, force: bool) -> OutputFile:
     """Return the output file of a book; raise an error before anything is fetched if it may not be written."""
     import re
 
@@ -326,4 +332,4 @@ def _destination(output: Path | None, name: str, force: bool) -> Output:
     path = output or Path(f"{name}.yaml")
     if path.resolve().is_relative_to(BOOKS.resolve()):
         raise AssayError(f"{path} is among the books that come with Assay", "choose another place with --output")
-    return Output(path, edited, force)
+    return OutputFile(path, never_marked, force)

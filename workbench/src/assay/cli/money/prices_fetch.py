@@ -15,14 +15,14 @@ from typing import IO, Any, TextIO, cast
 
 from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
-from assay.model.money.price import Book
-from assay.model.named import UnreadableError, opened
-from assay.model.written import unprintable
+from assay.model.money.price import PriceBook
+from assay.model.named import UnreadableError, open_user_file
+from assay.model.written import first_unprintable
 from assay.money.books import gcp
-from assay.money.books.bulk import read_offers, version_address
-from assay.money.books.listed import OfferFile, Wanted
+from assay.money.books.bulk import read_offers, savings_table_url
+from assay.money.books.listed import PriceListFile, ProductFilter
 from assay.money.books.offers import PLANS
-from assay.money.books.pages import MOST_PAGE, MOST_PAGES, Page, PagedList, decoded
+from assay.money.books.pages import MOST_PAGE, MOST_PAGES, ListPage, PagedList, decode_page
 from assay.money.books.providers import Provider
 
 TIMEOUT_S = 60
@@ -34,8 +34,13 @@ _MISSING_STATUSES = (403, 404)
 
 
 def read_lists(
-    provider: Provider, refs: Sequence[str], book: Book, wanted: Wanted, may_lack: bool, seen: dt.date | None
-) -> list[OfferFile]:
+    provider: Provider,
+    refs: Sequence[str],
+    book: PriceBook,
+    wanted: ProductFilter,
+    allow_missing: bool,
+    fetched_on: dt.date | None,
+) -> list[PriceListFile]:
     """Read the offers for the wanted products from price lists.
 
     Args:
@@ -50,15 +55,15 @@ def read_lists(
         AssayError: A list cannot be read, or is not a price list.
     """
     for ref in refs:
-        if unprintable(ref):
+        if first_unprintable(ref):
             raise AssayError(f"{ref!r} has an unprintable character", "rename the file")
     if provider.pages:
         _check_key(refs)
-        return _read_paged(provider.pages, refs, book, wanted, seen)
+        return _read_paged(provider.pages, refs, book, wanted, fetched_on)
     files = []
     for ref in refs:
         note(f"reading {ref}")
-        with _one_line_errors(ref, may_lack):
+        with _one_line_errors(ref, allow_missing):
             address = _plans_of(book.region) if ref == PLANS else ref
             with _opened(address) as data, _as_text(data) as text:
                 file = _not_in_future(read_offers(text, address, book.currency, wanted))
@@ -80,8 +85,8 @@ def _needs_key(ref: str) -> bool:
 
 
 def _read_paged(
-    pages: PagedList, refs: Sequence[str], book: Book, wanted: Wanted, fetched_on: dt.date | None
-) -> list[OfferFile]:
+    pages: PagedList, refs: Sequence[str], book: PriceBook, wanted: ProductFilter, fetched_on: dt.date | None
+) -> list[PriceListFile]:
     """Read lists of several pages: follow each address to its last page; files are the pages of one list."""
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
@@ -94,23 +99,25 @@ def _read_paged(
             raise AssayError(f"--from {ref}: not an address: {error}", "write https://HOST/PATH") from None
         note(f"reading {ref}")
         # Without the query: it may be long, and is no part of the source of a price.
-        file = OfferFile(ref, date=today, url=urllib.parse.urlsplit(ref)._replace(query="").geturl())
-        pages.take((entry for page in _pages(pages, ref) for entry in page.entries), file, book.currency, wanted)
+        file = PriceListFile(ref, date=today, url=urllib.parse.urlsplit(ref)._replace(query="").geturl())
+        pages.collect_prices(
+            (entry for page in _pages(pages, ref) for entry in page.entries), file, book.currency, wanted
+        )
         files.append(file)
     if copies:
-        file = OfferFile(", ".join(copies), date=fetched_on)
+        file = PriceListFile(", ".join(copies), date=fetched_on)
         read = []
         for ref in copies:
             note(f"reading {ref}")
             read.append(_page(pages, ref))
-        pages.take((entry for page in read for entry in page.entries), file, book.currency, wanted)
-        if len(copies) <= sum(bool(page.more) for page in read):
+        pages.collect_prices((entry for page in read for entry in page.entries), file, book.currency, wanted)
+        if len(copies) <= sum(bool(page.next_link) for page in read):
             note(warning(f"{copies[-1]} is not the last page of the list: what is on the others stays as it is"))
         files.append(file)
     return files
 
 
-def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
+def _pages(pages: PagedList, ref: str) -> Iterator[ListPage]:
     address = ref
     visited: set[str] = set()
     while address:
@@ -121,13 +128,13 @@ def _pages(pages: PagedList, ref: str) -> Iterator[Page]:
         visited.add(address)
         page = _page(pages, address)
         yield page
-        address = pages.follow(address, page.more) if page.more else ""
+        address = pages.next_url(address, page.next_link) if page.next_link else ""
 
 
-def _page(pages: PagedList, ref: str) -> Page:
+def _page(pages: PagedList, ref: str) -> ListPage:
     with _one_line_errors(ref, may_lack=False):
         data = _whole(ref)
-    return pages.page(decoded(data, ref, pages.what), ref)
+    return pages.read_page(decode_page(data, ref, pages.what), ref)
 
 
 def _whole(ref: str) -> bytes:
@@ -140,7 +147,7 @@ def _whole(ref: str) -> bytes:
 
 def _plans_of(region: str) -> str:
     """Return the address of a region's savings plans, from their index."""
-    return version_address(decoded(_whole(PLANS), PLANS, "an index of AWS's price lists"), region, PLANS)
+    return savings_table_url(decode_page(_whole(PLANS), PLANS, "an index of AWS's price lists"), region, PLANS)
 
 
 @contextlib.contextmanager
@@ -164,7 +171,7 @@ def _one_line_errors(ref: str, may_lack: bool) -> Iterator[None]:
         raise AssayError(f"cannot read {ref}: {_reason(error).lower()}", HINT, EXIT_INCOMPLETE) from None
 
 
-def _not_in_future(file: OfferFile) -> OfferFile:
+def _not_in_future(file: PriceListFile) -> PriceListFile:
     """Return the file with a date of today at most; raise an error if it is dated after today in UTC.
 
     West of UTC the local date may still be yesterday's.
@@ -190,7 +197,7 @@ def _is_address(ref: str) -> bool:
 def _opened(ref: str) -> Iterator[io.BufferedReader]:
     """Yield the bytes of a file or of a server's answer; raise OSError if the answer ends early."""
     if not _is_address(ref):
-        with opened(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file:
+        with open_user_file(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file:
             yield cast("io.BufferedReader", file)
         return
     request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})

@@ -10,27 +10,27 @@ from pydantic import ValidationError
 from assay.model.base import AssayError, LineError
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
-from assay.model.money.price import Bill, Book, one_currency
+from assay.model.money.price import Bill, PriceBook, one_currency
 from assay.model.money.priced import FrozenPrices, PricedDesign
 from assay.model.money.study_prices import StudyDesign, StudyPrices
-from assay.model.money.use import Chosen, Use
-from assay.model.named import UnreadableError, look, read_named
-from assay.model.source import Fault, read_source
+from assay.model.money.use import DesignChoice, Use
+from assay.model.named import UnreadableError, path_kind, read_user_file
+from assay.model.source import FieldFault, read_source
 from assay.model.study.study import Study
-from assay.model.units import one_of, shown
-from assay.model.unquoted import Naming, unquoted
-from assay.model.written import MOST_BYTES
+from assay.model.units import choices_hint, display_value
+from assay.model.unquoted import FileOrigin, hide_content
+from assay.model.written import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     pass
 
-AT = "prices"
+SECTION = "prices"
 _DESIGN_KEYS = (*Design.model_fields, "parameters")
 
 
 def find_prices(
     study: Study, base: Path, used: Collection[str] | None = None
-) -> tuple[FrozenPrices | None, list[Fault]]:
+) -> tuple[FrozenPrices | None, list[FieldFault]]:
     """Return the designs of a study's targets with their prices, or their faults.
 
     Args:
@@ -48,25 +48,25 @@ def find_prices(
         if name in study.targets and name not in (used or ()):
             message = "no workload uses this target: its design would be paid for, and nothing measured"
             hint = "leave it out of `designs`, or let a workload use the target"
-            faults.append(Fault(path=(AT, "designs", name), message=message, hint=hint))
+            faults.append(FieldFault(path=(SECTION, "designs", name), message=message, hint=hint))
     return (None if faults else prices), faults
 
 
-def of_targets(prices: FrozenPrices | None, used: Collection[str]) -> FrozenPrices | None:
+def prices_of_targets(prices: FrozenPrices | None, used: Collection[str]) -> FrozenPrices | None:
     """Return the prices with the designs of the targets in `used` only."""
     if prices is None:
         return None
     return prices.model_copy(update={"designs": {key: item for key, item in prices.designs.items() if key in used}})
 
 
-def faults_beside(data: Any, base: Path) -> list[Fault]:
+def remaining_price_faults(data: Any, base: Path) -> list[FieldFault]:
     """Return the faults in the prices of a study that has other problems, without consequences of those.
 
     Args:
         data: The study as it is written.
         base: Folder of its file, where relative file names start.
     """
-    section = data.get(AT) if isinstance(data, dict) else None
+    section = data.get(SECTION) if isinstance(data, dict) else None
     with contextlib.suppress(ValidationError):
         return _look_up(StudyPrices.model_validate(section), base)[1]
     try:
@@ -78,7 +78,7 @@ def faults_beside(data: Any, base: Path) -> list[Fault]:
     return [fault for fault in _look_up(bare, base)[1] if fault.path[-1] in ("book", "design")]
 
 
-def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[Fault]]:
+def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[FieldFault]]:
     from assay.money.books.books import load_book
     from assay.money.cost.frozen import freeze
 
@@ -87,7 +87,7 @@ def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list
         _check_name(wanted.book, base)
         book = load_book(wanted.book, base)
     except AssayError as error:
-        faults.append(_fault(error, AT, "book"))
+        faults.append(_fault(error, SECTION, "book"))
     for target, item in wanted.designs.items():
         try:
             found[target] = _design(target, item, wanted, book, base)
@@ -99,7 +99,7 @@ def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list
 
 
 class _FaultError(Exception):
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: FieldFault) -> None:
         super().__init__(fault.message)
         self.fault = fault
 
@@ -112,7 +112,7 @@ def _at(*path: str) -> Iterator[None]:
         raise _FaultError(_fault(error, *path)) from error
 
 
-def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | None, base: Path) -> PricedDesign:
+def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: PriceBook | None, base: Path) -> PricedDesign:
     """Return the design of a target, priced if there is a book.
 
     Raises:
@@ -121,7 +121,7 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
     from assay.money.cost.designs import design_names, load_template
     from assay.money.cost.frozen import priced_design
 
-    at = (AT, "designs", target)
+    at = (SECTION, "designs", target)
     with _at(*at, "design"):
         _check_name(item.design, base)
         if item.design not in design_names():
@@ -129,17 +129,17 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: Book | No
         template = load_template(item.design, base)
     with _at(*at, "set"):
         design = template.build(item.set)
-        plain = priced_design(item.chosen, design, Use())
+        plain = priced_design(item.choice, design, Use())
     if book is None:
         return plain
-    error = _unpriced(item.chosen, design, book, wanted.term, wanted.payment, wanted.use)
+    error = _unpriced(item.choice, design, book, wanted.term, wanted.payment, wanted.use)
     if error is not None:
-        raise _FaultError(_fault(error, *_cause(item.chosen, design, book, wanted, at)))
-    return priced_design(item.chosen, design, wanted.use)
+        raise _FaultError(_fault(error, *_cause(item.choice, design, book, wanted, at)))
+    return priced_design(item.choice, design, wanted.use)
 
 
 def _unpriced(
-    chosen: Chosen, design: Design, book: Book, term: Term, payment: Payment | None, use: Use
+    chosen: DesignChoice, design: Design, book: PriceBook, term: Term, payment: Payment | None, use: Use
 ) -> AssayError | None:
     """Return why the design cannot be priced on these terms; None if it can."""
     from assay.money.cost.frozen import design_cost, freeze, priced_design
@@ -151,7 +151,9 @@ def _unpriced(
     return None
 
 
-def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: tuple[str, ...]) -> tuple[str, ...]:
+def _cause(
+    chosen: DesignChoice, design: Design, book: PriceBook, wanted: StudyPrices, at: tuple[str, ...]
+) -> tuple[str, ...]:
     """Return the key of the study that is to blame if a design cannot be priced: without it, the design could be."""
 
     def fails(term: Term = "on-demand", payment: Payment | None = None, **use: Any) -> bool:
@@ -161,18 +163,18 @@ def _cause(chosen: Chosen, design: Design, book: Book, wanted: StudyPrices, at: 
     if fails():
         return at
     if fails(term, payment):
-        return (AT, "payment") if payment is not None and not fails(term) else (AT, "term")
+        return (SECTION, "payment") if payment is not None and not fails(term) else (SECTION, "term")
     stated = {name: value for name, value in wanted.use if name in wanted.use.model_fields_set}
     # `egress_way` costs nothing by itself: it is to blame if the egress could be priced by another way.
     way = {"egress_way": stated.pop("egress_way")} if "egress_way" in stated else {}
     for name, value in stated.items():
         if fails(term, payment, **way, **{name: value}):
             named = way and not fails(term, payment, **{name: value})
-            return (AT, "use", "egress_way" if named else name)
-    return (AT, "use", "egress_way") if way and fails(term, payment, **way) else (AT, "use")
+            return (SECTION, "use", "egress_way" if named else name)
+    return (SECTION, "use", "egress_way") if way and fails(term, payment, **way) else (SECTION, "use")
 
 
-def current_book(frozen: FrozenPrices, written: str) -> Book:
+def current_book(frozen: FrozenPrices, written: str) -> PriceBook:
     """Return the price book that `--prices today[=BOOK]` means.
 
     Without a name it is the newest shipped current book of the same provider and region.
@@ -184,7 +186,9 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
 
     word, _, name = written.partition("=")
     if word != "today" or written == "today=":
-        raise AssayError(f"--prices {shown(written)} says nothing", "write --prices today, or --prices today=BOOK")
+        raise AssayError(
+            f"--prices {display_value(written)} says nothing", "write --prices today, or --prices today=BOOK"
+        )
     old = frozen.book
     if name:
         _check_name(name, Path())
@@ -200,7 +204,7 @@ def current_book(frozen: FrozenPrices, written: str) -> Book:
     return book
 
 
-def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
+def unpriced_lines(prices: FrozenPrices, book: PriceBook) -> dict[str, list[str]]:
     """Return target -> messages about lines of its bill that `book` has no price for; without priced targets."""
     from assay.money.cost.cost import price_bill
 
@@ -217,17 +221,17 @@ def unpriced_lines(prices: FrozenPrices, book: Book) -> dict[str, list[str]]:
 def _check_name(ref: str, base: Path) -> None:
     """Raise an error if the name is too long for a file."""
     try:
-        look(base / ref)
+        path_kind(base / ref)
     except UnreadableError as error:
         if not error.unnamable:
             raise
-        raise AssayError(f"{shown(ref)}: file name too long", error.hint) from None
+        raise AssayError(f"{display_value(ref)}: file name too long", error.hint) from None
 
 
 def _check_keys(path: Path, file: str, base: Path) -> None:
     """Raise an error about the first unknown key of a design file, before errors that follow from it."""
     try:
-        data = read_named(path, file, "", MOST_BYTES)
+        data = read_user_file(path, file, "", MAX_FILE_BYTES)
         source = read_source(data)
     except AssayError:
         # Loading the design raises the error with its reason.
@@ -236,10 +240,10 @@ def _check_keys(path: Path, file: str, base: Path) -> None:
         return
     for key in source.data:
         if key not in _DESIGN_KEYS:
-            line, _ = source.key_place((key,))
-            with unquoted(file, "a design", f"assay price {file}", Naming(base), path, data):
-                raise LineError(file, line, f"unknown key `{key}`", one_of(key, _DESIGN_KEYS))
+            line, _ = source.key_position((key,))
+            with hide_content(file, "a design", f"assay price {file}", FileOrigin(base), path, data):
+                raise LineError(file, line, f"unknown key `{key}`", choices_hint(key, _DESIGN_KEYS))
 
 
-def _fault(error: AssayError, *path: str) -> Fault:
-    return Fault(path=path, message=error.message, hint=error.hint or "see docs/guides/cost-in-a-report.md")
+def _fault(error: AssayError, *path: str) -> FieldFault:
+    return FieldFault(path=path, message=error.message, hint=error.hint or "see docs/guides/cost-in-a-report.md")

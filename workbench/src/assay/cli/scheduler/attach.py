@@ -19,13 +19,13 @@ def command(
 
     Example: `assay run study.yaml --slurm "-p compute -N 16 -t 1:00:00"`, later `assay attach last`
     """
-    from assay.cli.run import listener_for, tell_results
-    from assay.cli.scheduler.following import followed
+    from assay.cli.run import listener_for, print_run_results
+    from assay.cli.scheduler.following import follow_run
     from assay.store import find_run
 
-    store = followed(find_run(run, out), listener_for(quiet), later=True)
+    store = follow_run(find_run(run, out), listener_for(quiet), later=True)
     try:
-        code = tell_results(store, as_json, quiet)
+        code = print_run_results(store, as_json, quiet)
     finally:
         store.close()
     raise typer.Exit(code)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 
-def submitted(plan: "Plan", out: Path, options: str, words: Sequence[str], listener: "Listener") -> "RunStore":
+def submit_and_follow(plan: "Plan", out: Path, options: str, words: Sequence[str], listener: "Listener") -> "RunStore":
     """Submit a new run and follow it.
 
     Args:
@@ -33,15 +33,15 @@ def submitted(plan: "Plan", out: Path, options: str, words: Sequence[str], liste
     """
     from assay.run.batch.submit import submit_new
 
-    return followed(submit_new(plan, out, options, words, listener.say), listener)
+    return follow_run(submit_new(plan, out, options, words, listener.print_line), listener)
 
 
-def resumed(
+def resume_in_job(
     folder: Path,
     options: str | None,
     words: Sequence[str],
     listener: "Listener",
-    measured: "Callable[[Listener], RunStore]",
+    measure: "Callable[[Listener], RunStore]",
 ) -> "RunStore":
     """Resume a run: in this process if it is in a job, else in a new job, which is followed.
 
@@ -58,42 +58,42 @@ def resumed(
     Raises:
         AssayError: The run cannot be resumed.
     """
-    from assay.run.batch.slurm import own_id
+    from assay.run.batch.slurm import own_job_id
 
-    job = own_id()
+    job = own_job_id()
     if options is None and job:
-        return _measure_in_job(folder, listener, measured, job)
+        return _measure_in_job(folder, listener, measure, job)
     from assay.run.batch.submit import submit_again
 
-    submit_again(folder, options, words, listener.say)
-    return followed(folder, listener)
+    submit_again(folder, options, words, listener.print_line)
+    return follow_run(folder, listener)
 
 
 def _measure_in_job(
     folder: Path, listener: "Listener", measured: "Callable[[Listener], RunStore]", job: str
 ) -> "RunStore":
     """Measure in the job of this process; record messages and progress in the run for those who follow it."""
-    from assay.run.batch.events import TellingListener
-    from assay.run.batch.facts import keep_stop
+    from assay.run.batch.events import RecordingListener
+    from assay.run.batch.facts import record_stop
 
-    recorder = TellingListener(listener, folder, job)
+    recorder = RecordingListener(listener, folder, job)
     status = "failed"
     try:
         store = measured(recorder)
-        status = store.info_status()
-        if status == "interrupted" and (why := keep_stop(store)):
-            recorder.say(why)
-        recorder.tell("over", status=status)
+        status = store.current_status()
+        if status == "interrupted" and (why := record_stop(store)):
+            recorder.print_line(why)
+        recorder.append("over", status=status)
         return store
     except AssayError as error:
-        recorder.tell("over", status=status, message=error.message, hint=error.hint, code=error.exit_code)
+        recorder.append("over", status=status, message=error.message, hint=error.hint, code=error.exit_code)
         raise
     except BaseException:
-        recorder.tell("over", status=status)
+        recorder.append("over", status=status)
         raise
 
 
-def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunStore":
+def follow_run(folder: Path, listener: "Listener", later: bool = False) -> "RunStore":
     """Follow a run until its job is over.
 
     Args:
@@ -118,7 +118,7 @@ def followed(folder: Path, listener: "Listener", later: bool = False) -> "RunSto
         follower.follow()
     except KeyboardInterrupt:
         note(f"job {follower.job} goes on: `assay attach {folder}` follows it again")
-        end = follower.known.ending("-b", "-s", "TERM")
+        end = follower.known.cancel_command("-b", "-s", "TERM")
         note(f"`{end}` has it stop in order; then `assay run {folder} --resume` does the rest")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if follower.error is not None:

@@ -13,30 +13,30 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.cli.export import Format, TableName, write_export
-from assay.cli.serving.kept import Kept
-from assay.journal.trees import scratch
+from assay.cli.serving.kept import PageCache
+from assay.journal.trees import scratch_folder
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.build import build_document
 from assay.report.compared import comparison_document
 from assay.report.html import render_html
-from assay.report.pages.frame import with_links
+from assay.report.pages.frame import add_links
 from assay.report.pages.runs import DOWNLOADS, RunLine
 from assay.run.analysis import load_analysis
-from assay.run.known import compare_in
-from assay.store.door import look_at
+from assay.run.known import compare_with_history
+from assay.store.door import plain_file_status
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
 from assay.store.find import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
 
-MOST_KEPT = 64 << 20
+CACHE_BYTES = 64 << 20
 """Bytes of cached pages at most; a report has about 2 MB."""
 _STAMPED_FILES = (DATABASE, f"{DATABASE}-wal", STUDY, PRICES, INTERVALS)
 Stamp = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class Entry:
+class RunEntry:
     """A run in the folder.
 
     Attributes:
@@ -57,18 +57,18 @@ class Entry:
         return self.summary.created_at if math.isfinite(self.summary.created_at) else 0.0
 
 
-class Folder:
+class RunsFolder:
     """The folder of runs that is served. All methods are thread-safe."""
 
     def __init__(self, root: Path) -> None:
         """Serve the runs in `root`, which need not exist yet."""
         self.root = root.absolute()
         self._lock = threading.Lock()
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, RunEntry] = {}
         self._lines: dict[str, tuple[Stamp, RunLine]] = {}
-        self._pages = Kept(MOST_KEPT)
+        self._pages = PageCache(CACHE_BYTES)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[RunEntry]:
         """Return all runs, the newest first.
 
         Raises:
@@ -83,16 +83,16 @@ class Folder:
             self._lines = {slug: line for slug, line in self._lines.items() if slug in self._entries}
         return sorted(found, key=lambda entry: (entry.started, entry.slug), reverse=True)
 
-    def _entry(self, folder: Path, before: dict[str, Entry]) -> Entry:
+    def _entry(self, folder: Path, before: dict[str, RunEntry]) -> RunEntry:
         slug, stamp = quote(os.fsencode(folder.name), safe=""), _stamp(folder)
         known = before.get(slug)
         # Only for a complete run do the files show every change: the status of others depends on processes, too.
         if known and known.stamp == (*stamp, known.summary.status) and str(known.summary.status).startswith("complete"):
             return known
         summary = run_summary(folder)
-        return Entry(slug, folder, summary, (*stamp, summary.status))
+        return RunEntry(slug, folder, summary, (*stamp, summary.status))
 
-    def line(self, entry: Entry) -> RunLine:
+    def line(self, entry: RunEntry) -> RunLine:
         """Return the line of a run in the list."""
         with self._lock:
             stamp, line = self._lines.get(entry.slug, ((), None))
@@ -103,7 +103,7 @@ class Folder:
             self._lines[entry.slug] = entry.stamp, line
         return line
 
-    def report(self, entry: Entry, bare: bool = False) -> bytes:
+    def report(self, entry: RunEntry, bare: bool = False) -> bytes:
         """Return the report as HTML; with `bare`, without the links to other pages.
 
         Raises:
@@ -113,12 +113,12 @@ class Folder:
         if bare:
             return page
         files = [(words, f"/run/{entry.slug}/{file}") for words, file in (("HTML", "report.html"), *DOWNLOADS)]
-        return with_links(page.decode(), [("All runs", "/"), *files]).encode()
+        return add_links(page.decode(), [("All runs", "/"), *files]).encode()
 
-    def _report(self, entry: Entry) -> bytes:
+    def _report(self, entry: RunEntry) -> bytes:
         return render_html(build_document(load_analysis(str(entry.folder), self.root))).encode()
 
-    def export(self, entry: Entry, format_: Format) -> bytes:
+    def export(self, entry: RunEntry, format_: Format) -> bytes:
         """Return the results as a file of this format.
 
         Raises:
@@ -126,14 +126,14 @@ class Folder:
         """
 
         def make() -> bytes:
-            with scratch("assay-export-") as place:
+            with scratch_folder("assay-export-") as place:
                 path = place / f"export.{format_}"
                 write_export(load_analysis(str(entry.folder), self.root), format_, TableName.RESULTS, path, True)
                 return path.read_bytes()
 
         return self._pages.get(("export", format_, entry.slug, entry.stamp), make)
 
-    def comparison(self, before: Entry, after: Entry) -> bytes:
+    def comparison(self, before: RunEntry, after: RunEntry) -> bytes:
         """Return the comparison of two runs as HTML, as `assay compare` makes it.
 
         Raises:
@@ -142,15 +142,15 @@ class Folder:
 
         def make() -> bytes:
             first, second = (load_analysis(str(entry.folder), self.root) for entry in (before, after))
-            return render_html(comparison_document(compare_in(self.root, [first], [second]))).encode()
+            return render_html(comparison_document(compare_with_history(self.root, [first], [second]))).encode()
 
         # The day-to-day variation comes from the other runs, so the cached page depends on all of them.
         others = tuple(sorted((entry.slug, entry.stamp) for entry in self._known()))
         page = self._pages.get(("compare", before.slug, after.slug, hash(others)), make)
         links = [("All runs", "/"), *((entry.folder.name, f"/run/{entry.slug}") for entry in (before, after))]
-        return with_links(page.decode(), links).encode()
+        return add_links(page.decode(), links).encode()
 
-    def _known(self) -> list[Entry]:
+    def _known(self) -> list[RunEntry]:
         with self._lock:
             return list(self._entries.values())
 
@@ -158,13 +158,13 @@ class Folder:
 def _stamp(folder: Path) -> Stamp:
     found: list[object] = []
     for name in _STAMPED_FILES:
-        state = look_at(folder, name)
+        state = plain_file_status(folder, name)
         # An empty write-ahead log equals a missing one.
         found.append((state.st_mtime_ns, state.st_size, state.st_ino) if state and state.st_size else None)
     return tuple(found)
 
 
-def _line(entry: Entry) -> RunLine:
+def _line(entry: RunEntry) -> RunLine:
     """Return the line of a run; its database may be damaged or foreign, so that any value may be wrong."""
     summary, started = entry.summary, _moment(entry.started)
     name, status = entry.folder.name, str(summary.status)
@@ -186,13 +186,13 @@ def _line(entry: Entry) -> RunLine:
         info.finished,
         info.question,
         ", ".join(info.hosts) or info.environment.get("host", {}).get("name", ""),
-        tuple((str(verdict), count) for verdict, count in verdicts.each.items()),
+        tuple((str(verdict), count) for verdict, count in verdicts.by_worst.items()),
         answer,
     )
 
 
 def _moment(at: Any) -> str:
     try:
-        return numbers.moment(at) if at else ""
+        return numbers.utc_time(at) if at else ""
     except (OverflowError, ValueError, OSError):
         return ""

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
 
-class Kept:
+class PageCache:
     """A cache of pages; the least recently used page is dropped first.
 
     Only one page is made at a time, since each takes a processor and much memory; cached pages need not wait.

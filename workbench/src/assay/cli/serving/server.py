@@ -10,12 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
 from assay.cli.output import note
-from assay.cli.serving.answers import Answer, answer, refusal
-from assay.cli.serving.folder import Folder
+from assay.cli.serving.answers import Response, error_page, respond
+from assay.cli.serving.folder import RunsFolder
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 
-SILENT_SECONDS = 30
+SILENT_TIMEOUT_SECONDS = 30
 """Seconds after which the connection of a silent client is closed."""
 _COMMON_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
@@ -31,7 +31,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder: Folder, host: str, port: int) -> None:
+    def __init__(self, folder: RunsFolder, host: str, port: int) -> None:
         """Listen for connections.
 
         Args:
@@ -66,7 +66,7 @@ class Server(ThreadingHTTPServer):
         host = self.server_name
         return f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
 
-    def is_meant(self, host: str | None) -> bool:
+    def is_addressed(self, host: str | None) -> bool:
         """Return whether a request with this header `Host` was addressed to this server.
 
         On loopback, a foreign page could reach the server by a name that its owner points at this machine (DNS
@@ -88,7 +88,7 @@ class Server(ThreadingHTTPServer):
         """Print one line about an error; ignore a connection that the browser closed."""
         error = sys.exception()
         if not isinstance(error, OSError):
-            note(f"error: a request failed: {type(error).__name__}: {plain(str(error))}")
+            note(f"error: a request failed: {type(error).__name__}: {escape_line(str(error))}")
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -96,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Server
     server_version, sys_version = "assay", ""
-    timeout = SILENT_SECONDS
+    timeout = SILENT_TIMEOUT_SECONDS
 
     def do_GET(self) -> None:
         """Answer the request."""
@@ -106,21 +106,21 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Refuse: nothing can be changed here."""
-        self._send(refusal(HTTPStatus.METHOD_NOT_ALLOWED, "Pages can be read here, and nothing else."))
+        self._send(error_page(HTTPStatus.METHOD_NOT_ALLOWED, "Pages can be read here, and nothing else."))
 
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
 
-    def _answer(self) -> Answer:
-        if not self.server.is_meant(self.headers.get("Host")):
+    def _answer(self) -> Response:
+        if not self.server.is_addressed(self.headers.get("Host")):
             text = "This server answers on this machine only, by its address or as localhost."
-            return refusal(HTTPStatus.MISDIRECTED_REQUEST, text, f"Open {self.server.address}")
+            return error_page(HTTPStatus.MISDIRECTED_REQUEST, text, f"Open {self.server.address}")
         try:
-            return answer(self.server.folder, self.path)
+            return respond(self.server.folder, self.path)
         except Exception as error:
-            note(f"error: {plain(self.path, 200)}: {type(error).__name__}: {plain(str(error))}")
-            return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "Assay has a bug: this page cannot be made.")
+            note(f"error: {escape_line(self.path, 200)}: {type(error).__name__}: {escape_line(str(error))}")
+            return error_page(HTTPStatus.INTERNAL_SERVER_ERROR, "Assay has a bug: this page cannot be made.")
 
-    def _send(self, found: Answer) -> None:
+    def _send(self, found: Response) -> None:
         self.send_response(found.status)
         allow = (("Allow", "GET, HEAD"),) if found.status == HTTPStatus.METHOD_NOT_ALLOWED else ()
         for name, value in (*_COMMON_HEADERS, *allow, *found.headers):
@@ -135,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
         """Send one of our pages for requests that the parent class refuses, such as a too long address."""
         self.close_connection = True
-        self._send(refusal(code, "This request cannot be understood."))
+        self._send(error_page(code, "This request cannot be understood."))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Print nothing: requests are not logged."""

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.output import print_table, say
-from assay.model.money.amount import money
-from assay.model.study.growth import GROWING, work_of
+from assay.cli.output import print_line, print_table
+from assay.model.money.amount import format_money
+from assay.model.study.growth import GROWING_AXES, work_scaling
 from assay.model.units import about_duration, format_size
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
-from assay.run.budget import of_hours
+from assay.run.budget import cost_of_time
 from assay.run.planned import Plan
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ def stages_document(loaded: Plan) -> list[dict[str, Any]]:
 
 def print_growth(loaded: Plan) -> None:
     """Print how many hosts are needed at once, and whether each workload scales weakly or strongly."""
-    if not loaded.study.local:
+    if not loaded.study.is_local:
         most = max(case.parameters.hosts for case in loaded.cases)
-        say(f"hosts: {most} at once at most")
+        print_line(f"hosts: {most} at once at most")
     for name, workload in loaded.study.workloads.items():
-        axis = next((axis for axis in GROWING if axis in workload.swept), None)
+        axis = next((axis for axis in GROWING_AXES if axis in workload.swept_fields), None)
         if axis is None:
             continue
         first = next((case for case in loaded.cases if case.workload == name), None)
@@ -56,7 +56,7 @@ def print_growth(loaded: Plan) -> None:
             continue
         found = {int(case.parameters.get(axis) or 0): case.parameters for case in alike}
         whole = format_size(alike[0].parameters.data_set_bytes) if alike[0].group == "data" else "as much"
-        say(f"scaling: {name}, {axis} {min(found)} to {max(found)}, {_WORDS[work_of(found)].format(whole)}")
+        print_line(f"scaling: {name}, {axis} {min(found)} to {max(found)}, {_WORDS[work_scaling(found)].format(whole)}")
 
 
 def _others(axes: dict[str, Any], axis: str) -> dict[str, Any]:
@@ -79,13 +79,13 @@ def print_stages(loaded: Plan) -> None:
         for place, stage in enumerate(stages, 1)
     ]
     columns = ("stage", "with", "cases", "about", "cost")
-    say("")
+    print_line("")
     print_table(columns, rows, title="Stages, with `assay run --stage`", right=("stage", "cases", "about", "cost"))
     rule = loaded.study.stages
     if rule is not None:
         efficiency = f"efficiency of at least {100 * rule.efficiency:g} %" if rule.efficiency is not None else ""
         cost = f"a cost of at most {rule.cost}, the next stage included" if rule.cost is not None else ""
-        say(f"accepted without asking: {' and '.join(filter(None, (efficiency, cost)))}")
+        print_line(f"accepted without asking: {' and '.join(filter(None, (efficiency, cost)))}")
 
 
 def _seconds(loaded: Plan, stage: Stage) -> float:
@@ -99,6 +99,6 @@ def _cost(loaded: Plan, stage: Stage) -> str:
     prices: FrozenPrices | None = loaded.prices
     if prices is None:
         return ""
-    from assay.money.cost.frozen import all_running
+    from assay.money.cost.frozen import hour_of_all_running
 
-    return money(of_hours(_seconds(loaded, stage), all_running(prices)), prices.book.currency)
+    return format_money(cost_of_time(_seconds(loaded, stage), hour_of_all_running(prices)), prices.book.currency)

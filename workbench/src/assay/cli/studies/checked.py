@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from assay.cli.output import note, say
-from assay.cli.studyfile import load_study_file, refuse_faults
-from assay.launch.room import Needs
+from assay.cli.output import note, print_line
+from assay.cli.studyfile import exit_with_faults, load_study_file
+from assay.launch.room import SpaceRequirement
 from assay.model.base import warning
 from assay.model.units import about_size
 from assay.plan.change import Change
-from assay.plan.doubts import doubts
+from assay.plan.doubts import study_warnings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.run.planned import Plan
 
@@ -27,24 +27,24 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
         typer.Exit: There are problems; they have been printed.
     """
     from assay.launch.binary import load_engine
-    from assay.run.preconditions import Asked, ask
+    from assay.run.preconditions import CheckRequest, run_checks
 
     loaded = load_study_file(path, change)
     estimate = estimate_study(loaded.study, loaded.cases)
     # Only `run` checks whether a device may be overwritten.
-    needs = Needs(estimate.peak_space, on_root)
-    found = ask(Asked(loaded, load_engine(), destroy=True, needs=needs, out=out, services=True))
-    refuse_faults(path, loaded.source, [*found.faults])
+    needs = SpaceRequirement(estimate.peak_space, on_root)
+    found = run_checks(CheckRequest(loaded, load_engine(), destroy=True, space=needs, out=out, services=True))
+    exit_with_faults(path, loaded.source, [*found.faults])
     if loaded.prices is not None:
         from assay.cli.money.books import warn_stale
 
         warn_stale(loaded.prices.book)
-    say(f"ok: {summary(loaded, estimate)}")
+    print_line(f"ok: {summary(loaded, estimate)}")
     for name, place in found.places.items():
-        say(f"    {name}: {place.words}")
+        print_line(f"    {name}: {place.words}")
     for name, words in found.absent.items():
-        say(f"    {name}: {words}")
-    for line in doubts(loaded.study, loaded.cases, estimate):
+        print_line(f"    {name}: {words}")
+    for line in study_warnings(loaded.study, loaded.cases, estimate):
         note(warning(line))
 
 
@@ -54,7 +54,7 @@ def summary(loaded: Plan, estimate: StudyEstimate) -> str:
     up_to = "up to " if estimate.least_seconds < estimate.seconds else ""
     return (
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
-        f"{left_out}; {estimate.words}; "
-        f"writes {up_to}{about_size(estimate.written)}, reads {estimate.read_words(up_to)}"
-        f"{estimate.requests_words}"
+        f"{left_out}; {estimate.time_text}; "
+        f"writes {up_to}{about_size(estimate.written)}, reads {estimate.read_text(up_to)}"
+        f"{estimate.requests_text}"
     )

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import say
-from assay.cli.written import FORCE, Output, edited
+from assay.cli.output import print_line
+from assay.cli.written import FORCE, OutputFile, never_marked
 from assay.model.base import AssayError
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 
 PRESETS = ("two-places", "quickstart", "sweep", "oltp", "thirteen", "metadata", "objects", "engine")
 
@@ -27,10 +27,10 @@ def command(
 
     Example: `assay init my-study.yaml --from sweep`
     """
-    output = Output(file, edited, force, "assay init")
+    output = OutputFile(file, never_marked, force, "assay init")
     output.write(preset_text(preset))
     if not output.prints:
-        say(f"wrote {file}; next: assay plan {file}")
+        print_line(f"wrote {file}; next: assay plan {file}")
 
 
 def preset_text(name: str) -> str:
@@ -40,7 +40,7 @@ def preset_text(name: str) -> str:
         AssayError: There is no such preset.
     """
     if name not in PRESETS:
-        raise AssayError(f"there is no preset `{name}`", one_of(name, PRESETS))
+        raise AssayError(f"there is no preset `{name}`", choices_hint(name, PRESETS))
     text = resources.files("assay").joinpath("presets", f"{name}.yaml").read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("# yaml-language-server:"))

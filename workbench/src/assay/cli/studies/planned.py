@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from assay.cli.output import print_json, print_table, say
+from assay.cli.output import print_json, print_line, print_table
 from assay.cli.settings import runs_folder
 from assay.cli.stages.planned import print_growth, print_stages, stages_document
 from assay.cli.studies.checked import summary
@@ -12,13 +12,13 @@ from assay.cli.studyfile import load_study_file
 from assay.model.study.repeats import until_words, within_words
 from assay.model.units import about_duration, about_size
 from assay.plan.change import Change
-from assay.plan.doubts import doubts
+from assay.plan.doubts import study_warnings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
 from assay.run.budget import Budget, read_budget
 from assay.run.planned import Plan
-from assay.run.whole import Whole, past_of, whole_time
+from assay.run.whole import RunTime, find_past_run, predict_run_time
 
 
 def plan_file(path: Path, change: Change | None, most: int | None, budget: str | None, as_json: bool) -> None:
@@ -38,7 +38,7 @@ def plan_file(path: Path, change: Change | None, most: int | None, budget: str |
     loaded = load_study_file(path, change)
     estimate = estimate_study(loaded.study, loaded.cases)
     money = read_budget(budget, loaded.prices)
-    whole = whole_time(loaded, estimate, past_of(runs_folder(), loaded.study.name))
+    whole = predict_run_time(loaded, estimate, find_past_run(runs_folder(), loaded.study.name))
     if as_json:
         print_json({**plan_document(loaded, estimate, money), "whole_run": vars(whole)})
         return
@@ -99,13 +99,15 @@ def _cost(loaded: Plan, estimate: StudyEstimate, budget: Budget | None) -> dict[
 
 
 def _print_head(loaded: Plan, estimate: StudyEstimate) -> None:
-    say(": ".join(filter(None, (loaded.study.name, loaded.study.question))))
-    say(summary(loaded, estimate))
+    print_line(": ".join(filter(None, (loaded.study.name, loaded.study.question))))
+    print_line(summary(loaded, estimate))
     if loaded.study.schedule is not None:
-        say(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
+        print_line(f"schedule: the repeats are spread over {about_duration(loaded.study.schedule.over / 1e9)}")
     for name, target in loaded.study.targets.items():
         place = target.path or "no storage"
-        say(f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else ""))
+        print_line(
+            f"target {name}: {target.kind}, {place}" + (f" ({target.description})" if target.description else "")
+        )
 
 
 def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
@@ -117,17 +119,17 @@ def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
             about_duration(item.seconds),
             about_duration(item.at_most_seconds) if item.at_most_seconds is not None else "-",
             about_size(item.written),
-            item.read_words,
+            item.read_text,
         )
         for case, item in zip(loaded.cases[:most], estimate.cases[:most], strict=True)
     ]
     columns = ("case", "target / workload / axes", "phases", "about", "at most", "writes", "reads")
-    say("")
+    print_line("")
     print_table(
         columns, rows, title="Cases, one repeat each", right=columns[2:], least=("phases", "at most", "reads", "writes")
     )
     if len(loaded.cases) > most:
-        say(f"... and {len(loaded.cases) - most} more; --all shows them")
+        print_line(f"... and {len(loaded.cases) - most} more; --all shows them")
 
 
 def _print_excluded(loaded: Plan) -> None:
@@ -137,32 +139,32 @@ def _print_excluded(loaded: Plan) -> None:
         print_table(("workload", "rule", "cases", "reason"), rows, title="Left out", right=("cases",))
 
 
-def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: Whole) -> None:
+def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: RunTime) -> None:
     study = loaded.study
     rounds, cases = f"the {study.repeats} rounds", "every case"
     repeating = study.repeating
-    if repeating.adaptive:
+    if repeating.is_adaptive:
         rounds, cases = f"up to {study.repeats} rounds", "every case that still needs repeats"
     if repeating.decide is not None:
-        looks = ", ".join(str(count) for count in repeating.looks)
-        say(f"until: {until_words(None, repeating.decide).removeprefix('until ')}; asked after {looks} repeats")
+        looks = ", ".join(str(count) for count in repeating.look_numbers)
+        print_line(f"until: {until_words(None, repeating.decide).removeprefix('until ')}; asked after {looks} repeats")
     if repeating.within is not None:
-        say(
+        print_line(
             f"until: the 95 % interval of each rate is within {within_words(repeating.within)} of its median, "
             f"after {repeating.least} repeats of the case at the earliest"
         )
     if study.order == "random":
-        say(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
+        print_line(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")
     else:
-        say(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
+        print_line(f"order: sequential; {rounds.removeprefix('the ')} in plan order")
     print_growth(loaded)
     for name, space in estimate.peak_space.items():
-        say(f"space: up to {about_size(space)} on {name}")
-    say(f"time:  {estimate.words}, if these assumptions hold:")
+        print_line(f"space: up to {about_size(space)} on {name}")
+    print_line(f"time:  {estimate.time_text}, if these assumptions hold:")
     for line in estimate.assumptions:
-        say(f"  {line}")
+        print_line(f"  {line}")
     if repeating.time is not None:
-        say(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
-    say(f"whole: {whole.words}")
-    for line in doubts(study, loaded.cases, estimate):
-        say(f"note:  {line}")
+        print_line(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
+    print_line(f"whole: {whole.words}")
+    for line in study_warnings(study, loaded.cases, estimate):
+        print_line(f"note:  {line}")

@@ -8,9 +8,9 @@ import typer
 
 from assay.cli.help.group import Group, group
 from assay.cli.output import note
-from assay.cli.written import FORCE, Output, edited, output_option
+from assay.cli.written import FORCE, OutputFile, never_marked, output_option
 from assay.model.base import AssayError
-from assay.model.named import read_named
+from assay.model.named import read_user_file
 
 _MOST_SCRIPT = 1 << 20
 """Bytes of a script at most."""
@@ -118,13 +118,13 @@ def _script(path: str) -> str:
 
 def _text(path: str, what: str, hint: str) -> str:
     try:
-        return read_named(path, what, hint, _MOST_SCRIPT).decode()
+        return read_user_file(path, what, hint, _MOST_SCRIPT).decode()
     except UnicodeDecodeError:
         raise AssayError(f"{what}: it is not text", hint) from None
 
 
 def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
-    file = Output(output or Path("-"), edited, force)
+    file = OutputFile(output or Path("-"), never_marked, force)
     file.write(make())
     if not file.prints:
         note(f"the study: {file.path}; next: assay plan {file.path}")

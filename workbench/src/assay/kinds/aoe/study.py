@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.hosts import KnownServers
 from assay.model.study.names import Group
-from assay.model.study.target import Service, StatedCeilings, Target, Text
-from assay.model.units import shown
+from assay.model.study.target import StatedCeilings, Target, TargetService, Text
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 _ADDRESS = re.compile(r"e(\d{1,5})\.(\d{1,3})")
@@ -27,10 +27,10 @@ def _interfaces(written: object) -> tuple[str, ...]:
     hint = "write the name of a network interface, such as eth1, or a list of up to 8"
     names = [written] if isinstance(written, str) else written
     if not isinstance(names, list | tuple) or not 0 < len(names) <= 8:
-        raise fault(f"{shown(written)} names no interfaces", hint)
+        raise fault(f"{display_value(written)} names no interfaces", hint)
     for name in names:
         if not isinstance(name, str) or not _INTERFACE.fullmatch(name):
-            raise fault(f"{shown(name)} is not the name of a network interface", hint)
+            raise fault(f"{display_value(name)} is not the name of a network interface", hint)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise fault(f"interface {twice} comes twice", "name each interface once")
@@ -41,7 +41,7 @@ def _address(written: object) -> str:
     found = _ADDRESS.fullmatch(written) if isinstance(written, str) else None
     if found is None or int(found[1]) > _MOST_SHELF or int(found[2]) > _MOST_SLOT:
         hint = "write shelf and slot, such as e1.0; `assay aoe discover` shows what there is"
-        raise fault(f"{shown(written)} is not the address of a disk", hint)
+        raise fault(f"{display_value(written)} is not the address of a disk", hint)
     return f"e{int(found[1])}.{int(found[2])}"
 
 
@@ -55,9 +55,9 @@ Interfaces = Annotated[
 Address = Annotated[
     str, BeforeValidator(_address), WithJsonSchema({"type": "string", "pattern": r"^e[0-9]{1,5}\.[0-9]{1,3}$"})
 ]
-Window = Annotated[int | None, Single(axis.whole(1, 256, optional=True))]
-Sectors = Annotated[int | None, Single(axis.whole(1, 255, optional=True))]
-Timeout = Annotated[int, Single(axis.duration(10**8, 3600 * 10**9))]
+Window = Annotated[int | None, SingleField(axis.whole(1, 256, optional=True))]
+Sectors = Annotated[int | None, SingleField(axis.whole(1, 255, optional=True))]
+Timeout = Annotated[int, SingleField(axis.duration(10**8, 3600 * 10**9))]
 
 
 class AoeTarget(Target):
@@ -73,7 +73,7 @@ class AoeTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = False
     made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = True
+    waits_when_unreachable: ClassVar[bool] = True
     examples: ClassVar[dict[str, str]] = {"interfaces": "eth1", "address": "e1.0"}
 
     kind: Literal["aoe"]
@@ -112,15 +112,15 @@ class AoeTarget(Target):
         return "ATA over Ethernet"
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """Servers that the study names; AoE itself uses no IP addresses."""
-        return tuple(Service(server, None) for server in self.servers)
+        return tuple(TargetService(server, None) for server in self.servers)
 
     @property
     def path(self) -> str:
         """Address and interfaces, for people to read."""
         return f"{self.address} on {' and '.join(self.interfaces)}"
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: nothing to add to the checks by the engine's capabilities."""
         yield from ()

@@ -4,50 +4,50 @@ from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
 from assay.kinds.device.study import DeviceTarget
-from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Probing, Seen, Taking
+from assay.kinds.place import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
 from assay.model.base import AssayError
 from assay.model.result.layers import Layer
 
 
-class DeviceKeeper(Keeper[DeviceTarget]):
+class DeviceHandler(TargetHandler[DeviceTarget]):
     """Handles a device: nothing is made on it; it is locked against other users, and checked again before each job."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """See `Keeper.inspect`."""
-        return looking.device(self.target.path)
+        return inspector.device(self.target.path)
 
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """See `Keeper.take`."""
-        return taking.device(self.target.path)
+        return locker.device(self.target.path)
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`: there is nothing to make."""
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`."""
-        return probing.device(self.target.path)
+        return prober.device(self.target.path)
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `Keeper.foresee`."""
-        return probing.device(self.target.path)
+        return prober.device(self.target.path)
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """See `Keeper.current`: another user may have mounted the device in the meantime.
 
         The job names the device by the kernel's name, so that the engine opens the locked device even if a symbolic
         link has changed.
         """
-        for message, hint in looking.device(self.target.path).problems:
+        for message, hint in inspector.device(self.target.path).problems:
             raise AssayError(message, hint)
-        return job_target.model_copy(update={"path": looking.node(self.target.path)})
+        return job_target.model_copy(update={"path": inspector.node(self.target.path)})
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`: nothing to do, since the next job overwrites the data."""
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`."""
-        return layering.device(self.target.path)
+        return layer_finder.device(self.target.path)
 
 
-KEEPER = DeviceKeeper
+HANDLER = DeviceHandler

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     """Return the target's fields in a study; None if the word is not of this kind."""
     try:
         mode = Path(text).stat().st_mode

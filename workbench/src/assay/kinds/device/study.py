@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import Field
 
 from assay.model.study.names import Group
-from assay.model.study.target import Path, Service, StatedCeilings, Target, Text
+from assay.model.study.target import Path, StatedCeilings, Target, TargetService, Text
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 
@@ -26,7 +26,7 @@ class DeviceTarget(Target):
     whole_device: ClassVar[bool] = True
     has_files: ClassVar[bool] = False
     made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = False
+    waits_when_unreachable: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["device"]
@@ -35,10 +35,10 @@ class DeviceTarget(Target):
     description: Text = Field("", description="What it is, for the report.")
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """None: the kernel does not tell which servers a device needs."""
         return ()
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: there are no rules for devices."""
         yield from ()

@@ -2,29 +2,29 @@
 
 from collections.abc import Iterator
 
-from assay.kinds.dynamodb.study import CONTENTS, DynamodbTarget
-from assay.kinds.servers import too_many
-from assay.model.source import Fault
-from assay.model.study.contents import shares_of, sizes_of
+from assay.kinds.dynamodb.study import DATA_ATTRIBUTE, DynamodbTarget
+from assay.kinds.servers import refuse_too_many_servers
+from assay.model.source import FieldFault
+from assay.model.study.contents import parse_mix, parse_sizes
 from assay.model.study.study import Workload
 from assay.model.units import format_size
-from assay.plan.objects import BATCH
+from assay.plan.objects import DEFAULT_BATCH
 
-MOST_ITEM = 400 << 10
+MOST_ITEM_BYTES = 400 << 10
 """Largest item in bytes (DynamoDB, Service quotas)."""
-MOST_BATCH = {"batch_put": 25, "batch_get": 100}
+MOST_BATCH_ITEMS = {"batch_put": 25, "batch_get": 100}
 """Most items of one BatchWriteItem and one BatchGetItem (DynamoDB API reference)."""
-MOST_FETCHED = 16_000_000
+MOST_RESPONSE_BYTES = 16_000_000
 """Most bytes of items in one response (DynamoDB API reference, BatchGetItem)."""
-NUMBERS, SORT, DIRECTORY = 17, 8, 64
+KEY_NUMBER_CHARS, SORT_KEY_CHARS, KEY_DIRECTORY_CHARS = 17, 8, 64
 """Most characters of the numbers in a partition key, of a sort key, and of the part of a partition key that names run
 and job, which is not known in advance."""
 
 
-def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
+def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload) -> Iterator[FieldFault]:
     """See `Target.crosscheck`."""
     path = ("workloads", workload)
-    yield from too_many(name, target.doors, "endpoints", workload, work)
+    yield from refuse_too_many_servers(name, target.endpoint_urls, "endpoints", workload, work)
     if work.group == "objects":
         yield from _sizes(path, target, work)
         yield from _batches(path, work)
@@ -33,45 +33,45 @@ def crosscheck(target: DynamodbTarget, name: str, workload: str, work: Workload)
 
 def key_bytes(target: DynamodbTarget) -> int:
     """Return the most bytes of an item that its attribute names and keys can take."""
-    partition = len(target.partition_key) + len(target.prefix) + DIRECTORY + 2 + NUMBERS
-    return partition + (len(target.sort_key) + SORT if target.sort_key else 0) + len(CONTENTS)
+    partition = len(target.partition_key) + len(target.prefix) + KEY_DIRECTORY_CHARS + 2 + KEY_NUMBER_CHARS
+    return partition + (len(target.sort_key) + SORT_KEY_CHARS if target.sort_key else 0) + len(DATA_ATTRIBUTE)
 
 
-def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Iterator[Fault]:
+def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Iterator[FieldFault]:
     """Check that items are large enough for their keys, and not larger than the service allows."""
-    sizes = [sizes_of(size) for size in work.axis("object_size").values() if isinstance(size, int | str)]
+    sizes = [parse_sizes(size) for size in work.axis("object_size").values() if isinstance(size, int | str)]
     largest = max((size.largest for size in sizes), default=0)
-    if largest > MOST_ITEM:
+    if largest > MOST_ITEM_BYTES:
         message = f"DynamoDB takes no items of {format_size(largest)}"
-        yield Fault(path=(*path, "object_size"), message=message, hint="use at most 400KiB")
+        yield FieldFault(path=(*path, "object_size"), message=message, hint="use at most 400KiB")
     smallest = min(
         (min(size.weights, default=0) if size.bounds is None else size.bounds[0] for size in sizes), default=0
     )
     keys = key_bytes(target)
     if sizes and smallest <= keys:
         message = f"an item of {format_size(smallest)} may have no room for its keys, which are a part of it"
-        yield Fault(path=(*path, "object_size"), message=message, hint=f"use more than {keys} bytes")
+        yield FieldFault(path=(*path, "object_size"), message=message, hint=f"use more than {keys} bytes")
 
 
-def _batches(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+def _batches(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     largest_batch = max((value for value in work.axis("batch").values() if isinstance(value, int)), default=0)
-    for operation, limit in MOST_BATCH.items():
+    for operation, limit in MOST_BATCH_ITEMS.items():
         if operation in work.operations and largest_batch > limit:
             message = f"DynamoDB takes at most {limit} items in {operation}"
-            yield Fault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
-    sizes = [sizes_of(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
-    batch_bytes = max(sizes, default=0) * (largest_batch or BATCH)
-    if "batch_get" in work.operations and batch_bytes > MOST_FETCHED:
+            yield FieldFault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
+    sizes = [parse_sizes(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
+    batch_bytes = max(sizes, default=0) * (largest_batch or DEFAULT_BATCH)
+    if "batch_get" in work.operations and batch_bytes > MOST_RESPONSE_BYTES:
         message = f"a batch of {format_size(batch_bytes)} does not fit into an answer of DynamoDB"
-        yield Fault(path=(*path, "batch"), message=message, hint="16 MB is the most: lower batch or object_size")
+        yield FieldFault(path=(*path, "batch"), message=message, hint="16 MB is the most: lower batch or object_size")
 
 
-def _whole(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+def _whole(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     """Refuse parameters for parts of items, which are stored and fetched only whole."""
     for field, words in (("part_size", "stored"), ("range", "fetched")):
         if any(value is not None for value in work.axis(field).values()):
-            yield Fault(path=(*path, field), message=f"items of tables are {words} whole", hint="remove it")
+            yield FieldFault(path=(*path, field), message=f"items of tables are {words} whole", hint="remove it")
     mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]
-    if "object_mix" in work.operations and any("head" in shares_of(mix) for mix in mixes):
+    if "object_mix" in work.operations and any("head" in parse_mix(mix) for mix in mixes):
         message = "a table has no head, which is a part of the mix"
-        yield Fault(path=(*path, "mix"), message=message, hint="write such as mix: {get: 75, put: 15, delete: 10}")
+        yield FieldFault(path=(*path, "mix"), message=message, hint="write such as mix: {get: 75, put: 15, delete: 10}")

@@ -3,9 +3,9 @@
 from assay.contract._generated import DynamodbTarget as JobTarget
 from assay.contract._generated import OnDemandCapacity, ProvisionedCapacity
 from assay.kinds.dynamodb.study import DynamodbTarget
-from assay.kinds.http_engine import told
+from assay.kinds.http_engine import common_job_fields
 
-AT_ENGINE = {"table": "assay-ceiling", "max_requests": None, "max_capacity_units": None}
+ENGINE_SERVICE_FIELDS = {"table": "assay-ceiling", "max_requests": None, "max_capacity_units": None}
 """Fields that differ at the engine's own service: see `HttpTarget.at_engine`."""
 
 
@@ -15,7 +15,7 @@ def job_target(
     """See `Target.job_target`."""
     return JobTarget(
         kind="dynamodb",
-        **told(target, directory, run, destroy, servers),
+        **common_job_fields(target, directory, run, destroy, servers),
         table=target.table,
         partition_key=target.partition_key,
         sort_key=target.sort_key,

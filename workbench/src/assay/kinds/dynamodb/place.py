@@ -1,5 +1,5 @@
 """What a run does with a table."""
 
-from assay.kinds.http_engine import HttpKeeper
+from assay.kinds.http_engine import HttpHandler
 
-KEEPER = HttpKeeper
+HANDLER = HttpHandler

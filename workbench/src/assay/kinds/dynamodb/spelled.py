@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from assay.kinds.http_spelled import parts
+from assay.kinds.http_spelled import parse_http_uri
 from assay.model.base import AssayError
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:
         AssayError: The user has not confirmed that items may be written.
     """
-    found = parts(text, "dynamodb")
+    found = parse_http_uri(text, "dynamodb")
     if found is None:
         return None
     if not destroy:

@@ -4,18 +4,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.http import TEXT, HttpTarget, address_of_aws, named
+from assay.kinds.http import TEXT_SCHEMA, HttpTarget, aws_service_url, pattern_validator
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.target import Flag
-from assay.model.units import shown
+from assay.model.units import display_value
 
-CONTENTS = "d"
+DATA_ATTRIBUTE = "d"
 """Attribute that holds the data of an item."""
 MOST_UNITS = 10**9
 
 _TABLE = r"[A-Za-z0-9._-]{3,255}"
-_ATTRIBUTE = rf"(?!{CONTENTS}$)[A-Za-z0-9._-]{{1,255}}"
+_ATTRIBUTE = rf"(?!{DATA_ATTRIBUTE}$)[A-Za-z0-9._-]{{1,255}}"
 _NAME = "use 1 to 255 letters, digits, `.`, `_` and `-`; d holds the contents"
 
 
@@ -25,10 +25,10 @@ def _capacity(written: object) -> tuple[int, int] | None:
     if written in (None, "on_demand"):
         return None
     if not isinstance(written, dict) or set(written) != {"read", "write"}:
-        raise fault(f"{shown(written)} is no capacity", hint)
+        raise fault(f"{display_value(written)} is no capacity", hint)
     for name, units in written.items():
         if isinstance(units, bool) or not isinstance(units, int) or not 1 <= units <= MOST_UNITS:
-            raise fault(f"{shown(units)} is no number of {name} capacity units", f"{hint}, 1 at least")
+            raise fault(f"{display_value(units)} is no number of {name} capacity units", f"{hint}, 1 at least")
     return written["read"], written["write"]
 
 
@@ -45,13 +45,17 @@ _ANY_CAPACITY = {
     ]
 }
 Table = Annotated[
-    str, named(_TABLE, "the name of a table", "write 3 to 255 letters, digits, `.`, `_` and `-`"), WithJsonSchema(TEXT)
+    str,
+    pattern_validator(_TABLE, "the name of a table", "write 3 to 255 letters, digits, `.`, `_` and `-`"),
+    WithJsonSchema(TEXT_SCHEMA),
 ]
-Attribute = Annotated[str, named(_ATTRIBUTE, "an attribute for a key", _NAME), WithJsonSchema(TEXT)]
-SortKey = Annotated[str | None, named(_ATTRIBUTE, "an attribute for a key", _NAME), WithJsonSchema(TEXT)]
+Attribute = Annotated[str, pattern_validator(_ATTRIBUTE, "an attribute for a key", _NAME), WithJsonSchema(TEXT_SCHEMA)]
+SortKey = Annotated[
+    str | None, pattern_validator(_ATTRIBUTE, "an attribute for a key", _NAME), WithJsonSchema(TEXT_SCHEMA)
+]
 Capacity = Annotated[tuple[int, int] | None, BeforeValidator(_capacity), WithJsonSchema(_ANY_CAPACITY)]
-Count = Annotated[int, Single(axis.whole(1, 10**9))]
-Limit = Annotated[int | None, Single(axis.whole(1, 2**63 - 1, optional=True))]
+Count = Annotated[int, SingleField(axis.whole(1, 10**9))]
+Limit = Annotated[int | None, SingleField(axis.whole(1, 2**63 - 1, optional=True))]
 
 
 class DynamodbTarget(HttpTarget):
@@ -59,7 +63,7 @@ class DynamodbTarget(HttpTarget):
 
     noun: ClassVar[str] = "a table"
     rank: ClassVar[int] = 6
-    thing: ClassVar[Literal["bucket", "table"]] = "table"
+    server_offer: ClassVar[Literal["bucket", "table"]] = "table"
     examples: ClassVar[dict[str, str]] = {"table": "my-bench"}
 
     kind: Literal["dynamodb"]
@@ -95,11 +99,11 @@ class DynamodbTarget(HttpTarget):
         return self
 
     @property
-    def aws(self) -> str:
+    def aws_endpoint(self) -> str:
         """See `HttpTarget.aws`."""
-        return address_of_aws("dynamodb", self.region)
+        return aws_service_url("dynamodb", self.region)
 
     @property
-    def inside(self) -> str:
+    def path_in_service(self) -> str:
         """See `HttpTarget.inside`: region/table/NAME/prefix, since a bucket may have the same name."""
         return f"{self.region}/table/{self.table}/{self.prefix}"

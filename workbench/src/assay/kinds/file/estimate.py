@@ -7,4 +7,4 @@ from assay.plan.speeds import MEMORY, STORAGE
 
 def speed(target: FileTarget) -> Speed:
     """See `Target.speed`."""
-    return MEMORY if target.in_memory else STORAGE
+    return MEMORY if target.is_in_memory else STORAGE

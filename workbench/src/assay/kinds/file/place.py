@@ -6,52 +6,52 @@ from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look, Space
 from assay.kinds.file.study import FileTarget
-from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Probing, Seen, Taking
+from assay.kinds.place import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
 from assay.model.result.layers import Layer
 
 
-class FileKeeper(Keeper[FileTarget]):
+class FileHandler(TargetHandler[FileTarget]):
     """Handles a directory, which is made and marked on each host and probed by writing below the mark."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """See `Keeper.inspect`."""
         if not self.target.shares:
-            return looking.directory(self.target.path)
-        reports = [looking.directory(path) for path in self.target.paths]
+            return inspector.directory(self.target.path)
+        reports = [inspector.directory(path) for path in self.target.paths]
         first, problems = reports[0], [problem for one in reports for problem in one.problems]
         real_paths = [one.real_path for one in reports if one.real_path]
         if len(set(real_paths)) < len(real_paths):
             problems.append(("its shares lead to the same directory", "name each directory once"))
         return first._replace(problems=problems, space=_total_space([one.space for one in reports]))
 
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
         return []
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`."""
         for path in self.target.paths:
-            claiming.directory(path)
+            claimer.directory(path)
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`."""
-        return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
+        return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `Keeper.foresee`."""
-        return probing.directory(self.target.kind, seen)
+        return prober.directory(self.target.kind, inspection)
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`."""
-        return [left for path in self.target.paths for left in cleaning.directory(path, directory)]
+        return [left for path in self.target.paths for left in cleaner.directory(path, directory)]
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`."""
-        return layering.directory(filesystem, look)
+        return layer_finder.directory(filesystem, look)
 
 
 def _total_space(spaces: Sequence[Space | None]) -> Space | None:
@@ -63,4 +63,4 @@ def _total_space(spaces: Sequence[Space | None]) -> Space | None:
     return least.model_copy(update={"size_bytes": least.size_bytes * count, "free_bytes": least.free_bytes * count})
 
 
-KEEPER = FileKeeper
+HANDLER = FileHandler

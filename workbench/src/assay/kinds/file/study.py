@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.axis import fault
 from assay.model.study.hosts import KnownServers
 from assay.model.study.mounts import StudyMount
 from assay.model.study.names import Group
-from assay.model.study.target import Flag, Path, Service, StatedCeilings, Target, Text
-from assay.model.units import shown
+from assay.model.study.target import Flag, Path, StatedCeilings, Target, TargetService, Text
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
     from assay.model.study.study import Workload
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def _shares(written: object) -> object:
     if isinstance(written, list) and written:
         return written
-    raise fault(f"{shown(written)} is not a list of directories", "write a list: [/mnt/b/assay, /mnt/c/assay]")
+    raise fault(f"{display_value(written)} is not a list of directories", "write a list: [/mnt/b/assay, /mnt/c/assay]")
 
 
 Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
@@ -40,7 +40,7 @@ class FileTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = False
+    waits_when_unreachable: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["file"]
@@ -70,9 +70,9 @@ class FileTarget(Target):
     description: Text = Field("", description="What it is, for the report.")
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
-        return tuple(Service(server, None) for server in self.servers)
+        return tuple(TargetService(server, None) for server in self.servers)
 
     @property
     def mounted(self) -> tuple[StudyMount, ...]:
@@ -84,21 +84,23 @@ class FileTarget(Target):
         """The directory and its shares, in the order in which lanes are spread over them."""
         return (self.path, *self.shares)
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: the directory must be on its mounts; shares rule out a shared file and `reorder`."""
         for place, mount in enumerate(self.mounts):
             if not any(path.startswith(f"{mount.at.rstrip('/')}/") for path in self.paths):
                 message = f"target {name} has no directory below {mount.at}, which is mounted for it"
                 hint = f"write a path such as {mount.at}/assay"
-                yield Fault(path=("targets", name, "mounts", place, "at"), message=message, hint=hint)
+                yield FieldFault(path=("targets", name, "mounts", place, "at"), message=message, hint=hint)
         hint = "limit the workload to other targets with `targets`"
         if self.shares and work.group == "data" and "shared" in work.axis("layout").values():
             on_sets = any(None not in work.axis(field).values() for field in ("files", "total_files"))
             if not on_sets:
                 message = f"target {name} has shares, and no file lies in several of them"
-                yield Fault(
+                yield FieldFault(
                     path=("workloads", workload, "layout"), message=message, hint=f"set layout: separate, or {hint}"
                 )
         if self.shares and set(work.axis("reorder").values()) != {"none"}:
             message = f"each lane keeps to one share of target {name}, and cannot take what those on others have made"
-            yield Fault(path=("workloads", workload, "reorder"), message=message, hint=f"set reorder: none, or {hint}")
+            yield FieldFault(
+                path=("workloads", workload, "reorder"), message=message, hint=f"set reorder: none, or {hint}"
+            )

@@ -7,4 +7,4 @@ from assay.plan.speeds import MEMORY, STORAGE
 
 def speed(target: MpiioTarget) -> Speed:
     """See `Target.speed`: that of the directory itself."""
-    return MEMORY if target.in_memory else STORAGE
+    return MEMORY if target.is_in_memory else STORAGE

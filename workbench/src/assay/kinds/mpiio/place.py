@@ -4,44 +4,44 @@ from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
 from assay.kinds.mpiio.study import MpiioTarget
-from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Probing, Seen, Taking
+from assay.kinds.place import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
 from assay.model.result.layers import Layer
 
 
-class MpiioKeeper(Keeper[MpiioTarget]):
+class MpiioHandler(TargetHandler[MpiioTarget]):
     """Handles a directory behind MPI-IO as a plain directory, with engines that do not use MPI."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """See `Keeper.inspect`."""
-        return looking.directory(self.target.path)
+        return inspector.directory(self.target.path)
 
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
         return []
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`."""
-        claiming.directory(self.target.path)
+        claimer.directory(self.target.path)
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`."""
-        return probing.tried(self.target.job_target(run=probing.run), may_hang=True)
+        return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `Keeper.foresee`: nothing is known in advance."""
         return None
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """See `Keeper.current`: the engine itself checks the mark."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`."""
-        return cleaning.directory(self.target.path, directory)
+        return cleaner.directory(self.target.path, directory)
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`."""
-        return layering.directory(filesystem, look)
+        return layer_finder.directory(filesystem, look)
 
 
-KEEPER = MpiioKeeper
+HANDLER = MpiioHandler

@@ -3,6 +3,6 @@
 from typing import Any
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     """Return None: no word means this kind."""
     return None

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.axis import fault
 from assay.model.study.hosts import KnownServers
 from assay.model.study.names import MIXES, Group
-from assay.model.study.target import ANY_JOB, Flag, Path, Service, StatedCeilings, Target, Text
-from assay.model.units import shown
+from assay.model.study.target import ANY_JOB, Flag, Path, StatedCeilings, Target, TargetService, Text
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
     from assay.model.study.study import Workload
@@ -25,7 +25,7 @@ MOST_VALUE = 255
 def _prefix(written: object) -> str | None:
     if written is None or (isinstance(written, str) and re.fullmatch(r"[A-Za-z0-9]{1,16}", written)):
         return written
-    raise fault(f"{shown(written)} is not the name of a file system", "write it without a colon, such as ufs")
+    raise fault(f"{display_value(written)} is not the name of a file system", "write it without a colon, such as ufs")
 
 
 def _hints(written: object) -> tuple[tuple[str, str], ...]:
@@ -33,14 +33,18 @@ def _hints(written: object) -> tuple[tuple[str, str], ...]:
     if isinstance(written, tuple):
         return written
     if not isinstance(written, dict) or len(written) > MOST_HINTS:
-        raise fault(f"{shown(written)} is no mapping of hints", "write a mapping such as {romio_no_indep_rw: true}")
+        raise fault(
+            f"{display_value(written)} is no mapping of hints", "write a mapping such as {romio_no_indep_rw: true}"
+        )
     found = []
     for key, value in written.items():
         if not isinstance(key, str) or not re.fullmatch(_KEY, key):
-            raise fault(f"{shown(key)} is not the name of a hint", "write letters, digits and `_`, 35 at most", key)
+            raise fault(
+                f"{display_value(key)} is not the name of a hint", "write letters, digits and `_`, 35 at most", key
+            )
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if not isinstance(value, str | int | float) or not (text.isprintable() and 0 < len(text) <= MOST_VALUE):
-            raise fault(f"{shown(value)} is not the value of a hint", "write a number or a word", key)
+            raise fault(f"{display_value(value)} is not the value of a hint", "write a number or a word", key)
         found.append((key, text))
     return tuple(found)
 
@@ -71,7 +75,7 @@ class MpiioTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = False
+    waits_when_unreachable: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/scratch/assay-test"}
 
     kind: Literal["mpiio"]
@@ -102,9 +106,9 @@ class MpiioTarget(Target):
     description: Text = Field("", description="What it is, for the report.")
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
-        return tuple(Service(server, None) for server in self.servers)
+        return tuple(TargetService(server, None) for server in self.servers)
 
     @classmethod
     def protocol(cls) -> str:
@@ -118,21 +122,21 @@ class MpiioTarget(Target):
 
     def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
         """See `Target.plain_target`: the directory itself."""
-        found: BaseModel = self.part("job").directory_target(self, directory, None)
+        found: BaseModel = self.kind_module("job").directory_target(self, directory, None)
         return found
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: a rank has one lane, and collective operations rule out mixes and rates."""
         path = ("workloads", workload)
         if set(work.axis("lanes").values()) - {1}:
             message = f"a rank of MPI has one lane, and target {name} is reached through MPI"
             hint = "leave lanes out, and say how many ranks each host has with tasks_per_host"
-            yield Fault(path=(*path, "lanes"), message=message, hint=hint)
+            yield FieldFault(path=(*path, "lanes"), message=message, hint=hint)
         together = True in work.axis("collective").values() and "shared" in work.axis("layout").values()
         mixes = [operation for operation in work.operations if operation in MIXES]
         if together and mixes:
             message = f"in collective operations on one file all ranks do the same, and {mixes[0]} is a mix"
-            yield Fault(path=(*path, "operations"), message=message, hint="write collective: false")
+            yield FieldFault(path=(*path, "operations"), message=message, hint="write collective: false")
         if together and set(work.axis("rate").values()) - {None}:
             message = "collective operations on one file start when all ranks are there, not at a rate"
-            yield Fault(path=(*path, "rate"), message=message, hint="leave rate out, or write collective: false")
+            yield FieldFault(path=(*path, "rate"), message=message, hint="leave rate out, or write collective: false")

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from assay.kinds.nfs.study import NfsTarget
-from assay.kinds.servers import most_servers, not_on_several, too_many
-from assay.model.source import Fault
+from assay.kinds.servers import most_servers, refuse_several_places, refuse_too_many_servers
+from assay.model.source import FieldFault
 from assay.model.study.study import Workload
 
 
-def crosscheck(target: NfsTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
+def crosscheck(target: NfsTarget, name: str, workload: str, work: Workload) -> Iterator[FieldFault]:
     """See `Target.crosscheck`."""
-    yield from too_many(name, target.servers, "servers", workload, work)
+    yield from refuse_too_many_servers(name, target.servers, "servers", workload, work)
     used = most_servers(work) or len(target.servers)
-    yield from not_on_several(used, f"on the {used} servers of target {name}", workload, work, "`servers: 1`")
+    yield from refuse_several_places(used, f"on the {used} servers of target {name}", workload, work, "`servers: 1`")

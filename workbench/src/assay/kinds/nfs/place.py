@@ -2,16 +2,16 @@
 
 from assay.contract._answers import Look
 from assay.kinds.nfs.study import NfsTarget
-from assay.kinds.place import EnginesKeeper, Layering
+from assay.kinds.place import EngineSideHandler, LayerFinder
 from assay.model.result.layers import Layer
 
 
-class NfsKeeper(EnginesKeeper[NfsTarget]):
+class NfsHandler(EngineSideHandler[NfsTarget]):
     """Handles an NFS export."""
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`: layers behind the network are not visible."""
-        return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(self.target.host_names)}"),)
+        return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(self.target.server_names)}"),)
 
 
-KEEPER = NfsKeeper
+HANDLER = NfsHandler

@@ -8,10 +8,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.kinds.exports import CallSize, Connections, ExportTarget, PlainName, Port, Timeout
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.hosts import Servers
 from assay.model.study.target import StatedCeilings, Text
-from assay.model.units import shown
+from assay.model.units import display_value
 
 PORT = 2049
 """Standard port of NFS servers (IANA)."""
@@ -20,14 +20,14 @@ PORT = 2049
 def _export(written: object) -> str:
     hint = "write the path as the server exports it, such as /export"
     if not isinstance(written, str) or not written.startswith("/") or not written.isprintable():
-        raise fault(f"{shown(written)} is not an exported path", hint)
+        raise fault(f"{display_value(written)} is not an exported path", hint)
     if any(part in ("..", ".") for part in written.split("/")):
         raise fault(f"`{written}` has a `.` or `..` part", hint)
     return "/" + posixpath.normpath(written).lstrip("/")
 
 
 Export = Annotated[str, BeforeValidator(_export), WithJsonSchema({"type": "string", "pattern": "^/"})]
-Identity = Annotated[int | None, Single(axis.whole(0, 2**32 - 2, optional=True))]
+Identity = Annotated[int | None, SingleField(axis.whole(0, 2**32 - 2, optional=True))]
 
 
 FLUSHES = {
@@ -45,7 +45,7 @@ class NfsTarget(ExportTarget):
 
     noun: ClassVar[str] = "an NFS export"
     rank: ClassVar[int] = 3
-    usual_port: ClassVar[int] = PORT
+    default_port: ClassVar[int] = PORT
     examples: ClassVar[dict[str, str]] = {"servers": "server1", "export": "/export"}
 
     kind: Literal["nfs"]

@@ -5,13 +5,13 @@ import math
 from assay.kinds.null.study import ExponentialLatency, FixedLatency, NullTarget, UniformLatency
 from assay.model.study.speed import Speed
 
-OPERATION = 1e-6
+OPERATION_SECONDS = 1e-6
 """Seconds of an operation that ends immediately."""
 
 
 def speed(target: NullTarget) -> Speed:
     """See `Target.speed`."""
-    each = max(_scripted_seconds(target), OPERATION)
+    each = max(_scripted_seconds(target), OPERATION_SECONDS)
     return Speed(math.inf, each, each, math.inf, "")
 
 

@@ -4,44 +4,44 @@ from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
 from assay.kinds.null.study import FixedLatency, Latency, NullTarget, UniformLatency
-from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Probing, Seen, Taking
+from assay.kinds.place import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
 from assay.model.result.layers import Layer
 
 SCRIPTED_NS = 1000
 """Null targets with shorter operations measure only the engine."""
 
 
-class NullKeeper(Keeper[NullTarget]):
+class NullHandler(TargetHandler[NullTarget]):
     """Handles the null target, which needs no handling."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, inspector: Inspector) -> Inspection:
         """See `Keeper.inspect`."""
-        return Seen()
+        return Inspection()
 
-    def take(self, taking: Taking) -> list[int]:
+    def lock(self, locker: Locker) -> list[int]:
         """See `Keeper.take`."""
         return []
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`."""
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, prober: Prober) -> BackendCapabilities:
         """See `Keeper.probe`: the capabilities are the same everywhere."""
-        return probing.general(self.target.kind)
+        return prober.general(self.target.kind)
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `Keeper.foresee`."""
         return None
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
         """See `Keeper.current`."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`."""
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `Keeper.layers`: no storage, or a script with the time of each operation."""
         if max(map(_longest_ns, self.target.latencies), default=0) < SCRIPTED_NS:
             return (Layer(kind="nothing", name="null", detail="no storage: operations end at once"),)
@@ -54,4 +54,4 @@ def _longest_ns(latency: Latency) -> int:
     return latency.max if isinstance(latency, UniformLatency) else latency.mean
 
 
-KEEPER = NullKeeper
+HANDLER = NullHandler

@@ -8,13 +8,13 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
-from assay.model.study.target import YEAR_NS, Duration, Service, StatedCeilings, Target, Text
-from assay.model.units import shown
+from assay.model.study.target import YEAR_NS, Duration, StatedCeilings, Target, TargetService, Text
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 
@@ -24,13 +24,15 @@ def _errno(written: object) -> int:
     known = {name: number for number, name in errno.errorcode.items()}
     if isinstance(written, str) and written in known:
         return known[written]
-    raise fault(f"{shown(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095")
+    raise fault(
+        f"{display_value(written)} is not an errno", "write a name such as EIO or ENOSPC, or a number from 1 to 4095"
+    )
 
 
-Count = Annotated[int, Single(axis.whole(0, 2**63 - 1))]
-Lane = Annotated[int | None, Single(axis.whole(0, 1023, optional=True))]
-Percent = Annotated[int, Single(axis.whole(0, 99))]
-ClockStep = Annotated[int, Single(axis.duration(0, YEAR_NS))]
+Count = Annotated[int, SingleField(axis.whole(0, 2**63 - 1))]
+Lane = Annotated[int | None, SingleField(axis.whole(0, 1023, optional=True))]
+Percent = Annotated[int, SingleField(axis.whole(0, 99))]
+ClockStep = Annotated[int, SingleField(axis.duration(0, YEAR_NS))]
 Errno = Annotated[
     int,
     BeforeValidator(_errno),
@@ -106,7 +108,7 @@ class NullTarget(Target):
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
     made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = False
+    waits_when_unreachable: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {
         "at_op": "1000",
         "errno": "EIO",
@@ -133,7 +135,7 @@ class NullTarget(Target):
         return ""
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """None: no server is involved."""
         return ()
 
@@ -143,6 +145,6 @@ class NullTarget(Target):
         found = (self.latency, *(change.latency for change in self.changes))
         return tuple(latency for latency in found if latency is not None)
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: there are no rules for the null target."""
         yield from ()

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from assay.model.source import Fault
-from assay.model.study.contents import shares_of
+from assay.model.source import FieldFault
+from assay.model.study.contents import parse_mix
 from assay.model.study.names import OBJECTS
-from assay.model.study.parameters import default_of
+from assay.model.study.parameters import default_value
 from assay.model.study.study import Workload
 
-READING = ("get", "head", "list", "object_mix")
+READ_OPERATIONS = ("get", "head", "list", "object_mix")
 """Operations that change nothing; `object_mix` only as a mix of gets and heads."""
 MOST_OBJECTS = 10_000_000
 """Most objects of all lanes together, since each engine keeps their names in memory."""
@@ -22,7 +22,7 @@ _UNKNOWN = {
 """Parameter -> why it has no meaning for existing objects."""
 
 
-def only_read(path: tuple[str, str], name: str, work: Workload) -> Iterator[Fault]:
+def existing_object_rules(path: tuple[str, str], name: str, work: Workload) -> Iterator[FieldFault]:
     """Refuse what is possible only with objects that the workload makes itself, for a target with `existing`.
 
     Args:
@@ -32,23 +32,25 @@ def only_read(path: tuple[str, str], name: str, work: Workload) -> Iterator[Faul
     """
     statement = f"target {name} has `existing`: its objects are there already"
     hint_end = "or give the target a workload of its own with `targets`"
-    writing = [one for one in dict.fromkeys(work.operations) if one in OBJECTS and one not in READING]
+    writing = [one for one in dict.fromkeys(work.operations) if one in OBJECTS and one not in READ_OPERATIONS]
     if writing:
         message = f"{statement} and are only read, not {', '.join(writing)}"
-        yield Fault(path=(*path, "operations"), message=message, hint=f"use {', '.join(READING)}, {hint_end}")
-    mixes = [shares_of(mix) for mix in work.axis("mix").values() if isinstance(mix, str)]
+        yield FieldFault(
+            path=(*path, "operations"), message=message, hint=f"use {', '.join(READ_OPERATIONS)}, {hint_end}"
+        )
+    mixes = [parse_mix(mix) for mix in work.axis("mix").values() if isinstance(mix, str)]
     if "object_mix" in work.operations and any(not mix.keys() <= {"get", "head"} for mix in mixes):
         message = f"{statement}, and a mix of them has only get and head"
-        yield Fault(
+        yield FieldFault(
             path=(*path, "mix"), message=message, hint=f"write for example mix: {{get: 80, head: 20}}, {hint_end}"
         )
     for field, why in _UNKNOWN.items():
-        if work.axis(field).values() != (default_of(field, "objects"),):
-            yield Fault(path=(*path, field), message=f"{statement}, and {why}", hint=f"remove {field}, {hint_end}")
+        if work.axis(field).values() != (default_value(field, "objects"),):
+            yield FieldFault(path=(*path, field), message=f"{statement}, and {why}", hint=f"remove {field}, {hint_end}")
     yield from _too_many(path, work)
 
 
-def _too_many(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
+def _too_many(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     """Refuse more objects than an engine keeps in memory, with the largest values of all axes combined."""
 
     def most(field: str) -> int:
@@ -57,6 +59,6 @@ def _too_many(path: tuple[str, str], work: Workload) -> Iterator[Fault]:
     lanes = max(most("lanes") * most("tasks_per_host") * most("hosts"), most("streams"))
     if most("objects") * lanes > MOST_OBJECTS:
         message = f"{lanes:,} lanes with {most('objects'):,} objects each are more than {MOST_OBJECTS:,} in all"
-        yield Fault(
+        yield FieldFault(
             path=(*path, "objects"), message=message, hint="lower objects: it is how many each lane has at most"
         )

@@ -2,10 +2,10 @@
 
 from assay.contract._generated import Addressing, Checksum, FlatKeys, PrefixedKeys, RandomKeys
 from assay.contract._generated import S3Target as JobTarget
-from assay.kinds.http_engine import told
+from assay.kinds.http_engine import common_job_fields
 from assay.kinds.s3.study import S3Target
 
-AT_ENGINE = {
+ENGINE_SERVICE_FIELDS = {
     "bucket": "assay-ceiling",
     "addressing": "path",
     "anonymous": False,
@@ -19,10 +19,10 @@ def job_target(target: S3Target, directory: str, run: str | None, destroy: bool,
     """See `Target.job_target`."""
     return JobTarget(
         kind="s3",
-        **told(target, directory, run, destroy, servers),
+        **common_job_fields(target, directory, run, destroy, servers),
         bucket=target.bucket,
         existing=target.existing,
-        addressing=Addressing(target.addressed),
+        addressing=Addressing(target.addressing_style),
         anonymous=target.anonymous,
         versioned=target.versioned,
         storage_class=target.storage_class,

@@ -1,20 +1,20 @@
 """What a run does with a bucket."""
 
-from assay.kinds.http_engine import HttpKeeper
-from assay.kinds.place import Claiming, Cleaning
+from assay.kinds.http_engine import HttpHandler
+from assay.kinds.place import Claimer, Cleaner
 
 
-class S3Keeper(HttpKeeper):
+class S3Handler(HttpHandler):
     """Handles a bucket. If existing objects are only read, nothing is made that would have to be removed."""
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claimer: Claimer) -> None:
         """See `Keeper.claim`."""
-        if not self.target.only_read:
-            super().claim(claiming)
+        if not self.target.is_read_only:
+            super().claim(claimer)
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `Keeper.clean`."""
-        return [] if self.target.only_read else super().clean(directory, cleaning)
+        return [] if self.target.is_read_only else super().clean(directory, cleaner)
 
 
-KEEPER = S3Keeper
+HANDLER = S3Handler

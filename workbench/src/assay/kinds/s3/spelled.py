@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from assay.kinds.http_spelled import parts
+from assay.kinds.http_spelled import parse_http_uri
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     """Return the target's fields in a study; None if the word is not of this kind.
 
     Without `destroy` existing objects are read, and nothing is written.
     """
-    found = parts(text, "s3")
+    found = parse_http_uri(text, "s3")
     if found is None:
         return None
     bucket, keys, options = found

@@ -5,11 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from assay.kinds.http import TEXT, WORD, HttpTarget, address_of_aws, named
+from assay.kinds.http import TEXT_SCHEMA, WORD_PATTERN, HttpTarget, aws_service_url, pattern_validator
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.target import Flag
-from assay.model.units import shown
+from assay.model.units import display_value
 
 MOST_PREFIXES = 1_000_000
 _BUCKET = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._-]{2,62}")
@@ -24,13 +24,13 @@ def _bucket(written: object) -> str:
     if isinstance(written, str) and _BUCKET.fullmatch(written):
         return written
     hint = "write 3 to 63 letters, digits, `.`, `_` and `-`, beginning with a letter or digit"
-    raise fault(f"{shown(written)} is not the name of a bucket", hint)
+    raise fault(f"{display_value(written)} is not the name of a bucket", hint)
 
 
 def _existing(written: object) -> str:
     hint = 'write what their keys begin with, or "" for the whole bucket'
     if not isinstance(written, str):
-        raise fault(f"{shown(written)} does not say which objects", hint)
+        raise fault(f"{display_value(written)} does not say which objects", hint)
     if not written.isprintable() or len(written.encode(errors="replace")) > MOST_KEY_BYTES:
         raise fault("no key begins so: it is longer than 1024 bytes or has unprintable characters", hint)
     return written
@@ -45,7 +45,7 @@ def _keys(written: object) -> str:
     if counted and int(counted[1]) <= MOST_PREFIXES:
         return counted[0]
     hint = f"write flat, random, or {{prefixes: 16}}, with 1 to {MOST_PREFIXES}"
-    raise fault(f"{shown(written)} is no layout of keys", hint)
+    raise fault(f"{display_value(written)} is no layout of keys", hint)
 
 
 _ANY_KEYS = {
@@ -59,14 +59,16 @@ _ANY_KEYS = {
         },
     ]
 }
-Bucket = Annotated[str, BeforeValidator(_bucket), WithJsonSchema(TEXT)]
+Bucket = Annotated[str, BeforeValidator(_bucket), WithJsonSchema(TEXT_SCHEMA)]
 StorageClass = Annotated[
-    str | None, named(WORD, "a storage class", "write a name such as STANDARD_IA"), WithJsonSchema(TEXT)
+    str | None,
+    pattern_validator(WORD_PATTERN, "a storage class", "write a name such as STANDARD_IA"),
+    WithJsonSchema(TEXT_SCHEMA),
 ]
 Existing = Annotated[str | None, BeforeValidator(_existing), WithJsonSchema({"type": "string"})]
 Keys = Annotated[str, BeforeValidator(_keys), WithJsonSchema(_ANY_KEYS)]
-Addressing = Annotated[Literal["path", "virtual_host"] | None, Single(axis.choice(("path", "virtual_host")))]
-Checksum = Annotated[str, Single(axis.choice(("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")))]
+Addressing = Annotated[Literal["path", "virtual_host"] | None, SingleField(axis.choice(("path", "virtual_host")))]
+Checksum = Annotated[str, SingleField(axis.choice(("none", "md5", "crc32", "crc32c", "crc64nvme", "sha256")))]
 
 
 class S3Target(HttpTarget):
@@ -74,7 +76,7 @@ class S3Target(HttpTarget):
 
     noun: ClassVar[str] = "a bucket"
     rank: ClassVar[int] = 5
-    thing: ClassVar[Literal["bucket", "table"]] = "bucket"
+    server_offer: ClassVar[Literal["bucket", "table"]] = "bucket"
     examples: ClassVar[dict[str, str]] = {"bucket": "my-bench"}
 
     kind: Literal["s3"]
@@ -126,16 +128,16 @@ class S3Target(HttpTarget):
         return self.existing is not None
 
     @property
-    def aws(self) -> str:
+    def aws_endpoint(self) -> str:
         """See `HttpTarget.aws`."""
-        return address_of_aws("s3", self.region)
+        return aws_service_url("s3", self.region)
 
     @property
-    def addressed(self) -> str:
+    def addressing_style(self) -> str:
         """Addressing style; `path` for names with a dot, because AWS certificates do not cover them as host names."""
         return self.addressing or ("path" if self.endpoints or self.server or "." in self.bucket else "virtual_host")
 
     @property
-    def inside(self) -> str:
+    def path_in_service(self) -> str:
         """See `HttpTarget.inside`: bucket/prefix, with the prefix of existing keys if only those are read."""
         return f"{self.bucket}/{self.prefix if self.existing is None else self.existing}"

@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 
-from assay.kinds.servers import most_servers, not_on_several, too_many
+from assay.kinds.servers import most_servers, refuse_several_places, refuse_too_many_servers
 from assay.kinds.smb.study import SmbTarget
-from assay.model.source import Fault
+from assay.model.source import FieldFault
 from assay.model.study.study import Workload
 
 
-def crosscheck(target: SmbTarget, name: str, workload: str, work: Workload) -> Iterator[Fault]:
+def crosscheck(target: SmbTarget, name: str, workload: str, work: Workload) -> Iterator[FieldFault]:
     """See `Target.crosscheck`."""
-    yield from too_many(name, target.servers, "servers", workload, work)
+    yield from refuse_too_many_servers(name, target.servers, "servers", workload, work)
     used, shares = most_servers(work) or len(target.servers), len(target.shares)
     if used > 1:
-        yield from not_on_several(used, f"on the {used} servers of target {name}", workload, work, "`servers: 1`")
+        yield from refuse_several_places(
+            used, f"on the {used} servers of target {name}", workload, work, "`servers: 1`"
+        )
     else:
-        yield from not_on_several(shares, f"in the {shares} shares of target {name}", workload, work, "name one share")
+        yield from refuse_several_places(
+            shares, f"in the {shares} shares of target {name}", workload, work, "name one share"
+        )

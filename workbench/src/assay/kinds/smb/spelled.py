@@ -7,7 +7,7 @@ from assay.model.base import AssayError
 SCHEME = "smb://"
 
 
-def spelled(text: str, destroy: bool) -> dict[str, Any] | None:
+def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     """Return the target's fields in a study; None if the word is not of this kind.
 
     Raises:

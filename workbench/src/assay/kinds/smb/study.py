@@ -10,7 +10,7 @@ from assay.kinds.exports import CallSize, Connections, ExportTarget, PlainName, 
 from assay.model.study.axis import fault
 from assay.model.study.hosts import Servers
 from assay.model.study.target import Flag, StatedCeilings, Text
-from assay.model.units import shown
+from assay.model.units import display_value
 
 PORT = 445
 """Standard port of SMB servers (IANA)."""
@@ -24,10 +24,10 @@ def _shares(written: object) -> tuple[str, ...]:
     names = [written] if isinstance(written, str) else written
     hint = "write the name of a share, such as data, or a list of such"
     if not isinstance(names, list | tuple) or not 0 < len(names) <= MOST_SHARES:
-        raise fault(f"{shown(written)} names no shares", hint)
+        raise fault(f"{display_value(written)} names no shares", hint)
     for name in names:
         if not isinstance(name, str) or not _SHARE.fullmatch(name):
-            raise fault(f"{shown(name)} is not the name of a share", hint)
+            raise fault(f"{display_value(name)} is not the name of a share", hint)
     if len({name.casefold() for name in names}) < len(names):
         raise fault("a share comes twice", "name each share once")
     return tuple(names)
@@ -37,21 +37,23 @@ def _version(written: object) -> str:
     # YAML reads 3.0 as a number.
     text = str(written) if isinstance(written, str | float) and not isinstance(written, bool) else ""
     if text not in VERSIONS:
-        raise fault(f"{shown(written)} is no version of SMB that Assay speaks", f"write one of {', '.join(VERSIONS)}")
+        raise fault(
+            f"{display_value(written)} is no version of SMB that Assay speaks", f"write one of {', '.join(VERSIONS)}"
+        )
     return text
 
 
 def _user(written: object) -> str | None:
     if written is None or (isinstance(written, str) and 0 < len(written) <= 256 and written.isprintable()):
         return written
-    raise fault(f"{shown(written)} is not the name of a user", "write USER or DOMAIN\\USER")
+    raise fault(f"{display_value(written)} is not the name of a user", "write USER or DOMAIN\\USER")
 
 
 def _file(written: object) -> str | None:
     if written is None or (isinstance(written, str) and written.startswith("/") and written.isprintable()):
         return written
     hint = "write the absolute path of a file with lines username= and password=, as mount.cifs takes it"
-    raise fault(f"{shown(written)} is not the path of a file with credentials", hint)
+    raise fault(f"{display_value(written)} is not the path of a file with credentials", hint)
 
 
 _TEXT = {"type": "string"}
@@ -82,7 +84,7 @@ class SmbTarget(ExportTarget):
 
     noun: ClassVar[str] = "an SMB share"
     rank: ClassVar[int] = 4
-    usual_port: ClassVar[int] = PORT
+    default_port: ClassVar[int] = PORT
     examples: ClassVar[dict[str, str]] = {"servers": "server1", "shares": "data"}
 
     kind: Literal["smb"]
@@ -144,5 +146,7 @@ class SmbTarget(ExportTarget):
         """See `Target.signed_in`: credentials from the study are not replaced."""
         if self.credentials is not None:
             return self
-        files = [path for (host, user), path in logins.items() if host in self.host_names and self.user in (None, user)]
+        files = [
+            path for (host, user), path in logins.items() if host in self.server_names and self.user in (None, user)
+        ]
         return self.model_copy(update={"credentials": files[0]}) if files else self

@@ -11,7 +11,7 @@ _SCRIPT = "sync && echo 3 > /proc/sys/vm/drop_caches"
 """Dirty pages are written first, since only clean pages are dropped (proc_sys_vm(5))."""
 
 
-class Emptying:
+class CacheDropper:
     """Empties the page caches of some hosts."""
 
     def __init__(self, shells: Sequence[Shell], shared: bool) -> None:

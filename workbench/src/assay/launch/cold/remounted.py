@@ -4,13 +4,13 @@ import contextlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.launch.mounting import FLUSH_SECONDS, SECONDS, Mounting, complaint
+from assay.launch.mounting import FLUSH_SECONDS, SECONDS, Mounter, error_text
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.site.host import HostMount
 from assay.model.study.mounts import StudyMount
 
-DONE = "unmounted and mounted again"
+REMOUNTED = "unmounted and mounted again"
 HINT = "see what uses it there; it takes root"
 _UNMOUNT = r"""
 mounted() { findmnt --noheadings --types notmpfs --mountpoint "$1" >/dev/null; }
@@ -22,17 +22,17 @@ done
 """For sh, with the mount point. A tmpfs there does not count: a host may have an empty one below the mount."""
 
 
-class Remounting:
+class Remounter:
     """Remounts what Assay has mounted on the hosts of a run: mounts of the study and of the site."""
 
-    def __init__(self, mounting: Mounting | None, made: Mapping[str, Sequence[HostMount]]) -> None:
+    def __init__(self, mounter: Mounter | None, host_mounts: Mapping[str, Sequence[HostMount]]) -> None:
         """Do nothing yet.
 
         Args:
             mounting: The mounts of the study; None if it has none.
             made: Host -> mounts that Assay made when it set up the host.
         """
-        self._mounting, self._made = mounting, made
+        self._mounting, self._made = mounter, host_mounts
         self._unmounted: dict[tuple[str, str], tuple[Shell, HostMount]] = {}
         """Host and mount point -> what is unmounted and not mounted again yet."""
 
@@ -48,20 +48,20 @@ class Remounting:
         of_study = [
             mount
             for mount in of_mounting
-            if mount.source in {one.source for one in of_mounting if holds(one.at, paths)}
+            if mount.source in {one.source for one in of_mounting if contains_any(one.at, paths)}
         ]
         work: list[tuple[Shell, list[HostMount]]] = []
         for shell in shells:
             made = self._made.get(shell.host.name, ())
             candidates: list[HostMount | StudyMount] = [*made, *of_study]
-            sources = {one.source for one in candidates if holds(one.at, paths)}
+            sources = {one.source for one in candidates if contains_any(one.at, paths)}
             chosen = [one for one in made if one.source in sources]
             points = [one.at for one in candidates if one.source in sources]
-            if missing := next((path for path in paths if not any(holds(at, [path]) for at in points)), None):
+            if missing := next((path for path in paths if not any(contains_any(at, [path]) for at in points)), None):
                 raise AssayError(f"host {shell.host.name}: {missing} lies in nothing that Assay has mounted", "")
             work.append((shell, chosen))
         problems: list[AssayError] = []
-        with self._mounting.changing(of_study) if self._mounting is not None else contextlib.nullcontext():
+        with self._mounting.remounting(of_study) if self._mounting is not None else contextlib.nullcontext():
             threads = [threading.Thread(target=self._remount, args=(*one, of_study, problems)) for one in work]
             for thread in threads:
                 thread.start()
@@ -89,26 +89,26 @@ class Remounting:
             for mount in reversed(made):
                 answer = shell.run(["sh", "-c", _UNMOUNT, "sh", mount.at], FLUSH_SECONDS)
                 if answer.code != 0:
-                    message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {complaint(answer)}"
+                    message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {error_text(answer)}"
                     raise AssayError(message, HINT)
                 self._unmounted[shell.host.name, mount.at] = shell, mount
             if self._mounting is not None:
-                self._mounting.take(shell, of_study)
+                self._mounting.unmount(shell, of_study)
             for mount in made:
                 self._mount(shell, mount)
             if self._mounting is not None:
-                self._mounting.put(shell, of_study)
+                self._mounting.mount(shell, of_study)
         except AssayError as error:
             problems.append(error)
 
     def _mount(self, shell: Shell, mount: HostMount) -> None:
         answer = shell.run(mount.command, SECONDS)
         if answer.code != 0:
-            message = f"host {shell.host.name}: {mount.at}: {mount.source} could not be mounted: {complaint(answer)}"
+            message = f"host {shell.host.name}: {mount.at}: {mount.source} could not be mounted: {error_text(answer)}"
             raise AssayError(message, HINT)
         del self._unmounted[shell.host.name, mount.at]
 
 
-def holds(at: str, paths: Iterable[str]) -> bool:
+def contains_any(at: str, paths: Iterable[str]) -> bool:
     """Return whether one of the paths is in the mount at `at`."""
     return any(f"{path}/".startswith(f"{at}/") for path in paths)

@@ -22,7 +22,7 @@ from assay.launch.environment.network import describe_interfaces, describe_netwo
 from assay.launch.environment.reading import THIS_MACHINE, Files, Section
 from assay.launch.environment.sources import sources_sha256
 from assay.launch.environment.storage import describe_device, describe_target, mount_of
-from assay.model.secret import redacted
+from assay.model.secret import redact
 
 __all__ = [
     "Section",
@@ -68,4 +68,4 @@ def capture_environment(
         found["modules"] = modules
     for name, (device, path) in targets.items():
         found[f"target {name}"] = describe_target(device, path, files, looks.get(name))
-    return {section: {name: redacted(value) for name, value in values.items()} for section, values in found.items()}
+    return {section: {name: redact(value) for name, value in values.items()} for section, values in found.items()}

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 
-from assay.launch.environment.reading import Files, Section, attempt, number_list, yes_or_no
+from assay.launch.environment.reading import Files, Section, number_list, value_or_unknown, yes_or_no
 
 CPUS = "/sys/devices/system/cpu"
 NO_POLICY = "the kernel does not govern the frequency here (no cpufreq)"
@@ -17,7 +17,7 @@ def describe_cpu(files: Files) -> Section:
         "model": _model(first),
         "microcode": first.get("microcode", "none: not told here"),
         **_topology(files),
-        "online": attempt(lambda: _count_and_list(files.text(f"{CPUS}/online"))),
+        "online": value_or_unknown(lambda: _count_and_list(files.text(f"{CPUS}/online"))),
         "usable": f"{len(usable)} ({number_list(usable)})",
         "isolated": files.read(f"{CPUS}/isolated", "not offered by this kernel"),
         "smt": files.read(f"{CPUS}/smt/control", "not offered by this kernel"),
@@ -25,7 +25,7 @@ def describe_cpu(files: Files) -> Section:
         "idle_driver": files.read(f"{CPUS}/cpuidle/current_driver", "no cpuidle"),
         "idle_governor": _first_of(files, f"{CPUS}/cpuidle/current_governor", f"{CPUS}/cpuidle/current_governor_ro"),
         **_vulnerabilities(files),
-        "load_before": attempt(lambda: " ".join(files.text("/proc/loadavg").split()[:3])),
+        "load_before": value_or_unknown(lambda: " ".join(files.text("/proc/loadavg").split()[:3])),
     }
 
 

@@ -22,7 +22,7 @@ THROTTLES = {
 
 
 @dataclass(frozen=True)
-class Group:
+class ControlGroup:
     """The group of this process in the hierarchy of one controller.
 
     Attributes:
@@ -68,7 +68,7 @@ def describe_groups(files: Files) -> Section:
     }
 
 
-def find_groups(files: Files) -> dict[str, Group]:
+def find_groups(files: Files) -> dict[str, ControlGroup]:
     """Return controller (memory, cpu, cpuset, io) -> group of this process, in the version that has the controller."""
     mounts: dict[str, tuple[str, str]] = {}
     unified = ("", "")
@@ -77,17 +77,17 @@ def find_groups(files: Files) -> dict[str, Group]:
             mounts |= dict.fromkeys(mount.options, (mount.root, mount.point))
         elif mount.filesystem == "cgroup2":
             unified = (mount.root, mount.point)
-    found: dict[str, Group] = {}
+    found: dict[str, ControlGroup] = {}
     for line in files.lines("/proc/self/cgroup"):
         if line.count(":") < 2:
             continue
         _, controllers, name = line.split(":", 2)
         for controller in controllers.split(","):
             if controller in mounts:
-                group = Group(1, mounts[controller][1], _relative_name(name, mounts[controller][0]))
+                group = ControlGroup(1, mounts[controller][1], _relative_name(name, mounts[controller][0]))
                 found["io" if controller == "blkio" else controller] = group
         if not controllers and unified[1]:
-            group = Group(2, unified[1], _relative_name(name, unified[0]))
+            group = ControlGroup(2, unified[1], _relative_name(name, unified[0]))
             for controller in files.read(f"{unified[1]}/cgroup.controllers").split():
                 found.setdefault(controller, group)
     return {name: found[name] for name in ("memory", "cpu", "cpuset", "io") if name in found}
@@ -99,14 +99,14 @@ def _relative_name(name: str, root: str) -> str:
     return name[len(root) :] or "/" if name == root or name.startswith(f"{root}/") else name
 
 
-def _values(files: Files, group: Group, file: str) -> Iterator[tuple[str, str]]:
+def _values(files: Files, group: ControlGroup, file: str) -> Iterator[tuple[str, str]]:
     """Yield (name of the group, content) of a file, for the group and all above it that have the file."""
     for name, folder in group.folders():
         if files.exists(f"{folder}/{file}"):
             yield name, files.read(f"{folder}/{file}")
 
 
-def _file_name(group: Group, names: tuple[str, str]) -> str:
+def _file_name(group: ControlGroup, names: tuple[str, str]) -> str:
     return names[group.version - 1]
 
 
@@ -114,7 +114,7 @@ def _bytes(text: str) -> int | None:
     return int(text) if text.isdigit() and int(text) < NO_LIMIT else None
 
 
-def _lowest_limit(files: Files, group: Group | None, names: tuple[str, str]) -> str:
+def _lowest_limit(files: Files, group: ControlGroup | None, names: tuple[str, str]) -> str:
     """Return the lowest limit of the group and those above it."""
     if group is None:
         return "none: no such controller"
@@ -128,7 +128,7 @@ def _lowest_limit(files: Files, group: Group | None, names: tuple[str, str]) -> 
     return f"{value} bytes ({name})"
 
 
-def _quota(files: Files, group: Group | None) -> str:
+def _quota(files: Files, group: ControlGroup | None) -> str:
     """Return the lowest limit of CPU time per period, as a number of CPUs."""
     if group is None:
         return "none: no such controller"
@@ -147,7 +147,7 @@ def _quota(files: Files, group: Group | None) -> str:
     return f"{cpus:g} CPUs, {text} ({where})"
 
 
-def _nearest(files: Files, group: Group | None, names: tuple[str, str]) -> str:
+def _nearest(files: Files, group: ControlGroup | None, names: tuple[str, str]) -> str:
     """Return the value of the group, or of the nearest group above it that has one."""
     if group is None:
         return "none: no such controller"
@@ -155,7 +155,7 @@ def _nearest(files: Files, group: Group | None, names: tuple[str, str]) -> str:
     return next((text for _, text in _values(files, group, file)), f"none: no group has {file}")
 
 
-def _weight(files: Files, group: Group | None, names: tuple[str, str], defaults: tuple[str, str]) -> str:
+def _weight(files: Files, group: ControlGroup | None, names: tuple[str, str], defaults: tuple[str, str]) -> str:
     """Return the weight among sibling groups; `default` if it is the default or no group has one."""
     text = _nearest(files, group, names)
     if group is None or not (text.startswith("none") or text == defaults[group.version - 1]):
@@ -163,7 +163,7 @@ def _weight(files: Files, group: Group | None, names: tuple[str, str], defaults:
     return "default"
 
 
-def _throttles(files: Files, group: Group | None) -> str:
+def _throttles(files: Files, group: ControlGroup | None) -> str:
     """Return all limits of block devices: `major:minor rbps=... (group)`."""
     if group is None:
         return "none: no such controller"

@@ -6,7 +6,7 @@ import resource
 import sys
 
 from assay.launch.environment.cpu import first_processor
-from assay.launch.environment.reading import Files, Section, attempt, chosen
+from assay.launch.environment.reading import Files, Section, bracketed_value, value_or_unknown
 
 DMI = "/sys/class/dmi/id"
 NOT_OFFERED = "not offered by this kernel"
@@ -53,7 +53,7 @@ def describe_host(files: Files) -> Section:
     no_dmi = "the firmware tells nothing (no DMI)"
     return {
         "name": platform.node(),
-        "system": attempt(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
+        "system": value_or_unknown(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
         "vendor": files.read(f"{DMI}/sys_vendor", no_dmi),
         "product": files.read(f"{DMI}/product_name", no_dmi),
         "firmware": files.read(f"{DMI}/bios_version", no_dmi),
@@ -115,9 +115,9 @@ def describe_memory(files: Files) -> Section:
         "total": "unknown: /proc/meminfo cannot be read",
         **sizes,
         **_nodes(files),
-        "transparent_huge_pages": chosen(files.read(f"{HUGE}/enabled", NOT_OFFERED)),
-        "transparent_huge_pages_defrag": chosen(files.read(f"{HUGE}/defrag", NOT_OFFERED)),
-        "transparent_huge_pages_shmem": chosen(files.read(f"{HUGE}/shmem_enabled", NOT_OFFERED)),
+        "transparent_huge_pages": bracketed_value(files.read(f"{HUGE}/enabled", NOT_OFFERED)),
+        "transparent_huge_pages_defrag": bracketed_value(files.read(f"{HUGE}/defrag", NOT_OFFERED)),
+        "transparent_huge_pages_shmem": bracketed_value(files.read(f"{HUGE}/shmem_enabled", NOT_OFFERED)),
         **_huge_pages(files),
     }
 

@@ -23,7 +23,7 @@ OFFLOADS = {
     "generic_receive": 0x2B,
 }
 """Our name -> ethtool command that reads it, ETHTOOL_GRXCSUM ... ETHTOOL_GGRO. Source: uapi/linux/ethtool.h."""
-NOT_TOLD = "the driver does not tell"
+NOT_REPORTED = "the driver does not tell"
 
 
 def describe_network(files: Files) -> Section:
@@ -64,7 +64,9 @@ def _interface(name: str, files: Files) -> Section:
         "driver": _driver(name),
         "state": files.read(f"{folder}/operstate"),
         "speed": _speed(name, files),
-        "duplex": duplex if (duplex := files.read(f"{folder}/duplex")) in ("full", "half") else f"unknown: {NOT_TOLD}",
+        "duplex": duplex
+        if (duplex := files.read(f"{folder}/duplex")) in ("full", "half")
+        else f"unknown: {NOT_REPORTED}",
         "mtu": files.read(f"{folder}/mtu"),
         "transmit_queue": files.read(f"{folder}/tx_queue_len"),
         "queues": _queues(name, files),
@@ -78,7 +80,7 @@ def _interface(name: str, files: Files) -> Section:
 def _speed(name: str, files: Files) -> str:
     """Return the speed; a driver that does not know it reports -1 or an error."""
     speed = files.read(f"{INTERFACES}/{name}/speed")
-    return f"{speed} Mbit/s" if speed.isdigit() else f"unknown: {NOT_TOLD}"
+    return f"{speed} Mbit/s" if speed.isdigit() else f"unknown: {NOT_REPORTED}"
 
 
 def _queues(name: str, files: Files) -> str:
@@ -87,7 +89,7 @@ def _queues(name: str, files: Files) -> str:
     return f"{receive} receive, {len(names) - receive} transmit"
 
 
-def _ask(name: str, question: bytes) -> bytes:
+def _query(name: str, question: bytes) -> bytes:
     """Query a driver (SIOCETHTOOL, netdevice(7)); the answer overwrites the query.
 
     Raises:
@@ -102,7 +104,7 @@ def _ask(name: str, question: bytes) -> bytes:
 def _driver(name: str) -> str:
     """Return name, version and firmware of the driver (struct ethtool_drvinfo)."""
     try:
-        answer = _ask(name, struct.pack("I192x", GET_DRIVER))
+        answer = _query(name, struct.pack("I192x", GET_DRIVER))
     except OSError as error:
         return f"unknown: {error.strerror}"
     parts = [answer[start : start + 32].split(b"\0")[0].decode(errors="replace") for start in (4, 36, 68)]
@@ -115,7 +117,7 @@ def _offloads(name: str) -> Section:
     found = {}
     for offload, number in (*OFFLOADS.items(), ("large_receive", GET_FLAGS)):
         try:
-            value = struct.unpack("II", _ask(name, struct.pack("II", number, 0)))[1]
+            value = struct.unpack("II", _query(name, struct.pack("II", number, 0)))[1]
         except OSError as error:
             found[offload] = f"unknown: {error.strerror}"
             continue

@@ -72,7 +72,7 @@ class Files:
 THIS_MACHINE = Files()
 
 
-def attempt(find: Callable[[], str]) -> str:
+def value_or_unknown(find: Callable[[], str]) -> str:
     """Return what `find` returns, or `unknown: ...` with the reason if it fails."""
     try:
         return find()
@@ -80,7 +80,7 @@ def attempt(find: Callable[[], str]) -> str:
         return f"unknown: {error}"
 
 
-def chosen(text: str) -> str:
+def bracketed_value(text: str) -> str:
     """Return the value in brackets of a text such as `always [madvise] never`; the text if it has no brackets."""
     return text.split("[")[1].split("]")[0] if "[" in text and "]" in text else text
 

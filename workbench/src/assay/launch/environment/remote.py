@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from assay.launch.environment.reading import Section
-from assay.launch.environment.serving import script
+from assay.launch.environment.serving import settings_script
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
-from assay.model.secret import redacted
+from assay.model.secret import redact
 
 SECONDS = 20.0
 AT_ONCE = 32
@@ -51,7 +51,7 @@ def capture_hosts(shells: Sequence[Shell]) -> dict[str, Section]:
 def _read_host(shell: Shell) -> Section:
     found: Section = {}
     # Programs of servers may hang; the kernel facts are kept in that case.
-    for what, text in (("all", _SCRIPT), ("mounts and servers", script())):
+    for what, text in (("all", _SCRIPT), ("mounts and servers", settings_script())):
         try:
             found |= _facts(shell.run(["sh", "-c", f"{text}true"], SECONDS).out.splitlines())
         except AssayError as error:
@@ -63,7 +63,7 @@ def _facts(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
     for line in lines:
         name, _, value = line.partition("\t")
         if name:
-            yield name, redacted(value.strip()) or "unknown: the host does not tell"
+            yield name, redact(value.strip()) or "unknown: the host does not tell"
 
 
 def _title(names: Sequence[str]) -> str:

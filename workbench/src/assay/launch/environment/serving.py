@@ -120,7 +120,7 @@ if runs glusterd; then item 'gluster volumes' "$(ask gluster --mode=script volum
 """
 
 
-def script() -> str:
+def settings_script() -> str:
     """Return the script, for sh; it reads files and queries programs, and changes nothing."""
     names = "|".join(f'"{name}"' for name in SAMBA)
     chosen = f"wanted() {{ case $1 in {names}) ;; *) false ;; esac; }}\n"

@@ -9,12 +9,12 @@ from assay.launch.environment.reading import (
     THIS_MACHINE,
     Files,
     Section,
-    attempt,
-    chosen,
+    bracketed_value,
+    value_or_unknown,
     yes_or_no,
 )
 from assay.launch.mounts import MOUNTS, read_mounts
-from assay.model.secret import redacted_word
+from assay.model.secret import redact_word
 
 NOT_OFFERED = "not offered for this device"
 UNSIZED = "unknown: this file system has no size of its own"
@@ -51,9 +51,9 @@ def describe_target(is_device: bool, path: str, files: Files, look: Look | None 
     if not is_device:
         real = look.real_path if look is not None else os.path.realpath(path)
         section |= _mount(real, files) | (_space(path) if look is None else _look_space(look.space))
-        number = attempt(lambda: _number_below(mount_at(real, files), files))
+        number = value_or_unknown(lambda: _number_below(mount_at(real, files), files))
     else:
-        number = attempt(lambda: _number(Path(path).stat().st_rdev))
+        number = value_or_unknown(lambda: _number(Path(path).stat().st_rdev))
     spread = _of_btrfs(number, files) if section.get("filesystem") == "btrfs" else {}
     return section | spread | describe_device(number, files)
 
@@ -137,8 +137,8 @@ def mount_at(real: str, files: Files = THIS_MACHINE) -> Section:
                 "number": mount.number,
                 "mount_point": mount.point,
                 "filesystem": mount.filesystem,
-                "source": redacted_word(mount.source),
-                "options": redacted_word(",".join(options)),
+                "source": redact_word(mount.source),
+                "options": redact_word(",".join(options)),
             }
     if not best:
         raise LookupError(f"{real}: no mount found")
@@ -194,7 +194,7 @@ def describe_device(number: str, files: Files = THIS_MACHINE) -> Section:
     section = {
         "device": f"/dev/{folder.name}",
         "model": _model(disk),
-        "bytes": attempt(lambda: str(int((folder / "size").read_text()) * 512)),
+        "bytes": value_or_unknown(lambda: str(int((folder / "size").read_text()) * 512)),
         **_link(disk),
         **_queue(disk),
         "stacked": _stacked(disk, files),
@@ -243,7 +243,7 @@ def _queue(disk: Path) -> Section:
     found = {}
     for name, file in QUEUE.items():
         found[name] = _read(disk / "queue" / file) if file else _hardware_queues(disk)
-    found["scheduler"] = chosen(found["scheduler"])
+    found["scheduler"] = bracketed_value(found["scheduler"])
     for name in ("rotational", "polling"):
         found[name] = yes_or_no(found[name])
     found["merges"] = MERGES.get(found["merges"], found["merges"])

@@ -15,12 +15,12 @@ from pathlib import Path
 from threading import Event
 
 from assay.launch.aoe import discover_disks
-from assay.launch.attached import attach, attached, detach, run
-from assay.launch.mirrored.copies import one_server, read_chunks
+from assay.launch.attached import attach, detach, list_attached, run_command
+from assay.launch.mirrored.copies import chunk_on_one_server, read_chunks
 from assay.launch.mounts import read_mounts
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import LEAST_BTRFS
-from assay.model.site.mirrors import mirrors
+from assay.model.site.box import MIN_BTRFS_BYTES
+from assay.model.site.mirrors import mirror_pairs
 
 ROOT = Path("/run/assay/mirrors")
 SILENT_SECONDS = 15.0
@@ -49,10 +49,10 @@ class Mirror:
     """
 
     disks: tuple[str, str]
-    point: Path
+    mount_point: Path
     devices: dict[str, str] = field(default_factory=dict)
-    given_up: str | None = None
-    tried: float = float("-inf")
+    failed_disk: str | None = None
+    attempted_at: float = float("-inf")
 
 
 @dataclass
@@ -67,10 +67,10 @@ class Array:
         mirrors: Its mirrors; empty for RAID 0.
     """
 
-    at: Path
+    mount_point: Path
     interfaces: Sequence[str]
     holders: Mapping[str, str]
-    say: Callable[[str], None]
+    print_line: Callable[[str], None]
     mirrors: list[Mirror] = field(default_factory=list)
 
     def make(self, level: str) -> None:
@@ -82,14 +82,14 @@ class Array:
         Raises:
             AssayError: The disks cannot be mirrored across servers, or something fails.
         """
-        pairs = mirrors(self.holders) if level != "raid0" else []
+        pairs = mirror_pairs(self.holders) if level != "raid0" else []
         devices = {disk: attach(disk, self.interfaces).device for disk in self.holders}
         if not pairs:
-            make_btrfs("raid0", list(devices.values()), self.at)
-            run("losetup", "--detach", *devices.values())
+            make_btrfs("raid0", list(devices.values()), self.mount_point)
+            run_command("losetup", "--detach", *devices.values())
             return
         for number, pair in enumerate(pairs):
-            point = ROOT / str(os.getpid()) / str(number) if len(pairs) > 1 else self.at
+            point = ROOT / str(os.getpid()) / str(number) if len(pairs) > 1 else self.mount_point
             self.mirrors.append(Mirror(pair, point, {disk: devices[disk] for disk in pair}))
         for mirror in self.mirrors:
             self._make_mirror(mirror)
@@ -97,18 +97,18 @@ class Array:
             return
         files: list[str] = []
         try:
-            files += (fill(mirror.point) for mirror in self.mirrors)
-            make_btrfs("raid0" if level == "raid10" else "single", files, self.at)
+            files += (make_backing_file(mirror.mount_point) for mirror in self.mirrors)
+            make_btrfs("raid0" if level == "raid10" else "single", files, self.mount_point)
         finally:
             # The loop devices disappear with the mount, or now.
-            run("losetup", "--detach", *files)
+            run_command("losetup", "--detach", *files)
 
     def _make_mirror(self, mirror: Mirror) -> None:
-        self.say("mirror: " + " and ".join(f"{disk} of {self.holders[disk]}" for disk in mirror.disks))
+        self.print_line("mirror: " + " and ".join(f"{disk} of {self.holders[disk]}" for disk in mirror.disks))
         devices = list(mirror.devices.values())
-        make_btrfs("raid1", devices, mirror.point)
+        make_btrfs("raid1", devices, mirror.mount_point)
         # The loop devices disappear with the mount.
-        run("losetup", "--detach", *devices)
+        run_command("losetup", "--detach", *devices)
         self.check(mirror)
 
     def check(self, mirror: Mirror) -> None:
@@ -118,24 +118,26 @@ class Array:
             AssayError: One is not.
         """
         disks = {device: disk for disk, device in mirror.devices.items()}
-        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        listing = run_command("btrfs", "filesystem", "show", "--raw", str(mirror.mount_point))
         numbers = {int(number): disks[path] for number, _, path in _DISK_LINE.findall(listing) if path in disks}
         for device in mirror.devices.values():
             # Cached blocks of the device may be stale.
-            run("blockdev", "--flushbufs", device)
-        dump = run("btrfs", "inspect-internal", "dump-tree", "-t", "chunk", "--noscan", *mirror.devices.values())
+            run_command("blockdev", "--flushbufs", device)
+        dump = run_command(
+            "btrfs", "inspect-internal", "dump-tree", "-t", "chunk", "--noscan", *mirror.devices.values()
+        )
         servers = {number: self.holders[disk] for number, disk in numbers.items()}
-        if why := one_server(read_chunks(dump), servers):
+        if why := chunk_on_one_server(read_chunks(dump), servers):
             raise AssayError(f"the mirror of {' and '.join(mirror.disks)} is none: {why}", "", EXIT_REFUSED)
 
-    def watch(self, over: Event) -> None:
+    def watch(self, stop: Event) -> None:
         """Give up disks that do not answer, so that their copies are used at once; rebuild them when they answer again.
 
         Args:
             over: Set when the watch is to end.
         """
         last_answer = dict.fromkeys(self.holders, time.monotonic())
-        while not over.wait(LOOK_SECONDS):
+        while not stop.wait(LOOK_SECONDS):
             now = time.monotonic()
             with contextlib.suppress(AssayError):
                 for found in discover_disks(self.interfaces, LOOK_MS, False):
@@ -145,83 +147,86 @@ class Array:
                 self._check_disks(mirror, silent)
 
     def _check_disks(self, mirror: Mirror, silent: Mapping[str, float]) -> None:
-        if mirror.given_up is not None:
-            if silent[mirror.given_up] == 0 and time.monotonic() - mirror.tried > RETRY_SECONDS:
-                mirror.tried = time.monotonic()
-                self._rebuild(mirror, mirror.given_up)
+        if mirror.failed_disk is not None:
+            if silent[mirror.failed_disk] == 0 and time.monotonic() - mirror.attempted_at > RETRY_SECONDS:
+                mirror.attempted_at = time.monotonic()
+                self._rebuild(mirror, mirror.failed_disk)
             return
         for disk, other in (mirror.disks, mirror.disks[::-1]):
             if silent[disk] > SILENT_SECONDS and silent[other] == 0:
-                mirror.given_up, mirror.tried = disk, float("-inf")
-                self.say(f"{disk} does not answer and is given up: {other} has all of it")
+                mirror.failed_disk, mirror.attempted_at = disk, float("-inf")
+                self.print_line(f"{disk} does not answer and is given up: {other} has all of it")
                 detach(disk, force=True)
                 return
 
     def _rebuild(self, mirror: Mirror, disk: str) -> None:
         """Rebuild a disk that answers again: it missed the writes since it was given up."""
-        self.say(f"{disk} answers again: it is rebuilt")
+        self.print_line(f"{disk} answers again: it is rebuilt")
         try:
             device = attach(disk, self.interfaces).device
             try:
                 # A detached loop device disappears at its last close, so keep it open until the mirror uses it.
                 keep_open = os.open(device, os.O_RDONLY | os.O_CLOEXEC)
                 try:
-                    run("losetup", "--detach", device)
-                    run("wipefs", "--all", "--quiet", device)
+                    run_command("losetup", "--detach", device)
+                    run_command("wipefs", "--all", "--quiet", device)
                     number = self._number(mirror, disk)
-                    run("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.point))
+                    run_command("btrfs", "replace", "start", "-B", "-f", "-r", number, device, str(mirror.mount_point))
                 finally:
                     os.close(keep_open)
             except (AssayError, OSError):
                 detach(disk, force=True)
                 raise
-            mirror.devices[disk], mirror.given_up = device, None
+            mirror.devices[disk], mirror.failed_disk = device, None
             self.check(mirror)
         except (AssayError, OSError) as error:
-            self.say(f"{disk} cannot be rebuilt: {error}")
+            self.print_line(f"{disk} cannot be rebuilt: {error}")
         else:
-            self.say(f"{disk} is whole again")
+            self.print_line(f"{disk} is whole again")
 
     def _number(self, mirror: Mirror, disk: str) -> str:
         """Return the btrfs device id of the disk that is given up: the one that is not of the other disk."""
         other = next(mirror.devices[one] for one in mirror.disks if one != disk)
-        listing = run("btrfs", "filesystem", "show", "--raw", str(mirror.point))
+        listing = run_command("btrfs", "filesystem", "show", "--raw", str(mirror.mount_point))
         number = next((number for number, _, path in _DISK_LINE.findall(listing) if path == other), "1")
         return "2" if number == "1" else "1"
 
-    def take_away(self) -> list[str]:
+    def remove(self) -> list[str]:
         """Unmount everything and detach the disks; return the errors, one line each."""
-        points = [self.at, *(mirror.point for mirror in reversed(self.mirrors) if mirror.point != self.at)]
+        points = [
+            self.mount_point,
+            *(mirror.mount_point for mirror in reversed(self.mirrors) if mirror.mount_point != self.mount_point),
+        ]
         for point in points:
             if any(mount.point == str(point) and mount.filesystem == "btrfs" for mount in read_mounts()):
                 try:
-                    run("umount", str(point))
+                    run_command("umount", str(point))
                 except AssayError as error:
                     return [error.message]
         left: list[str] = []
-        for disk in {one.disk for one in attached()} & set(self.holders):
+        for disk in {one.disk for one in list_attached()} & set(self.holders):
             try:
                 detach(disk, force=True)
             except AssayError as error:
                 left.append(error.message)
         for mirror in self.mirrors:
             with contextlib.suppress(OSError):
-                if mirror.point != self.at:
-                    mirror.point.rmdir()
-                    mirror.point.parent.rmdir()
+                if mirror.mount_point != self.mount_point:
+                    mirror.mount_point.rmdir()
+                    mirror.mount_point.parent.rmdir()
         return left
 
 
 def make_btrfs(data: str, devices: Sequence[str], point: Path) -> None:
     """Make a btrfs of loop devices, and mount it at `point`."""
     metadata = "raid1" if data == "raid1" else "single"
-    run("mkfs.btrfs", "-q", "-f", "-K", "-d", data, "-m", metadata, *devices)
+    run_command("mkfs.btrfs", "-q", "-f", "-K", "-d", data, "-m", metadata, *devices)
     point.mkdir(mode=0o755, parents=True, exist_ok=True)
     options = ",".join(f"device={device}" for device in devices)
-    run("mount", "-t", "btrfs", "-o", options, devices[0], str(point))
+    run_command("mount", "-t", "btrfs", "-o", options, devices[0], str(point))
 
 
-def fill(point: Path) -> str:
+def make_backing_file(point: Path) -> str:
     """Make the file of a mirror, and return a loop device on it.
 
     The file is as large as a rebuild allows: while a disk is copied, btrfs needs space for one more chunk of data and
@@ -233,13 +238,13 @@ def fill(point: Path) -> str:
     path = point / "half"
     path.touch(mode=0o600)
     # Write in place: copy-on-write would need space for two copies of an overwritten block.
-    run("chattr", "+C", str(path))
+    run_command("chattr", "+C", str(path))
     free = os.statvfs(point).f_bavail * os.statvfs(point).f_frsize
     size = (free - 3 * min(MOST_CHUNK, free // 5) - LEAST_FREE) >> 20 << 20
-    if size < LEAST_BTRFS:
+    if size < MIN_BTRFS_BYTES:
         raise AssayError("the disks are too small for a RAID over several mirrors", "use disks of 1 GiB or more")
     os.truncate(path, size)
-    return run("losetup", "--direct-io=on", "--sector-size", "4096", "--find", "--show", str(path))
+    return run_command("losetup", "--direct-io=on", "--sector-size", "4096", "--find", "--show", str(path))
 
 
 def servers_of(found: Sequence[Mapping[str, object]], disks: Sequence[str]) -> dict[str, str]:

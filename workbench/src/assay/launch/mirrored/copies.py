@@ -22,12 +22,12 @@ class Chunk(NamedTuple):
     kind: str
     length: int
     disks: tuple[int, ...]
-    together: int
+    copies_per_group: int
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
         """Groups of disks that are copies of one another."""
-        size = {"RAID1": len(self.disks), "RAID10": self.together}.get(re.sub("C[34]$", "", self.profile), 1)
+        size = {"RAID1": len(self.disks), "RAID10": self.copies_per_group}.get(re.sub("C[34]$", "", self.profile), 1)
         return [self.disks[at : at + size] for at in range(0, len(self.disks), size)]
 
     @property
@@ -47,13 +47,13 @@ def read_chunks(dump: str) -> list[Chunk]:
         if chunk := _CHUNK.match(line):
             found.append(Chunk(chunk[2], int(chunk[1]), (), 1))
         elif found and (sub := _SUB.search(line)):
-            found[-1] = found[-1]._replace(together=int(sub[1]))
+            found[-1] = found[-1]._replace(copies_per_group=int(sub[1]))
         elif found and (stripe := _STRIPE.match(line)):
             found[-1] = found[-1]._replace(disks=(*found[-1].disks, int(stripe[1])))
     return found
 
 
-def one_server(chunks: Sequence[Chunk], holders: Mapping[int, str]) -> str:
+def chunk_on_one_server(chunks: Sequence[Chunk], holders: Mapping[int, str]) -> str:
     """Return the first chunk that one server alone holds, in words; empty if all are on two servers or more.
 
     Args:

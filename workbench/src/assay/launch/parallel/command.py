@@ -11,7 +11,7 @@ from typing import Literal
 from assay.launch.shell import NOT_FOUND, Shell
 from assay.model.base import EXIT_REFUSED, AssayError
 
-ASK_SECONDS = 30.0
+VERSION_SECONDS = 30.0
 LauncherName = Literal["mpirun", "srun"]
 Family = Literal["Open MPI", "MPICH", "Intel MPI", "Slurm"]
 _INSTALL = {
@@ -27,7 +27,7 @@ _ROOT_ALLOWED = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"
 
 
 @dataclass(frozen=True)
-class Command:
+class LauncherCommand:
     """A launcher that is installed on the machine where it runs.
 
     Attributes:
@@ -41,7 +41,7 @@ class Command:
     version: str
 
     @property
-    def to_all(self) -> bool:
+    def feeds_all(self) -> bool:
         """Whether it passes its standard input to all processes."""
         return self.name == "srun"
 
@@ -87,13 +87,13 @@ def _spread(hosts: Sequence[str], tasks: int, environment: Mapping[str, str]) ->
     return [f"--ntasks-per-node={tasks}", "--distribution=block", f"--nodelist={','.join(hosts)}"]
 
 
-def find_command(name: LauncherName, head: Shell) -> Command:
+def find_command(name: LauncherName, head: Shell) -> LauncherCommand:
     """Find a launcher on the host of `head`.
 
     Raises:
         AssayError: It is not installed, fails, or is of no known family.
     """
-    answer = head.run([name, "--version"], ASK_SECONDS)
+    answer = head.run([name, "--version"], VERSION_SECONDS)
     if answer.code == NOT_FOUND or "not found" in answer.err:
         raise AssayError(f"host {head.host.name}: `{name}` was not found", _INSTALL[name], EXIT_REFUSED)
     if answer.code:
@@ -115,7 +115,7 @@ def find_command(name: LauncherName, head: Shell) -> Command:
         raise AssayError(message, "mpirun of Open MPI, MPICH or Intel MPI, and srun of Slurm are known", EXIT_REFUSED)
     number = re.search(r"Version:\s*(\S+)", output) if found == "MPICH" else re.search(r"\d+(\.\d+)+\S*", first_line)
     version = (number.group(1) if found == "MPICH" else number.group(0)) if number else first_line
-    return Command(name, found, version)
+    return LauncherCommand(name, found, version)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Program:
     engine: str = ""
     mpi: bool = False
 
-    def words(self, command: Command, tasks: int, key: str, file: Path | None) -> list[str]:
+    def words(self, command: LauncherCommand, tasks: int, key: str, file: Path | None) -> list[str]:
         """Return the program with its arguments, for the launcher to start."""
         words = [self.path, "relay", "--launcher", command.name, "--tasks", str(tasks), "--key", key]
         words += ["--words", str(file)] if file else []
@@ -144,6 +144,6 @@ def new_key() -> str:
     return secrets.token_hex(8)
 
 
-def surroundings(boxed: bool) -> dict[str, str]:
+def launcher_environment(boxed: bool) -> dict[str, str]:
     """Return extra environment variables for the launcher."""
     return dict(_ROOT_ALLOWED) if boxed else {}

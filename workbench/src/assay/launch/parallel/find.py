@@ -13,7 +13,9 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import THIS_HOST, Host
 
 
-def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path) -> StepLauncher:
+def make_step_launcher(
+    name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Launcher], folder: Path
+) -> StepLauncher:
     """Return what starts engines on these hosts with one command.
 
     The command runs on this machine, or for hosts of a box on the first of them.
@@ -44,7 +46,7 @@ def steps_of(name: LauncherName, hosts: Sequence[Host], launchers: Sequence[Laun
     return StepLauncher(command, head, hosts, Program(first), folder.absolute())
 
 
-def through_mpi(steps: StepLauncher, engine: Path) -> StepLauncher:
+def with_mpi_engine(steps: StepLauncher, engine: Path) -> StepLauncher:
     """Return the same launcher with an engine that is linked to an MPI, at the same path on all hosts."""
     return replace(steps, program=replace(steps.program, engine=str(engine), mpi=True))
 

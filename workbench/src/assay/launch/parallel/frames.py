@@ -15,16 +15,16 @@ _MARK = b"~"
 _NODE, _NUMBER, _LETTER, _SIZE, _SUM = slice(1, 6), slice(6, 10), slice(10, 11), slice(11, 14), slice(14, 22)
 _TEXT = 22
 _KINDS = {b"e": "event", b"h": "host", b"x": "end"}
-MOST_HOSTS = 1 << 20
+MAX_HOSTS = 1 << 20
 """Most hosts that five hexadecimal digits can number."""
-MOST_LINE = 64 << 10
+MAX_LINE_BYTES = 64 << 10
 """Most bytes of a line of a host, unless `expect` allows more."""
-MOST_UNFINISHED = 1 << 20
+MAX_UNFINISHED_BYTES = 1 << 20
 """Most bytes kept of the launcher's own output without a newline."""
 
 
 @dataclass(frozen=True)
-class Line:
+class HostLine:
     """A line of a host.
 
     Attributes:
@@ -34,14 +34,14 @@ class Line:
     """
 
     node: int
-    holds: str
+    kind: str
     text: bytes
 
 
-class Frames:
+class FrameReader:
     """Reads frames from a stream, piece by piece."""
 
-    def __init__(self, hosts: int = MOST_HOSTS) -> None:
+    def __init__(self, hosts: int = MAX_HOSTS) -> None:
         """Start with nothing read.
 
         Args:
@@ -59,13 +59,13 @@ class Frames:
 
     def expect(self, node: int, most: int) -> None:
         """Allow lines of up to `most` bytes for a host."""
-        self._most[node] = max(most, MOST_LINE)
+        self._most[node] = max(most, MAX_LINE_BYTES)
 
-    def feed(self, piece: bytes) -> tuple[list[Line], list[bytes]]:
+    def feed(self, piece: bytes) -> tuple[list[HostLine], list[bytes]]:
         """Return the lines that this piece completes, and other output, line by line."""
         *whole, self._rest = (self._rest + piece).split(b"\n")
-        self._rest = self._rest[-MOST_UNFINISHED:]
-        lines: list[Line] = []
+        self._rest = self._rest[-MAX_UNFINISHED_BYTES:]
+        lines: list[HostLine] = []
         others: list[bytes] = []
         for text in whole:
             head = text[: -(LENGTH - 1)] if len(text) >= LENGTH else b""
@@ -80,20 +80,20 @@ class Frames:
             lines += self._assemble(part)
         return lines, others
 
-    def _assemble(self, part: "_Part") -> list[Line]:
+    def _assemble(self, part: "_Part") -> list[HostLine]:
         """Return the line that ends with this part, in a list; empty if none does."""
         if part.number != self._next.get(part.node, 0):
             self.lost = part.node
         self._next[part.node] = (part.number + 1) & 0xFFFF
         begun = self._begun.pop(part.node, bytearray())
         begun += part.text
-        if len(begun) > self._most.get(part.node, MOST_LINE):
+        if len(begun) > self._most.get(part.node, MAX_LINE_BYTES):
             self.long = part.node
             return []
         if part.letter.islower():
             self._begun[part.node] = begun
             return []
-        return [Line(part.node, _KINDS[part.letter.lower()], bytes(begun))]
+        return [HostLine(part.node, _KINDS[part.letter.lower()], bytes(begun))]
 
 
 class _Part(NamedTuple):

@@ -17,15 +17,15 @@ from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.launch.conversation import READ_BYTES, Conversation, Grace
 from assay.launch.launcher import Pings, Process
-from assay.launch.parallel.command import Command, Program, new_key, surroundings
-from assay.launch.parallel.frames import Frames, Line
-from assay.launch.parallel.words import ALL, FileWords, PipeWords, Words
+from assay.launch.parallel.command import LauncherCommand, Program, launcher_environment, new_key
+from assay.launch.parallel.frames import FrameReader, HostLine
+from assay.launch.parallel.words import ALL, FileSender, LineSender, PipeSender
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.site.host import Host
 
-KEPT_WORDS = 16 << 10
+MAX_OUTPUT_BYTES = 16 << 10
 """Bytes kept of the launcher's own output, from its end."""
 SAME_PING_NS = 5_000_000
 """Pings of several hosts within this time are sent as one."""
@@ -43,10 +43,10 @@ _ERROR = re.compile(
 )
 
 
-class Step:
+class EngineStep:
     """The processes that one command started; the first process of each host talks for that host."""
 
-    def __init__(self, process: Process, words: Words, hosts: Sequence[str]) -> None:
+    def __init__(self, process: Process, words: LineSender, hosts: Sequence[str]) -> None:
         """Start with nothing read or sent.
 
         Args:
@@ -56,37 +56,37 @@ class Step:
         """
         self.process, self.hosts = process, hosts
         self._known = {name.partition(".")[0]: name for name in hosts}
-        self._words, self._frames = words, Frames(len(hosts))
-        self._talks: dict[int, HostTalk] = {}
+        self._words, self._frames = words, FrameReader(len(hosts))
+        self._talks: dict[int, HostConversation] = {}
         self._named: dict[int, str] = {}
         self._launcher_output = b""
         self._job_sent = False
         self.pings = Pings()
         self._open = 0
 
-    def join(self, node: int, talk: "HostTalk") -> None:
+    def join(self, node: int, talk: "HostConversation") -> None:
         """Pass the lines of a host to `talk`."""
         self._talks[node] = talk
         self._frames.expect(node, talk.bounds.line_bytes)
 
-    def say_job(self, job: bytes) -> None:
+    def send_job(self, job: bytes) -> None:
         """Send the job, once for all hosts: each host fills in its own number."""
         if not self._job_sent:
             self._job_sent = True
-            self._words.say(ALL, job)
+            self._words.send(ALL, job)
 
-    def say(self, node: int, line: bytes) -> None:
+    def send(self, node: int, line: bytes) -> None:
         """Send a line to one host."""
-        self._words.say(str(node), line)
+        self._words.send(str(node), line)
 
-    def ask_time(self, answered: int) -> None:
+    def send_ping(self, answered: int) -> None:
         """Send a ping to all hosts, unless one was just sent that this host has not answered yet.
 
         Args:
             answered: Number of the last ping that the host has answered.
         """
-        if not self.pings.waiting(answered, SAME_PING_NS):
-            self._words.say(ALL, b'{"ping":%d}' % self.pings.next())
+        if not self.pings.is_pending(answered, SAME_PING_NS):
+            self._words.send(ALL, b'{"ping":%d}' % self.pings.next())
 
     def attach(self, selector: selectors.BaseSelector) -> None:
         """Register the launcher's pipes with a selector, when the first of the hosts' talks calls it."""
@@ -101,19 +101,19 @@ class Step:
         self._words.attach(selector)
 
     @property
-    def over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the launcher has ended, and all its output was read."""
         return not self._open and self.process.poll() is not None
 
     @property
-    def silent(self) -> bool:
+    def output_closed(self) -> bool:
         """Whether the launcher's output is at its end."""
         return not self._open
 
     @property
-    def complaint(self) -> str:
+    def error_line(self) -> str:
         """The launcher's own output in one line: its first error, or else its first line; empty without output."""
-        lines = [plain(line.strip()) for line in self._launcher_output.decode("utf-8", "replace").splitlines()]
+        lines = [escape_line(line.strip()) for line in self._launcher_output.decode("utf-8", "replace").splitlines()]
         texts = [line for line in lines if not _RULER.fullmatch(line)]
         return next((line for line in texts if _ERROR.search(line)), texts[0] if texts else "")
 
@@ -124,7 +124,7 @@ class Step:
 
     def close(self) -> None:
         """End the launcher and all processes that it started."""
-        self._words.end()
+        self._words.close()
         for number in (0, signal.SIGTERM, signal.SIGTERM, signal.SIGKILL):
             self.process.send_signal(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -143,28 +143,28 @@ class Step:
             return True
         lines, others = self._frames.feed(piece) if pipe is self.process.stderr else ([], [piece])
         for text in others:
-            self._launcher_output = (self._launcher_output + text.rstrip(b"\n") + b"\n")[-KEPT_WORDS:]
+            self._launcher_output = (self._launcher_output + text.rstrip(b"\n") + b"\n")[-MAX_OUTPUT_BYTES:]
         for line in lines:
             self._take(line)
         if self._frames.lost is not None:
             for talk in self._talks.values():
-                talk.find_fault("the launcher has lost something of what the engines said")
+                talk.fail("the launcher has lost something of what the engines said")
         if self._frames.long is not None:
             for talk in self._talks.values():
-                talk.find_fault("the launcher's stream has a line that is longer than engines print")
+                talk.fail("the launcher's stream has a line that is longer than engines print")
         return True
 
-    def _take(self, line: Line) -> None:
+    def _take(self, line: HostLine) -> None:
         talk = self._talks.get(line.node)
         if talk is None:
             return
-        match line.holds:
+        match line.kind:
             case "host":
-                self._named[line.node] = plain(line.text.decode("utf-8", "replace"), MOST_NAME)
+                self._named[line.node] = escape_line(line.text.decode("utf-8", "replace"), MOST_NAME)
             case "event":
-                talk.hear(line.text)
+                talk.on_line(line.text)
             case _:
-                talk.process.ended_with(line.text)
+                talk.process.set_result(line.text)
 
 
 class HostProcess:
@@ -172,14 +172,14 @@ class HostProcess:
 
     stdin = stdout = stderr = None
 
-    def __init__(self, step: Step, node: int) -> None:
+    def __init__(self, step: EngineStep, node: int) -> None:
         """Take them as running."""
         self._step, self._node = step, node
         self.pid = step.process.pid
         self.returncode: int | None = None
         self.complaint = b""
 
-    def ended_with(self, text: bytes) -> None:
+    def set_result(self, text: bytes) -> None:
         """Record how they ended, from the last line of the host (JSON with `code` and `complaint`)."""
         if self.returncode is not None:
             return
@@ -194,9 +194,9 @@ class HostProcess:
 
     def poll(self) -> int | None:
         """Return the exit code if they, or the launcher, have ended; else None."""
-        if self.returncode is None and self._step.over:
+        if self.returncode is None and self._step.has_ended:
             self.returncode = self._step.process.returncode or 1
-            self.complaint = self._step.complaint.encode()
+            self.complaint = self._step.error_line.encode()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -215,21 +215,21 @@ class HostProcess:
 
     def terminate(self) -> None:
         """Send SIGTERM to the engines."""
-        self._step.say(self._node, b"!15")
+        self._step.send(self._node, b"!15")
 
     def kill(self) -> None:
         """Send SIGKILL to the engines."""
-        self._step.say(self._node, b"!9")
+        self._step.send(self._node, b"!9")
 
 
-class HostTalk(Conversation):
+class HostConversation(Conversation):
     """The exchange with the engines of one host of a step."""
 
     process: HostProcess  # type: ignore[assignment]
 
     def __init__(
         self,
-        step: Step,
+        step: EngineStep,
         node: int,
         job: bytes,
         silence_limit: float,
@@ -257,35 +257,35 @@ class HostTalk(Conversation):
     def attach(self, selector: selectors.BaseSelector) -> None:
         """See `Conversation`."""
         self._step.attach(selector)
-        self._step.say_job(self._job)
+        self._step.send_job(self._job)
 
-    def say(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """See `Conversation`."""
-        self._step.say(self._node, line)
+        self._step.send(self._node, line)
 
-    def ask_time(self, answered: int) -> None:
+    def send_ping(self, answered: int) -> None:
         """See `Conversation`."""
-        self._step.ask_time(answered)
+        self._step.send_ping(answered)
 
     @property
-    def reading(self) -> bool:
+    def is_reading(self) -> bool:
         """See `Conversation`."""
-        return self.process.returncode is None and not self._step.silent
+        return self.process.returncode is None and not self._step.output_closed
 
     @property
     def name(self) -> str:
         """See `Conversation`."""
         return self._step.host_of(self._node)
 
-    def hear(self, line: bytes) -> None:
+    def on_line(self, line: bytes) -> None:
         """Process a line of the host."""
-        self.take_in(line + b"\n")
+        self.feed(line + b"\n")
 
     def verdict(self) -> tuple[str, str]:
         """See `Conversation`; the reason includes the last errors of the engines, and those of the launcher."""
-        self.complain(self.process.complaint)
+        self.add_stderr(self.process.complaint)
         status, reason = super().verdict()
-        own = self._step.complaint
+        own = self._step.error_line
         if status == "crashed" and own and own not in reason:
             reason = f"{reason}; the launcher says: {own}"
         return status, reason
@@ -303,13 +303,13 @@ class StepLauncher:
         folder: Folder for words files, on storage that all hosts share.
     """
 
-    command: Command
+    command: LauncherCommand
     head: Shell
     hosts: Sequence[Host]
     program: Program
     folder: Path
 
-    def start(self, nodes: int, tasks: int) -> Step:
+    def start(self, nodes: int, tasks: int) -> EngineStep:
         """Start the engines on the first hosts.
 
         Args:
@@ -320,17 +320,17 @@ class StepLauncher:
             AssayError: The launcher cannot be started, or the words file cannot be made.
         """
         key = new_key()
-        file = None if self.command.to_all else self.folder / f"{WORDS_FILE}{key}"
+        file = None if self.command.feeds_all else self.folder / f"{WORDS_FILE}{key}"
         hosts = self.hosts[:nodes]
         line = [
             *self.command.words([_launcher_name(host) for host in hosts], tasks, self.program.mpi),
             *self.program.words(self.command, tasks, key, file),
         ]
-        more = surroundings(self.head.host.kind == "box")
+        more = launcher_environment(self.head.host.kind == "box")
         if more:
             line = ["env", *(f"{name}={value}" for name, value in more.items()), *line]
         try:
-            words: Words | None = FileWords(file) if file else None
+            words: LineSender | None = FileSender(file) if file else None
         except OSError as error:
             message = f"{self.folder}: {error.strerror}"
             raise AssayError(message, "make the folder of the run writable", EXIT_INCOMPLETE) from None
@@ -338,8 +338,8 @@ class StepLauncher:
         process = self.head.popen(line, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if words is None:
             assert process.stdin is not None
-            words = PipeWords(process.stdin)
-        return Step(process, words, [host.name for host in hosts])
+            words = PipeSender(process.stdin)
+        return EngineStep(process, words, [host.name for host in hosts])
 
 
 def _launcher_name(host: Host) -> str:

@@ -14,10 +14,10 @@ ALL = "*"
 """The address of all hosts."""
 
 
-class Words(Protocol):
+class LineSender(Protocol):
     """Sends lines to hosts."""
 
-    def say(self, to: str, line: bytes) -> None:
+    def send(self, to: str, line: bytes) -> None:
         """Send a line to a host by its number, or to `ALL`."""
         ...
 
@@ -25,7 +25,7 @@ class Words(Protocol):
         """Register with a selector, which sends what could not be sent at once."""
         ...
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Close the connection; nothing more can be sent."""
         ...
 
@@ -35,7 +35,7 @@ def addressed(to: str, line: bytes) -> bytes:
     return to.encode() + b" " + line.strip() + b"\n"
 
 
-class PipeWords:
+class PipeSender:
     """Sends lines through the launcher's standard input."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
@@ -45,7 +45,7 @@ class PipeWords:
         self._to_send = b""
         self._selector: selectors.BaseSelector | None = None
 
-    def say(self, to: str, line: bytes) -> None:
+    def send(self, to: str, line: bytes) -> None:
         """See `Words`."""
         self._to_send += addressed(to, line)
         self._send(self._pipe)
@@ -55,7 +55,7 @@ class PipeWords:
         self._selector = selector
         self._send(self._pipe)
 
-    def end(self) -> None:
+    def close(self) -> None:
         """See `Words`."""
         self._watch_pipe(False)
         with contextlib.suppress(OSError):
@@ -82,7 +82,7 @@ class PipeWords:
                 self._selector.unregister(self._pipe)
 
 
-class FileWords:
+class FileSender:
     """Sends lines through a file that all hosts see."""
 
     def __init__(self, path: Path) -> None:
@@ -94,7 +94,7 @@ class FileWords:
         self._path = path
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
-    def say(self, to: str, line: bytes) -> None:
+    def send(self, to: str, line: bytes) -> None:
         """See `Words`. If the storage rejects a line, the engines miss it and end by themselves."""
         with contextlib.suppress(OSError):
             os.write(self._file, addressed(to, line))
@@ -104,7 +104,7 @@ class FileWords:
     def attach(self, selector: selectors.BaseSelector) -> None:
         """See `Words`: there is nothing to wait for."""
 
-    def end(self) -> None:
+    def close(self) -> None:
         """See `Words`."""
         with contextlib.suppress(OSError):
             os.close(self._file)

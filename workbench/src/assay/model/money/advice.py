@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from assay.model.frozen import Frozen
-from assay.model.money.advice_picture import Picture
+from assay.model.money.advice_picture import Sensitivity
 from assay.model.money.amount import Payment, Term
-from assay.model.money.need import Exchange, Need
-from assay.model.money.price import Row
+from assay.model.money.need import ExchangeRates, Need
+from assay.model.money.price import PriceRow
 
 ADVICE_SCHEMA = 1
 """Version of `Advice` as printed for programs."""
@@ -17,7 +17,7 @@ Outcome = Literal["met", "failed", "unproven"]
 Basis = Literal["measured", "rule", "ceiling", "unknown"]
 
 
-class Figure(Frozen):
+class ExpectedFigure(Frozen):
     """What a design is expected to do by one metric.
 
     Attributes:
@@ -37,7 +37,7 @@ class Figure(Frozen):
     source: str
 
 
-class Check(Frozen):
+class RequirementCheck(Frozen):
     """Whether one design satisfies one requirement.
 
     Attributes:
@@ -93,7 +93,7 @@ class BillLine(Frozen):
     date: dt.date | None = None
 
 
-class Price(Frozen):
+class OptionPrice(Frozen):
     """The price of an option.
 
     Attributes:
@@ -128,7 +128,7 @@ class Price(Frozen):
     lines: tuple[BillLine, ...] = ()
 
 
-class Option(Frozen):
+class AdviceOption(Frozen):
     """A design with values for its parameters, with price and checks.
 
     Attributes:
@@ -150,15 +150,15 @@ class Option(Frozen):
     durability: str
     rate: float | None
     basis: Basis | None = None
-    price: Price
-    figures: tuple[Figure, ...]
-    checks: tuple[Check, ...]
+    price: OptionPrice
+    figures: tuple[ExpectedFigure, ...]
+    checks: tuple[RequirementCheck, ...]
     remarks: tuple[Remark, ...]
     conditions: tuple[str, ...] = ()
     provider: str | None = None
 
 
-class Rejected(Frozen):
+class RejectedDesign(Frozen):
     """A design of which no variant satisfies the need.
 
     Attributes:
@@ -170,12 +170,12 @@ class Rejected(Frozen):
 
     design: str
     variants: int
-    closest: Option | None = None
-    fails: tuple[Check, ...] = ()
+    closest: AdviceOption | None = None
+    fails: tuple[RequirementCheck, ...] = ()
     why: str = ""
 
 
-class Change(Frozen):
+class DecisionChange(Frozen):
     """A change that would alter the decision.
 
     Attributes:
@@ -202,7 +202,7 @@ class Conflict(Frozen):
     text: str
 
 
-class Relaxed(Frozen):
+class RelaxedRequirement(Frozen):
     """What would be available if one requirement were dropped.
 
     Attributes:
@@ -216,7 +216,7 @@ class Relaxed(Frozen):
     lacks: str
 
 
-class Counts(Frozen):
+class VariantCounts(Frozen):
     """Numbers of variants.
 
     Attributes:
@@ -234,7 +234,7 @@ class Counts(Frozen):
     failed: int = 0
 
 
-class Prices(Frozen):
+class BookInfo(Frozen):
     """A price book that the advice uses."""
 
     book: str
@@ -266,22 +266,22 @@ class Advice(Frozen):
 
     schema_version: int = ADVICE_SCHEMA
     need: Need
-    prices: Prices
-    books: tuple[Prices, ...] = ()
-    exchange: Exchange | None = None
+    prices: BookInfo
+    books: tuple[BookInfo, ...] = ()
+    exchange: ExchangeRates | None = None
     result: Literal["recommended", "unproven", "not separable", "none"]
     recommended: tuple[str, ...] = ()
     decided_by: str = ""
     reasons: tuple[Remark, ...] = ()
-    options: tuple[Option, ...] = ()
+    options: tuple[AdviceOption, ...] = ()
     front: tuple[str, ...] = ()
-    unproven: tuple[Option, ...] = ()
-    changes: tuple[Change, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    unproven: tuple[AdviceOption, ...] = ()
+    changes: tuple[DecisionChange, ...] = ()
+    rejected: tuple[RejectedDesign, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    relaxed: tuple[Relaxed, ...] = ()
-    counts: Counts
-    rows: tuple[Row, ...] = ()
+    relaxed: tuple[RelaxedRequirement, ...] = ()
+    counts: VariantCounts
+    rows: tuple[PriceRow, ...] = ()
     notes: tuple[str, ...] = ()
     unpriced: tuple[str, ...] = ()
-    picture: Picture | None = None
+    picture: Sensitivity | None = None

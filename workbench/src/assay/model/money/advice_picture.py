@@ -7,10 +7,10 @@ from pydantic import Field
 
 from assay.model.frozen import Frozen
 
-Axis = Literal["capacity", "read", "write", "read_iops", "write_iops"]
+NeedAxis = Literal["capacity", "read", "write", "read_iops", "write_iops"]
 
 
-class Kept(Frozen):
+class FixedDesign(Frozen):
     """A design whose cost is computed again with some parameters fixed as chosen; sizes and counts follow the need.
 
     Attributes:
@@ -24,7 +24,7 @@ class Kept(Frozen):
     values: dict[str, Any] = Field(default_factory=dict)
 
 
-class Point(Frozen):
+class CurvePoint(Frozen):
     """The cost of a design at one size.
 
     Attributes:
@@ -38,11 +38,11 @@ class Point(Frozen):
     option: str | None = None
 
 
-class Curve(Frozen):
+class CostCurve(Frozen):
     """The cost of one design over all sizes."""
 
     design: str
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
 
 
 class Crossing(Frozen):
@@ -67,7 +67,7 @@ class Crossing(Frozen):
     text: str
 
 
-class Curves(Frozen):
+class CostCurves(Frozen):
     """Costs of designs against one quantity of the need.
 
     Attributes:
@@ -77,14 +77,14 @@ class Curves(Frozen):
         crossings: In order of size.
     """
 
-    axis: Axis
-    along: tuple[Axis, ...] = ()
+    axis: NeedAxis
+    along: tuple[NeedAxis, ...] = ()
     need: float
-    curves: tuple[Curve, ...]
+    curves: tuple[CostCurve, ...]
     crossings: tuple[Crossing, ...] = ()
 
 
-class End(Frozen):
+class RangeEnd(Frozen):
     """The result at one end of an assumption's range.
 
     Attributes:
@@ -113,13 +113,13 @@ class Assumption(Frozen):
 
     name: str
     value: str
-    low: End | None = None
-    high: End | None = None
+    low: RangeEnd | None = None
+    high: RangeEnd | None = None
     size: Decimal = Decimal(0)
     turns: bool = False
 
 
-class Picture(Frozen):
+class Sensitivity(Frozen):
     """What would change the choice among the best designs.
 
     Attributes:
@@ -133,12 +133,12 @@ class Picture(Frozen):
         idle: Assumptions that change nothing at either end.
     """
 
-    designs: tuple[Kept, ...]
+    designs: tuple[FixedDesign, ...]
     measure: str
     month: Decimal
     gap: Decimal | None = None
     runner_up: str | None = None
-    capacity: Curves
-    rate: Curves | None = None
+    capacity: CostCurves
+    rate: CostCurves | None = None
     tornado: tuple[Assumption, ...] = ()
     idle: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from assay.model.frozen import Frozen
-from assay.model.money.entry import Count, Entry, Rate, Size
+from assay.model.money.entry import CatalogEntry, Count, Rate, Size
 from assay.model.money.filesystems import (
     AnyFileSystem,
     EfsBursting,
@@ -19,7 +19,7 @@ from assay.model.money.filesystems import (
     LustreType,
     efs_bursting,
     filesystem_limits,
-    fsx_lustre,
+    fsx_lustre_rate,
 )
 from assay.model.money.managed import ManagedType, Provider
 from assay.model.money.volumes import (
@@ -36,14 +36,14 @@ from assay.model.money.volumes import (
 __all__ = [
     "AnyFileSystem",
     "AnyVolume",
+    "CatalogEntry",
     "CreditVolume",
     "EfsBursting",
     "EfsType",
-    "Entry",
     "FileSystemLimits",
     "FileSystemType",
     "Instance",
-    "LocalDisks",
+    "InstanceDisks",
     "LustreType",
     "ManagedType",
     "ObjectClass",
@@ -56,7 +56,7 @@ __all__ = [
     "efs_bursting",
     "family_of",
     "filesystem_limits",
-    "fsx_lustre",
+    "fsx_lustre_rate",
     "volume_limits",
 ]
 
@@ -67,7 +67,7 @@ def family_of(name: str) -> str:
     return f"{azure[1]}{azure[2]}v{azure[3]}" if azure else re.split(r"[.-]", name)[0]
 
 
-class LocalDisks(Frozen):
+class InstanceDisks(Frozen):
     """Identical disks inside an instance; their data is lost when the instance stops.
 
     Attributes:
@@ -79,7 +79,7 @@ class LocalDisks(Frozen):
     kind: Literal["nvme", "ssd", "hdd"]
 
 
-class Instance(Entry):
+class Instance(CatalogEntry):
     """A type of virtual machine.
 
     Attributes:
@@ -94,7 +94,7 @@ class Instance(Entry):
 
     vcpus: int = Field(ge=1)
     memory: Size
-    disks: tuple[LocalDisks, ...] = ()
+    disks: tuple[InstanceDisks, ...] = ()
     network_baseline: Rate | None = None
     network_burst: Rate | None = None
     network_words: str = ""
@@ -115,7 +115,7 @@ class Instance(Entry):
         return sum(disks.count * disks.size for disks in self.disks)
 
 
-class ObjectClass(Entry):
+class ObjectClass(CatalogEntry):
     """A storage class of an object store.
 
     Attributes:
@@ -157,7 +157,7 @@ class ObjectClass(Entry):
     reads_per_prefix: Count
 
 
-class TableType(Entry):
+class TableType(CatalogEntry):
     """A table of keys and items: the size of its read and write units, and the limits of one partition.
 
     Attributes:

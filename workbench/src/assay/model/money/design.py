@@ -10,25 +10,27 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.frozen import Frozen
-from assay.model.money.amount import Amount, Share, decimal
+from assay.model.money.amount import Amount, Share, parse_decimal
 from assay.model.money.managed import Provider
 from assay.model.money.use import Size
-from assay.model.study.axis import fault, reading
-from assay.model.units import parse_rate, parse_throughput, shown
+from assay.model.study.axis import fault, parse_validator
+from assay.model.units import display_value, parse_rate, parse_throughput
 
 
 def _years(written: object) -> Decimal:
-    value = decimal(written)
+    value = parse_decimal(written)
     months = value * 12
     if not 1 <= months <= 600 or months != months.to_integral_value():
         hint = "write 5, 2.5 or 0.25: a month to 50 years"
-        raise fault(f"{shown(written)} years are no whole number of months", hint)
+        raise fault(f"{display_value(written)} years are no whole number of months", hint)
     return value
 
 
 Years = Annotated[Decimal, BeforeValidator(_years)]
-Throughput = Annotated[float, BeforeValidator(reading(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)]
-Rate = Annotated[float, BeforeValidator(reading(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
+Throughput = Annotated[
+    float, BeforeValidator(parse_validator(parse_throughput, float)), Field(ge=0, allow_inf_nan=False)
+]
+Rate = Annotated[float, BeforeValidator(parse_validator(parse_rate, float)), Field(ge=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
 
 _CODE = re.compile(r"([1-9][0-9]?)\+([1-9][0-9]?)")
@@ -46,7 +48,7 @@ Access = Literal["file", "block", "object", "table"]
 Role = Literal["storage", "metadata", "management", "client"]
 
 
-class Volumes(Frozen):
+class ServerVolumes(Frozen):
     """Network volumes of each server.
 
     Attributes:
@@ -103,7 +105,7 @@ class Servers(Frozen):
     role: Role
     instance: str = Field(min_length=1)
     count: Count = 1
-    volumes: Volumes | None = None
+    volumes: ServerVolumes | None = None
     local: LocalDisks | None = None
 
 
@@ -138,7 +140,7 @@ class FsxLustre(Frozen):
     capacity: Size = Field(gt=0)
 
 
-class Requests(NamedTuple):
+class RequestBilling(NamedTuple):
     """How requests to a service are billed.
 
     Attributes:
@@ -174,9 +176,9 @@ class S3(Frozen):
         return self
 
     @property
-    def requests(self) -> Requests | None:
+    def requests(self) -> RequestBilling | None:
         """How its requests are billed."""
-        return Requests("object-requests", ("puts", "gets"))
+        return RequestBilling("object-requests", ("puts", "gets"))
 
 
 class DynamoDb(Frozen):
@@ -204,9 +206,9 @@ class DynamoDb(Frozen):
         return self
 
     @property
-    def requests(self) -> Requests | None:
+    def requests(self) -> RequestBilling | None:
         """How its requests are billed; None if provisioned units are billed by the hour instead."""
-        return Requests("table-requests", ("table_reads", "table_writes")) if self.mode == "on-demand" else None
+        return RequestBilling("table-requests", ("table_reads", "table_writes")) if self.mode == "on-demand" else None
 
 
 class Managed(Frozen):
@@ -257,7 +259,7 @@ class Hardware(Rates):
     apart: Count | None = None
 
 
-class Link(Frozen):
+class LeasedLine(Frozen):
     """A leased line between clients and storage.
 
     Attributes:
@@ -270,7 +272,7 @@ class Link(Frozen):
     rate: Throughput
 
 
-class Stated(Rates):
+class StatedLimit(Rates):
     """A limit that the catalogue lacks, or a figure that replaces a computed one.
 
     The rates are for the whole design.
@@ -313,7 +315,7 @@ class Design(Frozen):
     servers: tuple[Servers, ...] = ()
     service: Service | None = None
     hardware: tuple[Hardware, ...] = ()
-    link: Link | None = None
+    link: LeasedLine | None = None
     served: bool = True
     copies: Count = 1
     erasure: tuple[Count, Count] | None = None
@@ -326,7 +328,7 @@ class Design(Frozen):
     conditions: tuple[str, ...] = ()
     durability: Durability
     failure_domain: str = Field(min_length=1)
-    limits: tuple[Stated, ...] = ()
+    limits: tuple[StatedLimit, ...] = ()
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -339,7 +341,7 @@ class Design(Frozen):
         found = _CODE.fullmatch(copies.strip())
         if found is None:
             hint = "write a number of copies, or an erasure code such as 4+2"
-            raise fault(f"{shown(copies)} copies cannot be kept", hint, "copies")
+            raise fault(f"{display_value(copies)} copies cannot be kept", hint, "copies")
         return {**written, "copies": 1, "erasure": (int(found[1]), int(found[2]))}
 
     @model_validator(mode="after")
@@ -354,13 +356,13 @@ class Design(Frozen):
         return self
 
     @property
-    def times(self) -> float:
+    def storage_factor(self) -> float:
         """Bytes stored for each byte of data: copies x (data + parity) / data of an erasure code."""
         data, parity = self.erasure or (1, 0)
         return self.copies * (data + parity) / data
 
     @property
-    def parts(self) -> int:
+    def part_count(self) -> int:
         """Number of copies, or of parts of the erasure code, of each byte."""
         return sum(self.erasure) if self.erasure is not None else self.copies
 
@@ -369,10 +371,10 @@ class Design(Frozen):
         """The redundancy in words: `3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
         if self.erasure is None:
             return f"{self.copies} copies"
-        return f"erasure code {self.erasure[0]}+{self.erasure[1]} ({self.times:.4g} bytes for each)"
+        return f"erasure code {self.erasure[0]}+{self.erasure[1]} ({self.storage_factor:.4g} bytes for each)"
 
 
-class Parameter(Frozen):
+class DesignParameter(Frozen):
     """A parameter of a design.
 
     Attributes:

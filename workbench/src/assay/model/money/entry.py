@@ -6,18 +6,20 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from assay.model.frozen import Frozen
-from assay.model.study.axis import reading
+from assay.model.study.axis import parse_validator
 from assay.model.units import parse_size, parse_throughput
 
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 
 
-Size = Annotated[int, BeforeValidator(reading(parse_size)), Field(ge=0)]
-Rate = Annotated[float, BeforeValidator(reading(parse_throughput, (int, float))), Field(ge=0, allow_inf_nan=False)]
+Size = Annotated[int, BeforeValidator(parse_validator(parse_size)), Field(ge=0)]
+Rate = Annotated[
+    float, BeforeValidator(parse_validator(parse_throughput, (int, float))), Field(ge=0, allow_inf_nan=False)
+]
 Count = Annotated[int, Field(ge=0)]
 
 
-class Entry(Frozen):
+class CatalogEntry(Frozen):
     """An entry of the catalogue.
 
     Attributes:
@@ -32,6 +34,6 @@ class Entry(Frozen):
     note: str = ""
 
 
-def mib(rate: float) -> str:
+def format_mib(rate: float) -> str:
     """Format bytes per second as MiB/s, for display."""
     return f"{rate / MIB:.6g} MiB/s"

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, MIB, TIB, Count, Entry, Rate, Size, mib
+from assay.model.money.entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size
 
 MB = 10**6
@@ -18,7 +18,7 @@ EFS_PER_TIB = 50.0 * MIB
 """Sustained metered bytes per second for each TiB stored: 50 KiB/s per GiB."""
 EFS_BURST_PER_TIB = 100.0 * MIB
 """Metered bytes per second for each TiB stored while credits last; less than 1 TiB counts as 1 TiB."""
-EFS_LEAST = 1.0 * MIB
+EFS_MIN_RATE = 1.0 * MIB
 """Sustained bytes per second of every file system since 2020-06-30."""
 EFS_CREDITS = 2.1 * TIB
 """Bytes of credits of a new file system and of a full bucket up to 1 TiB; above, a full bucket has this much for each
@@ -88,12 +88,12 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
     if stored_bytes < 0:
         raise AssayError(f"EFS cannot hold {stored_bytes} bytes", "say how much is stored, such as 1TiB")
     whole = max(1.0, stored_bytes / TIB)
-    baseline = max(EFS_LEAST, EFS_PER_TIB * stored_bytes / TIB)
+    baseline = max(EFS_MIN_RATE, EFS_PER_TIB * stored_bytes / TIB)
     burst = EFS_BURST_PER_TIB * whole
     hours = 24 * baseline / burst
     full = EFS_CREDITS * whole
     how = (
-        f"50 MiB/s per TiB stored, at least 1 MiB/s: {mib(baseline)}; burst 100 MiB/s x max(1, TiB) = {mib(burst)}; "
+        f"50 MiB/s per TiB stored, at least 1 MiB/s: {format_mib(baseline)}; burst 100 MiB/s x max(1, TiB) = {format_mib(burst)}; "
         f"24 h x baseline / burst = {hours:.4g} h of each day"
     )
     return EfsBursting(
@@ -107,7 +107,7 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
     )
 
 
-def fsx_lustre(capacity_bytes: int, per_tib: float) -> float:
+def fsx_lustre_rate(capacity_bytes: int, per_tib: float) -> float:
     """Return the sustained bytes per second of FSx for Lustre: GiB / 1024 x MB/s per TiB, in MB of 10^6 bytes.
 
     1200 GiB at 200 MB/s per TiB are 234.375 MB/s. `filesystem_limits` checks that such a capacity is sold.
@@ -120,7 +120,7 @@ def fsx_lustre(capacity_bytes: int, per_tib: float) -> float:
     return capacity_bytes / GIB / 1024 * per_tib * MB
 
 
-class FileSystemType(Entry):
+class FileSystemType(CatalogEntry):
     """A type of file system; the subclasses differ in what determines their limits.
 
     Attributes:
@@ -174,10 +174,12 @@ class EfsType(FileSystemType):
             raise AssayError(f"{self.name} needs its throughput stated", "such as 256MiB/s")
         most = self.most_write
         if not MIB <= rate <= most:
-            raise AssayError(f"{self.name} cannot have {mib(rate)}", f"1 MiB/s to {mib(most)}")
-        how = f"{mib(rate)} as provisioned"
+            raise AssayError(f"{self.name} cannot have {format_mib(rate)}", f"1 MiB/s to {format_mib(most)}")
+        how = f"{format_mib(rate)} as provisioned"
         if found.baseline > rate:
-            how = f"the bytes stored give more than the {mib(rate)} provisioned, and bursting applies: {found.how}"
+            how = (
+                f"the bytes stored give more than the {format_mib(rate)} provisioned, and bursting applies: {found.how}"
+            )
             return self._limits(found.baseline, found.burst, found.burst_seconds, found.hours_per_day, how)
         return self._limits(rate, rate, None, None, how)
 
@@ -230,7 +232,7 @@ class LustreType(FileSystemType):
     capacities: tuple[Size, ...]
     step: int = Field(gt=0)
 
-    def fits(self, size: int) -> bool:
+    def has_capacity(self, size: int) -> bool:
         """Whether such a capacity is sold."""
         return size in self.capacities or (size >= self.step and size % self.step == 0)
 
@@ -243,7 +245,7 @@ class LustreType(FileSystemType):
         """Return capacity x MB/s per TiB, for bursts too; how long these last is not published."""
         if rate is not None:
             raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the capacity")
-        if not self.fits(size):
+        if not self.has_capacity(size):
             hint = f"the next that can be had is {format_size(self.capacity_for(size))}"
             raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         reads = max(self.per_tib, self.disk_burst or 0, self.network_burst or 0, self.network)
@@ -254,10 +256,10 @@ class LustreType(FileSystemType):
         how += f"; writing {write:g}" if write != self.per_tib else ""
         how += f"; disks burst to {self.disk_burst:g}" if self.disk_burst else ""
         return FileSystemLimits(
-            read_baseline=fsx_lustre(size, self.per_tib),
-            read_burst=fsx_lustre(size, reads),
-            write_baseline=fsx_lustre(size, write),
-            write_burst=fsx_lustre(size, writes),
+            read_baseline=fsx_lustre_rate(size, self.per_tib),
+            read_burst=fsx_lustre_rate(size, reads),
+            write_baseline=fsx_lustre_rate(size, write),
+            write_burst=fsx_lustre_rate(size, writes),
             read_iops=None,
             write_iops=None,
             burst_seconds=None,

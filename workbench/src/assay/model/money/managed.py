@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, MIB, TIB, Count, Entry, Rate, Size, mib
+from assay.model.money.entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size, format_throughput
 
 Provider = Literal["aws", "azure", "gcp", "own"]
@@ -34,16 +34,18 @@ class RateLaw(Frozen):
     most: Rate | None = None
     most_per_tib: Rate | None = None
 
-    def value(self, size: int, bought: float) -> float:
+    def value(self, size: int, provisioned: float) -> float:
         """Return the rate for a size in bytes and provisioned bytes per second."""
-        return min(self.bound(size), max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * bought))
+        return min(
+            self.bound(size), max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * provisioned)
+        )
 
     def bound(self, size: int) -> float:
         """Return the highest rate for a size, whatever is provisioned; infinite if none is stated."""
         by_size = math.inf if self.most_per_tib is None else self.most_per_tib * size / TIB
         return by_size if self.most is None else min(self.most, by_size)
 
-    def to_buy(self, size: int, wanted: float) -> float | None:
+    def needed(self, size: int, wanted: float) -> float | None:
         """Return the fewest bytes per second to provision for the wanted rate; None if no amount reaches it."""
         if self.value(size, 0.0) >= wanted:
             return 0.0
@@ -51,15 +53,15 @@ class RateLaw(Frozen):
             return None
         return (wanted - self.base - self.per_tib * size / TIB) / self.per_bought
 
-    def words(self) -> str:
+    def formula(self) -> str:
         """Return the formula with its numbers."""
-        parts = [mib(self.base)] if self.base else []
-        parts += [f"{mib(self.per_tib)} per TiB"] if self.per_tib else []
+        parts = [format_mib(self.base)] if self.base else []
+        parts += [f"{format_mib(self.per_tib)} per TiB"] if self.per_tib else []
         parts += [_provisioned_words(self.per_bought, "throughput")] if self.per_bought else []
         text = " + ".join(parts) or "0 B/s"
-        text += f", at least {mib(self.least)}" if self.least else ""
-        text += f", at most {mib(self.most)}" if self.most is not None else ""
-        return text + (f", at most {mib(self.most_per_tib)} per TiB" if self.most_per_tib is not None else "")
+        text += f", at least {format_mib(self.least)}" if self.least else ""
+        text += f", at most {format_mib(self.most)}" if self.most is not None else ""
+        return text + (f", at most {format_mib(self.most_per_tib)} per TiB" if self.most_per_tib is not None else "")
 
 
 class CountLaw(Frozen):
@@ -80,9 +82,11 @@ class CountLaw(Frozen):
     most_per_rate: float | None = Field(None, gt=0)
     most_at: tuple[tuple[Rate, float], ...] = ()
 
-    def value(self, size: int, bought: float, rate: float) -> float:
+    def value(self, size: int, provisioned: float, rate: float) -> float:
         """Return the IOPS for a size in bytes, provisioned IOPS and provisioned bytes per second."""
-        return min(self.bound(rate), max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * bought))
+        return min(
+            self.bound(rate), max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * provisioned)
+        )
 
     def bound(self, rate: float) -> float:
         """Return the highest IOPS with a provisioned throughput; infinite if no bound is stated."""
@@ -102,7 +106,7 @@ class CountLaw(Frozen):
         step = min((at for at, most in self.most_at if most >= wanted), default=None)
         return None if step is None else max(needed, step)
 
-    def to_buy(self, size: int, wanted: float, rate: float) -> float | None:
+    def needed(self, size: int, wanted: float, rate: float) -> float | None:
         """Return the fewest IOPS to provision, with a provisioned throughput `rate`; None if no number suffices."""
         if self.value(size, 0.0, rate) >= wanted:
             return 0.0
@@ -110,7 +114,7 @@ class CountLaw(Frozen):
             return None
         return (wanted - self.base - self.per_gib * size / GIB) / self.per_bought
 
-    def words(self) -> str:
+    def formula(self) -> str:
         """Return the formula with its numbers."""
         parts = [f"{self.base:,.6g} IOPS"] if self.base else []
         parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
@@ -121,11 +125,11 @@ class CountLaw(Frozen):
         text += f", at most {self.most_per_rate:.6g} per MiB/s bought" if self.most_per_rate is not None else ""
         if self.most_at:
             (low, fewest), (high, most) = self.most_at[0], self.most_at[-1]
-            text += f", at most {fewest:,.6g} with {mib(low)} bought, to {most:,.6g} with {mib(high)}"
+            text += f", at most {fewest:,.6g} with {format_mib(low)} bought, to {most:,.6g} with {format_mib(high)}"
         return text
 
 
-class BoughtRate(Frozen):
+class ProvisionedRate(Frozen):
     """Throughput that can be provisioned.
 
     Attributes:
@@ -146,7 +150,7 @@ class BoughtRate(Frozen):
         """Return the bytes per second that the price of a capacity includes."""
         return self.included_base + self.included_per_tib * size / TIB
 
-    def at_least(self, wanted: float) -> float | None:
+    def lowest_on_sale(self, wanted: float) -> float | None:
         """Return the lowest value on sale of at least `wanted`; None if there is none."""
         if self.choices:
             return min((choice for choice in self.choices if choice >= wanted), default=None)
@@ -156,7 +160,7 @@ class BoughtRate(Frozen):
         return wanted if self.most is None or wanted <= self.most else None
 
 
-class BoughtCount(Frozen):
+class ProvisionedCount(Frozen):
     """IOPS that can be provisioned.
 
     Attributes:
@@ -175,14 +179,14 @@ class BoughtCount(Frozen):
         """Return the IOPS that the price of a capacity includes."""
         return self.included_base + self.included_per_gib * size / GIB
 
-    def highest(self, size: int) -> float | None:
+    def highest_on_sale(self, size: int) -> float | None:
         """Return the most IOPS that can be provisioned for a size; None: no bound is stated."""
         bounds = [] if self.most is None else [self.most]
         bounds += [] if self.most_per_gib is None else [self.most_per_gib * size / GIB]
         return min(bounds, default=None)
 
 
-class PricedAs(Frozen):
+class BillingItems(Frozen):
     """Items of price books that bill the service. What is None is not billed.
 
     Attributes:
@@ -209,7 +213,7 @@ class PricedAs(Frozen):
     fixed: str | None = None
 
 
-class ManagedType(Entry):
+class ManagedType(CatalogEntry):
     """A type of managed storage.
 
     Attributes:
@@ -249,14 +253,14 @@ class ManagedType(Entry):
     write_iops: CountLaw | None = None
     burst_seconds: float | None = None
     shared: bool = False
-    throughput: BoughtRate | None = None
-    iops: BoughtCount | None = None
-    prices: PricedAs
+    throughput: ProvisionedRate | None = None
+    iops: ProvisionedCount | None = None
+    prices: BillingItems
     least_days: Count = 0
     conditions: tuple[str, ...] = ()
 
     @property
-    def by_request(self) -> bool:
+    def charges_requests(self) -> bool:
         """Whether reads or writes are charged."""
         sold = self.prices
         return any(item is not None for item in (sold.read, sold.write, sold.requests))
@@ -266,7 +270,7 @@ class ManagedType(Entry):
         fitting = max(self.least_size, -(-size // self.step) * self.step)
         return None if self.most_size is not None and fitting > self.most_size else fitting
 
-    def fast(self, size: int, infrequent: Decimal) -> int:
+    def frequent_bytes(self, size: int, infrequent: Decimal) -> int:
         """Return the bytes that rate laws apply to; see `least_fast`."""
         if self.least_fast is None:
             return size
@@ -289,7 +293,7 @@ class ManagedType(Entry):
             return
         if self.iops is None:
             raise AssayError(f"{self.name} takes no provisioned IOPS", "leave `iops` out")
-        highest = self.iops.highest(size)
+        highest = self.iops.highest_on_sale(size)
         if iops < self.iops.least or (highest is not None and iops > highest):
             hint = f"{self.iops.least:g} to {highest:,.6g}" if highest is not None else f"{self.iops.least:g} or more"
             raise AssayError(f"{self.name} of {format_size(size)} cannot have {iops:g} IOPS", hint)
@@ -304,11 +308,11 @@ class ManagedType(Entry):
             if sold.choices or sold.least > sold.included_base:
                 raise AssayError(f"{self.name} needs its throughput stated", self._sold(sold))
             return
-        if sold.at_least(throughput) != throughput:
+        if sold.lowest_on_sale(throughput) != throughput:
             raise AssayError(f"{self.name} cannot have {_rate(throughput)}", self._sold(sold))
 
     @staticmethod
-    def _sold(sold: BoughtRate) -> str:
+    def _sold(sold: ProvisionedRate) -> str:
         if sold.choices:
             return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
         most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"

@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from assay.model.frozen import Frozen
-from assay.model.money.amount import Amount, Share, Term, decimal
+from assay.model.money.amount import Amount, Share, Term, parse_decimal
 from assay.model.money.design import Access, Durability, Rate, Throughput
 from assay.model.money.managed import Provider
 from assay.model.money.price import Currency
 from assay.model.money.use import Size
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, format_size, parse_duration, parse_throughput, shown
+from assay.model.units import UnitError, display_value, format_size, parse_duration, parse_throughput
 
-MOST_MONTHS = 240
-MOST_RECOVERY = 90 * 24 * 3600
-MOST_GROWTH = 10
-MOST_BYTES, MOST_OPERATIONS, MOST_SECONDS, LEAST_SECONDS = 10**21, 10**12, 3600, 1e-9
+MAX_MONTHS = 240
+MAX_RECOVERY_SECONDS = 90 * 24 * 3600
+MAX_GROWTH = 10
+MAX_BYTES, MAX_OPERATIONS, MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS = 10**21, 10**12, 3600, 1e-9
 """Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
 DEFAULT_BOOK = "aws-us-east-1"
 """Price book for a design that names neither a book nor a provider."""
@@ -41,32 +41,36 @@ def _seconds(written: object) -> float:
 def _growth(written: object) -> Decimal:
     percent = isinstance(written, str) and written.strip().endswith("%")
     value = (
-        decimal(written.strip().removesuffix("%")) / 100 if isinstance(written, str) and percent else decimal(written)
+        parse_decimal(written.strip().removesuffix("%")) / 100
+        if isinstance(written, str) and percent
+        else parse_decimal(written)
     )
-    if value > MOST_GROWTH:
-        raise fault(f"{shown(written)} is more than {MOST_GROWTH} times as much again", "write growth as 50% or 0.5")
+    if value > MAX_GROWTH:
+        raise fault(
+            f"{display_value(written)} is more than {MAX_GROWTH} times as much again", "write growth as 50% or 0.5"
+        )
     return value
 
 
 def _budget(written: object) -> object:
     """Parse `5000 USD/month` or `60000 USD in all`."""
-    if isinstance(written, dict | Budget):
+    if isinstance(written, dict | CostLimit):
         return written
     hint = "write it as 5000 USD/month, or 60000 USD in all"
     found = _BUDGET.fullmatch(written.strip()) if isinstance(written, str) else None
     if found is None:
-        raise fault(f"{shown(written)} is not a budget", hint)
+        raise fault(f"{display_value(written)} is not a budget", hint)
     if found["per"] is None:
-        raise fault(f"{shown(written)} does not say for how long", hint)
+        raise fault(f"{display_value(written)} does not say for how long", hint)
     if len(found["currency"]) != 3 or not found["currency"].isupper():
         raise fault(f"`{found['currency']}` is not a currency", "write its ISO 4217 code, such as USD or EUR")
     per = "all" if found["per"].strip() == "in all" else "month"
-    return {"amount": decimal(found["amount"].replace(",", "")), "currency": found["currency"], "per": per}
+    return {"amount": parse_decimal(found["amount"].replace(",", "")), "currency": found["currency"], "per": per}
 
 
 def _whole(written: object) -> object:
     if isinstance(written, bool) or not isinstance(written, int):
-        raise fault(f"{shown(written)} is not a whole number", "write it without unit, such as 12")
+        raise fault(f"{display_value(written)} is not a whole number", "write it without unit, such as 12")
     if written < 1:
         raise fault(f"{written} is less than 1", "write a number from 1 on, or leave it out")
     return written
@@ -116,16 +120,18 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_text)]
 Clients = Annotated[Whole, _up_to(1_000_000, "a number from 1 to 1000000")]
 Streams = Annotated[Whole, _up_to(100_000, "a number from 1 to 100000")]
-Months = Annotated[Whole, _up_to(MOST_MONTHS, f"a number from 1 to {MOST_MONTHS}")]
-Bytes = Annotated[Size, _up_to(MOST_BYTES, "a size above 0, up to 1000000PB")]
-Bandwidth = Annotated[Throughput, _up_to(MOST_BYTES, "a throughput above 0/s, up to 1000000PB/s")]
-Operations = Annotated[Rate, _up_to(MOST_OPERATIONS, "a rate above 0/s, up to 1000000000000/s")]
-Recovery = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_RECOVERY, "a time from 1s to 2160h", 1)]
-Latency = Annotated[float, BeforeValidator(_seconds), _up_to(MOST_SECONDS, "a time from 1ns to 1h", LEAST_SECONDS)]
+Months = Annotated[Whole, _up_to(MAX_MONTHS, f"a number from 1 to {MAX_MONTHS}")]
+Bytes = Annotated[Size, _up_to(MAX_BYTES, "a size above 0, up to 1000000PB")]
+Bandwidth = Annotated[Throughput, _up_to(MAX_BYTES, "a throughput above 0/s, up to 1000000PB/s")]
+Operations = Annotated[Rate, _up_to(MAX_OPERATIONS, "a rate above 0/s, up to 1000000000000/s")]
+Recovery = Annotated[float, BeforeValidator(_seconds), _up_to(MAX_RECOVERY_SECONDS, "a time from 1s to 2160h", 1)]
+Latency = Annotated[
+    float, BeforeValidator(_seconds), _up_to(MAX_LATENCY_SECONDS, "a time from 1ns to 1h", MIN_LATENCY_SECONDS)
+]
 
 
 def _traffic(value: int) -> int:
-    if value > MOST_BYTES:
+    if value > MAX_BYTES:
         raise fault(f"{format_size(value)} is more than can be", "write a size up to 1000000PB")
     return value
 
@@ -134,9 +140,9 @@ Traffic = Annotated[Size, AfterValidator(_traffic)]
 
 
 def _day(written: object) -> object:
-    value = decimal(written)
+    value = parse_decimal(written)
     if not 0 < value <= 24:
-        raise fault(f"{shown(written)} hours of a day", "write hours above 0, up to 24")
+        raise fault(f"{display_value(written)} hours of a day", "write hours above 0, up to 24")
     return value
 
 
@@ -148,7 +154,7 @@ def _exchange(written: object) -> object:
     rates = {key: value for key, value in written.items() if key not in known}
     for key in rates:
         if not isinstance(key, str) or len(key) != 3 or not key.isupper():
-            raise fault(f"{shown(key)} is not a currency", "write its ISO 4217 code, such as EUR: 1.14")
+            raise fault(f"{display_value(key)} is not a currency", "write its ISO 4217 code, such as EUR: 1.14")
     return {"rates": rates, **known}
 
 
@@ -160,9 +166,11 @@ def _client(written: object) -> object:
         except UnitError as error:
             raise fault(error.message, error.hint) from None
     if not isinstance(written, str) and type(written) is not float:
-        raise fault(f"{shown(written)} is neither a link nor an instance", "write 25Gb/s, or the name of an instance")
-    if isinstance(written, float) and not 0 < written <= MOST_BYTES:
-        raise fault(f"{shown(written)} is no link", "write 25Gb/s, or the name of an instance")
+        raise fault(
+            f"{display_value(written)} is neither a link nor an instance", "write 25Gb/s, or the name of an instance"
+        )
+    if isinstance(written, float) and not 0 < written <= MAX_BYTES:
+        raise fault(f"{display_value(written)} is no link", "write 25Gb/s, or the name of an instance")
     return written
 
 
@@ -173,7 +181,7 @@ def _by_provider(written: object) -> object:
     return dict.fromkeys(("aws", "azure", "gcp", "own"), written)
 
 
-class Budget(Frozen):
+class CostLimit(Frozen):
     """The highest acceptable cost.
 
     Attributes:
@@ -185,7 +193,7 @@ class Budget(Frozen):
     per: Literal["month", "all"]
 
 
-class Profile(Frozen):
+class AccessProfile(Frozen):
     """How programs use the storage.
 
     Attributes:
@@ -204,7 +212,7 @@ class Profile(Frozen):
     cold: bool = False
 
 
-class Monthly(Frozen):
+class MonthlyTraffic(Frozen):
     """Data transferred in a month, for services that charge by request or byte.
 
     Attributes:
@@ -219,7 +227,7 @@ class Monthly(Frozen):
     zone: Traffic = 0
 
 
-class Where(Frozen):
+class DataLocation(Frozen):
     """Where the data may be stored; empty: anywhere.
 
     Attributes:
@@ -231,7 +239,7 @@ class Where(Frozen):
     regions: tuple[Text, ...] = ()
 
 
-class Burst(Frozen):
+class DailyBurst(Frozen):
     """A rate that is needed during a part of each day only.
 
     Attributes:
@@ -258,7 +266,7 @@ class Migration(Frozen):
     size: Bytes | None = None
 
 
-class Exchange(Frozen):
+class ExchangeRates(Frozen):
     """Exchange rates.
 
     Attributes:
@@ -267,12 +275,12 @@ class Exchange(Frozen):
         source: Source of the rates.
     """
 
-    rates: dict[str, Annotated[Decimal, BeforeValidator(decimal), Field(gt=0)]]
+    rates: dict[str, Annotated[Decimal, BeforeValidator(parse_decimal), Field(gt=0)]]
     date: dt.date
     source: str = ""
 
 
-class Candidate(Frozen):
+class CandidateDesign(Frozen):
     """A design to be considered.
 
     Attributes:
@@ -336,7 +344,7 @@ class Need(Frozen):
     data: Literal["persistent", "scratch"] = "persistent"
     archive: bool = False
     months: Months = 12
-    budget: Annotated[Budget, BeforeValidator(_budget)] | None = None
+    budget: Annotated[CostLimit, BeforeValidator(_budget)] | None = None
     duty: Share = Field(Decimal(1), gt=0)
     growth: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
     growth_per_year: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
@@ -344,8 +352,8 @@ class Need(Frozen):
     availability: Annotated[float, Field(gt=0, le=100)] | None = None
     most_loss: Share | None = None
     recovery: Recovery | None = None
-    where: Where = Where()
-    burst: Burst | None = None
+    where: DataLocation = DataLocation()
+    burst: DailyBurst | None = None
     snapshots: Traffic = 0
     migration: Migration | None = None
     client: Annotated[float | str, BeforeValidator(_client)] | None = None
@@ -354,13 +362,13 @@ class Need(Frozen):
     tax: Share = Decimal(0)
     discount: Share | None = None
     currency: Currency | None = None
-    exchange: Annotated[Exchange, BeforeValidator(_exchange)] | None = None
-    profile: Profile = Profile()
-    monthly: Monthly = Monthly()
+    exchange: Annotated[ExchangeRates, BeforeValidator(_exchange)] | None = None
+    profile: AccessProfile = AccessProfile()
+    monthly: MonthlyTraffic = MonthlyTraffic()
     term: Term | None = None
     book: str | None = None
     books: tuple[Text, ...] = ()
-    candidates: tuple[Annotated[Candidate, BeforeValidator(_candidate)], ...] = ()
+    candidates: tuple[Annotated[CandidateDesign, BeforeValidator(_candidate)], ...] = ()
     prefer: Literal["cost", "cost-per-rate"] = "cost"
 
     @model_validator(mode="after")
@@ -380,7 +388,7 @@ class Need(Frozen):
         return self
 
     @property
-    def grown(self) -> "Need":
+    def after_growth(self) -> "Need":
         """The need with capacity and rates after their growth."""
         if not self.growth and not self.growth_per_year:
             return self

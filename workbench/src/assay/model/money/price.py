@@ -15,8 +15,8 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
 from assay.model.study.axis import fault
-from assay.model.units import one_of, or_else, shown
-from assay.model.written import unprintable
+from assay.model.units import choices_hint, display_value, with_alternative
+from assay.model.written import first_unprintable
 
 STALE_DAYS = 90
 """Current prices older than this cause a prominent warning."""
@@ -93,18 +93,18 @@ DIMENSIONS: dict[str, str] = {
 
 def _dimension(written: object) -> str:
     if not isinstance(written, str) or written not in DIMENSIONS:
-        raise fault(f"unknown dimension {shown(written)}", one_of(written, DIMENSIONS))
+        raise fault(f"unknown dimension {display_value(written)}", choices_hint(written, DIMENSIONS))
     return written
 
 
 def _currency(written: object) -> str:
     if not isinstance(written, str) or len(written) != 3 or not written.isascii() or not written.isupper():
-        raise fault(f"{shown(written)} is not a currency", "write its ISO 4217 code, such as USD or EUR")
+        raise fault(f"{display_value(written)} is not a currency", "write its ISO 4217 code, such as USD or EUR")
     return written
 
 
 def _text(written: str) -> str:
-    found = unprintable(written)
+    found = first_unprintable(written)
     if found:
         raise fault(f"unprintable character {found}", "write plain text")
     return written
@@ -122,7 +122,7 @@ Dimension = Annotated[str, BeforeValidator(_dimension)]
 Currency = Annotated[str, BeforeValidator(_currency)]
 
 
-class Tier(Frozen):
+class PriceTier(Frozen):
     """The price for the part of a quantity up to a bound.
 
     Attributes:
@@ -133,14 +133,14 @@ class Tier(Frozen):
     price: Amount
 
 
-class Spot(Frozen):
+class SpotPrice(Frozen):
     """A spot price on one date."""
 
     at: dt.date
     price: Amount
 
 
-class Row(Frozen):
+class PriceRow(Frozen):
     """One price.
 
     Attributes:
@@ -163,14 +163,14 @@ class Row(Frozen):
     item: Word
     unit: str
     price: Amount | None = None
-    tiers: tuple[Tier, ...] = ()
+    tiers: tuple[PriceTier, ...] = ()
     free: Amount = Decimal(0)
     term: Term = "on-demand"
     payment: Payment | None = None
     upfront: Amount = Decimal(0)
     interruptions: Share | None = None
     interruptions_above: Share | None = None
-    history: tuple[Spot, ...] = ()
+    history: tuple[SpotPrice, ...] = ()
     source: Text = Field(min_length=1)
     date: dt.date | None = None
     seen: dt.date | None = None
@@ -180,10 +180,10 @@ class Row(Frozen):
     note: Text = ""
 
     @model_validator(mode="after")
-    def _fits(self) -> "Row":
+    def _fits(self) -> "PriceRow":
         kind = DIMENSIONS[self.dimension]
         if self.unit not in UNITS:
-            raise fault(f"unknown unit {shown(self.unit)}", one_of(self.unit, units_of(kind)), "unit")
+            raise fault(f"unknown unit {display_value(self.unit)}", choices_hint(self.unit, units_of(kind)), "unit")
         if UNITS[self.unit].kind != kind:
             raise fault(
                 f"{self.dimension} is not sold by the {self.unit}", f"its units: {', '.join(units_of(kind))}", "unit"
@@ -280,7 +280,7 @@ def units_of(kind: str) -> list[str]:
     return [name for name, unit in UNITS.items() if unit.kind == kind]
 
 
-class Book(Frozen):
+class PriceBook(Frozen):
     """Prices of one provider and region at one date.
 
     Attributes:
@@ -298,12 +298,12 @@ class Book(Frozen):
     hours_per_month: Amount
     historic: bool = False
     about: Text = ""
-    rows: tuple[Row, ...] = Field(min_length=1)
+    rows: tuple[PriceRow, ...] = Field(min_length=1)
 
-    _by_key: dict[tuple[str, str, str, str], Row] = PrivateAttr(default_factory=dict)
+    _by_key: dict[tuple[str, str, str, str], PriceRow] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
-    def _consistent(self) -> "Book":
+    def _consistent(self) -> "PriceBook":
         if not 600 <= self.hours_per_month <= 800:
             raise fault(
                 f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
@@ -324,12 +324,12 @@ class Book(Frozen):
             self._by_key[row.key] = row
         return self
 
-    def reindexed(self) -> "Book":
+    def reindex(self) -> "PriceBook":
         """Rebuild the index after rows were replaced, so that `row` finds the new ones; return the book."""
         self._by_key = {row.key: row for row in self.rows}
         return self
 
-    def in_future(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
+    def future_dates(self, today: dt.date) -> Iterator[tuple[tuple[str | int, ...], dt.date]]:
         """Return the dates in the book after today, each with its path."""
         dates: list[tuple[tuple[str | int, ...], dt.date | None]] = [(("date",), self.date)]
         for place, row in enumerate(self.rows):
@@ -337,15 +337,15 @@ class Book(Frozen):
             dates += [(("rows", place, "history", number, "at"), spot.at) for number, spot in enumerate(row.history)]
         return ((path, date) for path, date in dates if date is not None and date > today)
 
-    def age(self, today: dt.date) -> int:
+    def age_days(self, today: dt.date) -> int:
         """Return the days since the book's date."""
         return (today - self.date).days
 
-    def date_of(self, row: Row) -> dt.date:
+    def date_of(self, row: PriceRow) -> dt.date:
         """Return the date of a row's price."""
         return row.date or self.date
 
-    def stale(self, today: dt.date, rows: Iterable[Row] | None = None) -> tuple[Row, ...]:
+    def stale_rows(self, today: dt.date, rows: Iterable[PriceRow] | None = None) -> tuple[PriceRow, ...]:
         """Return the rows that are too old to be trusted, the oldest first; none for a historic book.
 
         Args:
@@ -357,7 +357,7 @@ class Book(Frozen):
         old = [row for row in rows or self.rows if (today - self.date_of(row)).days > STALE_DAYS]
         return tuple(sorted(old, key=self.date_of))
 
-    def row(self, dimension: str, item: str, term: str = "on-demand", payment: str | None = None) -> Row:
+    def row(self, dimension: str, item: str, term: str = "on-demand", payment: str | None = None) -> PriceRow:
         """Return the row for an item. Of several payments of a reservation: the requested one, or the first.
 
         Raises:
@@ -379,12 +379,14 @@ class Book(Frozen):
             raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
         known = sorted({row.item for row in self.rows if row.dimension == dimension and row.term == term})
         hint = (
-            or_else(one_of(item, known), "add a row to the book") if known else "add a row to the book, or take another"
+            with_alternative(choices_hint(item, known), "add a row to the book")
+            if known
+            else "add a row to the book, or take another"
         )
         raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
 
 
-def row_name(row: Row) -> str:
+def row_name(row: PriceRow) -> str:
     """Return the name of a row: `instance d2.xlarge, reserved-1y, all-upfront`."""
     words = [f"{row.dimension} {row.item}", "" if row.term == "on-demand" else row.term, row.payment or ""]
     return ", ".join(word for word in words if word)
@@ -393,7 +395,7 @@ def row_name(row: Row) -> str:
 Per = Literal["hour", "month", "once", "job"]
 
 
-class Line(Frozen):
+class BillItem(Frozen):
     """One position of a bill.
 
     Attributes:
@@ -421,13 +423,13 @@ class Line(Frozen):
 class Bill(Frozen):
     """Everything that a design and its use cost."""
 
-    lines: tuple[Line, ...] = ()
+    lines: tuple[BillItem, ...] = ()
 
     def __add__(self, other: "Bill") -> "Bill":
         return Bill(lines=(*self.lines, *other.lines))
 
 
-def one_currency(books: Sequence[Book]) -> str:
+def one_currency(books: Sequence[PriceBook]) -> str:
     """Return the common currency of several books.
 
     Raises:

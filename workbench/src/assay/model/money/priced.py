@@ -7,8 +7,8 @@ from pydantic import Field, model_validator
 from assay.model.frozen import Frozen
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import S3, Design, DynamoDb
-from assay.model.money.price import Bill, Book
-from assay.model.money.use import Chosen, Use
+from assay.model.money.price import Bill, PriceBook
+from assay.model.money.use import DesignChoice, Use
 from assay.model.study.axis import fault
 
 PRICES_SCHEMA = 1
@@ -44,7 +44,7 @@ class PricedDesign(Frozen):
         ceilings: Known ceilings, at most one for each metric.
     """
 
-    chosen: Chosen
+    chosen: DesignChoice
     design: Design
     bill: Bill
     usable: int | None = None
@@ -52,7 +52,7 @@ class PricedDesign(Frozen):
     ceilings: tuple[DesignCeiling, ...] = ()
 
     @property
-    def unpriced(self) -> tuple[str, ...]:
+    def unpriced_fields(self) -> tuple[str, ...]:
         """Fields of `use` that are missing to price requests that are charged one by one; empty if none is missing."""
         service = self.design.service
         requests = service.requests if isinstance(service, S3 | DynamoDb) else None
@@ -72,7 +72,7 @@ class FrozenPrices(Frozen):
     term: Term = "on-demand"
     payment: Payment | None = None
     use: Use = Use()
-    book: Book
+    book: PriceBook
     designs: dict[str, PricedDesign]
 
 
@@ -80,7 +80,7 @@ EvidenceMetric = Literal["read", "write", "read_iops", "write_iops", "read_laten
 """In bytes per second, operations per second, or seconds."""
 
 
-class Measured(Frozen):
+class MeasuredValue(Frozen):
     """A measured value and its interval; `low` and `high` equal the value if no interval is known."""
 
     value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -88,19 +88,19 @@ class Measured(Frozen):
     high: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
     @model_validator(mode="after")
-    def _ordered(self) -> "Measured":
+    def _ordered(self) -> "MeasuredValue":
         if not self.low <= self.value <= self.high:
             raise fault(
                 f"{self.value} is not between {self.low} and {self.high}", "write low <= value <= high", "value"
             )
         return self
 
-    def overlaps(self, other: "Measured") -> bool:
+    def overlaps(self, other: "MeasuredValue") -> bool:
         """Whether the intervals overlap, so that the two values cannot be separated."""
         return self.low <= other.high and other.low <= self.high
 
 
-class Evidence(Frozen):
+class DesignEvidence(Frozen):
     """One measured figure of one design.
 
     Attributes:
@@ -110,9 +110,9 @@ class Evidence(Frozen):
         source: The run, or a paper and the place in it.
     """
 
-    chosen: Chosen
+    chosen: DesignChoice
     metric: EvidenceMetric
-    measured: Measured
+    measured: MeasuredValue
     pattern: Literal["sequential", "random"] | None = None
     record: int | None = Field(None, gt=0)
     clients: int | None = Field(None, ge=1)

@@ -6,16 +6,16 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.model.frozen import Frozen
 from assay.model.money.amount import TERM_MONTHS, TERMS, Payment, Term
-from assay.model.money.use import Chosen, Use, Values
+from assay.model.money.use import DesignChoice, Use, Values
 from assay.model.study.axis import fault
 from assay.model.study.target import Text
-from assay.model.units import one_of, shown
+from assay.model.units import choices_hint, display_value
 
 
 def _term(written: object) -> Term:
     found = next((term for term in TERMS if term == written), None)
     if found is None:
-        raise fault(f"{shown(written)} is not a term", one_of(written, TERMS))
+        raise fault(f"{display_value(written)} is not a term", choices_hint(written, TERMS))
     return found
 
 
@@ -23,7 +23,7 @@ def _payment(written: object) -> Payment | None:
     words: tuple[Payment, ...] = get_args(Payment)
     found = next((payment for payment in words if payment == written), None)
     if found is None and written is not None:
-        raise fault(f"{shown(written)} is not a payment", one_of(written, words))
+        raise fault(f"{display_value(written)} is not a payment", choices_hint(written, words))
     return found
 
 
@@ -41,9 +41,9 @@ class StudyDesign(Frozen):
     set: Values = Field({}, description="Parameter of the design -> its value; the design's own for the rest.")
 
     @property
-    def chosen(self) -> Chosen:
+    def choice(self) -> DesignChoice:
         """The design and its parameters as the key of prices."""
-        return Chosen(design=self.design, set=self.set)
+        return DesignChoice(design=self.design, set=self.set)
 
 
 class StudyPrices(Frozen):

@@ -6,43 +6,43 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from assay.model.frozen import Frozen
-from assay.model.money.amount import Amount, Share, decimal
-from assay.model.study.axis import fault, reading
-from assay.model.units import parse_size, shown
+from assay.model.money.amount import Amount, Share, parse_decimal
+from assay.model.study.axis import fault, parse_validator
+from assay.model.units import display_value, parse_size
 
-MOST_HOURS, MOST_BYTES = Decimal(10**6), 10**30
+MAX_JOB_HOURS, MAX_USED_BYTES = Decimal(10**6), 10**30
 """Bounds of the hours of a job and of the bytes stored or moved: more is a typing error."""
 
 
 def _hours(written: object) -> Decimal:
-    value = decimal(written)
-    if value > MOST_HOURS:
-        raise fault(f"{shown(written)} is more than a century", f"a job takes {MOST_HOURS} hours or less")
+    value = parse_decimal(written)
+    if value > MAX_JOB_HOURS:
+        raise fault(f"{display_value(written)} is more than a century", f"a job takes {MAX_JOB_HOURS} hours or less")
     return value
 
 
 def _bytes(value: int) -> int:
-    if value > MOST_BYTES:
+    if value > MAX_USED_BYTES:
         raise fault("these are more bytes than can be", "write sizes such as 64KiB, 1MB, 2PB")
     return value
 
 
 Hours = Annotated[Decimal, BeforeValidator(_hours)]
-Size = Annotated[int, BeforeValidator(reading(parse_size))]
+Size = Annotated[int, BeforeValidator(parse_validator(parse_size))]
 UsedSize = Annotated[Size, AfterValidator(_bytes)]
 
 Values = dict[str, Any]
 """Parameter -> value, for those that differ from the design's defaults."""
 
 
-def as_written(value: object) -> str:
+def yaml_text(value: object) -> str:
     """Return the value of a parameter as YAML has it: `null`, `true`, `5TB`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value)
 
 
-class Chosen(Frozen):
+class DesignChoice(Frozen):
     """A design with values for its parameters, as a study or need names it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Chosen(Frozen):
     @property
     def label(self) -> str:
         """Design and parameters in one line: `nfs-volumes instance=c4.large capacity=5TB`."""
-        return " ".join([self.design, *(f"{key}={as_written(value)}" for key, value in self.set.items())])
+        return " ".join([self.design, *(f"{key}={yaml_text(value)}" for key, value in self.set.items())])
 
 
 class Use(Frozen):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, TIB, Count, Entry, Rate, Size, mib
+from assay.model.money.entry import GIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size
 
 Seconds = tuple[float | None, float | None]
@@ -41,7 +41,7 @@ class VolumeLimits(Frozen):
     how: str
 
 
-class VolumeType(Entry):
+class VolumeType(CatalogEntry):
     """A type of network volume; the subclasses differ in what determines their limits.
 
     Attributes:
@@ -95,7 +95,7 @@ class CreditVolume(VolumeType):
         seconds = self.iops_credits / (burst - baseline) if burst > baseline else None
         how = (
             f"{self.iops_per_gib} IOPS per GiB, {self.iops_least} to {self.iops_most}; "
-            f"IOPS x {format_size(self.largest_io)}, at most {mib(most)}"
+            f"IOPS x {format_size(self.largest_io)}, at most {format_mib(most)}"
         )
         if seconds is not None:
             how += f"; {self.iops_credits / 1e6:g} M I/O credits / ({burst} - {baseline} IOPS) = {seconds:.0f} s"
@@ -143,15 +143,15 @@ class ProvisionedVolume(VolumeType):
         if self.rate_free is None:
             if rate is not None:
                 raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the IOPS")
-            how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {mib(self.rate_most)}"
+            how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {format_mib(self.rate_most)}"
             if self.knee_rate is not None:
-                how += f"; beyond {mib(self.knee_rate)}, IOPS x {format_size(self.knee_io or 0)}"
+                how += f"; beyond {format_mib(self.knee_rate)}, IOPS x {format_size(self.knee_io or 0)}"
             return _symmetric_limits(follows, follows, iops, iops, NO_BURST, how)
         chosen = self.rate_free if rate is None else rate
         if not self.rate_free <= chosen <= follows:
-            hint = f"{mib(self.rate_free)} to {mib(follows)} with {iops} IOPS, to {mib(self.rate_most)} with more"
-            raise AssayError(f"{self.name} cannot have {mib(chosen)}", hint)
-        how = f"{iops} IOPS and {mib(chosen)} as provisioned; {self.iops_free} and {mib(self.rate_free)} are included"
+            hint = f"{format_mib(self.rate_free)} to {format_mib(follows)} with {iops} IOPS, to {format_mib(self.rate_most)} with more"
+            raise AssayError(f"{self.name} cannot have {format_mib(chosen)}", hint)
+        how = f"{iops} IOPS and {format_mib(chosen)} as provisioned; {self.iops_free} and {format_mib(self.rate_free)} are included"
         return _symmetric_limits(chosen, chosen, iops, iops, NO_BURST, how)
 
 
@@ -177,9 +177,9 @@ class StreamVolume(VolumeType):
         sustained = min(self.keeps_most, self.rate_per_tib * size / TIB)
         burst = max(sustained, min(self.rate_most, self.burst_per_tib * size / TIB))
         seconds = self.credits_per_tib * size / TIB / (burst - sustained) if burst > sustained else None
-        how = f"{mib(self.rate_per_tib)} per TiB, at most {mib(self.keeps_most)}"
+        how = f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.keeps_most)}"
         if seconds is not None:
-            how += f"; burst {mib(self.burst_per_tib)} per TiB, at most {mib(self.rate_most)}: "
+            how += f"; burst {format_mib(self.burst_per_tib)} per TiB, at most {format_mib(self.rate_most)}: "
             how += f"{format_size(self.credits_per_tib)} of credits per TiB / (burst - baseline) = {seconds:.0f} s"
         counts = (int(sustained // self.largest_io), int(burst // self.largest_io))
         return _symmetric_limits(sustained, burst, *counts, (seconds, seconds), how)
@@ -222,7 +222,7 @@ class SizedVolume(VolumeType):
         count = min(self.iops_most, size * self.iops_per_gib // GIB)
         sustained = min(self.rate_most, self.rate_per_tib * size / TIB)
         how = f"{self.iops_per_gib} IOPS per GiB, at most {self.iops_most}; "
-        how += f"{mib(self.rate_per_tib)} per TiB, at most {mib(self.rate_most)}"
+        how += f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.rate_most)}"
         return _symmetric_limits(sustained, sustained, count, count, NO_BURST, how)
 
 

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.model.result.verdict import AS_FAR_AS_SEEN, Verdict
+from assay.model.result.verdict import PARTLY_CHECKED, Verdict
 from assay.model.study.names import is_counted
 
 if TYPE_CHECKING:
-    from assay.model.result.result import Row
+    from assay.model.result.result import ResultRow
 
 
 @dataclass(frozen=True)
-class Result:
+class BriefResult:
     """The result of one operation of one case in brief, as of the end of the run.
 
     Attributes:
@@ -41,7 +41,7 @@ class Result:
     share: float | None = None
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
@@ -51,20 +51,20 @@ class Result:
         return tuple(Verdict(name) for name in (self.verdict, *self.also.split(", ")) if name)
 
     @property
-    def as_far_as_seen(self) -> bool:
+    def is_partly_checked(self) -> bool:
         """Its verdict is ok, but a rule that might have contradicted it lacked evidence."""
         return self.verdict == Verdict.OK and bool(self.finding)
 
 
-def _unseen(row: "Row") -> str:
-    return f"{AS_FAR_AS_SEEN}: {', '.join(row.unseen)}" if row.as_far_as_seen else ""
+def _unseen(row: "ResultRow") -> str:
+    return f"{PARTLY_CHECKED}: {', '.join(row.unevaluated_rules)}" if row.is_partly_checked else ""
 
 
-def brief(row: "Row") -> Result:
+def summarise(row: "ResultRow") -> BriefResult:
     """Summarise a row of the analysis."""
-    throughput, rate, binding = row.throughput, row.rate, row.binding
+    throughput, rate, binding = row.throughput, row.rate, row.limiting_ceiling
     others = dict.fromkeys(finding.verdict for finding in row.findings if finding.verdict is not row.verdict)
-    return Result(
+    return BriefResult(
         case=row.case.id,
         label=row.case.label,
         operation=row.operation,

@@ -25,7 +25,7 @@ CeilingName = Literal[
     "shared link",
 ]
 
-SMALL_RECORD = 64 << 10
+MAX_SMALL_RECORD = 64 << 10
 """Up to this record size, in bytes, the operations per second of a device are a ceiling, too."""
 
 COPY_BLOCK = 32 << 20
@@ -55,7 +55,7 @@ class CeilingPass(Frozen):
     how: str
 
 
-class Exceeding(Frozen):
+class ExceedingRepeat(Frozen):
     """The repeat that exceeds all passes of a ceiling by most, though only the device can have served it.
 
     Attributes:
@@ -105,10 +105,10 @@ class Ceiling(Frozen):
     passes: tuple[CeilingPass, ...] = ()
     low: float | None = None
     high: float | None = None
-    exceeded: Exceeding | None = None
+    exceeded: ExceedingRepeat | None = None
 
 
-class Binding(Frozen):
+class CeilingShare(Frozen):
     """How close a result is to one ceiling.
 
     Attributes:

@@ -7,7 +7,7 @@ from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT, Verdict
 
 
-class RunName(Frozen):
+class RunLabel(Frozen):
     """What identifies a run in a list.
 
     Attributes:
@@ -23,7 +23,7 @@ class RunName(Frozen):
     disturbed: bool = False
 
     @classmethod
-    def of(cls, run: RunInfo) -> "RunName":
+    def of(cls, run: RunInfo) -> "RunLabel":
         """Return the identification of a run."""
         return cls(
             id=run.id,
@@ -35,7 +35,7 @@ class RunName(Frozen):
         )
 
 
-class Side(Frozen):
+class ComparedSide(Frozen):
     """The result of one side of a comparison.
 
     Attributes:
@@ -64,18 +64,18 @@ class ComparedRow(Frozen):
     what: str
     counted: bool
     comparison: Comparison
-    before: Side
-    after: Side
+    before: ComparedSide
+    after: ComparedSide
     p50: Comparison | None = None
     p99: Comparison | None = None
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         """Both sides have valid numbers, all conditions are known, and there are enough repeats for a verdict."""
-        return not self.comparison.too_few and self.comparison.told and not self.no_result
+        return not self.comparison.has_too_few and self.comparison.told and not self.has_no_result
 
     @property
-    def no_result(self) -> bool:
+    def has_no_result(self) -> bool:
         """A side's number is not the storage's, or covers only part of the repeats."""
         return not NO_RESULT.isdisjoint((self.before.verdict, self.after.verdict))
 
@@ -115,8 +115,8 @@ class RunsComparison(Frozen):
         differences: Differences of the environments; those that commonly change results first.
     """
 
-    before: RunName
-    after: RunName
+    before: RunLabel
+    after: RunLabel
     runs: tuple[int, int] = (1, 1)
     known_runs: int = 0
     typical: float | None = None
@@ -176,7 +176,7 @@ class HistoryRow(Frozen):
     changes: tuple[HistoryChange, ...]
 
 
-class Boundary(Frozen):
+class RunBoundary(Frozen):
     """Differences of the environments of two consecutive runs between which a row changed.
 
     Attributes:
@@ -199,6 +199,6 @@ class History(Frozen):
     """
 
     study: str
-    runs: tuple[RunName, ...]
+    runs: tuple[RunLabel, ...]
     rows: tuple[HistoryRow, ...]
-    boundaries: tuple[Boundary, ...]
+    boundaries: tuple[RunBoundary, ...]

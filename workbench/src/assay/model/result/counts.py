@@ -16,31 +16,31 @@ class VerdictCounts:
         also: Verdict -> results that have it in addition to a worse one, in the same order.
     """
 
-    each: Mapping[Verdict, int]
-    also: Mapping[Verdict, int]
+    by_worst: Mapping[Verdict, int]
+    by_further: Mapping[Verdict, int]
 
     @property
     def total(self) -> int:
         """Number of results."""
-        return sum(self.each.values())
+        return sum(self.by_worst.values())
 
     @property
     def words(self) -> str:
         """The counts in words, such as `80 ok, 83 unstable, 2 cached`."""
-        return _listed(self.each) or "no results"
+        return _listed(self.by_worst) or "no results"
 
     @property
     def also_words(self) -> str:
         """Further verdicts in words: `7 results are also client-bound, 1 is also skewed`; empty without any."""
         parts = []
-        for place, (verdict, count) in enumerate(self.also.items()):
+        for place, (verdict, count) in enumerate(self.by_further.items()):
             noun = "" if place else " result" if count == 1 else " results"
             parts.append(f"{count:,}{noun} {'is' if count == 1 else 'are'} also {verdict}")
         return ", ".join(parts)
 
-    def of(self, verdict: Verdict) -> str:
+    def words_for(self, verdict: Verdict) -> str:
         """Return such as `10 are client-bound (7 of them beside another verdict)`; empty if no result has it."""
-        each, also = self.each.get(verdict, 0), self.also.get(verdict, 0)
+        each, also = self.by_worst.get(verdict, 0), self.by_further.get(verdict, 0)
         if not each + also:
             return ""
         beside = "beside another verdict"

@@ -42,7 +42,7 @@ class Segments(Frozen):
         return max(self.rates)
 
 
-class Change(Frozen):
+class RateChange(Frozen):
     """A time at which the rate changed from one plateau to another.
 
     Attributes:
@@ -93,8 +93,8 @@ class Course(Frozen):
     effective: float | None = None
     low: float | None = None
     high: float | None = None
-    opening: Change | None = None
-    changes: tuple[Change, ...] = ()
+    opening: RateChange | None = None
+    changes: tuple[RateChange, ...] = ()
     first_pass: float | None = None
     later_passes: float | None = None
     segments: Segments | None = None

@@ -6,7 +6,7 @@ from assay.model.frozen import Frozen
 from assay.model.study.axis import AxisValue
 
 
-class Outcome(StrEnum):
+class PointOutcome(StrEnum):
     """The answer at one point."""
 
     FASTER = "faster"
@@ -38,7 +38,7 @@ class PointDecision(Frozen):
     """
 
     axes: dict[str, AxisValue]
-    outcome: Outcome
+    outcome: PointOutcome
     winner: str = ""
     at_least: float = 1.0
     ratio: float
@@ -52,7 +52,7 @@ class PointDecision(Frozen):
     seconds: float | None = None
 
 
-class Decision(Frozen):
+class TargetDecision(Frozen):
     """The comparison of two targets in one operation of one workload: a question of the study.
 
     Attributes:
@@ -65,22 +65,22 @@ class Decision(Frozen):
     other: str
     points: tuple[PointDecision, ...]
 
-    def of(self, outcome: Outcome) -> tuple[PointDecision, ...]:
+    def points_with(self, outcome: PointOutcome) -> tuple[PointDecision, ...]:
         """Return the points with an outcome."""
         return tuple(point for point in self.points if point.outcome is outcome)
 
     @property
-    def counted(self) -> tuple[PointDecision, ...]:
+    def valid_points(self) -> tuple[PointDecision, ...]:
         """The points at which both targets have valid numbers of their own."""
-        return tuple(point for point in self.points if point.outcome is not Outcome.BARRED)
+        return tuple(point for point in self.points if point.outcome is not PointOutcome.BARRED)
 
     @property
     def winner(self) -> str:
         """The target that is faster wherever one is; empty if there is no such target."""
-        winners = {point.winner for point in self.of(Outcome.FASTER)}
+        winners = {point.winner for point in self.points_with(PointOutcome.FASTER)}
         return winners.pop() if len(winners) == 1 else ""
 
     @property
-    def decided(self) -> bool:
+    def is_decided(self) -> bool:
         """No point is open: wherever numbers are valid, one target is faster or they are equal."""
-        return bool(self.counted) and not self.of(Outcome.OPEN)
+        return bool(self.valid_points) and not self.points_with(PointOutcome.OPEN)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from assay.model.result.ceiling import Binding
-from assay.model.result.layers import Layer, answering
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.layers import Layer, self_answering_layer
 from assay.model.result.result import Estimate
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.result.seen import BlockDeviceUse
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
-from assay.model.told import NotTold
+from assay.model.told import MissingValue
 
 Found = TypeVar("Found")
 
@@ -54,19 +54,19 @@ class Evidence:
     operation: str
     samples: tuple[Sample, ...]
     usable: tuple[Sample, ...]
-    place: Place | None
+    place: TargetPlace | None
     memory_bytes: int | None
     estimate: Estimate | None
     planned: int
-    ceilings: tuple[Binding, ...] = ()
+    ceilings: tuple[CeilingShare, ...] = ()
     reasons: tuple[str, ...] = ()
     within: float | None = None
-    unsure: NotTold | None = None
-    known: dict[tuple[str, int], tuple[Sample, Any]] = field(
+    missing_value: MissingValue | None = None
+    cache: dict[tuple[str, int], tuple[Sample, Any]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def once(self, name: str, sample: Sample, find: Callable[[Sample, "Evidence"], Found]) -> Found:
+    def cached_value(self, name: str, sample: Sample, find: Callable[[Sample, "Evidence"], Found]) -> Found:
         """Return `find(sample, self)`, which several rules need; it is computed once.
 
         Args:
@@ -74,37 +74,37 @@ class Evidence:
             sample: A repeat.
             find: Computes the value from the sample and this evidence.
         """
-        known: tuple[Sample, Found] | None = self.known.get((name, id(sample)))
+        known: tuple[Sample, Found] | None = self.cache.get((name, id(sample)))
         if known is None:
             # The entry holds the sample, so that no other object can get its id.
-            known = self.known[name, id(sample)] = sample, find(sample, self)
+            known = self.cache[name, id(sample)] = sample, find(sample, self)
         return known[1]
 
     @property
-    def every_ceiling(self) -> tuple[Binding, ...]:
+    def all_ceilings(self) -> tuple[CeilingShare, ...]:
         """The same as `ceilings`, for callers that conclude something from the absence of others.
 
         Raises:
             NotTold: It is not known which ceilings apply.
         """
-        if self.unsure is not None:
-            raise self.unsure
+        if self.missing_value is not None:
+            raise self.missing_value
         return self.ceilings
 
     @cached_property
-    def no_storage(self) -> bool:
+    def has_no_storage(self) -> bool:
         """There is no storage, so nothing can be cached: the null target."""
-        return self.place is not None and self.place.no_storage
+        return self.place is not None and self.place.has_no_storage
 
     @cached_property
-    def across_network(self) -> bool:
+    def is_across_network(self) -> bool:
         """The engine itself talks to servers, without a file system or page cache of this host in between."""
         if self.place is None:
             return False
         return bool(self.place.servers) if self.place.remote is None else self.place.remote
 
     @cached_property
-    def in_memory(self) -> bool:
+    def is_in_memory(self) -> bool:
         """The storage is memory itself, so that no cache in front of it matters."""
         return self.place is not None and self.place.memory_backed
 
@@ -123,9 +123,9 @@ class Evidence:
         """Layers below the place, from the top; empty if not inspected."""
         return self.place.layers if self.place is not None else ()
 
-    def uses(self, sample: Sample) -> list[LevelUse]:
+    def device_uses(self, sample: Sample) -> list[LevelUse]:
         """Return what block devices did in a repeat, from the top level down to the last that is fully counted."""
-        return self.once("uses", sample, _uses)
+        return self.cached_value("uses", sample, _uses)
 
     @cached_property
     def may_compress(self) -> bool:
@@ -154,7 +154,7 @@ class Evidence:
         cache answers by itself, it counts nothing, or everything.
         """
         counts = [sample.device_read_bytes for sample in self.usable]
-        if self.stacked_on is not None or answering(self.layers) or any(count is None for count in counts):
+        if self.stacked_on is not None or self_answering_layer(self.layers) or any(count is None for count in counts):
             return False
         return any(counts) or (self.place is not None and self.place.device is not None)
 
@@ -178,7 +178,7 @@ class Evidence:
             return min(parameters.host_lanes, len(cpu_numbers(parameters.cpus))) * parameters.hosts
         return min(self.all_lanes, sample.cpus)
 
-    def without_cpu(self, sample: Sample) -> float:
+    def no_cpu_share(self, sample: Sample) -> float:
         """Return the share of a repeat, at most 1, in which ready lanes had no CPU or the hypervisor took it.
 
         Times that the kernel does not report count as 0.
@@ -194,7 +194,7 @@ def _uses(sample: Sample, evidence: Evidence) -> list[LevelUse]:
     uses = []
     levels = evidence.place.device_levels if evidence.place is not None else ()
     for number, devices in enumerate(levels):
-        if (used := sample.used(devices)) is None:
+        if (used := sample.device_use(devices)) is None:
             break
         use = sample.block if number == 0 and sample.block is not None else used
         uses.append(LevelUse(" and ".join(device.name for device in devices), len(devices), use))

@@ -2,11 +2,11 @@
 
 from assay.model.frozen import Frozen
 
-CAVEATS_SHOWN = 3
+MAX_CAVEATS = 3
 """Caveats on the first page; further ones are in the report."""
 
 
-class Line(Frozen):
+class SummaryLine(Frozen):
     """The results of one kind of work, or of one need: a row of a table.
 
     Attributes:
@@ -41,7 +41,7 @@ class Caveat(Frozen):
         return f"{self.text} {self.remedy}".strip()
 
 
-class FirstPage(Frozen):
+class SummaryPage(Frozen):
     """The answer of a run, with what supports and limits it.
 
     Attributes:
@@ -57,8 +57,8 @@ class FirstPage(Frozen):
 
     question: str
     answer: str
-    needs: tuple[Line, ...] = ()
-    lines: tuple[Line, ...]
+    needs: tuple[SummaryLine, ...] = ()
+    lines: tuple[SummaryLine, ...]
     more: int = 0
     cost: str = ""
     caveats: tuple[Caveat, ...]

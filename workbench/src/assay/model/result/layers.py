@@ -43,11 +43,11 @@ below.
 
 Compresses = Literal["", "may", "does"]
 
-BLOCK = frozenset({"partition", "disk", "virtual disk", "network disk", "loop", "mapped", "array", "cache"})
+BLOCK_KINDS = frozenset({"partition", "disk", "virtual disk", "network disk", "loop", "mapped", "array", "cache"})
 """Kinds of block devices; `memory`, `program` and `nothing` may be block devices, too."""
-UNSEEN = frozenset({"program", "shared", "cache", "unknown"})
+OPAQUE_KINDS = frozenset({"program", "shared", "cache", "unknown"})
 """Kinds that may answer from memory or from elsewhere without any count on this machine that shows it."""
-NO_STORAGE = frozenset({"nothing", "script"})
+NO_STORAGE_KINDS = frozenset({"nothing", "script"})
 """Kinds that store nothing; if there is no device either, only engine and workbench are measured."""
 
 
@@ -71,12 +71,12 @@ class Layer(Frozen):
     number: str = ""
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """Name and detail: `/dev/loop3 (a loop device)`."""
         return f"{self.name} ({self.detail})" if self.detail else self.name
 
 
-def chain(layers: Sequence[Layer]) -> str:
+def layer_chain(layers: Sequence[Layer]) -> str:
     """Return all layers in one line, from the top: `ext4 on /dev/loop3 (a loop device) on tmpfs (memory)`.
 
     Layers side by side, such as the disks of an array, are in brackets. Empty without layers.
@@ -85,9 +85,9 @@ def chain(layers: Sequence[Layer]) -> str:
         return ""
     top, below = layers[0], _below(layers)
     if not below:
-        return top.words
-    parts = [chain(part) for part in below]
-    return f"{top.words} on {parts[0] if len(parts) == 1 else '[' + '; '.join(parts) + ']'}"
+        return top.label
+    parts = [layer_chain(part) for part in below]
+    return f"{top.label} on {parts[0] if len(parts) == 1 else '[' + '; '.join(parts) + ']'}"
 
 
 def _below(layers: Sequence[Layer]) -> list[Sequence[Layer]]:
@@ -97,23 +97,23 @@ def _below(layers: Sequence[Layer]) -> list[Sequence[Layer]]:
     return [layers[start:end] for start, end in zip(starts, [*starts, len(layers)][1:], strict=True)]
 
 
-def ends(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+def lowest_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """Return the layers with nothing below: where the data is stored, or where visibility ends."""
     depths = [*(layer.depth for layer in layers), 0][1:]
     return tuple(layer for layer, following in zip(layers, depths, strict=True) if following <= layer.depth)
 
 
-def in_memory(layers: Sequence[Layer]) -> bool:
+def is_in_memory(layers: Sequence[Layer]) -> bool:
     """Whether all data is stored in memory."""
-    return bool(layers) and all(layer.kind == "memory" for layer in ends(layers))
+    return bool(layers) and all(layer.kind == "memory" for layer in lowest_layers(layers))
 
 
-def answering(layers: Sequence[Layer]) -> Layer | None:
+def self_answering_layer(layers: Sequence[Layer]) -> Layer | None:
     """Return the first layer that answers by itself above all counted block devices (FUSE server, ZFS), or None."""
     for layer in layers:
         if layer.kind in ("program", "shared") or layer.name == "zfs":
             return layer
-        if layer.kind in BLOCK:
+        if layer.kind in BLOCK_KINDS:
             return None
     return None
 
@@ -139,11 +139,11 @@ def device_levels(layers: Sequence[Layer]) -> tuple[tuple[Layer, ...], ...]:
 
 def _counted(branch: Sequence[Layer]) -> list[Layer]:
     """Return the devices on a branch from the top down, up to the first layer that may answer by itself."""
-    visible = itertools.takewhile(lambda layer: layer.kind not in UNSEEN, branch)
-    return [layer for layer in visible if layer.number and layer.kind in BLOCK]
+    visible = itertools.takewhile(lambda layer: layer.kind not in OPAQUE_KINDS, branch)
+    return [layer for layer in visible if layer.number and layer.kind in BLOCK_KINDS]
 
 
-def below_counter(layers: Sequence[Layer]) -> tuple[Layer, ...]:
+def counted_layers(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """Return the uppermost block device, where the kernel counts requests, and the layers below it."""
-    first = next((place for place, layer in enumerate(layers) if layer.kind in BLOCK), len(layers))
+    first = next((place for place, layer in enumerate(layers) if layer.kind in BLOCK_KINDS), len(layers))
     return tuple(layers[first:])

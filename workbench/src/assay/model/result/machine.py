@@ -9,7 +9,7 @@ WAIT_SHARE = 0.1
 blame."""
 
 
-class Reading(Frozen):
+class ControlReading(Frozen):
     """One control measurement: short jobs without storage, between two repeats.
 
     Attributes:
@@ -32,7 +32,7 @@ class Reading(Frozen):
     away_ns: int | None = None
 
 
-class Explained(Frozen):
+class ExplainedVariance(Frozen):
     """How much of the variance between repeats the control explains.
 
     Attributes:
@@ -67,7 +67,7 @@ class Controls(Frozen):
         untold: Why `explained` is None; else empty.
     """
 
-    readings: tuple[Reading, ...]
+    readings: tuple[ControlReading, ...]
     moved: dict[str, float] = Field(default_factory=dict)
     store_moved: float | None = None
     waited: float | None = None
@@ -75,7 +75,7 @@ class Controls(Frozen):
     stolen_error: float = 0.0
     away: float | None = None
     longest_ns: int = 0
-    explained: Explained | None = None
+    explained: ExplainedVariance | None = None
     untold: str = ""
 
 

@@ -73,7 +73,7 @@ class MtuMeasurement(Frozen):
     error: str = ""
 
 
-class Link(Frozen):
+class HostLink(Frozen):
     """A host's network interface towards the other hosts.
 
     Attributes:
@@ -92,7 +92,7 @@ class Link(Frozen):
     mtu: int | None = None
 
 
-class Line(Frozen):
+class SiteLine(Frozen):
     """The line between a client and a server at different sites, as stated.
 
     Attributes:
@@ -120,7 +120,7 @@ class NetworkHost(Frozen):
     error: str = ""
 
 
-class Network(Frozen):
+class NetworkMeasurements(Frozen):
     """All network measurements between clients and servers.
 
     Attributes:
@@ -136,13 +136,13 @@ class Network(Frozen):
     time: float
     streams: tuple[int, ...]
     hosts: tuple[NetworkHost, ...]
-    links: tuple[Link, ...]
+    links: tuple[HostLink, ...]
     paths: tuple[PathMeasurement, ...]
     rtts: tuple[RttMeasurement, ...]
     mtus: tuple[MtuMeasurement, ...]
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SiteLine, ...] = ()
 
-    def names(self, side: Literal["client", "server"]) -> tuple[str, ...]:
+    def host_names(self, side: Literal["client", "server"]) -> tuple[str, ...]:
         """Return the names of the clients or of the servers, in order."""
         return tuple(host.name for host in self.hosts if host.side == side)
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9, "p99.99": 99.99}
 """Names in results -> percent."""
 
-LEAST_BEYOND = 10
+MIN_BEYOND = 10
 """Fewest operations expected beyond a percentile, on the side with fewer, for the percentile to be stated.
 
 Of n independent latencies, the share of all latencies below the one of rank k is distributed as Beta(k, n + 1 - k),
@@ -15,10 +15,10 @@ whatever the distribution of the latencies (David and Nagaraja, "Order Statistic
 beyond it, the true value is between p94.6 and p99.8. A "p99.9" of five operations is the slowest one: p48 to p99.5.
 """
 
-LEAST_OPS = {name: round(100 * LEAST_BEYOND / min(percent, 100 - percent)) for name, percent in PERCENTILES.items()}
+MIN_OPS = {name: round(100 * MIN_BEYOND / min(percent, 100 - percent)) for name, percent in PERCENTILES.items()}
 """Name -> fewest operations for which it is stated: 20, 100, 1,000, 10,000 and 100,000."""
 
-WIDEST = 2.0
+MAX_INTERVAL_RATIO = 2.0
 """A percentile is uncertain if the upper end of its interval is more than this times the lower one.
 
 It is a factor because causes of a long tail multiply: a queue twice as long, a stall twice as often. Latency limits
@@ -26,7 +26,7 @@ come in steps of 1, 2, 5, 10 ms: a wider interval contains a whole step, and doe
 """
 
 
-class Standing(StrEnum):
+class PercentileQuality(StrEnum):
     """How well a percentile is known."""
 
     KNOWN = "known"
@@ -35,6 +35,6 @@ class Standing(StrEnum):
     TOO_FEW = "too few operations"
 
 
-def said(latency: Mapping[str, float], ops: int) -> dict[str, float]:
+def reliable_latencies(latency: Mapping[str, float], ops: int) -> dict[str, float]:
     """Return the latencies (`p50`, ..., `min`, `mean`, `max`) for which `ops` operations suffice."""
-    return {name: value for name, value in latency.items() if ops >= LEAST_OPS.get(name, 1)}
+    return {name: value for name, value in latency.items() if ops >= MIN_OPS.get(name, 1)}

@@ -6,33 +6,33 @@ from pydantic import Field, SkipValidation
 
 from assay.model.frozen import Frozen
 from assay.model.money.priced import FrozenPrices
-from assay.model.result.ceiling import Binding
-from assay.model.result.decision import Decision
+from assay.model.result.ceiling import CeilingShare
+from assay.model.result.decision import TargetDecision
 from assay.model.result.machine import MachineFinding
-from assay.model.result.percentile import LEAST_OPS, WIDEST, Standing
+from assay.model.result.percentile import MAX_INTERVAL_RATIO, MIN_OPS, PercentileQuality
 from assay.model.result.run import RunInfo
 from assay.model.result.sample import JobRecord, Sample
-from assay.model.result.verdict import AS_FAR_AS_SEEN, NO_RESULT, Finding, Unevaluated, Verdict
-from assay.model.study.case import Case, Excluded
+from assay.model.result.verdict import NO_RESULT, PARTLY_CHECKED, Finding, Unevaluated, Verdict
+from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.names import is_counted
-from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.study.repeats import MIN_COMPARED
 
-EXCEEDED = 1.25
+CEILING_TOLERANCE = 1.25
 """A result may exceed a ceiling by this factor and still be limited by it: ceilings are measured briefly on machines
 that are never fully quiet."""
 
-VAGUE = 3.0
+MAX_RATE_RATIO = 3.0
 """A rate is no answer if the upper end of its interval is more than this times the lower one.
 
 A single operation in a repeat gives such an interval. Storage options that a user compares usually differ by less."""
 
-Compared = Literal["rate", "p50", "p99"]
+ComparedQuantity = Literal["rate", "p50", "p99"]
 """The quantity by which two rows are compared."""
-COMPRESSING = ("btrfs", "zfs", "f2fs", "bcachefs")
+COMPRESSING_FILESYSTEMS = ("btrfs", "zfs", "f2fs", "bcachefs")
 """File systems that may compress data."""
 
 
-class Level(Frozen):
+class RateLevel(Frozen):
     """One of two levels that the repeats of a result form.
 
     Attributes:
@@ -62,10 +62,10 @@ class Estimate(Frozen):
     n: int
     spread: float | None
     likeness: float = 0.0
-    levels: tuple[Level, ...] = ()
+    levels: tuple[RateLevel, ...] = ()
 
     @property
-    def reach(self) -> float | None:
+    def relative_reach(self) -> float | None:
         """Distance from the median to the further end of the interval / median; None without an interval."""
         if self.low is None or self.high is None or self.median <= 0:
             return None
@@ -93,19 +93,19 @@ class Percentile(Frozen):
     pooled: float | None = None
 
     @property
-    def needed(self) -> int:
+    def min_ops(self) -> int:
         """Fewest operations for which this percentile is stated."""
-        return LEAST_OPS[self.name]
+        return MIN_OPS[self.name]
 
     @property
-    def standing(self) -> Standing:
+    def quality(self) -> PercentileQuality:
         """How well this percentile is known."""
         if self.value is None:
-            return Standing.TOO_FEW
+            return PercentileQuality.TOO_FEW
         low, high = self.interval
         if low is None or high is None:
-            return Standing.NO_INTERVAL
-        return Standing.KNOWN if high <= WIDEST * low else Standing.UNCERTAIN
+            return PercentileQuality.NO_INTERVAL
+        return PercentileQuality.KNOWN if high <= MAX_INTERVAL_RATIO * low else PercentileQuality.UNCERTAIN
 
     @property
     def value(self) -> float | None:
@@ -118,7 +118,7 @@ class Percentile(Frozen):
         return (None, None) if self.estimate is None else (self.estimate.low, self.estimate.high)
 
 
-class Row(Frozen):
+class ResultRow(Frozen):
     """The result of one operation of one case over all its repeats.
 
     Attributes:
@@ -146,7 +146,7 @@ class Row(Frozen):
     findings: tuple[Finding, ...]
     not_evaluated: tuple[Unevaluated, ...] = ()
     start_delay: dict[str, float] = Field(default_factory=dict)
-    ceilings: tuple[Binding, ...] = ()
+    ceilings: tuple[CeilingShare, ...] = ()
     machine: tuple[Finding, ...] = ()
     percentiles: tuple[Percentile, ...] = ()
 
@@ -160,12 +160,12 @@ class Row(Frozen):
         return tuple(dict.fromkeys((self.verdict, *(finding.verdict for finding in self.findings))))
 
     @property
-    def no_result(self) -> bool:
+    def has_no_result(self) -> bool:
         """A verdict says that its rate is not the storage's, or does not cover all repeats."""
         return not NO_RESULT.isdisjoint(self.verdicts)
 
     @property
-    def binding(self) -> Binding | None:
+    def limiting_ceiling(self) -> CeilingShare | None:
         """The ceiling that limits it: the one it is closest to, or exceeds.
 
         For an impossible result, it is the exceeded ceiling of the finding. A cached result is not limited by the
@@ -176,44 +176,51 @@ class Row(Frozen):
             share = found[Verdict.IMPOSSIBLE].numbers.get("share")
             items = [item for item in self.ceilings if item.share == share]
         else:
-            items = [item for item in self.ceilings if Verdict.CACHED in found and item.share <= EXCEEDED]
+            items = [item for item in self.ceilings if Verdict.CACHED in found and item.share <= CEILING_TOLERANCE]
         return max(items or self.ceilings, key=lambda item: item.share, default=None)
 
     @property
-    def exceeded(self) -> tuple[Binding, ...]:
+    def exceeded_ceilings(self) -> tuple[CeilingShare, ...]:
         """Other ceilings that it exceeds by more than their measurement error, the most exceeded first."""
-        return tuple(item for item in self.ceilings if item.share > EXCEEDED and item is not self.binding)
+        return tuple(
+            item for item in self.ceilings if item.share > CEILING_TOLERANCE and item is not self.limiting_ceiling
+        )
 
     @property
-    def unseen(self) -> tuple[str, ...]:
+    def unevaluated_rules(self) -> tuple[str, ...]:
         """Rules that lacked evidence."""
         return tuple(each.rule for each in self.not_evaluated if each.applies)
 
     @property
-    def as_far_as_seen(self) -> bool:
+    def is_partly_checked(self) -> bool:
         """Its verdict is ok, but a rule that might have contradicted it lacked evidence."""
-        return self.verdict is Verdict.OK and bool(self.unseen)
+        return self.verdict is Verdict.OK and bool(self.unevaluated_rules)
 
     @property
-    def vague(self) -> bool:
+    def is_vague(self) -> bool:
         """Its rate is too inaccurate to be an answer: the ends of its interval differ by more than `VAGUE`."""
         rate = self.rate
-        return rate is not None and rate.low is not None and rate.high is not None and rate.high > VAGUE * rate.low
+        return (
+            rate is not None
+            and rate.low is not None
+            and rate.high is not None
+            and rate.high > MAX_RATE_RATIO * rate.low
+        )
 
     @property
     def verdict_words(self) -> str:
         """The verdict in words; for ok, also whether checks were missing."""
-        return AS_FAR_AS_SEEN if self.as_far_as_seen else str(self.verdict)
+        return PARTLY_CHECKED if self.is_partly_checked else str(self.verdict)
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
     @property
     def rate(self) -> Estimate | None:
         """The rate for comparisons: throughput, or operations per second for counted operations."""
-        return self.iops if self.counted else self.throughput
+        return self.iops if self.is_counted else self.throughput
 
 
 class Comparison(Frozen):
@@ -250,7 +257,7 @@ class Comparison(Frozen):
     caveat: str
     n_base: int
     n_other: int
-    of: Compared = "rate"
+    of: ComparedQuantity = "rate"
     told: bool = True
     unit: Literal["repeat", "run"] = "repeat"
     sure_low: float | None = None
@@ -261,19 +268,19 @@ class Comparison(Frozen):
     effect: float | None = None
     likeness: float | None = None
 
-    def equal(self, within: float) -> bool:
+    def is_equal(self, within: float) -> bool:
         """Whether both sides differ by at most a share, with the confidence of all comparisons together."""
-        if self.too_few or self.sure_low is None or self.sure_high is None:
+        if self.has_too_few or self.sure_low is None or self.sure_high is None:
             return False
         return self.sure_low >= 1 - within and self.sure_high <= 1 / (1 - within)
 
     @property
-    def too_few(self) -> bool:
+    def has_too_few(self) -> bool:
         """There are too few observations on a side to call any difference."""
-        return self.p is None if self.unit == "run" else min(self.n_base, self.n_other) < LEAST_COMPARED
+        return self.p is None if self.unit == "run" else min(self.n_base, self.n_other) < MIN_COMPARED
 
     @property
-    def better(self) -> bool:
+    def is_better(self) -> bool:
         """`other` has the higher rate or the lower latency."""
         return self.ratio > 1 if self.of == "rate" else self.ratio < 1
 
@@ -301,11 +308,11 @@ class RunAnalysis(Frozen):
 
     run: PricedRun
     cases: tuple[Case, ...]
-    excluded: tuple[Excluded, ...]
-    rows: tuple[Row, ...]
+    excluded: tuple[ExcludedPoint, ...]
+    rows: tuple[ResultRow, ...]
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     jobs: tuple[JobRecord, ...]
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[TargetDecision, ...] = ()
     machine: MachineFinding | None = None
     latency_comparisons: tuple[Comparison, ...] = ()

@@ -6,23 +6,23 @@ from pydantic import Field
 
 from assay.model.frozen import Frozen
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.first_page import FirstPage
-from assay.model.result.layers import NO_STORAGE, Layer, chain, device_levels
+from assay.model.result.first_page import SummaryPage
+from assay.model.result.layers import NO_STORAGE_KINDS, Layer, device_levels, layer_chain
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
-from assay.model.result.network import Network
-from assay.model.result.settling import Settling
-from assay.model.result.stage import StageDone
+from assay.model.result.network import NetworkMeasurements
+from assay.model.result.settling import AddedRepeats
+from assay.model.result.stage import MeasuredStage
 from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
-from assay.model.study.needs import Need
-from assay.model.study.repeats import EQUAL_WITHIN, looks, repeats_words
+from assay.model.study.needs import TargetNeed
+from assay.model.study.repeats import EQUAL_WITHIN, look_schedule, repeats_words
 
-IN_MEMORY = ("tmpfs", "ramfs")
+MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 """File systems that are in memory."""
 
 
-class Place(Frozen):
+class TargetPlace(Frozen):
     """The location of a target as it was found at run time.
 
     Attributes:
@@ -57,9 +57,9 @@ class Place(Frozen):
     started: str = ""
 
     @property
-    def lies_on(self) -> str:
+    def storage_chain(self) -> str:
         """All layers in one line, `ext4 on /dev/vda`; the type of the file system if no more is known."""
-        return chain(self.layers) or self.filesystem
+        return layer_chain(self.layers) or self.filesystem
 
     @cached_property
     def device_levels(self) -> tuple[tuple[Layer, ...], ...]:
@@ -67,19 +67,19 @@ class Place(Frozen):
         return device_levels(self.layers)
 
     @property
-    def no_storage(self) -> bool:
+    def has_no_storage(self) -> bool:
         """Only engine and workbench can be measured: operations end at once, or as scripted."""
-        return self.device is None and bool(self.layers) and self.layers[0].kind in NO_STORAGE
+        return self.device is None and bool(self.layers) and self.layers[0].kind in NO_STORAGE_KINDS
 
     @property
     def is_memory(self) -> bool:
         """It is a directory of a file system in memory, as the user who names it knows."""
         return self.device != self.path and (
-            self.filesystem in IN_MEMORY or (bool(self.layers) and self.layers[0].kind == "memory")
+            self.filesystem in MEMORY_FILESYSTEMS or (bool(self.layers) and self.layers[0].kind == "memory")
         )
 
 
-LAUNCHER = "launcher"
+LAUNCHER_SECTION = "launcher"
 """Section of the environment with the item `name`: what started the engines on the hosts."""
 
 
@@ -119,18 +119,18 @@ class RunHead(Frozen):
     command: str
     versions: dict[str, str] = Field(default_factory=dict)
     environment: dict[str, dict[str, str]] = Field(default_factory=dict)
-    places: tuple[Place, ...] = ()
+    places: tuple[TargetPlace, ...] = ()
     repeats_within: float | None = None
     repeats_decide: float | None = None
     repeats_least: int | None = None
     repeats_time: float | None = None
     blocks: Blocks | None = None
-    needs: tuple[Need, ...] = ()
+    needs: tuple[TargetNeed, ...] = ()
 
     @property
     def launcher(self) -> str:
         """What started the engines on the hosts: `ssh`, `mpirun` or `srun`; empty if unknown."""
-        return self.environment.get(LAUNCHER, {}).get("name", "")
+        return self.environment.get(LAUNCHER_SECTION, {}).get("name", "")
 
 
 class RunInfo(RunHead):
@@ -164,14 +164,14 @@ class RunInfo(RunHead):
     finished: int
     ceilings: tuple[Ceiling, ...] = ()
     hosts: tuple[str, ...] = ()
-    network: Network | None = None
+    network: NetworkMeasurements | None = None
     methods: tuple[MethodChoice, ...] = ()
     controls: Controls | None = None
     machine: MachineFinding | None = None
     answers: tuple[str, ...] = ()
-    page: FirstPage | None = None
-    stages: tuple[StageDone, ...] = ()
-    settlings: tuple[Settling, ...] = ()
+    page: SummaryPage | None = None
+    stages: tuple[MeasuredStage, ...] = ()
+    settlings: tuple[AddedRepeats, ...] = ()
 
     @property
     def equal_within(self) -> float:
@@ -181,14 +181,14 @@ class RunInfo(RunHead):
         return EQUAL_WITHIN if self.repeats_decide is None else self.repeats_decide
 
     @property
-    def ignored(self) -> frozenset[Verdict]:
+    def ignored_verdicts(self) -> frozenset[Verdict]:
         """Verdicts that do not affect the question of the run."""
-        return frozenset() if self.blocks is None else self.blocks.ignored
+        return frozenset() if self.blocks is None else self.blocks.ignored_verdicts
 
     @property
-    def alike(self) -> frozenset[Verdict]:
+    def symmetric_verdicts(self) -> frozenset[Verdict]:
         """Verdicts that affect both sides alike, so that they make neither slower."""
-        return frozenset() if self.blocks is None else self.blocks.alike
+        return frozenset() if self.blocks is None else self.blocks.symmetric_verdicts
 
     @property
     def repeats_words(self) -> str:
@@ -196,14 +196,16 @@ class RunInfo(RunHead):
         return repeats_words(self.repeats, self.repeats_least)
 
     @property
-    def adaptive(self) -> bool:
+    def is_adaptive(self) -> bool:
         """Whether the number of repeats depended on the results."""
         return self.repeats_least is not None
 
     @property
-    def looks(self) -> int:
+    def look_count(self) -> int:
         """Number of (possible) interim looks at what is decided; 1 if the run has none."""
         if self.blocks is not None:
             return len(self.blocks.looks)
-        first = 1 if self.repeats_decide is None else len(looks(self.repeats_least or self.repeats, self.repeats))
+        first = (
+            1 if self.repeats_decide is None else len(look_schedule(self.repeats_least or self.repeats, self.repeats))
+        )
         return first + len(self.settlings)

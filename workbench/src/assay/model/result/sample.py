@@ -9,12 +9,12 @@ from assay.model.frozen import Frozen
 from assay.model.result.course import Course
 from assay.model.result.layers import Layer
 from assay.model.result.objects import ExistingObjects
-from assay.model.result.percentile import said
-from assay.model.result.seen import AtLimit, BlockDeviceUse, ServiceSeen
+from assay.model.result.percentile import reliable_latencies
+from assay.model.result.seen import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.uses import HostUse
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_counted
-from assay.model.told import Telling
+from assay.model.told import Partial
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 
@@ -74,24 +74,24 @@ class KindCounts(Frozen):
     first: dict[str, float] = Field(default_factory=dict)
 
     @property
-    def latency_said(self) -> dict[str, float]:
+    def reliable_latency(self) -> dict[str, float]:
         """The values of `latency` for which there are enough operations."""
-        return said(self.latency, self.ops)
+        return reliable_latencies(self.latency, self.ops)
 
     @property
-    def first_byte_said(self) -> dict[str, float]:
+    def reliable_first_byte(self) -> dict[str, float]:
         """The values of `first_byte` for which there are enough operations."""
-        return said(self.first_byte, self.ops)
+        return reliable_latencies(self.first_byte, self.ops)
 
     @property
-    def repeated_said(self) -> dict[str, float]:
+    def reliable_repeated(self) -> dict[str, float]:
         """The values of `repeated` for which there are enough operations."""
-        return said(self.repeated, self.repeated_ops)
+        return reliable_latencies(self.repeated, self.repeated_ops)
 
     @property
-    def first_said(self) -> dict[str, float]:
+    def reliable_first(self) -> dict[str, float]:
         """The values of `first` for which there are enough operations."""
-        return said(self.first, self.ops - self.repeated_ops)
+        return reliable_latencies(self.first, self.ops - self.repeated_ops)
 
 
 class HostShare(Frozen):
@@ -124,7 +124,7 @@ class HostShare(Frozen):
     uncertainty_ns: int | None = None
 
 
-class Sample(Telling):
+class Sample(Partial):
     """One measured phase of one repeat of one case. Rates are per second of wall time, flush included.
 
     Attributes:
@@ -178,7 +178,7 @@ class Sample(Telling):
             successfully since. What it read there is not the expected data.
     """
 
-    may_be_untold: ClassVar[dict[str, str]] = {
+    may_be_missing: ClassVar[dict[str, str]] = {
         "elapsed_ns": "how long it took",
         "skew_ns": "how far apart the lanes started",
         "finish_spread_ns": "how far apart the lanes ended",
@@ -239,44 +239,44 @@ class Sample(Telling):
     flush_ns: int = 0
     wall_shift_ns: int = 0
     watch: Watch | None = None
-    service: ServiceSeen | None = None
+    service: ServiceCounts | None = None
     existing: ExistingObjects | None = None
     course: Course | None = None
-    at_limit: AtLimit | None = None
+    at_limit: LimitProgress | None = None
     hosts: tuple[HostShare, ...] = ()
     uses: tuple[HostUse, ...] = ()
     clock_uncertainty_ns: int = 0
     failed_writes: int = 0
 
-    def used(self, devices: Sequence[Layer]) -> BlockDeviceUse | None:
+    def device_use(self, devices: Sequence[Layer]) -> BlockDeviceUse | None:
         """Return what these block devices did together; None if not all of them were counted."""
         uses = [self.devices[device.number] for device in devices if device.number in self.devices]
-        return BlockDeviceUse.together(uses) if uses and len(uses) == len(devices) else None
+        return BlockDeviceUse.combined(uses) if uses and len(uses) == len(devices) else None
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Its rate is operations per second, since it concerns names, or objects without their contents."""
         return is_counted(self.operation)
 
     @property
     def moves_data(self) -> bool:
         """It has a throughput: it works on contents, or gives contents to new files."""
-        return self.bytes > 0 or not self.counted
+        return self.bytes > 0 or not self.is_counted
 
     @property
     def rate(self) -> float:
         """The rate for comparisons: bytes per second, or operations per second for counted operations."""
-        return self.iops if self.counted else self.throughput
+        return self.iops if self.is_counted else self.throughput
 
     @property
-    def latency_said(self) -> dict[str, float]:
+    def reliable_latency(self) -> dict[str, float]:
         """The values of `latency` for which there are enough operations."""
-        return said(self.latency, self.ops)
+        return reliable_latencies(self.latency, self.ops)
 
     @property
-    def start_delay_said(self) -> dict[str, float]:
+    def reliable_start_delay(self) -> dict[str, float]:
         """The values of `start_delay` for which there are enough operations."""
-        return said(self.start_delay, self.ops)
+        return reliable_latencies(self.start_delay, self.ops)
 
     @property
     def started_ops(self) -> int:
@@ -284,12 +284,12 @@ class Sample(Telling):
         return max(self.ops, sum(counts.ops for counts in self.kinds))
 
     @property
-    def mixed(self) -> bool:
+    def is_mixed(self) -> bool:
         """It had successful operations of several kinds, each with its own latencies."""
         return sum(1 for counts in self.kinds if counts.ops) > 1
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """It ended without errors, but no operation was done or due."""
         ended = self.status in ("done", "time_limit")
         return ended and not self.ops and not self.unstarted_ops and not self.errors

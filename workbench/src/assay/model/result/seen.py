@@ -24,7 +24,7 @@ class BlockDeviceUse(Frozen):
     flushes: int | None = None
 
     @classmethod
-    def together(cls, uses: Sequence["BlockDeviceUse"]) -> "BlockDeviceUse":
+    def combined(cls, uses: Sequence["BlockDeviceUse"]) -> "BlockDeviceUse":
         """Return what several devices did; `busy_ns` is that of the busiest device."""
         sums = {name: sum(getattr(use, name) for use in uses) for name in cls.model_fields if name != "flushes"}
         counts = [use.flushes for use in uses]
@@ -32,7 +32,7 @@ class BlockDeviceUse(Frozen):
         return cls(**{**sums, "busy_ns": max(use.busy_ns for use in uses)}, flushes=flushes)
 
 
-class ServiceSeen(Frozen):
+class ServiceCounts(Frozen):
     """What a service reported about a phase.
 
     Attributes:
@@ -59,7 +59,7 @@ class ServiceSeen(Frozen):
     stale_looks: int = 0
 
 
-class AtLimit(Frozen):
+class LimitProgress(Frozen):
     """Progress of the lanes at the time limit of a phase after which they wore out.
 
     Attributes:

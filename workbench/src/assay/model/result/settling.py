@@ -3,7 +3,7 @@
 from assay.model.frozen import Frozen
 
 
-class Settling(Frozen):
+class AddedRepeats(Frozen):
     """Repeats added by one `assay run RUN --resume --settle`.
 
     Attributes:

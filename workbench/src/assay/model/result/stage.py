@@ -5,7 +5,7 @@ from typing import Literal
 from assay.model.frozen import Frozen
 
 
-class StageDone(Frozen):
+class MeasuredStage(Frozen):
     """A measured stage.
 
     Attributes:

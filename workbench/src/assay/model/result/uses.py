@@ -44,7 +44,7 @@ class DiskUse(Frozen):
     queue: float
 
 
-class UsePoint(Frozen):
+class HostUsePoint(Frozen):
     """The use at one moment of a phase.
 
     Attributes:
@@ -88,7 +88,7 @@ class HostUse(Frozen):
     segments: int | None = None
     segments_again: int | None = None
     softnet_drops: int | None = None
-    course: tuple[UsePoint, ...] = ()
+    course: tuple[HostUsePoint, ...] = ()
 
     @property
     def own_disks(self) -> tuple[DiskUse, ...]:

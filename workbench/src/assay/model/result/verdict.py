@@ -63,22 +63,24 @@ MEANINGS: dict[Verdict, Meaning] = {
     Verdict.OK: Meaning("It passed every check.", "yes"),
 }
 
-SOUND = frozenset({Verdict.OK, Verdict.UNSTABLE})
+OWN_SPEED = frozenset({Verdict.OK, Verdict.UNSTABLE})
 """The number is the storage's own. An unstable one is known less accurately, as its interval shows. An unverified one
 may be the storage's own: it can be compared, but must be quoted with that remark."""
 
-FALSE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
+NOT_STORAGE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE})
 """The number is not the storage's speed. Such results never determine a scale or a headline."""
 
-HELD = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
+LOWER_BOUND = frozenset({Verdict.CLIENT_BOUND, Verdict.NETWORK_BOUND, Verdict.THROTTLED, Verdict.CONTENDED})
 """Something other than the storage limited the rate: it is a lower bound for the storage."""
 
-NO_RESULT = FALSE | {Verdict.INCOMPLETE}
+NO_RESULT = NOT_STORAGE | {Verdict.INCOMPLETE}
 """The number is not the storage's, or covers only part of the repeats: differences of such numbers mean nothing."""
 
-AS_FAR_AS_SEEN = "ok, but not all checks could run"
+PARTLY_CHECKED = "ok, but not all checks could run"
 """The words for `ok` if a rule lacked evidence."""
-PARTLY = Meaning("It passed every check that could run; some lacked evidence.", "yes; see which checks could not run")
+PARTLY_CHECKED_MEANING = Meaning(
+    "It passed every check that could run; some lacked evidence.", "yes; see which checks could not run"
+)
 """The meaning of `ok` if a rule lacked evidence; tables have `ok *`."""
 
 RANK = {verdict: place for place, verdict in enumerate(Verdict)}

@@ -9,20 +9,20 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from assay.model import units
 from assay.model.frozen import Frozen
 from assay.model.site.nodes import expand_nodes
-from assay.model.site.serving import NAME, Device, Directory, Mount, Name, Options, Server, User
+from assay.model.site.serving import NAME_PATTERN, BoxMount, BoxServer, Device, Directory, Name, Options, User
 from assay.model.study import axis
-from assay.model.study.axis import Kind, Single, fault
+from assay.model.study.axis import SingleField, ValueKind, fault
 from assay.model.study.target import Text
-from assay.model.units import shown
+from assay.model.units import display_value
 
-MOST_HOSTS = 200
-LEAST_BTRFS = 128 << 20
+MAX_HOSTS = 200
+MIN_BTRFS_BYTES = 128 << 20
 FOREIGN_OPTIONS = ("device", "journal_dev", "journal_path", "logdev", "rtdev", "usrjquota", "grpjquota", "degraded")
 """Mount options that make a file system use other devices or files than its own disk."""
-MAKE_LETTERS = {"ext3": "bCEgiIjmNO", "ext4": "bCEgiIjmNO", "xfs": "bdilmns", "btrfs": "nsO"}
+MKFS_LETTERS = {"ext3": "bCEgiIjmNO", "ext4": "bCEgiIjmNO", "xfs": "bdilmns", "btrfs": "nsO"}
 """File system -> option letters of its mkfs that only concern the layout; for XFS, without those that name files."""
-MAKE_HINT = "write letters that say how it is laid out, such as -i size=512 -l version=2"
-MOST_NAMED = 3
+MKFS_HINT = "write letters that say how it is laid out, such as -i size=512 -l version=2"
+MAX_NAMED = 3
 """Most alternatives named in a hint."""
 
 
@@ -31,7 +31,7 @@ def _subnet(written: object) -> str:
     try:
         net = ipaddress.IPv4Network(written if isinstance(written, str) else "")
     except ValueError:
-        raise fault(f"{shown(written)} is not a network", hint) from None
+        raise fault(f"{display_value(written)} is not a network", hint) from None
     if not net.is_private or not 16 <= net.prefixlen <= 29:
         raise fault(f"{net} is not a private network of /16 to /29", hint)
     return str(net)
@@ -46,36 +46,38 @@ def _make_options(written: object) -> str:
     option = "-[A-Za-z]( [a-z0-9_^][A-Za-z0-9_=,^.]{0,99})?"
     if isinstance(written, str) and re.fullmatch(f"{option}( {option}){{0,15}}", written):
         return written
-    raise fault(f"{shown(written)} are no options of mkfs", MAKE_HINT)
+    raise fault(f"{display_value(written)} are no options of mkfs", MKFS_HINT)
 
 
-def letter_fault(filesystem: str, make: str) -> str | None:
+def refused_mkfs_option(filesystem: str, make: str) -> str | None:
     """Return the first mkfs option that a box does not allow; None if all are allowed."""
     words = make.split()
     for word in words:
-        if word.startswith("-") and word[1] not in MAKE_LETTERS[filesystem]:
+        if word.startswith("-") and word[1] not in MKFS_LETTERS[filesystem]:
             return word
         if filesystem == "xfs" and (named_file := re.search(r"(?:^|,)(file|name|logdev|rtdev)\b", word)):
             return named_file[1]
     return None
 
 
-MakeOptions = Annotated[str, BeforeValidator(_make_options)]
+MkfsOptions = Annotated[str, BeforeValidator(_make_options)]
 Subnet = Annotated[str, BeforeValidator(_subnet)]
-Size = Annotated[int, Single(axis.size(16 * 2**20, 2**50))]
-Iops = Annotated[int | None, Single(axis.whole(1, 10**9, optional=True))]
-Limit = Annotated[float | None, Single(axis.throughput())]
-Link = Annotated[int | None, Single(Kind(units.parse_link, units.format_link, _LINK, 10**5, 10**12, optional=True))]
-Loss = Annotated[int, Single(Kind(units.parse_loss, units.format_loss, _LOSS, 0, 500_000))]
-Time = Annotated[int, Single(axis.duration(0, 10 * 10**9))]
-Mtu = Annotated[int, Single(axis.whole(576, 65_000))]
+Size = Annotated[int, SingleField(axis.size(16 * 2**20, 2**50))]
+Iops = Annotated[int | None, SingleField(axis.whole(1, 10**9, optional=True))]
+Limit = Annotated[float | None, SingleField(axis.throughput())]
+Link = Annotated[
+    int | None, SingleField(ValueKind(units.parse_link, units.format_link, _LINK, 10**5, 10**12, optional=True))
+]
+Loss = Annotated[int, SingleField(ValueKind(units.parse_loss, units.format_loss, _LOSS, 0, 500_000))]
+Time = Annotated[int, SingleField(axis.duration(0, 10 * 10**9))]
+Mtu = Annotated[int, SingleField(axis.whole(576, 65_000))]
 
 
 class Raid(Frozen):
     """Several disks as one, by btrfs: its data is striped (0), kept twice (1), or both (10)."""
 
     level: Literal[0, 1, 10] = Field(description="How data lies on the disks.")
-    disks: Annotated[int, Single(axis.whole(1, 16))] = Field(description="How many there are, all alike.")
+    disks: Annotated[int, SingleField(axis.whole(1, 16))] = Field(description="How many there are, all alike.")
 
     @model_validator(mode="after")
     def _enough(self) -> "Raid":
@@ -95,7 +97,7 @@ class Disk(Frozen):
     filesystem: Literal["ext3", "ext4", "xfs", "btrfs"] = Field(
         "ext4", description="Its file system, if it is mounted."
     )
-    make: MakeOptions | None = Field(None, description="Options of mkfs, such as -i size=512.")
+    make: MkfsOptions | None = Field(None, description="Options of mkfs, such as -i size=512.")
     options: Options | None = Field(None, description="Options of mount, with commas between, such as noatime.")
     read_limit: Limit = Field(None, description="Most bytes read per second by processes of the host.")
     write_limit: Limit = Field(None, description="Most bytes written per second by processes of the host.")
@@ -114,14 +116,14 @@ class Disk(Frozen):
         for option in (self.options or "").split(","):
             if option.partition("=")[0] in FOREIGN_OPTIONS:
                 raise fault(f"{option} names something that is not of this disk", "leave it out", "options")
-        if (letter := letter_fault(self.filesystem, self.make or "")) is not None:
-            raise fault(f"{letter} is no option for mkfs.{self.filesystem} in a box", MAKE_HINT, "make")
-        if self.kept_as == "btrfs" and self.size < LEAST_BTRFS:
+        if (letter := refused_mkfs_option(self.filesystem, self.make or "")) is not None:
+            raise fault(f"{letter} is no option for mkfs.{self.filesystem} in a box", MKFS_HINT, "make")
+        if self.filesystem_type == "btrfs" and self.size < MIN_BTRFS_BYTES:
             raise fault("btrfs needs 128MiB on each disk", "write size: 128MiB or more", "size")
         return self
 
     @property
-    def kept_as(self) -> str:
+    def filesystem_type(self) -> str:
         """Type of its file system; several disks are always btrfs."""
         return "btrfs" if self.raid is not None else self.filesystem
 
@@ -131,7 +133,7 @@ class Disk(Frozen):
         return self.raid.disks if self.raid is not None else 1
 
     @property
-    def limited(self) -> bool:
+    def is_limited(self) -> bool:
         """Whether its rates are limited."""
         return any((self.read_limit, self.write_limit, self.read_iops, self.write_iops))
 
@@ -140,7 +142,7 @@ class HostSpec(Frozen):
     """A host, or each host of a set."""
 
     link: Link = Field(None, description="Speed of its link, each way; without it, what the machine can do.")
-    interfaces: Annotated[int, Single(axis.whole(1, 8))] = Field(
+    interfaces: Annotated[int, SingleField(axis.whole(1, 8))] = Field(
         1, description="Network cards: eth0, which has the address, eth1, ... without one; each has such a link."
     )
     delay: Time = Field(0, description="Time that everything to and from this host takes longer, each way.")
@@ -148,8 +150,8 @@ class HostSpec(Frozen):
     site: Text = Field("", description="Where it stands, if there are several sites.")
     roles: tuple[Name, ...] = Field((), description="What it is for; `server` with servers, else `client`.")
     disks: tuple[Disk, ...] = Field((), description="Its disks.")
-    servers: tuple[Server, ...] = Field((), description="What runs on it.")
-    mounts: tuple[Mount, ...] = Field((), description="What it mounts when all servers of the box answer.")
+    servers: tuple[BoxServer, ...] = Field((), description="What runs on it.")
+    mounts: tuple[BoxMount, ...] = Field((), description="What it mounts when all servers of the box answer.")
 
     @model_validator(mode="after")
     def _fits(self) -> "HostSpec":
@@ -171,7 +173,7 @@ class HostSpec(Frozen):
             self._fits_server(place, server, devices)
         return self
 
-    def _fits_server(self, place: int, server: Server, devices: list[str]) -> None:
+    def _fits_server(self, place: int, server: BoxServer, devices: list[str]) -> None:
         if server.kind in [other.kind for other in self.servers[:place]]:
             raise fault(
                 f"{server.kind} runs twice on this host", "give one server all that is offered", "servers", place
@@ -202,13 +204,13 @@ class HostSpec(Frozen):
         return tuple(dict.fromkeys(path for server in self.servers for path in server.exports))
 
     @property
-    def mounted(self) -> tuple[str, ...]:
+    def mount_points(self) -> tuple[str, ...]:
         """Directories where it mounts what others serve, and where its own servers mount what they offer."""
         own = (server.mount for server in self.servers if server.mount is not None)
         return (*(mount.at for mount in self.mounts), *own)
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def required_directories(self) -> tuple[str, ...]:
         """Directories on its disks that must exist before its servers start."""
         return tuple(dict.fromkeys([*self.exports, *(server.data for server in self.servers if server.data)]))
 
@@ -232,7 +234,7 @@ class _Path(Frozen):
         return self.delay or self.rtt // 2
 
 
-class Network(_Path):
+class BoxNetwork(_Path):
     """What joins the hosts of a site."""
 
     subnet: Subnet = Field("10.77.0.0/24", description="Addresses; hosts get them in the order of the file.")
@@ -245,7 +247,7 @@ class Wan(_Path):
     link: Link = Field(None, description="Speed of the link of each site, each way.")
 
 
-class Member(Frozen):
+class BoxHost(Frozen):
     """One host of a box.
 
     Attributes:
@@ -265,7 +267,7 @@ class Box(Frozen):
     name: Name = Field(description="What the box is called.")
     description: Text = Field("", description="What it is for.")
     hosts: dict[str, HostSpec] = Field(min_length=1, description="Host, or set of hosts such as client[1-8].")
-    network: Network = Field(Network(), description="What joins them.")
+    network: BoxNetwork = Field(BoxNetwork(), description="What joins them.")
     wan: Wan | None = Field(None, description="What joins the sites, if hosts have different ones.")
     shared: Directory | None = Field(
         None, description="Directory that all hosts have in common: one of the machine, with no network between."
@@ -282,7 +284,7 @@ class Box(Frozen):
             except units.UnitError as error:
                 raise fault(error.message, error.hint, written) from None
             for name in names:
-                if not NAME.fullmatch(name) or name in ("localhost", "switch"):
+                if not NAME_PATTERN.fullmatch(name) or name in ("localhost", "switch"):
                     hint = "write small letters, digits and `-`, a letter first; not localhost, not switch"
                     raise fault(f"`{name}` cannot be the name of a host", hint, written)
                 if name in patterns:
@@ -293,7 +295,7 @@ class Box(Frozen):
     @model_validator(mode="after")
     def _whole(self) -> "Box":
         count = sum(len(expand_nodes(written)) for written in self.hosts)
-        most = min(MOST_HOSTS, ipaddress.IPv4Network(self.network.subnet).num_addresses - 2)
+        most = min(MAX_HOSTS, ipaddress.IPv4Network(self.network.subnet).num_addresses - 2)
         if count > most:
             raise fault(f"{count} hosts, but room for {most}", "name fewer hosts, or a larger subnet", "hosts")
         sites = {spec.site for spec in self.hosts.values()}
@@ -308,8 +310,8 @@ class Box(Frozen):
 
     def _check_shared(self) -> None:
         """Check that the shared directory conflicts with no mount, and that it exists if there are users."""
-        for member in self.members():
-            used = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mounted)
+        for member in self.all_hosts():
+            used = (*(disk.mount for disk in member.spec.disks if disk.mount is not None), *member.spec.mount_points)
             if self.shared in used:
                 hint = "give each its own directory"
                 raise fault(f"{member.name} has something else at {self.shared}", hint, "shared")
@@ -320,7 +322,9 @@ class Box(Frozen):
 
     def _check_logins(self) -> None:
         """Check that each mount logs in as a user of a server."""
-        users = {f"{user}@{one.name}" for one in self.members() for server in one.spec.servers for user in server.users}
+        users = {
+            f"{user}@{one.name}" for one in self.all_hosts() for server in one.spec.servers for user in server.users
+        }
         for written, spec in self.hosts.items():
             for place, mount in enumerate(spec.mounts):
                 if mount.user is not None and mount.user not in users:
@@ -332,7 +336,7 @@ class Box(Frozen):
         """Check that what servers pass on is offered by a server that itself passes nothing on."""
         offered = [
             f"{one.name}:{offer.name}"
-            for one in self.members()
+            for one in self.all_hosts()
             for server in one.spec.servers
             if server.source is None
             for offer in server.offers
@@ -340,15 +344,15 @@ class Box(Frozen):
         for written, spec in self.hosts.items():
             for place, server in enumerate(spec.servers):
                 if server.source is not None and server.source not in offered:
-                    hint = f"there is {', '.join(offered[:MOST_NAMED])}" if offered else "add a server that has it"
+                    hint = f"there is {', '.join(offered[:MAX_NAMED])}" if offered else "add a server that has it"
                     where = ("hosts", written, "servers", place, "source")
                     raise fault(f"no server has {server.source}", hint, *where)
 
-    def members(self) -> tuple[Member, ...]:
+    def all_hosts(self) -> tuple[BoxHost, ...]:
         """Return all hosts with numbers and addresses, in file order."""
         pairs = [(name, spec) for written, spec in self.hosts.items() for name in expand_nodes(written)]
         first = int(ipaddress.IPv4Network(self.network.subnet).network_address)
         return tuple(
-            Member(name=name, number=number, address=str(ipaddress.IPv4Address(first + number)), spec=spec)
+            BoxHost(name=name, number=number, address=str(ipaddress.IPv4Address(first + number)), spec=spec)
             for number, (name, spec) in enumerate(pairs, start=1)
         )

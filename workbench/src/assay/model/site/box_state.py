@@ -3,10 +3,10 @@
 from pydantic import Field
 
 from assay.model.frozen import Frozen
-from assay.model.site.serving import Server
+from assay.model.site.serving import BoxServer
 
 
-class RunningServer(Server):
+class RunningServer(BoxServer):
     """A server of a running box: its description in the file, and what it became.
 
     Attributes:

@@ -2,9 +2,9 @@
 
 import re
 
-from assay.model.units import UnitError, shown
+from assay.model.units import UnitError, display_value
 
-MOST_CPUS = 1024
+MAX_CPUS = 1024
 """Largest number of CPUs in a list; CPU numbers are below it."""
 
 CPUS_PATTERN = r"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"
@@ -20,7 +20,7 @@ def cpu_numbers(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def read_cpus(written: object) -> str:
+def parse_cpus(written: object) -> str:
     """Check a list of CPUs and return it as text; a single CPU may be an int.
 
     Raises:
@@ -30,14 +30,14 @@ def read_cpus(written: object) -> str:
     whole = isinstance(written, int) and not isinstance(written, bool)
     text = str(written) if whole else written
     if not isinstance(text, str) or not re.fullmatch(CPUS_PATTERN, text):
-        raise UnitError(f"{shown(written)} is not a list of CPUs", example)
+        raise UnitError(f"{display_value(written)} is not a list of CPUs", example)
     for part in text.split(","):
         first, _, last = part.partition("-")
         if last and int(last) < int(first):
             raise UnitError(f"the CPUs {part} end before they start", f"write {last}-{first}")
     numbers = cpu_numbers(text)
-    if max(numbers) >= MOST_CPUS:
-        raise UnitError(f"there is no CPU {max(numbers)}", f"CPUs are numbered from 0 to {MOST_CPUS - 1}")
+    if max(numbers) >= MAX_CPUS:
+        raise UnitError(f"there is no CPU {max(numbers)}", f"CPUs are numbered from 0 to {MAX_CPUS - 1}")
     if len(set(numbers)) < len(numbers):
-        raise UnitError(f"{shown(text)} names a CPU twice", "name each CPU once")
+        raise UnitError(f"{display_value(text)} names a CPU twice", "name each CPU once")
     return text

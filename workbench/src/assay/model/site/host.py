@@ -9,7 +9,7 @@ from assay.model.frozen import Frozen
 
 LOCALHOST = "localhost"
 """The name of this machine."""
-MOST_HOSTS = 4096
+MAX_HOSTS = 4096
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 _ADDRESS = re.compile(r"[A-Za-z0-9_:][A-Za-z0-9._:%-]{0,252}")

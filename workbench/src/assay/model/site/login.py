@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from assay.model.units import UnitError
 
 SSH_PORT = 22
-LEAST_PORT = 1024
+MIN_PORT = 1024
 """Below it, a number after a host name is read as a number of tasks, as MPICH and Open MPI write it; except port 22."""
 _PARTS = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\]?)+")
 _LOGIN = re.compile(
@@ -37,7 +37,7 @@ class Login:
         """
         if self.number is None:
             return None
-        if self.user is None and self.number < LEAST_PORT and self.number != SSH_PORT:
+        if self.user is None and self.number < MIN_PORT and self.number != SSH_PORT:
             message = f"`{self.nodes}:{self.number}`: {self.number} may be tasks, and not a port"
             raise UnitError(message, f"write {self.nodes}; tasks are `lanes` or `tasks_per_host` in the study")
         if not 0 < self.number < 1 << 16:
@@ -45,7 +45,7 @@ class Login:
         return self.number
 
 
-def logins_of(written: str) -> list[Login]:
+def parse_logins(written: str) -> list[Login]:
     """Split a node set into logins if a part has a user or a port; else return the whole as a single login."""
     parts = [part.strip() for part in _PARTS.findall(written)]
     candidates = [_LOGIN.fullmatch(part) for part in parts]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from assay.model.base import AssayError
 
 
-def mirrors(holders: Mapping[str, str]) -> list[tuple[str, str]]:
+def mirror_pairs(holders: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pair disks so that each pair is on two servers.
 
     Args:
@@ -14,7 +14,7 @@ def mirrors(holders: Mapping[str, str]) -> list[tuple[str, str]]:
     Raises:
         AssayError: They cannot be paired so.
     """
-    if why := uneven(list(holders.values()), 2):
+    if why := grouping_fault(list(holders.values()), 2):
         raise AssayError(f"disks cannot be mirrored across servers: {why[0]}", why[1])
     order = list(dict.fromkeys(holders.values()))
     # No server has more than half of the disks, so that two disks half the list apart are on different servers.
@@ -23,7 +23,7 @@ def mirrors(holders: Mapping[str, str]) -> list[tuple[str, str]]:
     return list(zip(disks[:half], disks[half:], strict=True))
 
 
-def uneven(holders: Sequence[str], copies: int) -> tuple[str, str] | None:
+def grouping_fault(holders: Sequence[str], copies: int) -> tuple[str, str] | None:
     """Return why items cannot be grouped with each item of a group on a different server; None if they can.
 
     Args:

@@ -9,11 +9,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from assay.model.units import UnitError, shown
+from assay.model.units import UnitError, display_value
 
-MOST_NODES = 1024
-HINT = "write a name such as client1, or a set such as client[1-8] or node[01-16,20]"
-OPERATIONS = "!&^"
+MAX_NODES = 1024
+NODES_HINT = "write a name such as client1, or a set such as client[1-8] or node[01-16,20]"
+SET_OPERATORS = "!&^"
 """Set operations, evaluated from left to right: `!` difference, `&` intersection, `^` symmetric difference."""
 _WRITTEN = re.compile(r"(?!-)(?:[A-Za-z0-9._,!&^-]|\[[0-9A-Za-z,/ -]*\])+")
 _WORD = re.compile(r"(?:[^\s,!&^\[\]]|\[[^\]\[]*\])+")
@@ -23,7 +23,7 @@ _PIECE = re.compile(r"\[([^\]]*)\]|([^\[]+)")
 _RANGE = re.compile(r"(\d{1,64})(?:-(\d{1,64})(?:/(\d{1,18}))?)?", re.ASCII)
 
 
-def expand_nodes(written: str, most: int = MOST_NODES) -> tuple[str, ...]:
+def expand_nodes(written: str, max_nodes: int = MAX_NODES) -> tuple[str, ...]:
     """Return the names in a node set, each once, in the order in which they are written.
 
     Args:
@@ -34,15 +34,15 @@ def expand_nodes(written: str, most: int = MOST_NODES) -> tuple[str, ...]:
         UnitError: It cannot be read, is empty, or has more than `most` names.
     """
     if not isinstance(written, str) or not _WRITTEN.fullmatch(written):
-        raise UnitError(f"{shown(written)} is not a set of hosts", HINT)
+        raise UnitError(f"{display_value(written)} is not a set of hosts", NODES_HINT)
     try:
-        nodes = list(dict.fromkeys(read_nodes(written, most)))
+        nodes = list(dict.fromkeys(read_nodes(written, max_nodes)))
     except TooManyNodesError as error:
-        raise UnitError(f"{shown(written)} has {error.count} hosts", f"name 1 to {most} hosts") from None
+        raise UnitError(f"{display_value(written)} has {error.count} hosts", f"name 1 to {max_nodes} hosts") from None
     except ValueError as error:
-        raise UnitError(f"{shown(written)} is not a set of hosts: {error}", HINT) from None
+        raise UnitError(f"{display_value(written)} is not a set of hosts: {error}", NODES_HINT) from None
     if not nodes:
-        raise UnitError(f"{shown(written)} has 0 hosts", f"name 1 to {most} hosts")
+        raise UnitError(f"{display_value(written)} has 0 hosts", f"name 1 to {max_nodes} hosts")
     return tuple(nodes)
 
 
@@ -58,7 +58,7 @@ class TooManyNodesError(ValueError):
         self.count = count
 
 
-def read_nodes(text: str, most: int, groups: Mapping[str, Iterable[str]] | None = None) -> list[str]:
+def read_nodes(text: str, max_nodes: int, groups: Mapping[str, Iterable[str]] | None = None) -> list[str]:
     """Return the names in a node set in the order in which they are written, with duplicates.
 
     Args:
@@ -72,7 +72,7 @@ def read_nodes(text: str, most: int, groups: Mapping[str, Iterable[str]] | None 
     """
     parts = _parts(text)
     count = sum(_count(word) for _, word in parts if word[:1] != "@")
-    if count > most:
+    if count > max_nodes:
         raise TooManyNodesError(count)
     nodes: list[str] = []
     for operation, word in parts:
@@ -90,7 +90,7 @@ def _parts(text: str) -> list[tuple[str, str]]:
         if token is None:
             raise ValueError(f"a bracket in `{text[place:]}` has no other one")
         place = token.end()
-        if token[0] in OPERATIONS:
+        if token[0] in SET_OPERATORS:
             if operation != "," or not parts:
                 raise ValueError(f"nothing stands before `{token[0]}`")
             operation = token[0]

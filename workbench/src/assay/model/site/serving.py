@@ -9,10 +9,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
 from assay.model.study.target import Text
-from assay.model.units import shown
+from assay.model.units import display_value
 
-NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
-TAKEN = frozenset(
+NAME_PATTERN = re.compile(r"[a-z][a-z0-9-]{0,30}")
+SYSTEM_DIRECTORIES = frozenset(
     [
         "bin",
         "boot",
@@ -42,20 +42,22 @@ TAKEN = frozenset(
 
 
 def _name(written: object) -> str:
-    if isinstance(written, str) and NAME.fullmatch(written):
+    if isinstance(written, str) and NAME_PATTERN.fullmatch(written):
         return written
-    raise fault(f"{shown(written)} is not a name", "write small letters, digits and `-`, a letter first, at most 31")
+    raise fault(
+        f"{display_value(written)} is not a name", "write small letters, digits and `-`, a letter first, at most 31"
+    )
 
 
 def _directory(written: object) -> str:
     """Check an absolute path whose first directory is not one of the machine's system."""
     hint = "write a directory such as /export or /export/a, which only this host will have"
     if not isinstance(written, str) or not re.fullmatch(r"(/[A-Za-z0-9._-]+)+", written):
-        raise fault(f"{shown(written)} is not an absolute path of plain letters", hint)
+        raise fault(f"{display_value(written)} is not an absolute path of plain letters", hint)
     parts = written.split("/")[1:]
     if any(part in (".", "..") for part in parts):
         raise fault(f"`{written}` has a `.` or `..` part", hint)
-    if parts[0] in TAKEN:
+    if parts[0] in SYSTEM_DIRECTORIES:
         raise fault(f"`{written}`: /{parts[0]} is the system's", hint)
     return written
 
@@ -66,7 +68,7 @@ def _not_empty(written: object) -> object:
     return written
 
 
-OVER_NETWORKS = (
+NETWORK_FILESYSTEMS = (
     "nfs",
     "nfs4",
     "cifs",
@@ -82,7 +84,7 @@ OVER_NETWORKS = (
 )
 """File system types that hosts may mount. Other types, or the options excluded below, would let the author of a box
 file mount the machine's own files or run programs; helpers of mount(8) write to files named in options."""
-PLAIN_OPTIONS = {
+SAFE_OPTIONS = {
     "moosefs": ("ro", "mfsmaster", "mfsport", "mfsioretries", "mfscachemode", "mfsattrcacheto", "mfsentrycacheto"),
     "fuse.ceph": (
         *("ro", "ceph.id", "ceph.mon-host", "ceph.auth-client-required", "ceph.client-oc"),
@@ -101,14 +103,14 @@ def _matching(pattern: str, what: str, hint: str, number: bool = False) -> Befor
             return str(written)
         if isinstance(written, str) and re.fullmatch(pattern, written):
             return written
-        raise fault(f"{shown(written)} is not {what}", hint)
+        raise fault(f"{display_value(written)} is not {what}", hint)
 
     return BeforeValidator(read)
 
 
 Name = Annotated[str, BeforeValidator(_name)]
 Directory = Annotated[str, BeforeValidator(_directory)]
-Word = Annotated[Text, AfterValidator(_not_empty)]
+NonEmptyText = Annotated[Text, AfterValidator(_not_empty)]
 _DEVICE = _matching(r"[a-z][a-z0-9-]{0,30}", "a name of a device", "write small letters and digits: data")
 _BUCKET = _matching(
     r"[a-z0-9][a-z0-9-]{1,61}[a-z0-9]", "a name of a bucket", "write 3 to 63 small letters, digits, `-`"
@@ -121,7 +123,9 @@ _OPTION_WORD = _matching(
 _LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
 _SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
 _SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")
-_TYPE = _matching(f"({'|'.join(OVER_NETWORKS)})", "what a host can mount", f"write one of {', '.join(OVER_NETWORKS)}")
+_TYPE = _matching(
+    f"({'|'.join(NETWORK_FILESYSTEMS)})", "what a host can mount", f"write one of {', '.join(NETWORK_FILESYSTEMS)}"
+)
 _OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of options for what servers serve", "write such as ro,vers=4.2")
 
 _PASSED = _matching(
@@ -132,18 +136,18 @@ Device = Annotated[str, _DEVICE]
 Bucket = Annotated[str, _BUCKET]
 Table = Annotated[str, _TABLE]
 User = Annotated[str, _USER]
-Login = Annotated[str, _LOGIN]
-Source = Annotated[str, _SOURCE]
-Passed = Annotated[str, _PASSED]
+ServerLogin = Annotated[str, _LOGIN]
+MountSource = Annotated[str, _SOURCE]
+PassedName = Annotated[str, _PASSED]
 MountType = Annotated[str, _TYPE]
 Options = Annotated[str, _OPTIONS]
 Option = Annotated[str, _OPTION_WORD]
 
-Offered = Literal["directory", "device", "bucket", "table"]
+OfferKind = Literal["directory", "device", "bucket", "table"]
 
 
 @dataclass(frozen=True)
-class Offer:
+class ServerOffer:
     """One thing that a server offers.
 
     Attributes:
@@ -151,14 +155,14 @@ class Offer:
         name: Its name in the box; for a directory, its path.
     """
 
-    kind: Offered
+    kind: OfferKind
     name: str
 
 
-class Server(Frozen):
+class BoxServer(Frozen):
     """A server that runs on a host."""
 
-    kind: Word = Field(description="Which one, such as nfs-ganesha.")
+    kind: NonEmptyText = Field(description="Which one, such as nfs-ganesha.")
     exports: tuple[Directory, ...] = Field((), description="Directories it serves, on disks of the host.")
     devices: tuple[Device, ...] = Field((), description="Devices it serves: disks of the host without a file system.")
     buckets: tuple[Bucket, ...] = Field((), description="Buckets it has.")
@@ -169,10 +173,10 @@ class Server(Frozen):
     options: dict[Option, Option] = Field(
         {}, description="What its description leaves open, such as signing: required."
     )
-    source: Passed | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
+    source: PassedName | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
 
     @model_validator(mode="after")
-    def _once(self) -> "Server":
+    def _once(self) -> "BoxServer":
         for key in ("exports", "devices", "buckets", "tables", "users"):
             names = getattr(self, key)
             twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
@@ -186,33 +190,33 @@ class Server(Frozen):
         return (self.source or "").partition(":")[0]
 
     @property
-    def passed(self) -> str:
+    def upstream_name(self) -> str:
         """Name of what it passes on; empty if it passes nothing on."""
         return (self.source or "").partition(":")[2]
 
     @property
-    def offers(self) -> tuple[Offer, ...]:
+    def offers(self) -> tuple[ServerOffer, ...]:
         """Everything that it offers."""
         return (
-            *(Offer("directory", name) for name in (*self.exports, *([self.mount] if self.mount else []))),
-            *(Offer("device", name) for name in self.devices),
-            *(Offer("bucket", name) for name in self.buckets),
-            *(Offer("table", name) for name in self.tables),
+            *(ServerOffer("directory", name) for name in (*self.exports, *([self.mount] if self.mount else []))),
+            *(ServerOffer("device", name) for name in self.devices),
+            *(ServerOffer("bucket", name) for name in self.buckets),
+            *(ServerOffer("table", name) for name in self.tables),
         )
 
 
-class Mount(Frozen):
+class BoxMount(Frozen):
     """Something that a host mounts when all servers of its box answer."""
 
-    source: Source = Field(description="What, as mount(8) takes it: server1:/export, //server1/share.")
+    source: MountSource = Field(description="What, as mount(8) takes it: server1:/export, //server1/share.")
     at: Directory = Field(description="Where the host sees it.")
     type: MountType = Field(description="Type of the file system, such as nfs4 or cifs.")
     options: Options | None = Field(None, description="Options of mount(8), with commas between.")
-    user: Login | None = Field(None, description="Log in as USER@HOST: the option credentials= names its file.")
+    user: ServerLogin | None = Field(None, description="Log in as USER@HOST: the option credentials= names its file.")
 
     @model_validator(mode="after")
-    def _plain(self) -> "Mount":
-        known = PLAIN_OPTIONS.get(self.type, ())
+    def _plain(self) -> "BoxMount":
+        known = SAFE_OPTIONS.get(self.type, ())
         for option in (self.options or "").split(",") if known and self.options else ():
             if option.partition("=")[0] not in known:
                 raise fault(

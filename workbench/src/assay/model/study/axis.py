@@ -9,7 +9,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from assay.model import units
 from assay.model.frozen import Frozen
-from assay.model.site.cpus import CPUS_PATTERN, read_cpus
+from assay.model.site.cpus import CPUS_PATTERN, parse_cpus
 
 AxisValue = int | float | str | bool | None
 ColumnKind = Literal["text", "integer", "number", "boolean"]
@@ -21,7 +21,7 @@ def fault(message: str, hint: str, *inner: str | int) -> PydanticCustomError:
     return PydanticCustomError("study", "{message}", {"message": message, "hint": hint, "inner": inner})
 
 
-def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ()) -> Callable[[object], Any]:
+def parse_validator(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ()) -> Callable[[object], Any]:
     """Return a validator that reads text with a parser of `assay.model.units`.
 
     Args:
@@ -40,7 +40,7 @@ def reading(parse: Callable[[object], Any], ready: type | tuple[type, ...] = ())
     return read
 
 
-class Span(Frozen):
+class ValueRange(Frozen):
     """A range that is not expanded yet, so that a huge one costs nothing. Either `step` or `factor` is set."""
 
     start: int | float
@@ -76,7 +76,7 @@ class Axis(Frozen):
     """
 
     listed: tuple[AxisValue, ...] = ()
-    span: Span | None = None
+    span: ValueRange | None = None
     swept: bool = False
 
     def count(self) -> int:
@@ -89,7 +89,7 @@ class Axis(Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class Kind:
+class ValueKind:
     """How values of one kind are read, checked, shown and described to editors.
 
     Attributes:
@@ -113,10 +113,10 @@ class Kind:
     most: int | float | None = None
     choices: tuple[str, ...] = ()
     optional: bool = False
-    what: str = "a word"
+    label: str = "a word"
     column: ColumnKind = "text"
     unit: Unit = ""
-    mappings: bool = False
+    allows_mapping: bool = False
 
     def value(self, written: object) -> AxisValue:
         """Convert what is written to a checked value.
@@ -137,146 +137,156 @@ class Kind:
         return f"at least {self.show(least)}" if most >= 2**53 else f"{self.show(least)} to {self.show(most)}"
 
     @property
-    def values(self) -> str:
+    def values_text(self) -> str:
         """The allowed values in words."""
         if self.choices:
             return ", ".join(self.choices)
-        return f"{self.what}, {self._bounds()}" if self.ranged else self.what
+        return f"{self.label}, {self._bounds()}" if self.allows_range else self.label
 
-    def text(self, value: AxisValue) -> str:
+    def display(self, value: AxisValue) -> str:
         """Return a value for display."""
         return "none" if value is None else self.show(value)
 
     @property
-    def ranged(self) -> bool:
+    def allows_range(self) -> bool:
         """Whether a range {from, to, ...} is allowed."""
         return self.least is not None
 
 
 def _read_whole(written: object) -> int:
     if isinstance(written, bool) or not isinstance(written, int):
-        raise units.UnitError(f"{units.shown(written)} is not a whole number", "write a whole number without quotes")
+        raise units.UnitError(
+            f"{units.display_value(written)} is not a whole number", "write a whole number without quotes"
+        )
     return written
 
 
 def _read_flag(written: object) -> bool:
     if not isinstance(written, bool):
         raise units.UnitError(
-            f"{units.shown(written)} is neither true nor false", "write true or false, without quotes"
+            f"{units.display_value(written)} is neither true nor false", "write true or false, without quotes"
         )
     return written
 
 
-def size(least: int, most: int, optional: bool = False) -> Kind:
+def size(least: int, most: int, optional: bool = False) -> ValueKind:
     """Return the kind of sizes in bytes."""
     schema = {
         "anyOf": [{"type": "string", "pattern": units.SIZE_PATTERN}, {"type": "integer", "minimum": least}],
         "description": "A size such as 64KiB or 1MB, or a whole number of bytes.",
     }
-    return Kind(
+    return ValueKind(
         units.parse_size,
         units.format_size,
         schema,
         least,
         most,
         optional=optional,
-        what="a size",
+        label="a size",
         column="integer",
         unit="bytes",
     )
 
 
-def duration(least: int, most: int, optional: bool = False) -> Kind:
+def duration(least: int, most: int, optional: bool = False) -> ValueKind:
     """Return the kind of durations in nanoseconds."""
     schema = {"type": "string", "pattern": units.DURATION_PATTERN, "description": "A duration such as 100ms, 5s or 2m."}
-    return Kind(
+    return ValueKind(
         units.parse_duration,
         units.format_duration,
         schema,
         least,
         most,
         optional=optional,
-        what="a duration",
+        label="a duration",
         column="integer",
         unit="ns",
     )
 
 
-def rate(least: float, most: float) -> Kind:
+def rate(least: float, most: float) -> ValueKind:
     """Return the kind of optional rates in operations per second."""
     schema = {"type": "string", "pattern": units.RATE_PATTERN, "description": "A rate such as 1000/s."}
-    return Kind(units.parse_rate, units.format_rate, schema, least, most, optional=True, what="a rate", column="number")
+    return ValueKind(
+        units.parse_rate, units.format_rate, schema, least, most, optional=True, label="a rate", column="number"
+    )
 
 
 def _read_factor(written: object) -> float:
     if isinstance(written, bool) or not isinstance(written, int | float) or not math.isfinite(written):
-        raise units.UnitError(f"{units.shown(written)} is not a number", "write a number such as 0.1, without quotes")
+        raise units.UnitError(
+            f"{units.display_value(written)} is not a number", "write a number such as 0.1, without quotes"
+        )
     return float(written)
 
 
-def factor(least: float, most: float) -> Kind:
+def factor(least: float, most: float) -> ValueKind:
     """Return the kind of multipliers."""
     schema = {"type": "number", "minimum": least, "maximum": most}
-    return Kind(_read_factor, lambda value: f"{value:.10g}", schema, least, most, what="a number", column="number")
+    return ValueKind(
+        _read_factor, lambda value: f"{value:.10g}", schema, least, most, label="a number", column="number"
+    )
 
 
-def throughput() -> Kind:
+def throughput() -> ValueKind:
     """Return the kind of optional throughputs in bytes per second."""
     schema = {
         "type": "string",
         "pattern": units.THROUGHPUT_PATTERN,
         "description": "A throughput such as 500MB/s, or in bits 10Gb/s.",
     }
-    return Kind(
+    return ValueKind(
         units.parse_throughput,
         units.format_throughput,
         schema,
         1.0,
         1e15,
         optional=True,
-        what="a throughput",
+        label="a throughput",
         column="number",
     )
 
 
-def whole(least: int, most: int, optional: bool = False) -> Kind:
+def whole(least: int, most: int, optional: bool = False) -> ValueKind:
     """Return the kind of whole numbers."""
     schema = {"type": "integer", "minimum": least, "maximum": most}
-    return Kind(_read_whole, str, schema, least, most, optional=optional, what="a whole number", column="integer")
+    return ValueKind(_read_whole, str, schema, least, most, optional=optional, label="a whole number", column="integer")
 
 
-def flag() -> Kind:
+def flag() -> ValueKind:
     """Return the kind of true and false."""
-    return Kind(
-        _read_flag, lambda value: str(value).lower(), {"type": "boolean"}, what="true or false", column="boolean"
+    return ValueKind(
+        _read_flag, lambda value: str(value).lower(), {"type": "boolean"}, label="true or false", column="boolean"
     )
 
 
-def cpus() -> Kind:
+def cpus() -> ValueKind:
     """Return the kind of optional CPU lists, as text."""
     schema = {
         "anyOf": [{"type": "string", "pattern": CPUS_PATTERN}, {"type": "integer", "minimum": 0}],
         "description": "CPUs such as 0-3,6.",
     }
-    return Kind(read_cpus, str, schema, optional=True, what="CPUs such as 0-3,6")
+    return ValueKind(parse_cpus, str, schema, optional=True, label="CPUs such as 0-3,6")
 
 
-def choice(words: tuple[str, ...], optional: bool = False) -> Kind:
+def choice(words: tuple[str, ...], optional: bool = False) -> ValueKind:
     """Return the kind of a few allowed words."""
 
     def read(written: object) -> str:
         if isinstance(written, str) and written in words:
             return written
-        raise units.UnitError(f"{units.shown(written)} is not possible here", units.one_of(written, words))
+        raise units.UnitError(
+            f"{units.display_value(written)} is not possible here", units.choices_hint(written, words)
+        )
 
-    return Kind(read, str, {"enum": list(words)}, choices=words, optional=optional)
+    return ValueKind(read, str, {"enum": list(words)}, choices=words, optional=optional)
 
 
 @dataclass(frozen=True, eq=False)
-class Single:
+class SingleField:
     """Annotation of a field that holds one value of a kind."""
 
-    kind: Kind
+    kind: ValueKind
 
     def read(self, written: object) -> AxisValue:
         """Return the value, for pydantic."""
@@ -295,7 +305,7 @@ class Single:
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Single):
+class SweepField(SingleField):
     """Annotation of a field that holds one value, a list or a range."""
 
     def read(self, written: object) -> Axis:  # type: ignore[override]
@@ -304,7 +314,7 @@ class Sweep(Single):
             return written
         if isinstance(written, list):
             return self._list(written)
-        if isinstance(written, dict) and not (self.kind.mappings and {"from", "to"}.isdisjoint(written)):
+        if isinstance(written, dict) and not (self.kind.allows_mapping and {"from", "to"}.isdisjoint(written)):
             return Axis(span=self._span(written), swept=True)
         return Axis(listed=(super().read(written),))
 
@@ -318,13 +328,13 @@ class Sweep(Single):
             except units.UnitError as error:
                 raise fault(error.message, error.hint, place) from None
             if value in values:
-                raise fault(f"{self.kind.text(value)} comes twice", "name each value of an axis once", place)
+                raise fault(f"{self.kind.display(value)} comes twice", "name each value of an axis once", place)
             values.append(value)
         return Axis(listed=tuple(values), swept=True)
 
-    def _span(self, written: dict[str, object]) -> Span:
+    def _span(self, written: dict[str, object]) -> ValueRange:
         form = "write {from: 4KiB, to: 1MiB, factor: 2} or {from: 1, to: 9, step: 2}"
-        if not self.kind.ranged:
+        if not self.kind.allows_range:
             raise fault("this field has no range", "write one value or a list of values")
         for key in written:
             if key not in ("from", "to", "step", "factor"):
@@ -333,10 +343,10 @@ class Sweep(Single):
             raise fault("a range needs from, to and one of step and factor", form)
         start, stop = self._number(written, "from"), self._number(written, "to")
         if start > stop:
-            raise fault(f"the range ends at {self.kind.text(stop)}, before it starts", "swap from and to", "to")
+            raise fault(f"the range ends at {self.kind.display(stop)}, before it starts", "swap from and to", "to")
         if "step" in written:
-            return Span(start=start, stop=stop, step=self._step(written["step"]))
-        return Span(start=start, stop=stop, factor=self._factor(written["factor"], start))
+            return ValueRange(start=start, stop=stop, step=self._step(written["step"]))
+        return ValueRange(start=start, stop=stop, factor=self._factor(written["factor"], start))
 
     def _number(self, written: dict[str, object], key: str) -> int | float:
         try:
@@ -360,9 +370,9 @@ class Sweep(Single):
         hint = "write factor: 2, 4, 10 ..."
         number = 0.0 if isinstance(written, bool) or not isinstance(written, int | float) else written
         if isinstance(start, int) and (number < 2 or number != math.floor(number)):
-            raise fault(f"{units.shown(written)} is not a whole number of at least 2", hint, "factor")
+            raise fault(f"{units.display_value(written)} is not a whole number of at least 2", hint, "factor")
         if not 1.01 <= number < math.inf:
-            raise fault(f"{units.shown(written)} is not a number of at least 1.01", hint, "factor")
+            raise fault(f"{units.display_value(written)} is not a number of at least 1.01", hint, "factor")
         if start == 0:
             raise fault("a range with a factor cannot start at 0", "start above 0, or use step", "from")
         return int(number) if isinstance(start, int) else number
@@ -371,17 +381,17 @@ class Sweep(Single):
         """Return the JSON Schema of one value, a list or a range."""
         value = _described(self.kind)
         forms = [value, {"type": "array", "items": value, "minItems": 1, "uniqueItems": True}]
-        if self.kind.ranged:
+        if self.kind.allows_range:
             forms.append(_range_schema(self.kind))
         return {"anyOf": forms}
 
 
-def _described(kind: Kind) -> dict[str, Any]:
+def _described(kind: ValueKind) -> dict[str, Any]:
     schema = dict(kind.schema)
     return {"anyOf": [schema, {"type": "null"}]} if kind.optional else schema
 
 
-def _range_schema(kind: Kind) -> dict[str, Any]:
+def _range_schema(kind: ValueKind) -> dict[str, Any]:
     value = dict(kind.schema)
     ends = {"from": value, "to": value}
     return {

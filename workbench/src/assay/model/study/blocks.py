@@ -8,9 +8,9 @@ from assay.model.frozen import Frozen
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.repeats import EQUAL_WITHIN
 
-LOOKS = (5, 8, 13, 20, 32, 50, 80, 120)
+LOOK_ROUNDS = (5, 8, 13, 20, 32, 50, 80, 120)
 """Rounds after which the sides are compared, and the run may stop."""
-SPARE = 4
+ROUND_MARGIN = 4
 """Rounds are planned for this many times the available time, since they may be shorter than estimated."""
 
 
@@ -21,8 +21,8 @@ def looks_within(seconds: float, round_seconds: float) -> tuple[int, ...]:
         seconds: Time for measuring.
         round_seconds: Estimated duration of a round.
     """
-    most = SPARE * seconds / max(round_seconds, 1e-9)
-    return tuple(look for look in LOOKS if look <= most) or LOOKS[:1]
+    most = ROUND_MARGIN * seconds / max(round_seconds, 1e-9)
+    return tuple(look for look in LOOK_ROUNDS if look <= most) or LOOK_ROUNDS[:1]
 
 
 class Blocks(Frozen):
@@ -41,11 +41,11 @@ class Blocks(Frozen):
     other: str
     seconds: Annotated[float, Field(gt=0)]
     within: Annotated[float, Field(gt=0, lt=1)] = EQUAL_WITHIN
-    looks: Annotated[tuple[int, ...], Field(min_length=1)] = LOOKS
+    looks: Annotated[tuple[int, ...], Field(min_length=1)] = LOOK_ROUNDS
     engines: bool = False
 
     @property
-    def ignored(self) -> frozenset[Verdict]:
+    def ignored_verdicts(self) -> frozenset[Verdict]:
         """Verdicts that do not affect which side is faster now.
 
         For two engines at one place, whatever limits one of them is a property of the engine. A limit of a place is a
@@ -54,7 +54,7 @@ class Blocks(Frozen):
         return frozenset(Verdict) - NO_RESULT if self.engines else frozenset({Verdict.THROTTLED})
 
     @property
-    def alike(self) -> frozenset[Verdict]:
+    def symmetric_verdicts(self) -> frozenset[Verdict]:
         """Verdicts that make neither side slower, though both may look equal because of them.
 
         The sides take turns on one machine: a lack of resources affects both, and what affects one by chance is noise.
@@ -62,11 +62,11 @@ class Blocks(Frozen):
         return frozenset({Verdict.CLIENT_BOUND})
 
     @property
-    def least(self) -> int:
+    def min_rounds(self) -> int:
         """Fewest rounds, even if they take longer than `seconds`."""
         return self.looks[0]
 
     @property
-    def most(self) -> int:
+    def max_rounds(self) -> int:
         """Most rounds."""
         return self.looks[-1]

@@ -3,14 +3,14 @@
 from assay.model.frozen import Frozen
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import (
+    ANY_ORDER,
     BATCHES,
     DATA,
-    FINDS,
     MIXES,
     OBJECTS,
     READS,
-    SEES,
-    TAKES_ANY,
+    SEARCHES,
+    VISIBILITY,
     WORK,
     Group,
     group_of,
@@ -42,12 +42,12 @@ class Case(Frozen):
         return group_of(self.operations[0])
 
     @property
-    def metadata(self) -> bool:
+    def is_metadata(self) -> bool:
         """Whether its operations work on names and attributes."""
         return self.group == "names"
 
 
-class Excluded(Frozen):
+class ExcludedPoint(Frozen):
     """A point that the study leaves out, with the reason."""
 
     target: str
@@ -83,7 +83,7 @@ def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | No
     """Return the same as `job_kind` for an operation on objects, which are generated and examined piece by piece."""
     work = WORK[operation]
     # Reading objects of unknown size cannot be measured without storage either.
-    if (work.reads and (parameters.verify or parameters.existing)) or operation in FINDS | SEES:
+    if (work.reads and (parameters.verify or parameters.has_existing_objects)) or operation in SEARCHES | VISIBILITY:
         return None
     words = [operation, shape]
     if work.reads or work.writes:
@@ -94,7 +94,7 @@ def _object_kind(parameters: Parameters, operation: str, shape: str) -> str | No
         words.append(f"mix={parameters.mix}")
     if operation in BATCHES:
         words.append(f"batch={parameters.batch}")
-    if operation in TAKES_ANY and parameters.access != "uniform":
+    if operation in ANY_ORDER and parameters.access != "uniform":
         words.append(f"access={parameters.access}")
     if work.writes:
         if parameters.part_size is not None:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from assay.model import units
 from assay.model.study import axis
-from assay.model.study.axis import Kind
+from assay.model.study.axis import ValueKind
 from assay.model.study.names import MIXABLE
 from assay.model.study.parameter import Parameter
 
-USUAL_MIX = "get:45,put:15,head:30,delete:10"
+DEFAULT_MIX = "get:45,put:15,head:30,delete:10"
 """The default mix of `warp mixed`."""
-LARGEST = 2**63 - 1
-MOST_SIZES = 1000
-MOST_WEIGHT = 1_000_000
+MAX_OBJECT_BYTES = 2**63 - 1
+MAX_SIZES = 1000
+MAX_WEIGHT = 1_000_000
 
 _SIZES = "write a size such as 64KiB, sizes as 4KiB..1MiB, or sizes with their weights as {4KiB: 70, 1MiB: 30}"
 _EVEN = "uniform "
@@ -49,7 +49,7 @@ class Sizes(NamedTuple):
 
     weights: Mapping[int, int]
     bounds: tuple[int, int] | None = None
-    even: bool = False
+    is_uniform: bool = False
 
     @property
     def fixed(self) -> int | None:
@@ -80,13 +80,13 @@ class Sizes(NamedTuple):
         if self.bounds is None:
             return sum(size * weight for size, weight in self.weights.items()) / sum(self.weights.values())
         least, most = self.bounds
-        if self.even:
+        if self.is_uniform:
             return (least + most) / 2
         powers = range(least.bit_length() - 1, most.bit_length())
         return sum(max(least, 1 << power) + min(most, (2 << power) - 1) for power in powers) / 2 / len(powers)
 
 
-def sizes_of(value: int | str) -> Sizes:
+def parse_sizes(value: int | str) -> Sizes:
     """Parse a value of `object_size` or `file_sizes`."""
     if isinstance(value, int):
         return Sizes({value: 1})
@@ -97,14 +97,14 @@ def sizes_of(value: int | str) -> Sizes:
     return Sizes({units.parse_size(size): weight for size, weight in _pairs(value).items()})
 
 
-def shares_of(value: str) -> dict[str, int]:
+def parse_mix(value: str) -> dict[str, int]:
     """Parse a value of `mix`: kind of request -> percent."""
     return _pairs(value)
 
 
-def object_size() -> Kind:
+def object_size() -> ValueKind:
     """Return the kind of object sizes: one, a range, or several with weights."""
-    weighted = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MOST_WEIGHT}}
+    weighted = {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MAX_WEIGHT}}
     size = {"type": "string", "pattern": units.SIZE_PATTERN}
     between = {"type": "string", "pattern": rf"{units.SIZE_PATTERN[:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
     listed = {"type": "string", "pattern": _LISTED}
@@ -112,20 +112,20 @@ def object_size() -> Kind:
         "anyOf": [size, {"type": "integer", "minimum": 1}, between, listed, {**weighted, "minProperties": 1}],
         "description": "A size such as 64KiB, sizes as 4KiB..1MiB, or with weights as {4KiB: 70, 1MiB: 30}.",
     }
-    return Kind(
+    return ValueKind(
         _read_sizes,
         lambda value: value if isinstance(value, str) else units.format_size(value),
         schema,
         1,
-        LARGEST,
+        MAX_OBJECT_BYTES,
         optional=True,
-        what="a size, sizes as `4KiB..1MiB`, or sizes with weights as `{4KiB: 70, 1MiB: 30}`",
+        label="a size, sizes as `4KiB..1MiB`, or sizes with weights as `{4KiB: 70, 1MiB: 30}`",
         unit="bytes",
-        mappings=True,
+        allows_mapping=True,
     )
 
 
-def file_sizes() -> Kind:
+def file_sizes() -> ValueKind:
     """Return the kind of sizes of the files of a set: a range, or several with weights."""
     known = object_size()
     between = {"type": "string", "pattern": rf"^uniform +{units.SIZE_PATTERN[1:-1]} ?\.\. ?{units.SIZE_PATTERN[1:]}"}
@@ -134,7 +134,7 @@ def file_sizes() -> Kind:
         "description": "Sizes with weights as {64KiB: 70, 1MiB: 30}, 4KiB..1MiB, or uniform 4KiB..1MiB.",
     }
     what = "sizes with weights as `{64KiB: 70, 1MiB: 30}`, sizes as `4KiB..1MiB`, or `uniform 4KiB..1MiB`"
-    return Kind(_read_file_sizes, known.show, schema, optional=True, what=what, mappings=True)
+    return ValueKind(_read_file_sizes, known.show, schema, optional=True, label=what, allows_mapping=True)
 
 
 def _read_file_sizes(written: object) -> int | str:
@@ -142,13 +142,13 @@ def _read_file_sizes(written: object) -> int | str:
         found = _read_sizes(written.removeprefix(_EVEN).strip())
         if isinstance(found, str) and ".." in found:
             return f"{_EVEN}{found}"
-        raise units.UnitError(f"{units.shown(written)} has no two bounds", _FILES)
+        raise units.UnitError(f"{units.display_value(written)} has no two bounds", _FILES)
     if not isinstance(written, str | dict) or (isinstance(written, str) and not {":", "."}.intersection(written)):
-        raise units.UnitError(f"{units.shown(written)} is one size, not several", _FILES)
+        raise units.UnitError(f"{units.display_value(written)} is one size, not several", _FILES)
     return _read_sizes(written)
 
 
-def mix() -> Kind:
+def mix() -> ValueKind:
     """Return the kind of mixes: shares of kinds of requests in percent."""
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     schema = {
@@ -162,18 +162,18 @@ def mix() -> Kind:
         "description": f"Shares in percent, 100 together, such as {' or '.join(MIX_EXAMPLES.values())}.",
     }
     what = f"shares in percent such as `{MIX_EXAMPLES['object_mix']}`"
-    return Kind(_read_mix, str, schema, optional=True, what=what, mappings=True)
+    return ValueKind(_read_mix, str, schema, optional=True, label=what, allows_mapping=True)
 
 
-def access() -> Kind:
+def access() -> ValueKind:
     """Return the kind of access distributions: how often each object is used."""
     number = r"[0-9]+(\.[0-9]+)?"
     pattern = rf"^(uniform|zipfian( {number})?|hotspot [0-9]+/{number})$"
     schema = {"type": "string", "pattern": pattern, "description": "uniform, zipfian 0.99 or hotspot 80/20."}
-    return Kind(_read_access, str, schema, what="uniform, zipfian, zipfian 0.99 or hotspot 80/20")
+    return ValueKind(_read_access, str, schema, label="uniform, zipfian, zipfian 0.99 or hotspot 80/20")
 
 
-def access_of(value: str) -> tuple[str, tuple[float, ...]]:
+def parse_access(value: str) -> tuple[str, tuple[float, ...]]:
     """Parse a value of `access`: its word, and the exponent or the percents of requests and of objects."""
     word, _, rest = value.partition(" ")
     return word, tuple(float(number) for number in rest.split("/") if number)
@@ -181,25 +181,25 @@ def access_of(value: str) -> tuple[str, tuple[float, ...]]:
 
 def _read_access(written: object) -> str:
     if not isinstance(written, str) or not written.strip() or not written.isascii():
-        raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS)
+        raise units.UnitError(f"{units.display_value(written)} is no access", _ACCESS)
     try:
-        word, numbers = access_of(" ".join(written.split()))
+        word, numbers = parse_access(" ".join(written.split()))
     except ValueError:
-        raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS) from None
+        raise units.UnitError(f"{units.display_value(written)} is no access", _ACCESS) from None
     if word == "uniform" and not numbers:
         return word
     if word == "zipfian" and len(numbers) < 2:
         exponent = numbers[0] if numbers else 0.99
         if not 0.01 <= exponent <= 10:
-            raise units.UnitError(f"{units.shown(written)} is out of range", "use an exponent of 0.01 to 10")
+            raise units.UnitError(f"{units.display_value(written)} is out of range", "use an exponent of 0.01 to 10")
         return f"zipfian {exponent:g}"
     if word == "hotspot" and len(numbers) == 2:
         requests, objects = numbers
         if requests != int(requests) or not 1 <= requests <= 99 or not 0.001 <= objects <= 99:
             hint = "use whole percents of requests from 1 to 99, and 0.001 to 99 percent of the objects"
-            raise units.UnitError(f"{units.shown(written)} is out of range", hint)
+            raise units.UnitError(f"{units.display_value(written)} is out of range", hint)
         return f"hotspot {requests:g}/{objects:g}"
-    raise units.UnitError(f"{units.shown(written)} is no access", _ACCESS)
+    raise units.UnitError(f"{units.display_value(written)} is no access", _ACCESS)
 
 
 def _pairs(text: str) -> dict[str, int]:
@@ -215,9 +215,9 @@ def _listed(written: object, hint: str) -> Mapping[Any, Any] | None:
     try:
         found = _pairs(written)
     except ValueError:
-        raise units.UnitError(f"{units.shown(written)} cannot be read", hint) from None
+        raise units.UnitError(f"{units.display_value(written)} cannot be read", hint) from None
     if len(found) < written.count(",") + 1:
-        raise units.UnitError(f"something comes twice in {units.shown(written)}", "name each once")
+        raise units.UnitError(f"something comes twice in {units.display_value(written)}", "name each once")
     return found
 
 
@@ -229,19 +229,19 @@ def _read_sizes(written: object) -> int | str:
         return units.parse_size(written)
     least, most = (_one(part.strip()) for part in written.split("..", 1))
     if least > most:
-        raise units.UnitError(f"{units.shown(written)} ends before it starts", "write the smaller size first")
+        raise units.UnitError(f"{units.display_value(written)} ends before it starts", "write the smaller size first")
     return least if least == most else f"{units.format_size(least)}..{units.format_size(most)}"
 
 
 def _weighted(listed: Mapping[Any, Any]) -> int | str:
-    if not 1 <= len(listed) <= MOST_SIZES:
-        raise units.UnitError(f"{len(listed)} sizes are listed", f"list 1 to {MOST_SIZES}")
+    if not 1 <= len(listed) <= MAX_SIZES:
+        raise units.UnitError(f"{len(listed)} sizes are listed", f"list 1 to {MAX_SIZES}")
     weights: dict[int, int] = {}
     for written, weight in listed.items():
         size = _one(written)
-        if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MOST_WEIGHT:
-            hint = f"write a whole number from 1 to {MOST_WEIGHT}: how often it comes, relative to the others"
-            raise units.UnitError(f"{units.shown(weight)} is not a weight of {units.format_size(size)}", hint)
+        if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= MAX_WEIGHT:
+            hint = f"write a whole number from 1 to {MAX_WEIGHT}: how often it comes, relative to the others"
+            raise units.UnitError(f"{units.display_value(weight)} is not a weight of {units.format_size(size)}", hint)
         if size in weights:
             raise units.UnitError(f"{units.format_size(size)} comes twice", "name each size once")
         weights[size] = weight
@@ -252,7 +252,7 @@ def _weighted(listed: Mapping[Any, Any]) -> int | str:
 
 def _one(written: object) -> int:
     size = units.parse_size(written)
-    if not 1 <= size <= LARGEST:
+    if not 1 <= size <= MAX_OBJECT_BYTES:
         raise units.UnitError(f"{units.format_size(size)} is out of range", "it must be at least 1B")
     return size
 
@@ -260,12 +260,12 @@ def _one(written: object) -> int:
 def _read_mix(written: object) -> str:
     listed = _listed(written, _MIX)
     if not listed:
-        what = f"{units.shown(written)} is not a mix" if listed is None else "a mix needs shares"
+        what = f"{units.display_value(written)} is not a mix" if listed is None else "a mix needs shares"
         raise units.UnitError(what, _MIX)
     mix, kinds = _mix_of(listed)
     for name, percent in listed.items():
         if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= 100:
-            message = f"{units.shown(percent)} is not a share of {name}"
+            message = f"{units.display_value(percent)} is not a share of {name}"
             raise units.UnitError(message, "write a whole number from 0 to 100, in percent")
     if (total := sum(listed.values())) != 100:
         raise units.UnitError(f"the shares make {total} percent together", "make them 100")
@@ -296,7 +296,7 @@ def _mix_of(listed: Mapping[Any, Any]) -> tuple[str, tuple[str, ...]]:
     mix, kinds = max(MIXABLE.items(), key=lambda item: len(set(listed) & set(item[1])))
     name = next(name for name in listed if name not in kinds)
     hint = f"of {mix} it is {_OTHER_WORDS[name]}" if name in _OTHER_WORDS and mix == "file_mix" else ""
-    message = f"{units.shown(name)} cannot be a part of {mix}, which consists of {', '.join(kinds)}"
+    message = f"{units.display_value(name)} cannot be a part of {mix}, which consists of {', '.join(kinds)}"
     raise units.UnitError(message, hint or f"write such as {MIX_EXAMPLES[mix]}")
 
 
@@ -305,10 +305,10 @@ TOTAL_SIZE = Parameter(
     about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
     " More hosts or lanes then have less to do each (strong scaling).",
     heading="Bytes of all lanes together, if the study counts so",
-    untold="how much data there was in all",
+    unknown_text="how much data there was in all",
     title="Data of all lanes",
     column="total_size_bytes",
-    shown="limit",
+    report_row="limit",
     only=("data",),
 )
 """Definition of the parameter `total_size`."""

@@ -5,36 +5,36 @@ from typing import Literal
 
 from assay.model.study.parameters import Parameters
 
-Work = Literal["weak", "strong", ""]
+WorkScaling = Literal["weak", "strong", ""]
 """weak: the work of each is constant; strong: the total work is constant; empty: neither."""
 
-GROWING = ("hosts", "tasks_per_host", "lanes", "streams")
+GROWING_AXES = ("hosts", "tasks_per_host", "lanes", "streams")
 """Axes along which workers are added."""
-SAME_WORK = 0.01
+WORK_TOLERANCE = 0.01
 """Amounts that differ by at most this share count as equal: work is shared out in whole records."""
 
 
-def work_of(parameters: Mapping[int, Parameters]) -> Work:
+def work_scaling(parameters: Mapping[int, Parameters]) -> WorkScaling:
     """Return how the amounts of work scale.
 
     Args:
         parameters: Number of hosts, tasks or lanes -> parameters of the case with that number.
     """
-    amounts = {number: amount_of(item) for number, item in parameters.items()}
+    amounts = {number: work_amount(item) for number, item in parameters.items()}
     if not amounts or not all(amounts.values()):
         return ""
-    if max(amounts.values()) <= (1 + SAME_WORK) * min(amounts.values()):
+    if max(amounts.values()) <= (1 + WORK_TOLERANCE) * min(amounts.values()):
         return "strong"
     each = [amount / number for number, amount in amounts.items()]
-    return "weak" if max(each) <= (1 + SAME_WORK) * min(each) else ""
+    return "weak" if max(each) <= (1 + WORK_TOLERANCE) * min(each) else ""
 
 
-def amount_of(parameters: Parameters) -> float:
+def work_amount(parameters: Parameters) -> float:
     """Return the work of one pass of a phase: bytes of the files, or number of files or objects; 0 if unknown."""
-    if not all(parameters.tells(name) for name in ("lanes", "hosts", "file_size")):
+    if not all(parameters.has(name) for name in ("lanes", "hosts", "file_size")):
         return 0.0
-    if parameters.known("objects") is not None:
+    if parameters.get_value("objects") is not None:
         return float(parameters.all_objects)
-    if parameters.known("record_size") is None:
+    if parameters.get_value("record_size") is None:
         return float(parameters.all_files)
     return float(parameters.data_set_bytes)

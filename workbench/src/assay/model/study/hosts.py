@@ -9,11 +9,11 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from assay.model.frozen import Frozen
-from assay.model.site.host import MOST_HOSTS
-from assay.model.site.login import logins_of
+from assay.model.site.host import MAX_HOSTS
+from assay.model.site.login import parse_logins
 from assay.model.site.nodes import expand_nodes
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, shown
+from assay.model.units import UnitError, display_value
 
 _TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
 
@@ -38,7 +38,7 @@ class Hosts(Frozen):
     inventory: str | None = None
 
     @property
-    def allocated(self) -> bool:
+    def is_allocated(self) -> bool:
         """They are the hosts that a scheduler has allocated."""
         return bool(self._allocation) and self.inventory is None
 
@@ -47,13 +47,13 @@ class Hosts(Frozen):
         return _OF_ALLOCATION.fullmatch(self.nodes[0]) if len(self.nodes) == 1 else None
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def excluded_hosts(self) -> tuple[str, ...]:
         """Allocated hosts that generate no load: batch3 in `allocation!batch3`."""
         found = self._allocation
-        return expanded((found[1],), "host") if found and found[1] else ()
+        return expand_names((found[1],), "host") if found and found[1] else ()
 
     @property
-    def written(self) -> object:
+    def inventory_value(self) -> object:
         """The value in the form that `assay.site.inventory.hosts.resolve_hosts` reads."""
         nodes = list(self.nodes) or ["localhost"]
         if self.inventory is None:
@@ -84,14 +84,14 @@ def _read(written: object) -> Hosts:
         return written
     if not isinstance(written, Mapping):
         nodes = _texts(written)
-        expanded(nodes, "host")
+        expand_names(nodes, "host")
         return Hosts(nodes=nodes)
     other = sorted((str(key) for key in written if key not in ("inventory", "hosts")), key=str)
     if other:
         raise fault(f"there is no field `{other[0]}` in hosts", "hosts has inventory and hosts")
     inventory = written.get("inventory")
     if not isinstance(inventory, str) or not inventory:
-        raise fault(f"{shown(inventory)} is no inventory file", "write inventory: hosts.yaml")
+        raise fault(f"{display_value(inventory)} is no inventory file", "write inventory: hosts.yaml")
     return Hosts(nodes=_texts(written["hosts"]) if "hosts" in written else (), inventory=inventory)
 
 
@@ -99,14 +99,14 @@ def _texts(written: object) -> tuple[str, ...]:
     texts = [written] if isinstance(written, str) else written
     hint = "write a name, a node set such as client[1-8], or a list of such"
     if not isinstance(texts, list) or not texts:
-        raise fault(f"{shown(written)} names no hosts", hint)
+        raise fault(f"{display_value(written)} names no hosts", hint)
     for text in texts:
         if not isinstance(text, str) or not text:
-            raise fault(f"{shown(text)} is not a name of hosts", hint)
+            raise fault(f"{display_value(text)} is not a name of hosts", hint)
     return tuple(texts)
 
 
-def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
+def expand_names(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
     """Return all names of some node sets, in order.
 
     Args:
@@ -119,9 +119,9 @@ def expanded(texts: tuple[str, ...], what: str) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         try:
-            for login in logins_of(text):
+            for login in parse_logins(text):
                 _ = login.port
-                found += expand_nodes(login.nodes, MOST_HOSTS)
+                found += expand_nodes(login.nodes, MAX_HOSTS)
         except UnitError as error:
             raise fault(error.message, error.hint) from None
     if len(set(found)) < len(found):
@@ -138,8 +138,10 @@ def _servers(written: object) -> tuple[str, ...]:
     texts = [written] if isinstance(written, str) else written
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
         hint = "write a name, a node set such as server[1-4], or a list of such"
-        raise fault(f"{shown(written)} names no servers", hint)
-    found = [name for text in texts for name in ((text,) if _ADDRESS.fullmatch(text) else expanded((text,), "server"))]
+        raise fault(f"{display_value(written)} names no servers", hint)
+    found = [
+        name for text in texts for name in ((text,) if _ADDRESS.fullmatch(text) else expand_names((text,), "server"))
+    ]
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
         raise fault(f"server {twice} comes twice", "name each server once")

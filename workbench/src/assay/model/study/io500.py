@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Source:
+class PhaseSource:
     """The location of an IO500 phase in a study.
 
     Attributes:
@@ -24,24 +24,24 @@ class Source:
 
 
 PHASES = (
-    Source("ior-easy-write", "ior-easy", "write", True, True),
-    Source("mdtest-easy-write", "mdtest-easy", "create", False, True),
-    Source("ior-hard-write", "ior-hard", "write", True, True),
-    Source("mdtest-hard-write", "mdtest-hard", "create", False, True),
-    Source("find", "", "", False),
-    Source("ior-easy-read", "ior-easy", "read", True),
-    Source("mdtest-easy-stat", "mdtest-easy", "stat", False),
-    Source("ior-hard-read", "ior-hard", "read", True),
-    Source("mdtest-hard-stat", "mdtest-hard", "stat", False),
-    Source("mdtest-easy-delete", "mdtest-easy", "unlink", False),
-    Source("mdtest-hard-read", "mdtest-hard-read", "read", False),
-    Source("mdtest-hard-delete", "mdtest-hard", "unlink", False),
+    PhaseSource("ior-easy-write", "ior-easy", "write", True, True),
+    PhaseSource("mdtest-easy-write", "mdtest-easy", "create", False, True),
+    PhaseSource("ior-hard-write", "ior-hard", "write", True, True),
+    PhaseSource("mdtest-hard-write", "mdtest-hard", "create", False, True),
+    PhaseSource("find", "", "", False),
+    PhaseSource("ior-easy-read", "ior-easy", "read", True),
+    PhaseSource("mdtest-easy-stat", "mdtest-easy", "stat", False),
+    PhaseSource("ior-hard-read", "ior-hard", "read", True),
+    PhaseSource("mdtest-hard-stat", "mdtest-hard", "stat", False),
+    PhaseSource("mdtest-easy-delete", "mdtest-easy", "unlink", False),
+    PhaseSource("mdtest-hard-read", "mdtest-hard-read", "read", False),
+    PhaseSource("mdtest-hard-delete", "mdtest-hard", "unlink", False),
 )
 """In the order in which IO500 runs and reports them."""
-NEEDED = frozenset(source.workload for source in PHASES if source.workload)
+IO500_WORKLOADS = frozenset(source.workload for source in PHASES if source.workload)
 """Workloads that an IO500 study has."""
 
 
 def is_io500(workloads: Iterable[str]) -> bool:
     """Whether a study has all workloads of IO500."""
-    return set(workloads) >= NEEDED
+    return set(workloads) >= IO500_WORKLOADS

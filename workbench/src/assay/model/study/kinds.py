@@ -19,8 +19,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from assay.model.study.target import MEMBERS, TRAITS, Target
 
-PACKAGE = "assay.kinds"
-PARTS = ("study", "job", "estimate", "place", "spelled")
+KINDS_PACKAGE = "assay.kinds"
+KIND_MODULES = ("study", "job", "estimate", "place", "spelled")
 """Modules that the folder of each kind has."""
 
 
@@ -32,16 +32,16 @@ def kinds() -> Mapping[str, type[Target]]:
         TypeError: A kind is incomplete.
     """
     classes = [_load(name, folder) for name, folder in _folders().items()]
-    return MappingProxyType({word_of(kind): kind for kind in sorted(classes, key=lambda kind: kind.rank)})
+    return MappingProxyType({kind_word(kind): kind for kind in sorted(classes, key=lambda kind: kind.rank)})
 
 
 def _folders() -> dict[str, Path]:
     """Return word of each kind -> its folder."""
-    entries = [entry for folder in import_module(PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
+    entries = [entry for folder in import_module(KINDS_PACKAGE).__path__ for entry in sorted(Path(folder).iterdir())]
     return {entry.name: entry for entry in entries if (entry / "__init__.py").is_file()}
 
 
-def word_of(kind: type[Target]) -> str:
+def kind_word(kind: type[Target]) -> str:
     """Return the word in study files for targets of a class."""
     (word,) = get_args(kind.model_fields["kind"].annotation)
     return str(word)
@@ -55,28 +55,28 @@ def _load(name: str, folder: Path) -> type[Target]:
         name: Name of its folder.
         folder: Path of its folder.
     """
-    missing = [f"{part}.py" for part in PARTS if not (folder / f"{part}.py").is_file()]
+    missing = [f"{part}.py" for part in KIND_MODULES if not (folder / f"{part}.py").is_file()]
     if missing:
-        raise TypeError(f"{PACKAGE}.{name} has no {', '.join(missing)}")
-    module = import_module(f"{PACKAGE}.{name}.study")
+        raise TypeError(f"{KINDS_PACKAGE}.{name} has no {', '.join(missing)}")
+    module = import_module(f"{KINDS_PACKAGE}.{name}.study")
     own = [
         item
         for item in vars(module).values()
         if inspect.isclass(item) and issubclass(item, Target) and item.__module__ == module.__name__
     ]
     if len(own) != 1:
-        raise TypeError(f"{PACKAGE}.{name}.study has {len(own)} classes of targets, not one")
+        raise TypeError(f"{KINDS_PACKAGE}.{name}.study has {len(own)} classes of targets, not one")
     (kind,) = own
     undefined = [trait for trait in TRAITS if not hasattr(kind, trait)]
     undefined += [item for item in MEMBERS if item not in kind.model_fields and not hasattr(kind, item)]
     if undefined:
-        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(undefined)}")
-    if word_of(kind) != name:
-        raise TypeError(f"{PACKAGE}.{name}.study.{kind.__name__} is of kind {word_of(kind)}")
+        raise TypeError(f"{KINDS_PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(undefined)}")
+    if kind_word(kind) != name:
+        raise TypeError(f"{KINDS_PACKAGE}.{name}.study.{kind.__name__} is of kind {kind_word(kind)}")
     return kind
 
 
-class OfAnyKind:
+class AnyKindField:
     """Annotation of a field that takes targets of all kinds, distinguished by `kind`."""
 
     @staticmethod

@@ -6,17 +6,17 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from assay.model.frozen import Frozen
-from assay.model.secret import redacted_word
+from assay.model.secret import redact_word
 from assay.model.study.axis import fault
 from assay.model.study.target import Path
-from assay.model.units import shown
+from assay.model.units import display_value
 
-TYPES = (
+NETWORK_TYPES = (
     *("nfs", "nfs4", "cifs", "smb3", "glusterfs", "moosefs", "ceph", "fuse.ceph"),
     *("lustre", "beegfs", "beegfs_nodev", "pvfs2", "gpfs"),
 )
 """Types of network file systems. Nothing of the host itself is mounted."""
-SYSTEM = (
+SYSTEM_DIRECTORIES = (
     *(
         "bin",
         "boot",
@@ -38,7 +38,7 @@ SYSTEM = (
     *("nix", "gnu", "usr", "var", "lost+found"),
 )
 """First parts of paths that belong to the system, except below the directories in `OPEN`."""
-OPEN = ("/tmp", "/var/tmp", "/var/mnt", "/var/scratch")
+OPEN_DIRECTORIES = ("/tmp", "/var/tmp", "/var/mnt", "/var/scratch")
 ROOT, HOMES = "root", "/home"
 """No mount point may be in root's home, be the folder of the home directories, or be a home directory."""
 _SOURCE = re.compile(r"(?!(PART)?(LABEL|UUID)=|ID=)(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}")
@@ -52,40 +52,46 @@ _TEXT = {"type": "string"}
 
 
 def _type(written: object) -> str:
-    if isinstance(written, str) and written in TYPES:
+    if isinstance(written, str) and written in NETWORK_TYPES:
         return written
-    raise fault(f"{shown(written)} is no type of file system over a network", f"write one of {', '.join(TYPES)}")
+    raise fault(
+        f"{display_value(written)} is no type of file system over a network", f"write one of {', '.join(NETWORK_TYPES)}"
+    )
 
 
 def _point(path: str) -> str:
     """Check that a mount point hides neither what the system needs nor what users store."""
     parts = path.split("/")[1:]
-    is_system = parts[0] in SYSTEM and not any(path.startswith(f"{place}/") for place in OPEN)
+    is_system = parts[0] in SYSTEM_DIRECTORIES and not any(path.startswith(f"{place}/") for place in OPEN_DIRECTORIES)
     is_home = parts[0] == ROOT or path == HOMES or (path.startswith(f"{HOMES}/") and len(parts) == 2)
     if is_system or is_home or any(part.startswith(".") for part in parts):
         what = "a home directory" if is_home else "the system's own" if is_system else "a hidden directory"
-        raise fault(f"{shown(path)} is {what}, where nothing is mounted", "write a new directory, such as /mnt/assay")
+        raise fault(
+            f"{display_value(path)} is {what}, where nothing is mounted", "write a new directory, such as /mnt/assay"
+        )
     return path
 
 
 def _source(written: object) -> str:
-    if isinstance(written, str) and redacted_word(written) != written:
+    if isinstance(written, str) and redact_word(written) != written:
         raise fault("the source has a password in it", "put it in a file on each host, and name that in `credentials`")
     if isinstance(written, str) and _SOURCE.fullmatch(written):
         return written
-    raise fault(f"{shown(written)} is nothing that a server serves", "write such as nas1:/export or //nas1/share")
+    raise fault(
+        f"{display_value(written)} is nothing that a server serves", "write such as nas1:/export or //nas1/share"
+    )
 
 
 def _options(written: object) -> str:
     parts = written.split(",") if isinstance(written, str) else ()
-    if isinstance(written, str) and redacted_word(written) != written:
+    if isinstance(written, str) and redact_word(written) != written:
         raise fault("the options have a password in them", "put it in a file, and name that in `credentials`")
     if parts and all(_OPTION.fullmatch(part) for part in parts):
         return ",".join(parts)
     hint = (
         "write options of mount(8) with commas between, such as vers=4.1,nconnect=4; a password goes in `credentials`"
     )
-    raise fault(f"{shown(written)} are no options for what servers serve", hint)
+    raise fault(f"{display_value(written)} are no options for what servers serve", hint)
 
 
 class StudyMount(Frozen):

@@ -3,15 +3,15 @@
 from typing import Literal, get_args
 
 from assay.model.study import axis
-from assay.model.study.axis import Kind
+from assay.model.study.axis import ValueKind
 from assay.model.study.parameter import Parameter
 
 Pointer = Literal["explicit", "individual", "shared"]
 View = Literal["none", "vector", "subarray"]
-Wish = Literal["enable", "disable", "automatic"]
+HintSwitch = Literal["enable", "disable", "automatic"]
 
 
-def _hint(name: str, kind: Kind, about: str) -> Parameter:
+def _hint(name: str, kind: ValueKind, about: str) -> Parameter:
     """Define an MPI-IO hint as a parameter; the library gets it when it opens a file.
 
     Args:
@@ -23,9 +23,9 @@ def _hint(name: str, kind: Kind, about: str) -> Parameter:
         kind=kind,
         about=f"MPI-IO: {about} Left out: as the target's hints say, or else the library.",
         heading=f"Hint {name}; empty: none",
-        untold=f"whether the hint {name} was given",
+        unknown_text=f"whether the hint {name} was given",
         title=f"Hint {name}",
-        shown="setting",
+        report_row="setting",
         job=f"target.hints.{name}",
         only=("data",),
         through_mpi=True,
@@ -34,15 +34,15 @@ def _hint(name: str, kind: Kind, about: str) -> Parameter:
 
 _COUNT = axis.whole(1, 2**20, optional=True)
 _SIZE = axis.size(1, 2**40, optional=True)
-_WISH = axis.choice(get_args(Wish), optional=True)
+_WISH = axis.choice(get_args(HintSwitch), optional=True)
 
 COLLECTIVE = Parameter(
     kind=axis.flag(),
     about="MPI-IO: each operation is one of all ranks together (MPI_File_write_at_all and its kin; IOR -c). With "
     "layout: shared all ranks start equally many.",
     heading="Operations were collective",
-    untold="whether operations were collective",
-    shown="setting",
+    unknown_text="whether operations were collective",
+    report_row="setting",
     job="target.collective",
     only=("data",),
     through_mpi=True,
@@ -53,9 +53,9 @@ POINTER = Parameter(
     "pointer, which is moved where it does not stand there already (MPI_File_write); shared: by the pointer that all "
     "ranks share (MPI_File_write_shared, with collective: true MPI_File_write_ordered).",
     heading="Which pointer said where operations were",
-    untold="how operations said where they were",
+    unknown_text="how operations said where they were",
     title="File pointer",
-    shown="setting",
+    report_row="setting",
     job="target.pointer",
     only=("data",),
     through_mpi=True,
@@ -66,9 +66,9 @@ VIEW = Parameter(
     "(MPI_File_set_view) by MPI_Type_vector or MPI_Type_create_subarray. Records may then consist of several blocks, "
     "so that one operation is in many places.",
     heading="What a rank saw of the file",
-    untold="whether ranks had file views",
+    unknown_text="whether ranks had file views",
     title="File view",
-    shown="setting",
+    report_row="setting",
     job="target.view",
     only=("data",),
     through_mpi=True,
@@ -77,9 +77,9 @@ ATOMIC = Parameter(
     kind=axis.flag(),
     about="MPI-IO: files are in atomic mode (MPI_File_set_atomicity).",
     heading="Files were in atomic mode",
-    untold="whether files were in atomic mode",
+    unknown_text="whether files were in atomic mode",
     title="Atomic mode",
-    shown="setting",
+    report_row="setting",
     job="target.atomic",
     only=("data",),
     through_mpi=True,

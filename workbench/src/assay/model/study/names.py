@@ -119,10 +119,10 @@ OBJECTS = _of("objects")
 OPERATIONS = DATA + METADATA + OBJECTS
 """Operations that a study can name."""
 
-SEES = frozenset({"read_after_put", "list_after_put"})
+VISIBILITY = frozenset({"read_after_put", "list_after_put"})
 """Operations that put objects and poll with another client until each is visible."""
 
-NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"} - SEES
+NEED_OBJECTS = frozenset(OBJECTS) - {"put", "batch_put"} - VISIBILITY
 """Operations on objects that must exist already."""
 
 DELETES = frozenset({"delete", "multi_delete"})
@@ -134,7 +134,7 @@ MIXABLE = {
 }
 """Mix -> kinds of operations that its `mix` may contain."""
 
-TAKES_ANY = frozenset({"get", "head", "copy", "update", "batch_get", "query", "object_mix"})
+ANY_ORDER = frozenset({"get", "head", "copy", "update", "batch_get", "query", "object_mix"})
 """Operations that fetch or change objects in any order, some more often than others."""
 
 BATCHES = frozenset({"batch_put", "batch_get"})
@@ -143,13 +143,13 @@ BATCHES = frozenset({"batch_put", "batch_get"})
 PAGES = frozenset({"list", "scan"})
 """Operations that list everything page by page; each lane has one request in flight."""
 
-FINDS = frozenset({"query", "scan"})
+SEARCHES = frozenset({"query", "scan"})
 """Operations that fetch what they find; only the store knows how much that is."""
 
 SHUFFLES = frozenset({"random_read", "random_write", "random_mix"})
 """Operations on the records in random order, so that all records must exist."""
 
-WEARS = frozenset({"write", "fwrite", "create"})
+WEAR_OUT = frozenset({"write", "fwrite", "create"})
 """Operations that create new data, in an order in which lanes can catch up with the fastest after a time limit."""
 
 REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[name].writes) | {
@@ -164,7 +164,7 @@ REORDERED = frozenset(name for name in DATA if WORK[name].reads and not WORK[nam
 LOOKUPS = frozenset({"stat", "open", "readdir"})
 """Operations that leave the names unchanged, so that they can be repeated for a given time."""
 
-WHOLE = frozenset({"rename", "unlink", "rmdir"})
+ALL_NAMES = frozenset({"rename", "unlink", "rmdir"})
 """Operations on all existing names: no time limit stops them."""
 
 CREATES = frozenset({"write", "fwrite"})
@@ -203,7 +203,9 @@ OBJECT_READS = frozenset(name for name in OBJECTS if WORK[name].reads)
 OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
 """Operations that write contents of objects."""
 
-_COUNTED = frozenset((*METADATA, *SEES, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes))))
+_COUNTED = frozenset(
+    (*METADATA, *VISIBILITY, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes)))
+)
 
 
 def group_of(operation: str) -> Group:

@@ -10,9 +10,9 @@ from assay.model import units
 from assay.model.frozen import Frozen
 from assay.model.study import names
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, one_of, shown
+from assay.model.units import UnitError, choices_hint, display_value
 
-Measured = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99"]
+NeedMeasure = Literal["throughput", "iops", "p50", "p90", "p99", "p99.9", "p99.99"]
 """The measured quantity: bytes per second, operations per second, or a percentile of latency."""
 
 FSYNC = "fsync"
@@ -26,7 +26,7 @@ _FACTORS = {"": 1.0, "k": 1e3, "M": 1e6}
 _FORM = "write it as `read: 500MB/s`, `random_read: 20k IOPS` or `write p99: 10ms`"
 
 
-class Need(Frozen):
+class TargetNeed(Frozen):
     """A requirement that each target must satisfy at every measured point.
 
     Attributes:
@@ -37,12 +37,12 @@ class Need(Frozen):
     """
 
     operation: str
-    measure: Measured
+    measure: NeedMeasure
     limit: float
     workload: str = ""
 
     @property
-    def at_most(self) -> bool:
+    def is_upper_limit(self) -> bool:
         """The limit is an upper one, since the quantity is a latency."""
         return self.measure in _PERCENTILES
 
@@ -76,11 +76,11 @@ def _key(written: str) -> _Key:
         name = "_".join(words[first:])
         if name == FSYNC or name in names.OPERATIONS:
             return _Key("".join(words[:first]), name, measure.lower())
-    hint = one_of(" ".join(words), (*names.OPERATIONS, FSYNC)) if len(words) == 1 else _FORM
-    raise fault(f"{shown(written)} does not name an operation", hint, written)
+    hint = choices_hint(" ".join(words), (*names.OPERATIONS, FSYNC)) if len(words) == 1 else _FORM
+    raise fault(f"{display_value(written)} does not name an operation", hint, written)
 
 
-def _need(written: str, value: object) -> Need:
+def _need(written: str, value: object) -> TargetNeed:
     key = _key(written)
     if key.measure in _PERCENTILES:
         return _made(key, key.measure, _read(written, value, units.parse_duration))
@@ -94,14 +94,16 @@ def _need(written: str, value: object) -> Need:
     if found and (counted or found["unit"]):
         return _made(key, "iops", float(found["number"]) * _FACTORS[found["factor"]])
     if counted:
-        raise fault(f"{shown(value)} is not a number of operations per second", "write it as 20k or 20000", written)
+        raise fault(
+            f"{display_value(value)} is not a number of operations per second", "write it as 20k or 20000", written
+        )
     return _made(key, "throughput", _read(written, value, units.parse_throughput))
 
 
-def _made(key: _Key, measure: Any, limit: float) -> Need:
+def _made(key: _Key, measure: Any, limit: float) -> TargetNeed:
     if limit <= 0:
         raise fault("it is not above 0", _FORM, " ".join(part for part in key if part))
-    return Need(operation=key.operation, measure=measure, limit=limit, workload=key.workload)
+    return TargetNeed(operation=key.operation, measure=measure, limit=limit, workload=key.workload)
 
 
 def _read(written: str, value: object, parse: Any) -> float:
@@ -126,12 +128,12 @@ def _needs(written: object) -> object:
         raise fault("it is not a list of needs" if written else "it is empty", _FORM)
     for key in written:
         if not isinstance(key, str):
-            raise fault(f"{shown(key)} does not name an operation", _FORM)
+            raise fault(f"{display_value(key)} does not name an operation", _FORM)
     return tuple(_need(key, value) for key, value in written.items())
 
 
 Needs = Annotated[
-    tuple[Need, ...],
+    tuple[TargetNeed, ...],
     BeforeValidator(_needs),
     WithJsonSchema({"type": "object", "minProperties": 1, "additionalProperties": {"type": ["string", "number"]}}),
 ]

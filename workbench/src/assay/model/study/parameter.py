@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.model.study.axis import AxisValue, Kind
+from assay.model.study.axis import AxisValue, ValueKind
 from assay.model.study.names import Group, group_of
 
-Shown = Literal["axis", "always", "limit", "setting", "words"]
+ReportRow = Literal["axis", "always", "limit", "setting", "words"]
 """When a report's table of workloads has a row for a parameter that is no axis.
 
 axis: never; always: with all operations that it applies to; limit, setting: if it is not its default, limits before
@@ -40,33 +40,35 @@ class Parameter:
         needs: Other parameters with the values of which each needs one, if this parameter is not its default.
     """
 
-    kind: Kind
+    kind: ValueKind
     about: str
     heading: str
-    untold: str
+    unknown_text: str
     column: str = ""
     title: str = ""
-    shown: Shown = "axis"
+    report_row: ReportRow = "axis"
     job: str = ""
     to_job: Callable[[Any], Any] | None = None
-    needed: bool = False
-    of_names: tuple[AxisValue, ...] = ()
-    of_objects: tuple[AxisValue, ...] = ()
+    is_required: bool = False
+    names_default: tuple[AxisValue, ...] = ()
+    objects_default: tuple[AxisValue, ...] = ()
     only: tuple[Group, ...] = ()
-    of_sets: bool = False
+    sets_only: bool = False
     used_by: Collection[str] = ()
     through_mpi: bool = False
-    beside: str = ""
+    requires_value_of: str = ""
     needs: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def is_for(self, group: Group) -> bool:
+    def applies_to(self, group: Group) -> bool:
         """Whether it applies to operations of a group."""
         return not self.only or group in self.only
 
-    def is_used(self, operations: Iterable[str]) -> bool:
+    def affects(self, operations: Iterable[str]) -> bool:
         """Whether it affects one of these operations."""
-        return any(self.is_for(group_of(name)) and (not self.used_by or name in self.used_by) for name in operations)
+        return any(
+            self.applies_to(group_of(name)) and (not self.used_by or name in self.used_by) for name in operations
+        )
 
     def own_default(self, group: Group) -> tuple[AxisValue, ...]:
         """Return the group's default, if not that of data operations, as a tuple of one value; else empty."""
-        return {"data": (), "names": self.of_names, "objects": self.of_objects}[group]
+        return {"data": (), "names": self.names_default, "objects": self.objects_default}[group]

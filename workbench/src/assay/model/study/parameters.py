@@ -16,19 +16,19 @@ from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
 from assay.model.study.names import (
+    ANY_ORDER,
     MIXABLE,
     MIXES,
     REORDERED,
     SET_OPERATIONS,
-    TAKES_ANY,
-    WEARS,
+    WEAR_OUT,
     WORK,
     WRITES,
     Group,
 )
 from assay.model.study.parameter import Parameter
 from assay.model.study.shape import directories
-from assay.model.told import Telling
+from assay.model.told import Partial
 
 ServerCache = Literal["keep", "drop"]
 """keep: servers keep their caches; drop: hosts that serve the target drop their caches before each phase, after the
@@ -58,7 +58,7 @@ MOST_NS = 365 * 86400 * 10**9
 """The engine's limit for times: a year."""
 
 
-class Parameters(Telling):
+class Parameters(Partial):
     """Everything that determines what a case does, with defaults applied. Sizes in bytes, times in nanoseconds.
 
     Metadata operations have no `record_size`, only sets of files and metadata operations have `files`, and only
@@ -73,12 +73,12 @@ class Parameters(Telling):
             about="Size of each file, or of the part of the device that is used. With metadata operations the contents "
             "of each small file; 0, which is the default there, means empty.",
             heading="Size of each file",
-            untold="how large the files were",
+            unknown_text="how large the files were",
             column="file_size_bytes",
-            shown="always",
-            needed=True,
-            of_names=(0,),
-            of_objects=(0,),
+            report_row="always",
+            is_required=True,
+            names_default=(0,),
+            objects_default=(0,),
             only=("data", "names"),
         ),
     ]
@@ -88,13 +88,13 @@ class Parameters(Telling):
             kind=axis.size(1, 2**30),
             about="Bytes of one operation on data.",
             heading="Bytes of one operation on data",
-            untold="how large the records were",
+            unknown_text="how large the records were",
             column="record_size_bytes",
-            shown="always",
+            report_row="always",
             only=("data",),
-            needed=True,
-            of_names=(None,),
-            of_objects=(None,),
+            is_required=True,
+            names_default=(None,),
+            objects_default=(None,),
         ),
     ] = None
     total_size: Annotated[int | None, contents.TOTAL_SIZE] = None
@@ -106,9 +106,9 @@ class Parameters(Telling):
             "of every lane that works on it. Random orders go through the file segment by segment. Left out: what a "
             "lane has is in one piece.",
             heading="Bytes that a lane had one after the other; empty: all of its part",
-            untold="how the lanes shared out the file",
+            unknown_text="how the lanes shared out the file",
             column="block_size_bytes",
-            shown="limit",
+            report_row="limit",
             job="block_size_bytes",
             only=("data",),
         ),
@@ -120,8 +120,8 @@ class Parameters(Telling):
             about="Segments of a file (IOR -s), instead of file_size: with layout: shared the file has segments x "
             "block_size x all lanes bytes, with layout: separate each file has segments x block_size.",
             heading="Segments of a file, if the study counts so",
-            untold="how many segments a file had",
-            shown="limit",
+            unknown_text="how many segments a file had",
+            report_row="limit",
             only=("data",),
         ),
     ] = None
@@ -132,12 +132,12 @@ class Parameters(Telling):
             about="Metadata operations: files of each lane, or directories where directories are made. Operations on "
             "data: they work on a set of so many files of each lane, one after the other, and not on one file.",
             heading="Files of each lane, of metadata operations and sets of files",
-            untold="how many files there were",
+            unknown_text="how many files there were",
             title="Files per lane",
-            shown="always",
+            report_row="always",
             job="tree.files",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = None
     total_files: Annotated[
@@ -147,11 +147,11 @@ class Parameters(Telling):
             about="Files of all lanes of all hosts together, instead of files: shared out evenly; the first lanes "
             "may have one more.",
             heading="Files of all lanes together, if the study counts so",
-            untold="how many files there were in all",
+            unknown_text="how many files there were in all",
             title="Files of all lanes",
-            shown="limit",
+            report_row="limit",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = None
     scale: Annotated[
@@ -161,10 +161,10 @@ class Parameters(Telling):
             about="What the number of files is multiplied by, and with it that of the deepest directories: each has as "
             "many files as before, as nearly as whole numbers allow.",
             heading="What the number of files was multiplied by",
-            untold="whether the number of files was scaled",
-            shown="limit",
+            unknown_text="whether the number of files was scaled",
+            report_row="limit",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = 1.0
     file_sizes: Annotated[
@@ -175,10 +175,10 @@ class Parameters(Telling):
             "often as their weights say; `uniform 4KiB..1MiB`: any size between, all as likely; `4KiB..1MiB`: any size "
             "between, of which each power of two is as likely.",
             heading="Sets of files: sizes of the files, if they have several",
-            untold="whether files had several sizes",
-            shown="limit",
+            unknown_text="whether files had several sizes",
+            report_row="limit",
             only=("data",),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = None
     file_order: Annotated[
@@ -188,10 +188,10 @@ class Parameters(Telling):
             about="Sets of files: which file is opened next. sequential: by number, directory after directory; random: "
             "each once in random order, then each again in another.",
             heading="Sets of files: which file was opened next",
-            untold="how files followed each other",
-            shown="limit",
+            unknown_text="how files followed each other",
+            report_row="limit",
             only=("data",),
-            of_sets=True,
+            sets_only=True,
             used_by=SET_OPERATIONS,
         ),
     ] = "sequential"
@@ -201,12 +201,12 @@ class Parameters(Telling):
             kind=axis.whole(0, 16),
             about="Metadata operations and sets of files: levels of directories below the top.",
             heading="Metadata operations and sets of files: levels of directories",
-            untold="how deep the directories were",
+            unknown_text="how deep the directories were",
             title="Levels of directories",
-            shown="always",
+            report_row="always",
             job="tree.depth",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = 0
     width: Annotated[
@@ -215,12 +215,12 @@ class Parameters(Telling):
             kind=axis.whole(1, 10_000),
             about="Metadata operations and sets of files: directories in each that is not one of the deepest.",
             heading="Metadata operations and sets of files: directories in each that is not one of the deepest",
-            untold="how wide the tree of directories was",
+            unknown_text="how wide the tree of directories was",
             title="Directories in each",
-            shown="always",
+            report_row="always",
             job="tree.width",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = 1
     inner: Annotated[
@@ -230,12 +230,12 @@ class Parameters(Telling):
             about="Metadata operations and sets of files: every directory of the tree has files, not only the deepest "
             "ones (mdtest without -L).",
             heading="Metadata operations and sets of files: every directory had files",
-            untold="whether all directories had files",
+            unknown_text="whether all directories had files",
             title="Files in every directory",
-            shown="limit",
+            report_row="limit",
             job="tree.inner",
             only=("names", "data"),
-            of_sets=True,
+            sets_only=True,
         ),
     ] = False
     objects: Annotated[
@@ -244,11 +244,11 @@ class Parameters(Telling):
             kind=axis.whole(1, 10**9, optional=True),
             about="Operations on objects: objects of each lane.",
             heading="Operations on objects: objects of each lane",
-            untold="how many objects there were",
+            unknown_text="how many objects there were",
             title="Objects per lane",
-            shown="always",
+            report_row="always",
             only=("objects",),
-            of_objects=(1000,),
+            objects_default=(1000,),
         ),
     ] = None
     object_size: Annotated[
@@ -258,8 +258,8 @@ class Parameters(Telling):
             about="Operations on objects: size of each object. `4KiB..1MiB`: any size between, of which each power of "
             "two is as likely; `{4KiB: 70, 1MiB: 30}`: these sizes, as often as their weights say.",
             heading="Operations on objects: size of each, or sizes",
-            untold="how large the objects were",
-            shown="always",
+            unknown_text="how large the objects were",
+            report_row="always",
             only=("objects",),
         ),
     ] = None
@@ -270,9 +270,9 @@ class Parameters(Telling):
             about="Objects that are larger are put in parts of this size (multipart upload); S3 takes parts from 5MiB "
             "to 5GiB. Left out: whole.",
             heading="Larger objects are put in parts of this size",
-            untold="whether objects were put in parts",
+            unknown_text="whether objects were put in parts",
             column="part_size_bytes",
-            shown="limit",
+            report_row="limit",
             only=("objects",),
         ),
     ] = None
@@ -282,10 +282,10 @@ class Parameters(Telling):
             kind=axis.size(1, 2**63 - 1, optional=True),
             about="get asks for so many bytes at a random place of each object. Left out: for all of it.",
             heading="Bytes that a get asks for; empty: whole objects",
-            untold="whether objects were read whole",
+            unknown_text="whether objects were read whole",
             column="range_bytes",
             title="Range of a get",
-            shown="limit",
+            report_row="limit",
             only=("objects",),
         ),
     ] = None
@@ -296,9 +296,9 @@ class Parameters(Telling):
             about="batch_put, batch_get: objects of each request. Left out: 25; DynamoDB takes 25 in batch_put and 100 "
             "in batch_get.",
             heading="Objects of each request of batch_put and batch_get; empty: 25",
-            untold="how many objects there were in a batch",
+            unknown_text="how many objects there were in a batch",
             title="Objects of a batch",
-            shown="limit",
+            report_row="limit",
             only=("objects",),
         ),
     ] = None
@@ -310,10 +310,10 @@ class Parameters(Telling):
             "zipfian (the k-th most popular in proportion to 1 / k^0.99; zipfian 1.2: another exponent), or hotspot "
             "80/20 (80 percent of the requests to the first 20 percent of each lane's objects).",
             heading="Which objects came how often",
-            untold="how often each object came",
-            shown="limit",
+            unknown_text="how often each object came",
+            report_row="limit",
             only=("objects",),
-            used_by=TAKES_ANY,
+            used_by=ANY_ORDER,
         ),
     ] = "uniform"
     mix: Annotated[
@@ -323,9 +323,9 @@ class Parameters(Telling):
             about="What a mix consists of, in percent: object_mix of get, put, head, delete, update; file_mix of read, "
             "write, create, stat, unlink, each of a whole file.",
             heading="What object_mix or file_mix consists of, in percent",
-            untold="what the mix consisted of",
+            unknown_text="what the mix consisted of",
             only=("objects", "data"),
-            of_objects=(contents.USUAL_MIX,),
+            objects_default=(contents.DEFAULT_MIX,),
             used_by=MIXABLE,
         ),
     ] = None
@@ -335,8 +335,8 @@ class Parameters(Telling):
             kind=axis.whole(1, 4096),
             about="Machines that generate the load together: the first so many of the study's hosts.",
             heading="Machines that generated the load",
-            untold="how many machines made the load",
-            shown="setting",
+            unknown_text="how many machines made the load",
+            report_row="setting",
         ),
     ] = 1
     servers: Annotated[
@@ -345,7 +345,7 @@ class Parameters(Telling):
             kind=axis.whole(1, 1024, optional=True),
             about="Servers of the target that are used, the first so many. Left out: all it has.",
             heading="Servers of the target that were used; empty: all",
-            untold="how many servers were used",
+            unknown_text="how many servers were used",
         ),
     ] = None
     streams: Annotated[
@@ -354,7 +354,7 @@ class Parameters(Telling):
             kind=axis.whole(1, 2**20, optional=True),
             about="Worker threads of all hosts together, instead of lanes; a multiple of hosts, and of tasks_per_host.",
             heading="Worker threads of all hosts together, if the study counts so",
-            untold="how many worker threads there were in all",
+            unknown_text="how many worker threads there were in all",
         ),
     ] = None
     tasks_per_host: Annotated[
@@ -363,9 +363,9 @@ class Parameters(Telling):
             kind=axis.whole(1, 1024),
             about="Engines on each host, each with `lanes` of its own: MPI's processes, Slurm's tasks.",
             heading="Engines on each host",
-            untold="how many processes made the load on each host",
+            unknown_text="how many processes made the load on each host",
             title="Tasks per host",
-            shown="setting",
+            report_row="setting",
         ),
     ] = 1
     lanes: Annotated[
@@ -374,8 +374,8 @@ class Parameters(Telling):
             kind=axis.whole(1, 1024),
             about="Worker threads of each host; with tasks_per_host of each of its engines.",
             heading="Worker threads of each host, or of each engine",
-            untold="how many worker threads there were",
-            shown="always",
+            unknown_text="how many worker threads there were",
+            report_row="always",
             job="lanes",
         ),
     ] = 1
@@ -386,8 +386,8 @@ class Parameters(Telling):
             about="separate: one file per lane; shared: one file, of which each lane has a part. With metadata "
             "operations: a tree of directories per lane, or one for all. Objects are each lane's own.",
             heading="File per lane, or one shared file",
-            untold="whether the lanes shared a file",
-            shown="words",
+            unknown_text="whether the lanes shared a file",
+            report_row="words",
             job="layout",
             used_by=ON_FILES,
         ),
@@ -398,8 +398,8 @@ class Parameters(Telling):
             kind=axis.whole(1, 4096),
             about="Operations each lane keeps in flight.",
             heading="Operations each lane keeps in flight",
-            untold="how many operations were in flight",
-            shown="always",
+            unknown_text="how many operations were in flight",
+            report_row="always",
             job="queue_depth",
         ),
     ] = 1
@@ -411,9 +411,9 @@ class Parameters(Telling):
             "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
             "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
             heading="Whose data a lane read",
-            untold="the lanes whose data was read",
+            unknown_text="the lanes whose data was read",
             title="Order of lanes",
-            shown="limit",
+            report_row="limit",
             used_by=REORDERED,
         ),
     ] = "none"
@@ -423,7 +423,7 @@ class Parameters(Telling):
             kind=axis.whole(1, 2**20),
             about="How many hosts or lanes further reorder goes (IOR -Q).",
             heading="How many hosts or lanes further it was",
-            untold="how far the lanes were shifted",
+            unknown_text="how far the lanes were shifted",
             title="Order of lanes, further by",
             needs=(("reorder", ("node", "lane")),),
             used_by=REORDERED,
@@ -437,7 +437,7 @@ class Parameters(Telling):
             "operations are in flight), sync (pread and pwrite), mmap (copies from and to a mapping of the file), or "
             "auto.",
             heading="How operations were to reach the kernel",
-            untold="how operations reached the kernel",
+            unknown_text="how operations reached the kernel",
             column="method_asked",
             job="method",
             used_by=ON_FILES,
@@ -458,10 +458,10 @@ class Parameters(Telling):
             "left alone on purpose. Metadata operations have keep (the default there), drop, limit and remount; those "
             "on objects have keep.",
             heading="What was done about the page cache",
-            untold="what was done about the page cache",
-            shown="words",
-            of_names=("keep",),
-            of_objects=("keep",),
+            unknown_text="what was done about the page cache",
+            report_row="words",
+            names_default=("keep",),
+            objects_default=("keep",),
             used_by=ON_FILES,
         ),
     ] = "direct"
@@ -472,8 +472,8 @@ class Parameters(Telling):
             about="drop: hosts that serve the target drop their page caches, too, before each phase: those of a "
             "testbed, and those of the inventory that the target names. It takes root there.",
             heading="What was done about the caches of servers",
-            untold="what was done about the caches of servers",
-            shown="limit",
+            unknown_text="what was done about the caches of servers",
+            report_row="limit",
             only=("data", "names"),
         ),
     ] = "keep"
@@ -483,9 +483,9 @@ class Parameters(Telling):
             kind=axis.size(1, 2**63 - 1, optional=True),
             about="Memory of the engine and of the cache it fills, with cache: limit.",
             heading="Memory the engine was confined to",
-            untold="whether memory was confined",
+            unknown_text="whether memory was confined",
             column="memory_limit_bytes",
-            shown="limit",
+            report_row="limit",
         ),
     ] = None
     sync: Annotated[
@@ -495,10 +495,10 @@ class Parameters(Telling):
             about="What makes writes stable: fsync or fdatasync at the end of a phase, o_sync or o_dsync, or none. "
             "Objects have none: a put ends when the service has the object.",
             heading="What makes writes stable",
-            untold="whether writes were flushed",
-            shown="words",
+            unknown_text="whether writes were flushed",
+            report_row="words",
             job="sync",
-            of_objects=("none",),
+            objects_default=("none",),
             used_by=ON_FILES,
         ),
     ] = "fsync"
@@ -508,7 +508,7 @@ class Parameters(Telling):
             kind=axis.flag(),
             about="Reserve the file's space before it is written.",
             heading="Space reserved before the first write",
-            untold="whether space was reserved before",
+            unknown_text="whether space was reserved before",
             job="preallocate",
             used_by=WRITES,
         ),
@@ -519,10 +519,10 @@ class Parameters(Telling):
             kind=axis.rate(0.001, 1e9),
             about="Open loop: operations per second of all lanes together. Left out: as fast as possible.",
             heading="Open loop: operations per second asked for",
-            untold="whether a rate was asked for",
+            unknown_text="whether a rate was asked for",
             column="rate_per_s",
             title="Rate asked for (operations/s)",
-            shown="limit",
+            report_row="limit",
             job="phase.rate_per_s",
         ),
     ] = None
@@ -532,10 +532,10 @@ class Parameters(Telling):
             kind=axis.choice(get_args(Arrivals)),
             about="Spacing of the operations at a rate: constant or poisson.",
             heading="Open loop: spacing of the intended starts",
-            untold="how the operations were spaced",
-            shown="words",
+            unknown_text="how the operations were spaced",
+            report_row="words",
             job="phase.arrivals",
-            beside="rate",
+            requires_value_of="rate",
         ),
     ] = "constant"
     runtime: Annotated[
@@ -546,10 +546,10 @@ class Parameters(Telling):
             "the metadata operations only stat, open and readdir go round; the others are done once, as are deletes of "
             "objects.",
             heading="Run for this long",
-            untold="whether it ran for a fixed time",
+            unknown_text="whether it ran for a fixed time",
             column="runtime_ns",
             title="Run time",
-            shown="limit",
+            report_row="limit",
         ),
     ] = None
     time_limit: Annotated[
@@ -559,9 +559,9 @@ class Parameters(Telling):
             about="Stop a phase after this long; the result then covers the part done. rename, unlink, rmdir, delete "
             "and multi_delete are done whole.",
             heading="Stop early after this long",
-            untold="whether it was stopped early",
+            unknown_text="whether it was stopped early",
             column="time_limit_ns",
-            shown="limit",
+            report_row="limit",
         ),
     ] = None
     wear_out: Annotated[
@@ -572,11 +572,11 @@ class Parameters(Telling):
             "one that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what "
             "is there, and have no time_limit.",
             heading="At the time limit every lane did as much as the fastest",
-            untold="whether lanes went on after the time limit",
+            unknown_text="whether lanes went on after the time limit",
             title="Wear-out",
-            shown="limit",
+            report_row="limit",
             only=("data", "names"),
-            used_by=WEARS,
+            used_by=WEAR_OUT,
         ),
     ] = False
     read_percent: Annotated[
@@ -585,7 +585,7 @@ class Parameters(Telling):
             kind=axis.whole(0, 100),
             about="Share of reads in random_mix and sequential_mix.",
             heading="Share of reads in mixed operations",
-            untold="the share of reads",
+            unknown_text="the share of reads",
             title="Reads (%)",
             only=("data",),
             used_by=MIXES - {"file_mix"},
@@ -597,7 +597,7 @@ class Parameters(Telling):
             kind=axis.whole(1, 2**20),
             about="Distance of successive records in stride_read, in records.",
             heading="Distance of records in stride_read",
-            untold="the stride",
+            unknown_text="the stride",
             column="stride_records",
             title="Stride (records)",
             only=("data",),
@@ -611,8 +611,8 @@ class Parameters(Telling):
             kind=axis.flag(),
             about="Check every byte that is read.",
             heading="Every byte read was checked",
-            untold="whether what was read was checked",
-            shown="words",
+            unknown_text="whether what was read was checked",
+            report_row="words",
             job="data.verify",
             used_by=FETCHES,
         ),
@@ -623,10 +623,10 @@ class Parameters(Telling):
             kind=axis.whole(0, 100),
             about="Percent of the data that is zeros.",
             heading="Share of the data that is zeros",
-            untold="whether the data could be compressed",
+            unknown_text="whether the data could be compressed",
             column="compressible_percent",
             title="Compressible (%)",
-            shown="words",
+            report_row="words",
             job="data.compressible_percent",
             used_by=MOVES,
         ),
@@ -637,10 +637,10 @@ class Parameters(Telling):
             kind=axis.whole(0, 100),
             about="Percent of the data that is copies of a few blocks.",
             heading="Share of the data that are copies",
-            untold="whether the data repeated itself",
+            unknown_text="whether the data repeated itself",
             column="duplicate_percent",
             title="Duplicate (%)",
-            shown="words",
+            report_row="words",
             job="data.duplicate_percent",
             used_by=MOVES,
         ),
@@ -652,10 +652,10 @@ class Parameters(Telling):
     atomic: Annotated[bool, mpiio.ATOMIC] = False
     cb_nodes: Annotated[int | None, mpiio.CB_NODES] = None
     cb_buffer_size: Annotated[int | None, mpiio.CB_BUFFER_SIZE] = None
-    romio_cb_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_READ] = None
-    romio_cb_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_CB_WRITE] = None
-    romio_ds_read: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_READ] = None
-    romio_ds_write: Annotated[mpiio.Wish | None, mpiio.ROMIO_DS_WRITE] = None
+    romio_cb_read: Annotated[mpiio.HintSwitch | None, mpiio.ROMIO_CB_READ] = None
+    romio_cb_write: Annotated[mpiio.HintSwitch | None, mpiio.ROMIO_CB_WRITE] = None
+    romio_ds_read: Annotated[mpiio.HintSwitch | None, mpiio.ROMIO_DS_READ] = None
+    romio_ds_write: Annotated[mpiio.HintSwitch | None, mpiio.ROMIO_DS_WRITE] = None
     striping_factor: Annotated[int | None, mpiio.STRIPING_FACTOR] = None
     striping_unit: Annotated[int | None, mpiio.STRIPING_UNIT] = None
 
@@ -667,10 +667,10 @@ class Parameters(Telling):
     @property
     def host_lanes(self) -> int:
         """Lanes of one host, over all its engines; for evidence from elsewhere, lanes of all its engines."""
-        return self.lanes * (self.known("tasks_per_host") or 1)
+        return self.lanes * (self.get_value("tasks_per_host") or 1)
 
     @property
-    def shift(self) -> int:
+    def lane_shift(self) -> int:
         """How many lanes further the data is that a lane reads; 0: its own, or that of a random lane."""
         by = {"node": self.host_lanes, "lane": 1}.get(self.reorder, 0)
         return self.reorder_by * by % self.all_lanes
@@ -681,24 +681,24 @@ class Parameters(Telling):
         return self.total_files or (self.files or 0) * self.all_lanes
 
     @property
-    def more_files(self) -> int:
+    def lanes_with_extra_file(self) -> int:
         """Number of lanes, the first ones, that have one file more than `files`."""
         return self.all_files - (self.files or 0) * self.all_lanes
 
     @property
     def most_files(self) -> int:
         """Files of the lane with the most files."""
-        return (self.files or 0) + (self.more_files > 0)
+        return (self.files or 0) + (self.lanes_with_extra_file > 0)
 
     @property
-    def on_set(self) -> bool:
+    def is_on_set(self) -> bool:
         """Its operations work on the data of sets of files."""
-        return self.known("files") is not None and self.known("record_size") is not None
+        return self.get_value("files") is not None and self.get_value("record_size") is not None
 
     @property
     def sizes(self) -> Sizes:
         """Sizes of the files: one, unless `file_sizes` is set."""
-        return contents.sizes_of(self.known("file_sizes") or self.file_size)
+        return contents.parse_sizes(self.get_value("file_sizes") or self.file_size)
 
     @property
     def in_flight(self) -> int:
@@ -708,7 +708,7 @@ class Parameters(Telling):
     @property
     def data_set_bytes(self) -> int:
         """Bytes of all files together; the expected number if files differ in size."""
-        if self.known("files") is not None:
+        if self.get_value("files") is not None:
             return math.ceil(self.all_files * self.sizes.mean)
         return self.file_size * (self.all_lanes if self.layout == "separate" else 1)
 
@@ -720,15 +720,15 @@ class Parameters(Telling):
     @property
     def object_sizes(self) -> Sizes:
         """Sizes of the objects; only 0 for other operations."""
-        return contents.sizes_of(self.object_size or 0)
+        return contents.parse_sizes(self.object_size or 0)
 
     @property
-    def existing(self) -> bool:
+    def has_existing_objects(self) -> bool:
         """The objects exist already, so that only their list shows their sizes."""
         return self.objects is not None and self.object_size is None
 
     @property
-    def leaves(self) -> int:
+    def directory_count(self) -> int:
         """Directories of a tree that hold files: the deepest ones, width to the power of depth, or all (`inner`)."""
         return directories(self.width, self.depth, self.inner)
 
@@ -750,7 +750,7 @@ DEFINITIONS: Mapping[str, Parameter] = MappingProxyType(
     {name: _definition(field) for name, field in Parameters.model_fields.items()}
 )
 """Parameter -> its definition, in the order of columns and of the reference."""
-Parameters.may_be_untold = {name: item.untold for name, item in DEFINITIONS.items()}
+Parameters.may_be_missing = {name: item.unknown_text for name, item in DEFINITIONS.items()}
 DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
     {name: None if field.is_required() else field.default for name, field in Parameters.model_fields.items()}
 )
@@ -758,11 +758,11 @@ DEFAULTS: Mapping[str, AxisValue] = MappingProxyType(
 
 
 @functools.cache
-def fields_of_others(group: Group) -> frozenset[str]:
+def inapplicable_fields(group: Group) -> frozenset[str]:
     """Return the parameters that do not apply to operations of a group."""
-    return frozenset(name for name, item in DEFINITIONS.items() if not item.is_for(group))
+    return frozenset(name for name, item in DEFINITIONS.items() if not item.applies_to(group))
 
 
-def default_of(name: str, group: Group) -> AxisValue:
+def default_value(name: str, group: Group) -> AxisValue:
     """Return the default of a parameter in workloads of a group's operations."""
     return next(iter(DEFINITIONS[name].own_default(group)), DEFAULTS[name])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from assay.model.study import peer_words
 
 
-class Peer(NamedTuple):
+class PeerWord(NamedTuple):
     """A word of another program.
 
     Attributes:
@@ -18,12 +18,12 @@ class Peer(NamedTuple):
     """
 
     program: str
-    ours: str
+    field: str
     how: str
 
     def hint(self, word: str) -> str:
         """Return a hint such as "fio's `iodepth` is `queue_depth` here: write queue_depth: 16"."""
-        counterpart = f"is `{self.ours}` here" if self.ours else "has no place here"
+        counterpart = f"is `{self.field}` here" if self.field else "has no place here"
         return f"{self.program}'s `{word}` {counterpart}: {self.how}"
 
 
@@ -89,9 +89,9 @@ _VDBENCH: dict[str, tuple[str, str]] = {
     "elapsed": ("runtime", "runtime: 30s goes over the files as often as needed"),
     "anchor": ("path", "a target says where: {kind: file, path: /mnt/a/assay, shares: [/mnt/b/assay]}"),
 }
-WORKLOADS: dict[str, Peer] = {
+WORKLOADS: dict[str, PeerWord] = {
     **{
-        word: Peer(program, ours, how)
+        word: PeerWord(program, ours, how)
         for program, rows in (
             ("IOR", peer_words.IOR),
             ("warp", peer_words.WARP),
@@ -103,24 +103,24 @@ WORKLOADS: dict[str, Peer] = {
         for ours, how, words in rows
         for word in words.split()
     },
-    **{word: Peer("vdbench", *ours) for word, ours in _VDBENCH.items()},
-    **{word: Peer("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
-    **{word: Peer("iozone", *ours) for word, ours in _IOZONE.items()},
+    **{word: PeerWord("vdbench", *ours) for word, ours in _VDBENCH.items()},
+    **{word: PeerWord("fio", *ours) for word, ours in (*_FIO.items(), *_PLACES.items())},
+    **{word: PeerWord("iozone", *ours) for word, ours in _IOZONE.items()},
 }
 """Words in place of a field of a workload or study."""
-TARGETS: dict[str, Peer] = {
+TARGETS: dict[str, PeerWord] = {
     **{word: peer for word, peer in WORKLOADS.items() if peer.how in (peer_words.KEYS, peer_words.TLS)},
-    **{word: Peer("fio", *ours) for word, ours in _PLACES.items()},
+    **{word: PeerWord("fio", *ours) for word, ours in _PLACES.items()},
 }
 """Words in place of a field of a target."""
 
-OPERATIONS: dict[str, Peer] = {
-    "randread": Peer("fio", "random_read", "write operations: [random_read]"),
-    "randwrite": Peer("fio", "random_write", "write operations: [random_write]"),
-    "randrw": Peer("fio", "random_mix", "with read_percent: 50, as fio has it"),
-    "rw": Peer("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
-    "readwrite": Peer("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
-    "trim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
-    "randtrim": Peer("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
+OPERATIONS: dict[str, PeerWord] = {
+    "randread": PeerWord("fio", "random_read", "write operations: [random_read]"),
+    "randwrite": PeerWord("fio", "random_write", "write operations: [random_write]"),
+    "randrw": PeerWord("fio", "random_mix", "with read_percent: 50, as fio has it"),
+    "rw": PeerWord("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
+    "readwrite": PeerWord("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
+    "trim": PeerWord("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
+    "randtrim": PeerWord("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
 }
 """Words in place of an operation."""

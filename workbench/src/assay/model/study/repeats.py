@@ -8,24 +8,24 @@ from pydantic_core import CoreSchema, core_schema
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
-from assay.model.study.axis import Kind, fault
-from assay.model.units import UnitError, one_of, shown
-from assay.model.written import MOST_REPEATS
+from assay.model.study.axis import ValueKind, fault
+from assay.model.units import UnitError, choices_hint, display_value
+from assay.model.written import MAX_REPEATS
 
-LEAST_BEFORE_STOP = 8
+MIN_BEFORE_STOP = 8
 """Repeats before a case can be known well enough: with fewer, a narrow interval is too often an accident."""
-LEAST_COMPARED = 4
+MIN_COMPARED = 4
 """With fewer repeats on a side, no difference is called: too little is known about the noise."""
-MOST_WITHIN = 0.5
+MAX_WITHIN = 0.5
 """Largest half interval that may be required, as a share of the median."""
-LEAST_BEFORE_LOOK = 5
+MIN_BEFORE_LOOK = 5
 """Repeats before the first interim look at what is decided."""
-STANDARD_MOST = 20
+DEFAULT_MAX = 20
 EQUAL_WITHIN = 0.05
 """Targets that differ by at most this share count as equal, unless the study says otherwise."""
 _GROWTH = 1.4
 
-_FIXED = axis.whole(1, MOST_REPEATS)
+_FIXED = axis.whole(1, MAX_REPEATS)
 _TIME = axis.duration(10**9, 31 * 86400 * 10**9)
 _KEYS = ("decide", "within", "max", "least", "time")
 _FORM = "write {decide: 5%, max: 20} or {within: 5%, max: 30}"
@@ -53,14 +53,14 @@ class Repeats(Frozen):
     time: int | None = None
 
     @property
-    def adaptive(self) -> bool:
+    def is_adaptive(self) -> bool:
         """Whether the number of repeats depends on the results."""
         return self.within is not None or self.decide is not None
 
     @property
-    def looks(self) -> tuple[int, ...]:
+    def look_numbers(self) -> tuple[int, ...]:
         """Numbers of repeats after which there is an interim look at what is decided."""
-        return looks(self.least, self.most) if self.decide is not None else ()
+        return look_schedule(self.least, self.most) if self.decide is not None else ()
 
     @property
     def words(self) -> str:
@@ -68,7 +68,7 @@ class Repeats(Frozen):
         return repeats_words(self.most, self.least)
 
 
-def looks(least: int, most: int) -> tuple[int, ...]:
+def look_schedule(least: int, most: int) -> tuple[int, ...]:
     """Return `least`, then each 1.4 times the one before, up to `most`: many looks cost power, few cost time."""
     numbers = [least]
     while numbers[-1] < most:
@@ -76,7 +76,7 @@ def looks(least: int, most: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-STANDARD = Repeats(most=STANDARD_MOST, least=LEAST_BEFORE_LOOK, decide=EQUAL_WITHIN)
+DEFAULT_REPEATS = Repeats(most=DEFAULT_MAX, least=MIN_BEFORE_LOOK, decide=EQUAL_WITHIN)
 """The default if the study does not say."""
 
 
@@ -122,8 +122,8 @@ class RepeatsField:
         return {
             "anyOf": [
                 dict(_FIXED.schema),
-                _schema("within", known, LEAST_BEFORE_STOP),
-                _schema("decide", decided, LEAST_BEFORE_LOOK),
+                _schema("within", known, MIN_BEFORE_STOP),
+                _schema("decide", decided, MIN_BEFORE_LOOK),
             ]
         }
 
@@ -131,18 +131,18 @@ class RepeatsField:
 def _adaptive(written: dict[str, object]) -> Repeats:
     for key in written:
         if key not in _KEYS:
-            raise fault(f"unknown key `{key}` in repeats", one_of(key, _KEYS), key)
+            raise fault(f"unknown key `{key}` in repeats", choices_hint(key, _KEYS), key)
     if ("within" in written) == ("decide" in written):
         raise fault("repeats needs either `within` or `decide`, and not both", _FORM)
     if "max" not in written:
         raise fault("`max` is missing", _FORM)
     key, fewest, why = (
-        ("within", LEAST_BEFORE_STOP, "with fewer repeats a narrow interval is too often an accident")
+        ("within", MIN_BEFORE_STOP, "with fewer repeats a narrow interval is too often an accident")
         if "within" in written
-        else ("decide", LEAST_COMPARED, "fewer repeats cannot show which target is faster")
+        else ("decide", MIN_COMPARED, "fewer repeats cannot show which target is faster")
     )
     share = _share(written[key], key)
-    standard = LEAST_BEFORE_STOP if key == "within" else LEAST_BEFORE_LOOK
+    standard = MIN_BEFORE_STOP if key == "within" else MIN_BEFORE_LOOK
     least = _whole(_FIXED, written.get("least", standard), "least")
     if least < fewest:
         raise fault(f"least {least} is too few", f"at least {fewest}: {why}", "least")
@@ -156,8 +156,8 @@ def _adaptive(written: dict[str, object]) -> Repeats:
 
 def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
     """Return the JSON Schema of one of the two adaptive forms."""
-    number = {"type": "integer", "maximum": MOST_REPEATS}
-    fewest = LEAST_BEFORE_STOP if key == "within" else LEAST_COMPARED
+    number = {"type": "integer", "maximum": MAX_REPEATS}
+    fewest = MIN_BEFORE_STOP if key == "within" else MIN_COMPARED
     limit = "No round of repeats begins that would end after so much time of measuring, beyond the fewest repeats."
     return {
         "type": "object",
@@ -173,7 +173,7 @@ def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
     }
 
 
-def _whole(kind: Kind, written: object, *inner: str) -> int:
+def _whole(kind: ValueKind, written: object, *inner: str) -> int:
     try:
         value = kind.value(written)
     except UnitError as error:
@@ -184,8 +184,10 @@ def _whole(kind: Kind, written: object, *inner: str) -> int:
 def _share(written: object, key: str) -> float:
     """Return the share that a percentage means; a bare number is refused, since it could mean either."""
     if not isinstance(written, str) or not re.fullmatch(_PERCENT_PATTERN, written):
-        raise fault(f"{shown(written)} is not a percentage", f"write {key}: 5%", key)
+        raise fault(f"{display_value(written)} is not a percentage", f"write {key}: 5%", key)
     share = float(written.rstrip("% ")) / 100
-    if not 0 < share <= MOST_WITHIN:
-        raise fault(f"{shown(written)} is out of range", f"it must be above 0% and at most {MOST_WITHIN:.0%}", key)
+    if not 0 < share <= MAX_WITHIN:
+        raise fault(
+            f"{display_value(written)} is out of range", f"it must be above 0% and at most {MAX_WITHIN:.0%}", key
+        )
     return share

@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis, names
-from assay.model.study.axis import Single, fault
-from assay.model.units import one_of, shown
+from assay.model.study.axis import SingleField, fault
+from assay.model.units import choices_hint, display_value
 
 MONTH_NS = 31 * 86400 * 10**9
 
@@ -15,10 +15,12 @@ MONTH_NS = 31 * 86400 * 10**9
 def _operations(written: object) -> tuple[str, ...]:
     hint = "write a list of at least two, such as [read, write]"
     if not isinstance(written, list) or len(written) < 2:
-        raise fault(f"{shown(written)} is not a list of operations", hint)
+        raise fault(f"{display_value(written)} is not a list of operations", hint)
     for place, operation in enumerate(written):
         if operation not in names.OPERATIONS:
-            raise fault(f"{shown(operation)} is not an operation", one_of(operation, names.OPERATIONS), place)
+            raise fault(
+                f"{display_value(operation)} is not an operation", choices_hint(operation, names.OPERATIONS), place
+            )
         if operation in written[:place]:
             raise fault(f"{operation} comes twice", "name each operation once", place)
     return tuple(written)
@@ -34,7 +36,7 @@ Operations = Annotated[
 class Schedule(Frozen):
     """When the repeats take place."""
 
-    over: Annotated[int, Single(axis.duration(10**9, MONTH_NS))] = Field(
+    over: Annotated[int, SingleField(axis.duration(10**9, MONTH_NS))] = Field(
         description="Time from the beginning of the run in which the repeats take place, such as 24h. Each repeat has "
         "its part of it; in random order each case has a random moment in that."
     )

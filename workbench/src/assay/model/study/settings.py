@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
-from assay.model.units import shown
+from assay.model.study.axis import SingleField, fault
+from assay.model.units import display_value
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
@@ -16,7 +16,9 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 def _name(written: Any) -> str:
     if isinstance(written, str) and _NAME.fullmatch(written):
         return written
-    raise fault(f"{shown(written)} is no name that the kernel has for it", "write it as the kernel does, such as tsc")
+    raise fault(
+        f"{display_value(written)} is no name that the kernel has for it", "write it as the kernel does, such as tsc"
+    )
 
 
 def _switch_word(written: Any) -> Any:
@@ -31,19 +33,19 @@ class Settings(Frozen):
     """What each machine of a run is to be set to; what is left out may be anything."""
 
     transparent_huge_pages: Annotated[
-        str | None, Single(axis.choice(("always", "madvise", "never"), optional=True))
+        str | None, SingleField(axis.choice(("always", "madvise", "never"), optional=True))
     ] = Field(None, description="When the kernel makes huge pages of its own accord.")
     clock: _Name | None = Field(None, description="Clock source of the kernel, such as tsc.")
     governor: _Name | None = Field(None, description="What governs the frequency of the CPUs, such as performance.")
-    smt: Annotated[str | None, Single(axis.choice(("on", "off"), optional=True)), BeforeValidator(_switch_word)] = (
-        Field(None, description="Several threads on one core of a CPU.")
-    )
+    smt: Annotated[
+        str | None, SingleField(axis.choice(("on", "off"), optional=True)), BeforeValidator(_switch_word)
+    ] = Field(None, description="Several threads on one core of a CPU.")
     scheduler: _Name | None = Field(None, description="I/O scheduler of the disks, such as none or mq-deadline.")
-    mtu: Annotated[int | None, Single(axis.whole(68, 65535, optional=True))] = Field(
+    mtu: Annotated[int | None, SingleField(axis.whole(68, 65535, optional=True))] = Field(
         None, description="Largest packet of the interfaces that are up, in bytes."
     )
 
     @property
-    def wanted(self) -> dict[str, str]:
+    def required_values(self) -> dict[str, str]:
         """Name -> value, for the settings that are given."""
         return {name: str(value) for name, value in self.__dict__.items() if value is not None}

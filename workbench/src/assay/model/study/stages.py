@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from assay.model.frozen import Frozen
 from assay.model.study.axis import fault
-from assay.model.units import shown
+from assay.model.units import display_value
 
 _PERCENT = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
 _COST = r"^[0-9]+(?:\.[0-9]+)? ?[A-Z]{3}$"
@@ -17,16 +17,18 @@ def _share(written: object) -> object:
     if written is None:
         return written
     if not isinstance(written, str) or not re.fullmatch(_PERCENT, written):
-        raise fault(f"{shown(written)} is no share", "write percent, such as 70%")
+        raise fault(f"{display_value(written)} is no share", "write percent, such as 70%")
     found = float(written.rstrip("% ")) / 100
     if not 0 < found <= 1:
-        raise fault(f"{shown(written)} is out of range", "it must be above 0% and at most 100%")
+        raise fault(f"{display_value(written)} is out of range", "it must be above 0% and at most 100%")
     return found
 
 
 def _cost(written: object) -> object:
     if written is not None and (not isinstance(written, str) or not re.fullmatch(_COST, written)):
-        raise fault(f"{shown(written)} is no amount of money", "write an amount with its currency, such as 10USD")
+        raise fault(
+            f"{display_value(written)} is no amount of money", "write an amount with its currency, such as 10USD"
+        )
     return written
 
 

@@ -13,31 +13,31 @@ from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, create
 from assay.model.frozen import Frozen
 from assay.model.money.study_prices import StudyPrices
 from assay.model.study import axis, names
-from assay.model.study.axis import Axis, Kind, Single, Sweep, fault
+from assay.model.study.axis import Axis, SingleField, SweepField, ValueKind, fault
 from assay.model.study.hosts import Hosts, HostsField
-from assay.model.study.kinds import OfAnyKind
+from assay.model.study.kinds import AnyKindField
 from assay.model.study.needs import Needs
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
-from assay.model.study.repeats import STANDARD, Repeats, RepeatsField
+from assay.model.study.repeats import DEFAULT_REPEATS, Repeats, RepeatsField
 from assay.model.study.schedule import Schedule
 from assay.model.study.settings import Settings
 from assay.model.study.stages import StageRule
 from assay.model.study.target import YEAR_NS, Flag, Target, Text
-from assay.model.units import one_of, shown
+from assay.model.units import choices_hint, display_value
 
-MOST_CASES = 100_000
+MAX_CASES = 100_000
 """Limit on the cases of a study, before `where` and `exclude`."""
-MOST_JOBS = 1_000_000
+MAX_JOBS = 1_000_000
 """Limit on cases x repeats of a study."""
-INTERVALS = 20
+TARGET_INTERVALS = 20
 """Number of intervals, if possible, that show the course of a phase."""
-LEAST_INTERVAL, MOST_INTERVAL = 50_000_000, 1_000_000_000
+MIN_INTERVAL_NS, MAX_INTERVAL_NS = 50_000_000, 1_000_000_000
 """Bounds in nanoseconds of the interval, if the study does not set it."""
-MOST_OPERATIONS = 30
+MAX_OPERATIONS = 30
 """Keeps a job within 64 phases if each operation needs data to be prepared."""
 
-KINDS: Mapping[str, Kind] = {name: item.kind for name, item in DEFINITIONS.items()}
+VALUE_KINDS: Mapping[str, ValueKind] = {name: item.kind for name, item in DEFINITIONS.items()}
 """Field of a workload that may be an axis -> the kind of its values. The bounds are the engine's."""
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -47,13 +47,14 @@ def _name(written: object) -> str:
     if isinstance(written, str) and _PLAIN_NAME.fullmatch(written):
         return written
     raise fault(
-        f"{shown(written)} is not a name", "use 1 to 64 letters, digits, `.`, `_`, `-`; begin with a letter or a digit"
+        f"{display_value(written)} is not a name",
+        "use 1 to 64 letters, digits, `.`, `_`, `-`; begin with a letter or a digit",
     )
 
 
 def _listed(written: object) -> object:
     if not isinstance(written, list):
-        raise fault(f"{shown(written)} is not a list", "write a list: [a, b]")
+        raise fault(f"{display_value(written)} is not a list", "write a list: [a, b]")
     if not written:
         raise fault("the list is empty", "write at least one item, or leave the field out")
     return written
@@ -71,8 +72,8 @@ def _operation(written: object) -> str:
     from assay.model.study.peers import OPERATIONS
 
     peer = OPERATIONS.get(written) if isinstance(written, str) else None
-    hint = peer.hint(str(written)) if peer else one_of(written, names.OPERATIONS)
-    raise fault(f"{shown(written)} is not an operation", hint)
+    hint = peer.hint(str(written)) if peer else choices_hint(written, names.OPERATIONS)
+    raise fault(f"{display_value(written)} is not an operation", hint)
 
 
 LauncherWord = Literal["ssh", "mpirun", "srun"]
@@ -96,7 +97,7 @@ _OWN_DEFAULTS = {
 """Group -> defaults of workloads of that group that differ from those of data operations."""
 
 
-def group_written(workload: Mapping[str, Any]) -> names.Group:
+def written_group(workload: Mapping[str, Any]) -> names.Group:
     """Return the group of a workload as written: names or objects if any of its operations has it, else data."""
     operations = workload.get("operations")
     words = [word for word in operations if isinstance(word, str)] if isinstance(operations, list) else []
@@ -106,14 +107,14 @@ def group_written(workload: Mapping[str, Any]) -> names.Group:
 
 class _Operations(Frozen):
     operations: Annotated[tuple[OperationName, ...], BeforeValidator(_listed)] = Field(
-        description="The phases of one case, in order.", min_length=1, max_length=MOST_OPERATIONS
+        description="The phases of one case, in order.", min_length=1, max_length=MAX_OPERATIONS
     )
 
 
 def _swept(name: str, item: Parameter) -> tuple[Any, Any]:
     """Return type and definition of the workload field for a parameter."""
-    kind = Annotated[Axis, Sweep(item.kind)]
-    if item.needed:
+    kind = Annotated[Axis, SweepField(item.kind)]
+    if item.is_required:
         return kind, Field(description=item.about)
     default = DEFAULTS[name]
     usual = Axis(listed=(default,))
@@ -152,7 +153,7 @@ class Workload(_Swept):
     @classmethod
     def _remember_order(cls, written: Any, handler: Any) -> "Workload":
         mapping = isinstance(written, dict)
-        own = dict(_OWN_DEFAULTS.get(group_written(written), {})) if mapping else {}
+        own = dict(_OWN_DEFAULTS.get(written_group(written), {})) if mapping else {}
         if mapping and any(written.get(field) is not None for field in ("file_sizes", "total_size")):
             # The largest file size is computed with the cases.
             own["file_size"] = Axis(listed=(0,))
@@ -167,7 +168,7 @@ class Workload(_Swept):
     @property
     def group(self) -> names.Group:
         """The group of its operations: names or objects if any operation has it; then all must have it."""
-        return group_written({"operations": list(self.operations)})
+        return written_group({"operations": list(self.operations)})
 
     def axis(self, field: str) -> Axis:
         """Return the values of a field of `KINDS`."""
@@ -175,16 +176,16 @@ class Workload(_Swept):
         return found
 
     @property
-    def swept(self) -> tuple[str, ...]:
+    def swept_fields(self) -> tuple[str, ...]:
         """The fields that are axes, in the order they are written."""
-        order = [*self._written, *(field for field in KINDS if field not in self._written)]
-        return tuple(field for field in order if field in KINDS and self.axis(field).swept)
+        order = [*self._written, *(field for field in VALUE_KINDS if field not in self._written)]
+        return tuple(field for field in order if field in VALUE_KINDS and self.axis(field).swept)
 
 
 class Output(Frozen):
     """What is kept of a run."""
 
-    interval: Annotated[int | None, Single(axis.duration(10**7, 3600 * 10**9, optional=True))] = Field(
+    interval: Annotated[int | None, SingleField(axis.duration(10**7, 3600 * 10**9, optional=True))] = Field(
         None,
         description="Length of the intervals in which progress is recorded. Left out: a twentieth of the runtime, but "
         "at least 50ms and at most 1s; 1s without a runtime.",
@@ -195,7 +196,11 @@ class Output(Frozen):
         """Return the interval for a case that runs for `runtime`, both in nanoseconds."""
         if self.interval is not None:
             return self.interval
-        return MOST_INTERVAL if runtime is None else max(LEAST_INTERVAL, min(MOST_INTERVAL, runtime // INTERVALS))
+        return (
+            MAX_INTERVAL_NS
+            if runtime is None
+            else max(MIN_INTERVAL_NS, min(MAX_INTERVAL_NS, runtime // TARGET_INTERVALS))
+        )
 
 
 def _never_empty(schema: dict[str, Any]) -> None:
@@ -211,10 +216,10 @@ class Study(Frozen):
     name: Name = Field(alias="study", description="Name of the study; part of each run's name.")
     question: Text = Field("", description="What it is to answer, in one sentence; it heads the report.")
     description: Text = Field("", description="More about it, for the report.")
-    targets: dict[Name, Annotated[Target, OfAnyKind]] = Field(description="Name -> place under test.", min_length=1)
+    targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> place under test.", min_length=1)
     workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)
     repeating: Annotated[Repeats, RepeatsField()] = Field(
-        STANDARD,
+        DEFAULT_REPEATS,
         alias="repeats",
         description="Independent executions of each case. A whole number; or with decide and max: until it is decided "
         "which target is faster; or with within and max: until the results are known that well. Left out: until it is "
@@ -229,7 +234,9 @@ class Study(Frozen):
         description="Spreads the repeats over hours. May have `repeats` and `order` in it, which then stand for those "
         "of the study.",
     )
-    seed: Annotated[int, Single(axis.whole(0, 2**53 - 1))] = Field(1, description="Decides the order and the data.")
+    seed: Annotated[int, SingleField(axis.whole(0, 2**53 - 1))] = Field(
+        1, description="Decides the order and the data."
+    )
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
         description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
@@ -256,7 +263,7 @@ class Study(Frozen):
         description="measure: what memory, device and engine can do at most is measured before the cases, which takes "
         "a few seconds for each target; none: it is not, and rules that need it are not evaluated.",
     )
-    patience: Annotated[int | None, Single(axis.duration(10**9, YEAR_NS, optional=True))] = Field(
+    patience: Annotated[int | None, SingleField(axis.duration(10**9, YEAR_NS, optional=True))] = Field(
         None,
         description="Storage on which nothing ends for so long counts as hung: the repeat is incomplete, and the run "
         "goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
@@ -332,7 +339,7 @@ class Study(Frozen):
         return self.repeating.most
 
     @property
-    def local(self) -> bool:
+    def is_local(self) -> bool:
         """Whether only this machine generates the load, without a launcher for its engines."""
         alone = self.testbed is None and self.hosts.inventory is None and self.hosts.nodes in ((), ("localhost",))
         return alone and self.launcher == "ssh"
@@ -341,13 +348,13 @@ class Study(Frozen):
         """Return the study with these targets added or replaced."""
         return self.model_copy(update={"targets": {**self.targets, **targets}}) if targets else self
 
-    def seen_here(self, targets: Iterable[str]) -> list[str]:
+    def inspectable_targets(self, targets: Iterable[str]) -> list[str]:
         """Return the targets that this machine can inspect: no exports, and no directories of other hosts."""
-        return [name for name in dict.fromkeys(targets) if self.targets[name].seen_here(self.local)]
+        return [name for name in dict.fromkeys(targets) if self.targets[name].is_inspectable(self.is_local)]
 
     def mounts_of(self, targets: Iterable[str]) -> "list[StudyMount]":
         """Return what is mounted for some targets on each host that generates the load, each mount point once."""
-        return list({mount.at: mount for name in targets for mount in self.targets[name].mounted}.values())
+        return list({mount.at: mount for name in targets for mount in self.targets[name].mounts}.values())
 
 
 def study_schema() -> dict[str, Any]:

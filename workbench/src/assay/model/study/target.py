@@ -11,13 +11,13 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationInfo, WithJson
 
 from assay.model.frozen import Frozen
 from assay.model.study import axis
-from assay.model.study.axis import Single, fault
+from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
 from assay.model.study.speed import Speed
-from assay.model.units import shown
+from assay.model.units import display_value
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.mounts import StudyMount
     from assay.model.study.study import Workload
 
@@ -30,7 +30,7 @@ ANY_JOB = "any"
 
 def _text(written: object) -> str:
     if not isinstance(written, str):
-        raise fault(f"{shown(written)} is not text", "write text, in quotes if it looks like a number")
+        raise fault(f"{display_value(written)} is not text", "write text, in quotes if it looks like a number")
     return written
 
 
@@ -38,7 +38,7 @@ def _path(written: object, info: ValidationInfo) -> str:
     """Check an absolute path; a relative one starts at `base` of the validation context."""
     hint = "write an absolute path such as /var/tmp/assay-test"
     if not isinstance(written, str) or not written:
-        raise fault(f"{shown(written)} is not a path", hint)
+        raise fault(f"{display_value(written)} is not a path", hint)
     if not written.isprintable():
         raise fault("the path has unprintable characters", hint)
     if written.startswith("~"):
@@ -56,10 +56,10 @@ def _path(written: object, info: ValidationInfo) -> str:
 
 Text = Annotated[str, BeforeValidator(_text)]
 Path = Annotated[str, BeforeValidator(_path), WithJsonSchema({"type": "string", "minLength": 1})]
-Duration = Annotated[int, Single(axis.duration(0, YEAR_NS))]
-Throughput = Annotated[float | None, Single(axis.throughput())]
-Rate = Annotated[float | None, Single(axis.rate(0.001, 1e12))]
-Flag = Annotated[bool, Single(axis.flag())]
+Duration = Annotated[int, SingleField(axis.duration(0, YEAR_NS))]
+Throughput = Annotated[float | None, SingleField(axis.throughput())]
+Rate = Annotated[float | None, SingleField(axis.rate(0.001, 1e12))]
+Flag = Annotated[bool, SingleField(axis.flag())]
 
 
 class StatedCeilings(Frozen):
@@ -75,7 +75,7 @@ class StatedCeilings(Frozen):
     link: Throughput = Field(None, description="Bytes per second of the network link to it, either way.")
 
 
-class Service(NamedTuple):
+class TargetService(NamedTuple):
     """A server of a target: its name or address, and its TCP port.
 
     Attributes:
@@ -85,7 +85,7 @@ class Service(NamedTuple):
 
     name: str
     port: int | None
-    closed: bool = False
+    is_public: bool = False
 
 
 class Target(Frozen):
@@ -115,7 +115,7 @@ class Target(Frozen):
     """
 
     noun: ClassVar[str]
-    holds: ClassVar[tuple[Group, ...]]
+    groups: ClassVar[tuple[Group, ...]]
     rank: ClassVar[int]
     keeps_data: ClassVar[bool]
     through_kernel: ClassVar[bool]
@@ -123,8 +123,8 @@ class Target(Frozen):
     is_directory: ClassVar[bool]
     whole_device: ClassVar[bool]
     has_files: ClassVar[bool]
-    made_by_engines: ClassVar[bool]
-    waits_when_gone: ClassVar[bool]
+    is_made_by_engines: ClassVar[bool]
+    times_out_when_lost: ClassVar[bool]
     examples: ClassVar[Mapping[str, str]]
 
     if TYPE_CHECKING:
@@ -146,10 +146,10 @@ class Target(Frozen):
             """Description for the report."""
 
         @property
-        def services(self) -> tuple[Service, ...]:
+        def services(self) -> tuple[TargetService, ...]:
             """Its servers across a network, each once, in order; empty without a network in between."""
 
-        def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+        def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
             """Yield what a workload requires that no target of this kind can do, whatever the engine's capabilities.
 
             Args:
@@ -159,16 +159,16 @@ class Target(Frozen):
             """
 
     @property
-    def host_names(self) -> tuple[str, ...]:
+    def server_names(self) -> tuple[str, ...]:
         """Names or addresses of its servers."""
         return tuple(service.name for service in self.services)
 
     @property
-    def started(self) -> str:
+    def started_server(self) -> str:
         """Kind of the server that Assay starts for it on this machine during a run; empty: none."""
         return ""
 
-    def served_at(self, port: int) -> "Target":  # noqa: ARG002
+    def at_port(self, port: int) -> "Target":  # noqa: ARG002
         """Return the target at the server that Assay started.
 
         Args:
@@ -187,11 +187,11 @@ class Target(Frozen):
         return {}
 
     @property
-    def mounted(self) -> "tuple[StudyMount, ...]":
+    def mounts(self) -> "tuple[StudyMount, ...]":
         """What is mounted for it on each host that generates the load."""
         return ()
 
-    def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
+    def with_logins(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
         """Return the target with the credentials of a testbed's servers.
 
         Args:
@@ -200,7 +200,7 @@ class Target(Frozen):
         return self
 
     @property
-    def only_read(self) -> bool:
+    def is_read_only(self) -> bool:
         """Its contents existed before: runs only read it, and only its list shows how large its objects are."""
         return False
 
@@ -210,21 +210,21 @@ class Target(Frozen):
         return (self.path,)
 
     @property
-    def on_machine(self) -> bool:
+    def has_kernel_path(self) -> bool:
         """It has a path in the kernel: a directory or a device."""
         return self.is_directory or self.whole_device
 
     @property
-    def adds_up(self) -> bool:
+    def accumulates_data(self) -> bool:
         """Each job has its own place in it, so kept data accumulates."""
-        return self.is_directory or self.made_by_engines
+        return self.is_directory or self.is_made_by_engines
 
     @property
-    def in_memory(self) -> bool:
+    def is_in_memory(self) -> bool:
         """Its path is one that is commonly in memory; the true location is determined when it is used."""
         return self.is_directory and self.path.startswith(MEMORY_PATHS)
 
-    def seen_here(self, local: bool) -> bool:
+    def is_inspectable(self, local: bool) -> bool:
         """Whether this machine can inspect it.
 
         Args:
@@ -240,7 +240,7 @@ class Target(Frozen):
             run: Id of the run.
             local: Only this machine generates the load.
         """
-        return f"{run}-{job}" if self.made_by_engines or (self.is_directory and not local) else job
+        return f"{run}-{job}" if self.is_made_by_engines or (self.is_directory and not local) else job
 
     def job_target(
         self, directory: str = ANY_JOB, run: str | None = None, destroy: bool = False, servers: int | None = None
@@ -253,7 +253,7 @@ class Target(Frozen):
             destroy: The user has confirmed that devices may be overwritten.
             servers: Number of servers to use; None: all.
         """
-        found: BaseModel = self.part("job").job_target(self, directory, run, destroy, servers)
+        found: BaseModel = self.kind_module("job").job_target(self, directory, run, destroy, servers)
         return found
 
     def plain_target(self, directory: str = ANY_JOB, destroy: bool = False) -> BaseModel:
@@ -279,11 +279,11 @@ class Target(Frozen):
 
     def speed(self) -> Speed:
         """Return its assumed speed; implemented in `estimate.py` of the kind."""
-        found: Speed = self.part("estimate").speed(self)
+        found: Speed = self.kind_module("estimate").speed(self)
         return found
 
     @classmethod
-    def part(cls, name: str) -> ModuleType:
+    def kind_module(cls, name: str) -> ModuleType:
         """Import a module of the kind's folder.
 
         Plans only look at targets, so they need not load how a target is claimed.

@@ -23,23 +23,23 @@ COMPONENT_SOURCE = (
     "rule of thumb, taken over from parallel file systems: "
     "BeeGFS-2016, What performance is available: a parallel file system can exceed 90 %"
 )
-BOUGHT = ("iops", "throughput", "reads", "writes")
+PROVISIONED = ("iops", "throughput", "reads", "writes")
 """Parameters that set a provisioned rate."""
-STEP = 100
+IOPS_STEP = 100
 """IOPS are sold in hundreds."""
 
 
-def bought_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
+def provisioned_names(template: Template, fixed: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the provisioned parameters that are computed: those for which the candidate has no value."""
-    return tuple(name for name in BOUGHT if name in template.parameters and name not in given)
+    return tuple(name for name in PROVISIONED if name in template.parameters and name not in fixed)
 
 
-def unsized(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def without_provisioned(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return the values, with None for those of the computed parameters that the design can omit."""
     return {**values, **{name: None for name in names if template.parameters[name].value is None}}
 
 
-def sized_to(
+def provision_for(
     template: Template, values: Mapping[str, Any], names: tuple[str, ...], need: Need
 ) -> dict[str, Any] | None:
     """Return the lowest values of provisioned parameters with which the design satisfies the need.
@@ -54,7 +54,7 @@ def sized_to(
         None if the catalogue does not allow such values, or if the design has no provisioned rate.
     """
     try:
-        design = template.build(unsized(template, values, names))
+        design = template.build(without_provisioned(template, values, names))
         service = design.service
         if isinstance(service, Efs) and "throughput" in names:
             return _efs(service, need)
@@ -87,7 +87,7 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
     """Return the lowest throughput and IOPS on sale with 90 % of which the need is met; only those in `names`."""
     kind = catalog().managed(service.type)
-    size = kind.fast(service.capacity, service.infrequent)
+    size = kind.frequent_bytes(service.capacity, service.infrequent)
     (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
     counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
     result: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
     if "throughput" in names and kind.throughput is not None:
         rates = (read + write,) * 2 if kind.shared else (read, write)
         wanted = _invert_rates(kind, size, rates, counts if need.read_iops or need.write_iops else (0.0, 0.0))
-        least = None if wanted is None else kind.throughput.at_least(wanted)
+        least = None if wanted is None else kind.throughput.lowest_on_sale(wanted)
         if least is None:
             return None
         exact = kind.throughput.choices or kind.throughput.step
@@ -103,10 +103,10 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
         result["throughput"] = _mib(throughput)
     if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
         wanted = _invert_counts(kind, size, counts, throughput)
-        highest = kind.iops.highest(size)
+        highest = kind.iops.highest_on_sale(size)
         if wanted is None or (highest is not None and wanted > highest):
             return None
-        result["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / STEP) * STEP)
+        result["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / IOPS_STEP) * IOPS_STEP)
     return result or None
 
 
@@ -115,7 +115,7 @@ def _invert_rates(
 ) -> float | None:
     """Return the bytes per second to provision for these rates and operations; None if no amount suffices."""
     needs = [
-        law.to_buy(size, rate / COMPONENT_SHARE)
+        law.needed(size, rate / COMPONENT_SHARE)
         for law, rate in zip((kind.read, kind.write), rates, strict=True)
         if law
     ]
@@ -131,7 +131,7 @@ def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], ra
     None if no amount suffices.
     """
     laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
-    needs = [law.to_buy(size, count / COMPONENT_SHARE, rate) for law, count in laws if law]
+    needs = [law.needed(size, count / COMPONENT_SHARE, rate) for law, count in laws if law]
     known = [each for each in needs if each is not None]
     return max(known, default=0.0) if len(known) == len(needs) else None
 
@@ -176,7 +176,7 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     if "throughput" in names and kind.rate_free is not None:
         rate = max(kind.rate_free, math.ceil(rate / MIB) * MIB)
     iops = max(kind.iops_least, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
-    iops = -(-iops // STEP) * STEP
+    iops = -(-iops // IOPS_STEP) * IOPS_STEP
     if iops > kind.most_iops(size) or rate > kind.rate_most:
         return None
     result: dict[str, Any] = {"iops": iops}

@@ -11,14 +11,14 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
-from assay.model.money.need import Candidate, Need
+from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import Bill
 from assay.model.money.volumes import ProvisionedVolume
-from assay.money.advice.bought import bought_names
-from assay.money.advice.market import Market, Sold
-from assay.money.advice.points import Given, axes_of, points_of
-from assay.money.advice.pricer import Offer, Pricer
-from assay.money.advice.sizes import SHARES, SIZED, counted_names
+from assay.money.advice.bought import provisioned_names
+from assay.money.advice.market import Market, ProviderPrices
+from assay.money.advice.points import ValueTracker, axes_of, grid_points
+from assay.money.advice.pricer import Pricer, TermOffer
+from assay.money.advice.sizes import COLD_SHARE_PARAMETERS, SIZE_PARAMETERS, count_names
 from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
@@ -26,11 +26,11 @@ from assay.money.cost.limits import Limits
 
 MOST_VARIANTS = 30_000
 """Most combinations of one design's values."""
-QUIET = ("layout", "prefixes", "infrequent")
+HIDDEN_DEFAULTS = ("layout", "prefixes", "infrequent")
 """Parameters left out of labels where they have the design's default value."""
 
 
-class Key:
+class DesignKey:
     """Identity of a design by its parts, equal for two ways to write the same design; its hash is cached for speed."""
 
     __slots__ = ("_hash", "_parts")
@@ -43,7 +43,7 @@ class Key:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and self._hash == other._hash and self._parts == other._parts
+        return isinstance(other, DesignKey) and self._hash == other._hash and self._parts == other._parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,22 +61,22 @@ class Variant:
 
     template: str
     values: Mapping[str, Any]
-    shown: Mapping[str, Any]
+    label_values: Mapping[str, Any]
     design: Design
     limits: Limits
-    offers: tuple[Offer, ...]
-    key: Key
+    offers: tuple[TermOffer, ...]
+    key: DesignKey
     label: str
-    sold: Sold
+    prices: ProviderPrices
 
     @property
-    def best(self) -> Offer:
+    def best(self) -> TermOffer:
         """The cheapest offer."""
         return self.offers[0]
 
 
 @dataclass
-class Tried:
+class DesignVariants:
     """All variants of one design by the prices of one book, and the combinations that cannot be built.
 
     Attributes:
@@ -95,34 +95,34 @@ class Tried:
     name: str
     about: str
     design: str = ""
-    sold: Sold | None = None
+    prices: ProviderPrices | None = None
     provider: str | None = None
     book: str = ""
     variants: list[Variant] = field(default_factory=list)
     unpriced: list[Variant] = field(default_factory=list)
-    impossible: Counter[str] = field(default_factory=Counter)
-    hopeless: bool = False
+    build_errors: Counter[str] = field(default_factory=Counter)
+    infeasible: bool = False
 
     @property
     def count(self) -> int:
         """Number of all combinations."""
-        return len(self.variants) + self.impossible.total() + len(self.unpriced)
+        return len(self.variants) + self.build_errors.total() + len(self.unpriced)
 
     @property
-    def lacks(self) -> Counter[str]:
+    def missing_prices(self) -> Counter[str]:
         """Item without a price in the book -> number of variants that need it."""
-        return Counter(name for variant in self.unpriced for name in variant.best.lacks[:1])
+        return Counter(name for variant in self.unpriced for name in variant.best.missing_prices[:1])
 
 
-def try_design(
-    candidate: Candidate,
+def build_variants(
+    candidate: CandidateDesign,
     need: Need,
     market: Market,
-    sold: Sold,
+    prices: ProviderPrices,
     base: Path | None = None,
     name: str = "",
-    elsewhere: Container[Key] = (),
-) -> Tried:
+    known_keys: Container[DesignKey] = (),
+) -> DesignVariants:
     """Build and price every variant of a design.
 
     Args:
@@ -139,9 +139,11 @@ def try_design(
         BadValueError: No variant can be built with one of the candidate's values.
     """
     template = load_template(candidate.design, base)
-    pricer = Pricer(need, sold, market)
+    pricer = Pricer(need, prices, market)
     data = template.source.data
-    result = Tried(name or template.name, str(data.get("about", "")), candidate.design, sold, template.provider)
+    result = DesignVariants(
+        name or template.name, str(data.get("about", "")), candidate.design, prices, template.provider
+    )
     result.book = str(data.get("book") or "")
     axes = axes_of(template, candidate)
     _check_number(candidate, axes)
@@ -155,48 +157,51 @@ def try_design(
             return bool(parts(values))
         return False
 
-    tracker = Given(candidate, axes, builds)
+    tracker = ValueTracker(candidate, axes, builds)
     labelled = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
-    labelled |= {*bought_names(template, candidate.set), *counted_names(template, candidate.set)}
-    labelled |= {key for key in (*SIZED, *SHARES) if key in template.parameters}
+    labelled |= {*provisioned_names(template, candidate.set), *count_names(template, candidate.set)}
+    labelled |= {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in template.parameters}
     defaults = {key: parameter.value for key, parameter in template.parameters.items()}
-    order = sorted(template.parameters, key=lambda name: name in SIZED)
-    known: set[Key] = set()
-    points = points_of(template, axes, candidate, need)
+    order = sorted(template.parameters, key=lambda name: name in SIZE_PARAMETERS)
+    known: set[DesignKey] = set()
+    points = grid_points(template, axes, candidate, need)
     if not candidate.set and _is_infeasible(template, need):
-        points, result.hopeless = islice(points, 1), True
+        points, result.infeasible = islice(points, 1), True
     for values, sized in points:
         try:
             design, bill, limits = parts(values)
         except AssayError as error:
-            result.impossible[error.message] += 1
-            tracker.failed(values, error)
+            result.build_errors[error.message] += 1
+            tracker.record_failed(values, error)
             continue
-        tracker.built(values)
-        key = key_of(design)
+        tracker.record_built(values)
+        key = design_key(design)
         if sized and key in known:
             continue
         known.add(key)
-        if key in elsewhere:
+        if key in known_keys:
             continue
         distinguishing = {key: values[key] for key in order if key in labelled and values[key] is not None}
         label_values = {
-            key: value for key, value in distinguishing.items() if key not in QUIET or value != defaults[key]
+            key: value for key, value in distinguishing.items() if key not in HIDDEN_DEFAULTS or value != defaults[key]
         }
         label = " ".join([result.name, *(f"{name}={value}" for name, value in label_values.items())])
         offers = pricer.offers(bill, design)
         unpriced_values = [
             f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != defaults[key]
         ]
-        if unpriced_values and not offers[0].unpriced:
-            offers = tuple(replace(each, lacks=(*each.lacks, *unpriced_values), beyond=None) for each in offers)
-        variant = Variant(result.name, values, distinguishing, design, limits, offers, key, label, sold)
-        (result.unpriced if offers[0].unpriced else result.variants).append(variant)
+        if unpriced_values and not offers[0].is_unpriced:
+            offers = tuple(
+                replace(each, missing_prices=(*each.missing_prices, *unpriced_values), missing_cost_max=None)
+                for each in offers
+            )
+        variant = Variant(result.name, values, distinguishing, design, limits, offers, key, label, prices)
+        (result.unpriced if offers[0].is_unpriced else result.variants).append(variant)
     tracker.check()
     return result
 
 
-def _check_number(candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> None:
+def _check_number(candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]]) -> None:
     """Refuse more combinations than can be computed in reasonable time.
 
     Raises:
@@ -211,7 +216,7 @@ def _check_number(candidate: Candidate, axes: Mapping[str, Sequence[Any]]) -> No
 
 def _is_infeasible(template: Template, need: Need) -> bool:
     """Return whether no parameter can give the design the required access or durability."""
-    if not (template.same_for_all("access") and template.same_for_all("durability")):
+    if not (template.is_fixed("access") and template.is_fixed("durability")):
         return False
     try:
         design = template.build()
@@ -222,13 +227,13 @@ def _is_infeasible(template: Template, need: Need) -> bool:
     return weak or need.access not in design.access
 
 
-def key_of(design: Design) -> Key:
+def design_key(design: Design) -> DesignKey:
     """Return the identity of a design: all that is built, with numbers of volumes and default performance filled in.
 
     Names, texts and sources do not count.
     """
     servers = tuple(_with_defaults(group) for group in design.servers)
-    return Key(
+    return DesignKey(
         design.family,
         design.served,
         design.copies,

@@ -9,7 +9,7 @@ from assay.model.money.need import Need
 from assay.model.units import about_size
 from assay.money.advice.candidates import Variant
 from assay.money.advice.facts import BEEGFS_PAPER, PARALLEL
-from assay.money.advice.words import counted
+from assay.money.advice.words import count_text
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
 
@@ -42,7 +42,7 @@ class Cap:
 
 def caps(variant: Variant, metric: Metric, need: Need) -> Iterator[Cap]:
     """Yield the limits that the clients of a need set."""
-    for rule in (parallel_clients, wires, s3_streams, efs_clients):
+    for rule in (parallel_clients, client_links, s3_streams, efs_clients):
         cap = rule(variant, metric, need)
         if cap is not None:
             yield cap
@@ -82,7 +82,7 @@ def parallel_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None
     known = client_link(need)
     link, name = known or (TEN_GIGABIT, "10 Gb/s")
     each = client_rate(link, metric)
-    text = f"{counted(need.clients, 'client')} of {name} x {about_size(each)}/s"
+    text = f"{count_text(need.clients, 'client')} of {name} x {about_size(each)}/s"
     text += ", as two clients of 10 Gb/s did" if known is None else ", in proportion to two clients of 10 Gb/s"
     source = f"{BEEGFS_PAPER}, Benchmarking: 2 clients of 8 servers"
     assumed = "" if known is not None else "state `client`, its link or instance, if it has more than 10 Gb/s"
@@ -94,7 +94,7 @@ def _is_parallel_on_servers(design: Design) -> bool:
     return design.family in PARALLEL and design.service is None
 
 
-def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
+def client_links(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     """Return the limit of the clients' links; clients of parallel file systems have their own, lower limit.
 
     Source: the need, or the catalogue's entry of the instance that it names.
@@ -105,7 +105,7 @@ def wires(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     link, name = known
     source = "the need" if isinstance(need.client, float) else catalog().instance(str(need.client)).source
     value = need.clients * link / (need.profile.record if metric.endswith("_iops") else 1)
-    text = f"{counted(need.clients, 'client')} of {name} x {about_size(link)}/s"
+    text = f"{count_text(need.clients, 'client')} of {name} x {about_size(link)}/s"
     return Cap("the network of the clients", value, text, source)
 
 
@@ -122,7 +122,7 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     ):
         return None
     streams = need.clients * need.profile.streams
-    text = f"{counted(need.clients, 'client')} x {counted(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"
+    text = f"{count_text(need.clients, 'client')} x {count_text(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"
     rate = streams * S3_STREAM
     value = rate / need.profile.record if metric.endswith("_iops") else rate
     return Cap("the number of streams", value, text, S3_PATTERNS, whole=True)
@@ -138,5 +138,5 @@ def efs_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
         return None
     kind = catalog().filesystem(service.type)
     each = float(getattr(kind, "per_client", 0.0))
-    text = f"{counted(need.clients, 'client')} x {about_size(each)}/s"
+    text = f"{count_text(need.clients, 'client')} x {about_size(each)}/s"
     return Cap("the number of clients", need.clients * each, text, kind.source) if each else None

@@ -5,24 +5,33 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.model.base import AssayError
-from assay.model.money.advice import Check, Figure, Outcome, Remark
-from assay.model.money.amount import EXACT, money
+from assay.model.money.advice import ExpectedFigure, Outcome, Remark, RequirementCheck
+from assay.model.money.amount import EXACT, format_money
 from assay.model.money.design import DURABILITIES
-from assay.model.money.need import Budget, Need
+from assay.model.money.need import CostLimit, Need
 from assay.model.units import about_size
 from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
 from assay.money.advice.conditions import conditions_of
-from assay.money.advice.expect import Found, Together, at_once, bounds_of, latency_figure, rate_figure, scaled, together
-from assay.money.advice.facts import Facts
-from assay.money.advice.rules import RULES, TOLD
+from assay.money.advice.expect import (
+    EvidenceByKey,
+    SharedLoad,
+    bounds_of,
+    figure_under_load,
+    latency_figure,
+    rate_figure,
+    shared_load,
+    value_under_load,
+)
+from assay.money.advice.facts import RuleInput
+from assay.money.advice.rules import EXCLUDING_RULES, REMARK_RULES
 from assay.money.advice.sizes import PAIRS
-from assay.money.advice.words import MANY_TIMES, amount, more_words, percent, seconds
+from assay.money.advice.words import MANY_TIMES, amount, more_text, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
 
 @dataclass(frozen=True, slots=True)
-class Assessed:
+class Assessment:
     """A variant with its expected performance and its checks against the need.
 
     Attributes:
@@ -36,18 +45,18 @@ class Assessed:
     """
 
     variant: Variant
-    figures: Mapping[str, Figure]
-    checks: tuple[Check, ...]
-    rate: Figure | None
-    failing: frozenset[str]
-    facts: Facts
-    remarked: tuple[Remark, ...] = ()
+    figures: Mapping[str, ExpectedFigure]
+    checks: tuple[RequirementCheck, ...]
+    rate: ExpectedFigure | None
+    failed_requirements: frozenset[str]
+    facts: RuleInput
+    rule_remarks: tuple[Remark, ...] = ()
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
         """Remarks of all rules; those that never exclude are computed on demand, because few variants are shown."""
-        results = [result for rule in TOLD for result in rule(self.facts)]
-        return (*self.remarked, *(result for result in results if isinstance(result, Remark)))
+        results = [result for rule in REMARK_RULES for result in rule(self.facts)]
+        return (*self.rule_remarks, *(result for result in results if isinstance(result, Remark)))
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -57,27 +66,27 @@ class Assessed:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of its checks."""
-        if self.failing:
+        if self.failed_requirements:
             return "failed"
         return "unproven" if any(check.outcome == "unproven" for check in self.checks) else "met"
 
     @property
-    def paid(self) -> Decimal:
+    def total_cost(self) -> Decimal:
         """Total cost on its cheapest term, in the months of the need."""
-        return self.variant.best.paid
+        return self.variant.best.total_cost
 
     @property
-    def worth(self) -> Decimal:
+    def present_value(self) -> Decimal:
         """Present value of the total cost, which ranks variants; without a discount it equals `paid`."""
-        return self.variant.best.present
+        return self.variant.best.present_value
 
     @property
-    def open(self) -> frozenset[str]:
+    def open_requirements(self) -> frozenset[str]:
         """Requirements that it fails, or is not known to meet."""
         return frozenset(check.requirement for check in self.checks if check.outcome != "met")
 
     @property
-    def sure(self) -> bool:
+    def is_certain(self) -> bool:
         """Whether all requirements are met over the whole intervals of the evidence."""
         return all(check.certain for check in self.checks)
 
@@ -85,14 +94,14 @@ class Assessed:
     def distance(self) -> tuple[int, float]:
         """How far it is from meeting the need: number of failed requirements, and the sum of the missing shares."""
         missing_shares = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
-        return len(self.failing), sum(missing_shares)
+        return len(self.failed_requirements), sum(missing_shares)
 
 
-LEAST_SHARE = Decimal("0.001")
+MIN_SHARE = Decimal("0.001")
 """Lower shares are shown as an amount of money, not as a percentage."""
 
 
-def assess(variant: Variant, need: Need, found: Found) -> Assessed:
+def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
     """Assess one variant.
 
     Args:
@@ -101,17 +110,19 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         found: Evidence by variant.
     """
     bounds = {metric: bounds_of(variant, metric, need) for metric in _metrics(need)}
-    figures: dict[str, Figure] = {
-        metric: rate_figure(variant, metric, need, found, each) for metric, each in bounds.items()
+    figures: dict[str, ExpectedFigure] = {
+        metric: rate_figure(variant, metric, need, evidence, each) for metric, each in bounds.items()
     }
     if need.p99 is not None:
-        figures |= {f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, found) for side in _sides(need)}
+        figures |= {
+            f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, evidence) for side in _sides(need)
+        }
     client_counts = [
-        item.clients or 0 for item in found.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)
+        item.clients or 0 for item in evidence.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)
     ]
-    facts = Facts(variant, need, figures, max(client_counts, default=0))
-    rule_results = [result for rule in RULES for result in rule(facts)]
-    sums = [together(pair, need, figures, bounds) for pair in PAIRS]
+    facts = RuleInput(variant, need, figures, max(client_counts, default=0))
+    rule_results = [result for rule in EXCLUDING_RULES for result in rule(facts)]
+    sums = [shared_load(pair, need, figures, bounds) for pair in PAIRS]
     checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
     checks += [
         check
@@ -119,15 +130,15 @@ def assess(variant: Variant, need: Need, found: Found) -> Assessed:
         if load is not None
         for check in _sum_check(pair, load, figures, need)
     ]
-    checks += [result for result in rule_results if isinstance(result, Check)]
-    return Assessed(
+    checks += [result for result in rule_results if isinstance(result, RequirementCheck)]
+    return Assessment(
         variant=variant,
         figures=figures,
         checks=tuple(checks),
         rate=_ranking_rate(figures, need, sums[0]),
-        failing=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+        failed_requirements=frozenset(check.requirement for check in checks if check.outcome == "failed"),
         facts=facts,
-        remarked=tuple(result for result in rule_results if isinstance(result, Remark)),
+        rule_remarks=tuple(result for result in rule_results if isinstance(result, Remark)),
     )
 
 
@@ -143,35 +154,39 @@ def _metrics(need: Need) -> Iterator[Metric]:
             yield metric
 
 
-def _ranking_rate(figures: Mapping[str, Figure], need: Need, sum_of: Together | None) -> Figure | None:
+def _ranking_rate(
+    figures: Mapping[str, ExpectedFigure], need: Need, sum_of: SharedLoad | None
+) -> ExpectedFigure | None:
     metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
     known = [figures[metric] for metric in metrics if figures[metric].value is not None]
     if len(known) != len(metrics):
         return None
-    least = min(known, key=lambda figure: scaled(figure, need, sum_of) or 0.0)
-    return at_once(least, need, sum_of)
+    least = min(known, key=lambda figure: value_under_load(figure, need, sum_of) or 0.0)
+    return figure_under_load(least, need, sum_of)
 
 
-def _plain_checks(variant: Variant, need: Need) -> Iterator[Check]:
+def _plain_checks(variant: Variant, need: Need) -> Iterator[RequirementCheck]:
     """Yield the checks that need no rate: access, capacity, durability, budget."""
     design, source = variant.design, f"design {variant.template}"
     if need.access not in design.access:
         text = f"{need.access} access is needed; it has {' and '.join(design.access)}"
-        yield Check(requirement="access", outcome="failed", text=text, source=source)
+        yield RequirementCheck(requirement="access", outcome="failed", text=text, source=source)
     yield _capacity(variant, need)
     if need.durability is not None:
         enough = DURABILITIES.index(design.durability) >= DURABILITIES.index(need.durability)
         text = f"class {design.durability}; {need.durability} is needed"
-        yield Check(requirement="durability", outcome="met" if enough else "failed", text=text, source=source)
+        yield RequirementCheck(
+            requirement="durability", outcome="met" if enough else "failed", text=text, source=source
+        )
     if need.budget is not None:
         yield _budget(variant, need)
 
 
-def _capacity(variant: Variant, need: Need) -> Check:
+def _capacity(variant: Variant, need: Need) -> RequirementCheck:
     usable = variant.limits.usable
     text = f"{about_size(usable)} usable ({variant.limits.how_usable}); {about_size(need.capacity)} are needed"
     enough = usable >= need.capacity
-    return Check(
+    return RequirementCheck(
         requirement="capacity",
         outcome="met" if enough else "failed",
         share=min(1.0, usable / need.capacity),
@@ -180,14 +195,14 @@ def _capacity(variant: Variant, need: Need) -> Check:
     )
 
 
-def _budget(variant: Variant, need: Need) -> Check:
+def _budget(variant: Variant, need: Need) -> RequirementCheck:
     budget, offer = need.budget, variant.best
     assert budget is not None
-    costs = offer.paid if budget.per == "all" else EXACT.divide(offer.paid, Decimal(need.months))
+    costs = offer.total_cost if budget.per == "all" else EXACT.divide(offer.total_cost, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
     over = f", {_excess_text(costs, budget)}" if costs > budget.amount else ""
-    text = f"{money(costs, budget.currency)} {per} of a budget of {money(budget.amount, budget.currency)}{over}"
-    return Check(
+    text = f"{format_money(costs, budget.currency)} {per} of a budget of {format_money(budget.amount, budget.currency)}{over}"
+    return RequirementCheck(
         requirement="budget",
         outcome="met" if costs <= budget.amount else "failed",
         share=min(1.0, float(budget.amount / costs)) if costs else 1.0,
@@ -196,16 +211,16 @@ def _budget(variant: Variant, need: Need) -> Check:
     )
 
 
-def _excess_text(costs: Decimal, budget: Budget) -> str:
+def _excess_text(costs: Decimal, budget: CostLimit) -> str:
     """Return by how much the cost exceeds the budget: as a share, or below 0.1 % as an amount."""
     ratio = costs / budget.amount
     if ratio >= MANY_TIMES:
-        return more_words(ratio)
-    share = percent(ratio - 1) if ratio - 1 >= LEAST_SHARE else money(costs - budget.amount, budget.currency)
+        return more_text(ratio)
+    share = percent(ratio - 1) if ratio - 1 >= MIN_SHARE else format_money(costs - budget.amount, budget.currency)
     return f"{share} too much"
 
 
-def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) -> Iterator[Check]:
+def _figure_checks(figures: Mapping[str, ExpectedFigure], need: Need, limits: Limits) -> Iterator[RequirementCheck]:
     for metric in METRICS:
         wanted = getattr(need, metric)
         if wanted is not None:
@@ -216,14 +231,14 @@ def _figure_checks(figures: Mapping[str, Figure], need: Need, limits: Limits) ->
 
 
 def _sum_check(
-    pair: tuple[Metric, Metric], sum_of: Together, figures: Mapping[str, Figure], need: Need
-) -> Iterator[Check]:
+    pair: tuple[Metric, Metric], sum_of: SharedLoad, figures: Mapping[str, ExpectedFigure], need: Need
+) -> Iterator[RequirementCheck]:
     """Yield the check of reads and writes at once, unless one of them alone fails already."""
     if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
         return
-    fits = sum_of.used <= sum_of.share * (1 + 1e-9)
+    fits = sum_of.used_share <= sum_of.usable_share * (1 + 1e-9)
     unsure = any(figures[metric].basis == "ceiling" for metric in pair)
-    yield Check(
+    yield RequirementCheck(
         requirement=" + ".join(pair),
         outcome="failed" if not fits else "unproven" if unsure else "met",
         share=min(1.0, sum_of.scale),
@@ -233,17 +248,19 @@ def _sum_check(
     )
 
 
-def _rate_check(figure: Figure, wanted: float, limits: Limits) -> Check:
+def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> RequirementCheck:
     metric, value = figure.metric, figure.value
     needed = f"{amount(metric, wanted)} are needed"
     if value is None:
-        return Check(requirement=metric, outcome="unproven", text=f"{figure.how}; {needed}", source=figure.source)
+        return RequirementCheck(
+            requirement=metric, outcome="unproven", text=f"{figure.how}; {needed}", source=figure.source
+        )
     text = f"{amount(metric, value)} expected, {needed}; {figure.how}"
     if value < wanted:
         burst = limits.burst(_metric(metric)) if figure.basis != "measured" else None
         if burst is not None and burst[0] >= wanted:
             text += f"; it bursts to {amount(metric, burst[0])}, which does not last"
-        return Check(
+        return RequirementCheck(
             requirement=metric,
             outcome="failed",
             share=value / wanted,
@@ -254,7 +271,7 @@ def _rate_check(figure: Figure, wanted: float, limits: Limits) -> Check:
     outcome: Outcome = "unproven" if figure.basis == "ceiling" else "met"
     certain = figure.low is None or figure.low >= wanted
     text += "" if certain else "; the interval reaches below what is needed"
-    return Check(
+    return RequirementCheck(
         requirement=metric,
         outcome=outcome,
         certain=certain,
@@ -269,11 +286,11 @@ def _metric(name: str) -> Metric:
     return next(metric for metric in METRICS if metric == name)
 
 
-def _rule(figure: Figure) -> str:
+def _rule(figure: ExpectedFigure) -> str:
     return "component_share" if COMPONENT_SOURCE in figure.source else ""
 
 
-def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
+def _latency_check(figure: ExpectedFigure, side: str, wanted: float) -> RequirementCheck:
     """Return the check of a p99 latency.
 
     Met if all that was measured is below the limit, failed if all is above; in between it depends on the load.
@@ -281,15 +298,19 @@ def _latency_check(figure: Figure, side: str, wanted: float) -> Check:
     needed = f"{seconds(wanted)} for 99 of 100 {side}s are needed"
     if figure.value is None:
         text = f"latency of {side}s is {figure.how}; {needed}"
-        return Check(requirement="p99", outcome="unproven", text=text, source=figure.source)
+        return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
     low, high = figure.low or figure.value, figure.high or figure.value
     text = f"of {side}s {figure.how}; {needed}"
     if low > wanted:
-        return Check(requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source)
+        return RequirementCheck(
+            requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source
+        )
     if figure.value > wanted:
         text += "; by load it is met or not"
-        return Check(requirement="p99", outcome="unproven", text=text, source=figure.source)
-    return Check(requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source)
+        return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
+    return RequirementCheck(
+        requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source
+    )
 
 
 def check_currency(need: Need, currency: str) -> None:
@@ -305,12 +326,12 @@ def check_currency(need: Need, currency: str) -> None:
         raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
 
 
-def deciding_first(assessed: Iterable[Assessed], need: Need) -> list[Assessed]:
+def sorted_best_first(assessed: Iterable[Assessment], need: Need) -> list[Assessment]:
     """Return variants sorted by preference, the best first."""
-    return sorted(assessed, key=lambda item: order(item, item.worth, need))
+    return sorted(assessed, key=lambda item: ranking_key(item, item.present_value, need))
 
 
-def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, str]:
+def ranking_key(item: Assessment, cost: Decimal, need: Need) -> tuple[Decimal, float, str]:
     """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
 
     Args:
@@ -320,5 +341,5 @@ def order(item: Assessed, paid: Decimal, need: Need) -> tuple[Decimal, float, st
     """
     rate = item.rate.value if item.rate is not None and item.rate.value else 0.0
     if need.prefer == "cost":
-        return paid, -rate, item.variant.label
-    return (paid / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, item.variant.label
+        return cost, -rate, item.variant.label
+    return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, item.variant.label

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.design import S3, Managed
 from assay.model.units import about_duration, about_number, about_size, format_size
-from assay.money.advice.demands import COPIED_BACK, copying_back, zones_of
-from assay.money.advice.facts import Facts
+from assay.money.advice.demands import RESTORED_DURABILITIES, restore_time, zones_of
+from assay.money.advice.facts import RuleInput
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.terms import interruptions, paid_months
-from assay.money.advice.traffic import cold_reads, rare_share
+from assay.money.advice.traffic import cold_byte_share, cold_reads
 from assay.money.advice.warnings import MOST_LOSS
-from assay.money.advice.words import amount, counted, percent
+from assay.money.advice.words import amount, count_text, percent
 from assay.money.cost.catalog import catalog
 
-RESTORED = ("restored", "rehydrated", "offline")
+RESTORE_WORDS = ("restored", "rehydrated", "offline")
 
 
-def conditions_of(facts: Facts) -> tuple[str, ...]:
+def conditions_of(facts: RuleInput) -> tuple[str, ...]:
     """Return all drawbacks of a variant for a need, each once, the most important first."""
     rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
 
 
-def _cold(facts: Facts) -> Iterator[str]:
+def _cold(facts: RuleInput) -> Iterator[str]:
     """Yield how many of the reads are assumed to hit the class for cold data."""
-    need, rare = facts.need, rare_share(facts.design)
+    need, rare = facts.need, cold_byte_share(facts.design)
     if not rare or need.profile.cold:
         return
     text = f"{percent(rare)} of the bytes lie in the class for cold data"
@@ -37,12 +37,12 @@ def _cold(facts: Facts) -> Iterator[str]:
     yield f"{text}, since {percent(need.active)} are used: {part} from it"
 
 
-def _taken_away(facts: Facts) -> Iterator[str]:
+def _taken_away(facts: RuleInput) -> Iterator[str]:
     """Yield how often spot instances are interrupted."""
     yield from (text for text, _ in interruptions(facts.variant.best))
 
 
-def _classes(facts: Facts) -> Iterator[str]:
+def _classes(facts: RuleInput) -> Iterator[str]:
     """Yield how soon data of an object class can be read, and what the class charges at least."""
     service = facts.design.service
     if not isinstance(service, S3):
@@ -52,7 +52,7 @@ def _classes(facts: Facts) -> Iterator[str]:
         known_text = " ".join((*kind.conditions, *facts.design.conditions)).lower()
         if kind.retrieval_seconds:
             # Not repeated if the catalogue or the design has its own sentence about it.
-            if not any(word in known_text for word in RESTORED):
+            if not any(word in known_text for word in RESTORE_WORDS):
                 wait = about_duration(kind.retrieval_seconds)
                 yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
             if facts.need.read is not None:
@@ -85,31 +85,31 @@ def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
         )
 
 
-def _failures(facts: Facts) -> Iterator[str]:
+def _failures(facts: RuleInput) -> Iterator[str]:
     """Yield which data a failure affects, and how long restoring it takes."""
     design, need = facts.design, facts.need
-    if design.durability in COPIED_BACK:
+    if design.durability in RESTORED_DURABILITIES:
         yield f"its failure domain: {design.failure_domain}"
-        if facts.copied:
-            yield f"after such a failure {copying_back(facts)[1]}"
+        if facts.has_copy:
+            yield f"after such a failure {restore_time(facts)[1]}"
     elif zones_of(facts) == 1 and need.data == "persistent":
         yield "all data is in one availability zone: unavailable while that zone is down, lost if it is destroyed"
 
 
-def _loss(facts: Facts) -> Iterator[str]:
+def _loss(facts: RuleInput) -> Iterator[str]:
     loss = yearly_loss(facts.design)
     if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
         yield loss.text
 
 
-def _committed(facts: Facts) -> Iterator[str]:
+def _committed(facts: RuleInput) -> Iterator[str]:
     months, whole = facts.need.months, paid_months(facts.variant, facts.need.months)
     if whole > months:
         term = facts.variant.best.term
-        yield f"on {term} it is paid for {whole} months, {counted(whole - months, 'month')} longer than it is needed"
+        yield f"on {term} it is paid for {whole} months, {count_text(whole - months, 'month')} longer than it is needed"
 
 
-def _stated(facts: Facts) -> Iterator[str]:
+def _stated(facts: RuleInput) -> Iterator[str]:
     """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
     design, need = facts.design, facts.need
     if design.provider == "own" and not design.people and not need.people.get("own"):

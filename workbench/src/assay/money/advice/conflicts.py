@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from assay.model.money.advice import Check, Conflict, Relaxed
-from assay.model.money.amount import money
+from assay.model.money.advice import Conflict, RelaxedRequirement, RequirementCheck
+from assay.model.money.amount import format_money
 from assay.model.money.need import Need
-from assay.money.advice.checks import Assessed, deciding_first
-from assay.money.advice.words import counted
+from assay.money.advice.checks import Assessment, sorted_best_first
+from assay.money.advice.words import count_text
 
 MOST_TOGETHER = 4
 MOST_CONFLICTS = 3
@@ -16,7 +16,7 @@ FIXED = frozenset({"access", "capacity", "durability"})
 """Requirements that define the storage: the last ones to give up."""
 
 
-def conflicts(assessed: Sequence[Assessed], need: Need) -> tuple[Conflict, ...]:
+def conflicts(assessed: Sequence[Assessment], need: Need) -> tuple[Conflict, ...]:
     """Return the smallest sets of requirements that together exclude all variants.
 
     Every variant fails, or is not known to meet, at least one requirement of a set. Sets are searched among the
@@ -27,10 +27,10 @@ def conflicts(assessed: Sequence[Assessed], need: Need) -> tuple[Conflict, ...]:
         assessed: All variants; each fails at least one requirement.
         need: The requirements.
     """
-    stated = [item for item in assessed if all(_stated(name, need) for name in item.failing)]
-    fitting = [item for item in stated if not item.failing & FIXED]
+    stated = [item for item in assessed if all(_stated(name, need) for name in item.failed_requirements)]
+    fitting = [item for item in stated if not item.failed_requirements & FIXED]
     for items, free in ((fitting, True), (stated, False), (list(assessed), False)):
-        sets = {frozenset(name for name in item.open if _stated(name, need) or not free) for item in items}
+        sets = {frozenset(name for name in item.open_requirements if _stated(name, need) or not free) for item in items}
         requirements = sorted(set().union(*sets) - (FIXED if free else set())) if sets else []
         for size in range(1, MOST_TOGETHER + 1):
             matching = [
@@ -50,60 +50,62 @@ def _stated(name: str, need: Need) -> bool:
     return all(part in need.model_fields_set for part in name.split(" + "))
 
 
-def _with_scope(text: str, items: Sequence[Assessed], assessed: Sequence[Assessed]) -> str:
+def _with_scope(text: str, items: Sequence[Assessment], assessed: Sequence[Assessment]) -> str:
     if len(items) == len(assessed):
         return text
-    return f"of the {counted(len(items), 'variant')} with the access, capacity and durability asked for, {text}"
+    return f"of the {count_text(len(items), 'variant')} with the access, capacity and durability asked for, {text}"
 
 
-def _text(chosen: tuple[str, ...], assessed: Sequence[Assessed]) -> str:
+def _text(chosen: tuple[str, ...], assessed: Sequence[Assessment]) -> str:
     """Return which designs each requirement excludes, one after the other, and how close the closest variant comes."""
     left = list(assessed)
     parts = []
     # The requirement that excludes most comes first: the last one then shows what separates the need from a solution.
-    for requirement in sorted(chosen, key=lambda name: -sum(name in item.open for item in assessed)):
-        excluded = [item for item in left if requirement in item.open]
-        left = [item for item in left if requirement not in item.open]
+    for requirement in sorted(chosen, key=lambda name: -sum(name in item.open_requirements for item in assessed)):
+        excluded = [item for item in left if requirement in item.open_requirements]
+        left = [item for item in left if requirement not in item.open_requirements]
         if not excluded:
             continue
         designs = ", ".join(dict.fromkeys(item.variant.template for item in excluded))
-        closest = min(excluded, key=lambda item: (_missing_share(item, requirement), item.paid))
+        closest = min(excluded, key=lambda item: (_missing_share(item, requirement), item.total_cost))
         check = _check(closest, requirement)
         parts.append(
-            f"{requirement} excludes {counted(len(excluded), 'variant')} of {designs} "
+            f"{requirement} excludes {count_text(len(excluded), 'variant')} of {designs} "
             f"(closest, {closest.variant.label}: {check.text})"
         )
     return "; ".join(parts)
 
 
-def _check(item: Assessed, requirement: str) -> Check:
+def _check(item: Assessment, requirement: str) -> RequirementCheck:
     """Return the check of a requirement that is not met; a failed one before an unproven one."""
     checks = [check for check in item.checks if check.requirement == requirement and check.outcome != "met"]
     return min(checks, key=lambda check: check.outcome)
 
 
-def _missing_share(item: Assessed, requirement: str) -> float:
+def _missing_share(item: Assessment, requirement: str) -> float:
     shares = [
         check.share or 0.0 for check in item.checks if check.requirement == requirement and check.outcome != "met"
     ]
     return 1 - min(shares)
 
 
-def _is_near(item: Assessed, requirement: str) -> bool:
+def _is_near(item: Assessment, requirement: str) -> bool:
     """Return whether a variant is close enough to mention: half of the required capacity or less is no alternative."""
     return requirement != "capacity" or _missing_share(item, requirement) < MOST_LACKING
 
 
-def relaxed(assessed: Sequence[Assessed], need: Need) -> Iterator[Relaxed]:
+def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedRequirement]:
     """Yield, for each requirement that alone excludes a variant, the best variant that giving it up would allow.
 
     A requirement that is not known to be met counts as excluding.
     """
-    for requirement in sorted({name for item in assessed for name in item.failing}):
-        available = [item for item in assessed if item.open == {requirement} and _is_near(item, requirement)]
+    for requirement in sorted({name for item in assessed for name in item.failed_requirements}):
+        available = [
+            item for item in assessed if item.open_requirements == {requirement} and _is_near(item, requirement)
+        ]
         if available and requirement != "access" and _stated(requirement, need):
-            best = deciding_first(available, need)[0]
+            best = sorted_best_first(available, need)[0]
             check = _check(best, requirement)
-            price = money(best.paid / need.months, best.variant.best.cost.currency)
+            price = format_money(best.total_cost / need.months, best.variant.best.cost.currency)
             text = f"without {requirement}: {best.variant.label} for {price} a month"
-            yield Relaxed(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)
+            yield RelaxedRequirement(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)

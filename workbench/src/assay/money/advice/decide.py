@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from assay.model.money.advice import Check, Remark
-from assay.model.money.amount import EXACT, money
+from assay.model.money.advice import Remark, RequirementCheck
+from assay.model.money.amount import EXACT, format_money
 from assay.model.money.need import Need
 from assay.money.advice import rules
-from assay.money.advice.checks import Assessed, deciding_first, order
-from assay.money.advice.moving import first_move
+from assay.money.advice.checks import Assessment, ranking_key, sorted_best_first
+from assay.money.advice.moving import first_tiering_notes
 from assay.money.advice.options import best_of_each, books_of, is_bought
-from assay.money.advice.pricer import BEYOND, Offer
-from assay.money.advice.words import amount, counted, more_words, percent, term_words
+from assay.money.advice.pricer import MISSING_PRICE_FACTOR, TermOffer
+from assay.money.advice.words import amount, count_text, more_text, percent, term_text
 from assay.money.cost.cost import MOST_MONTHS
 from assay.money.cost.frozen import BY_USE
 
@@ -22,7 +22,7 @@ MOST_CHEAPER = 5
 
 
 @dataclass(frozen=True)
-class Decision:
+class AdviceDecision:
     """The chosen variants.
 
     Attributes:
@@ -31,12 +31,12 @@ class Decision:
     """
 
     result: Literal["recommended", "unproven", "not separable", "none"]
-    chosen: tuple[Assessed, ...] = ()
+    chosen: tuple[Assessment, ...] = ()
     decided_by: str = ""
     why: str = ""
 
 
-def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) -> Decision:
+def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: Need) -> AdviceDecision:
     """Choose the best variant that is proven to meet the need; without one, the best that may meet it.
 
     Args:
@@ -45,50 +45,55 @@ def decide(meets: Sequence[Assessed], unproven: Sequence[Assessed], need: Need) 
         need: The requirements.
     """
     by = "cost" if need.prefer == "cost" else "cost for each GB/s"
-    if not meets:
+    if not proven:
         # The variant with the fewest unknown requirements; of equal ones the cheapest.
-        ranked = sorted(deciding_first(unproven, need), key=lambda item: len(item.open))
-        return Decision("unproven", tuple(ranked[:1]), by) if ranked else Decision("none")
-    best, *rest = deciding_first(meets, need)
+        ranked = sorted(sorted_best_first(unproven, need), key=lambda item: len(item.open_requirements))
+        return AdviceDecision("unproven", tuple(ranked[:1]), by) if ranked else AdviceDecision("none")
+    best, *rest = sorted_best_first(proven, need)
     alternative, why = _missing_price_rival(best, rest, need)
     if alternative is not None:
-        return Decision("not separable", (best, alternative), by, why)
+        return AdviceDecision("not separable", (best, alternative), by, why)
     rival, quantity, why = _inseparable(best, rest, need)
     if rival is not None:
-        return Decision("not separable", (best, rival), quantity, why)
-    return Decision("recommended", (best,), by)
+        return AdviceDecision("not separable", (best, rival), quantity, why)
+    return AdviceDecision("recommended", (best,), by)
 
 
-def _missing_price_rival(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str]:
+def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str]:
     """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
 
     A missing price may be up to `BEYOND` times the highest of its kind in the books.
     """
     offer = best.variant.best
-    whole = next((item for item in rest if not item.variant.best.lacks), None)
-    if not offer.lacks or whole is None:
+    whole = next((item for item in rest if not item.variant.best.missing_prices), None)
+    if not offer.missing_prices or whole is None:
         return None, ""
-    if offer.beyond is not None and order(best, best.worth + offer.beyond, need) <= order(whole, whole.worth, need):
+    if offer.missing_cost_max is not None and ranking_key(
+        best, best.present_value + offer.missing_cost_max, need
+    ) <= ranking_key(whole, whole.present_value, need):
         return None, ""
-    text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.lacks)}"
+    text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.missing_prices)}"
     text += f", {whole.variant.label} {_month(whole, need)} with everything"
-    gap = money((whole.worth - best.worth) / need.months, offer.cost.currency)
+    gap = format_money((whole.present_value - best.present_value) / need.months, offer.cost.currency)
     text += f": what is missing turns the choice from {gap} a month on"
-    if offer.beyond is None:
+    if offer.missing_cost_max is None:
         return whole, f"{text}; no book has a price of anything like it"
-    most = money(offer.beyond / need.months, offer.cost.currency)
-    return whole, f"{text}; what is missing may cost up to {most}, {BEYOND} times the dearest of its kind in the books"
+    most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
+    return (
+        whole,
+        f"{text}; what is missing may cost up to {most}, {MISSING_PRICE_FACTOR} times the dearest of its kind in the books",
+    )
 
 
-def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[Assessed | None, str, str]:
+def _inseparable(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str, str]:
     """Return a variant that the evidence cannot separate from the best one, the quantity, and the explanation.
 
     With the preference for cost, the order is known. Open are only whether the best one meets the need over its whole
     intervals, and which of two at equal cost is faster. With cost for each GB/s, the intervals of the rates decide.
     """
-    if need.prefer == "cost" and not best.sure:
+    if need.prefer == "cost" and not best.is_certain:
         open_checks = [check for check in best.checks if not check.certain]
-        rival = next((item for item in rest if item.sure), None)
+        rival = next((item for item in rest if item.is_certain), None)
         first = open_checks[0]
         why = f"whether {best.variant.label} meets {first.requirement} is within its interval: {first.text}"
         return rival, first.requirement, why
@@ -98,16 +103,16 @@ def _inseparable(best: Assessed, rest: Sequence[Assessed], need: Need) -> tuple[
     if best.rate is None or second.rate is None or best.rate.low is None or second.rate.low is None:
         return None, "", ""
     if need.prefer == "cost":
-        if best.paid != second.paid or not _overlap(best, second, 1, 1):
+        if best.total_cost != second.total_cost or not _overlap(best, second, 1, 1):
             return None, "", ""
         return second, "rate", f"they cost the same, and their rates overlap: {_rates(best)}; {_rates(second)}"
-    if _overlap(best, second, best.paid, second.paid):
+    if _overlap(best, second, best.total_cost, second.total_cost):
         why = f"their intervals of cost for each GB/s overlap: {_worth(best, need)}; {_worth(second, need)}"
         return second, "cost for each GB/s", why
     return None, "", ""
 
 
-def _overlap(first: Assessed, second: Assessed, first_cost: Decimal | int, second_cost: Decimal | int) -> bool:
+def _overlap(first: Assessment, second: Assessment, first_cost: Decimal | int, second_cost: Decimal | int) -> bool:
     """Return whether the intervals of rate / cost of two variants overlap; both have intervals."""
     ends = []
     for item, cost in ((first, first_cost), (second, second_cost)):
@@ -116,24 +121,24 @@ def _overlap(first: Assessed, second: Assessed, first_cost: Decimal | int, secon
     return ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
 
 
-def _rates(item: Assessed) -> str:
+def _rates(item: Assessment) -> str:
     rate = item.rate
     assert rate is not None and rate.low is not None and rate.high is not None
     return f"{item.variant.label} {amount(rate.metric, rate.low)} to {amount(rate.metric, rate.high)}"
 
 
-def _worth(item: Assessed, need: Need) -> str:
+def _worth(item: Assessment, need: Need) -> str:
     rate = item.rate
     assert rate is not None and rate.low is not None and rate.high is not None
-    month = item.paid / need.months * 10**9
-    ends = [money(month / Decimal(repr(end)), item.variant.best.cost.currency) for end in (rate.high, rate.low)]
+    month = item.total_cost / need.months * 10**9
+    ends = [format_money(month / Decimal(repr(end)), item.variant.best.cost.currency) for end in (rate.high, rate.low)]
     return f"{item.variant.label} {ends[0]} to {ends[1]} a month"
 
 
 def reasons(
-    decision: Decision,
-    meets: Sequence[Assessed],
-    failed: Sequence[Assessed],
+    decision: AdviceDecision,
+    proven: Sequence[Assessment],
+    failed: Sequence[Assessment],
     need: Need,
 ) -> Iterator[Remark]:
     """Yield why the best one is chosen: its price and the next one's, requirements, rules, excluded cheaper designs."""
@@ -143,20 +148,24 @@ def reasons(
     source = f"price book {' and '.join(books_of(best))}"
     if decision.why:
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
-    yield Remark(rule="cost", speaks="for", text=_price_words(best, meets, need), source=source)
+    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven, need), source=source)
     yield from _price_remarks(best, need, source)
-    yield from _break_even_remarks(best, meets, need)
+    yield from _break_even_remarks(best, proven, need)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
         yield _check_remark(check, speaks, text)
     yield from best.remarks
-    remark = rules.saturated_nfs(best.variant.design, need, nfs_most([*meets, *failed]))
+    remark = rules.saturated_nfs(best.variant.design, need, nfs_max_rates([*proven, *failed]))
     if remark is not None:
         yield remark
-    cheaper = [item for item in failed if item.paid < best.paid and not item.failing & {"capacity", "access"}]
-    closest: dict[str, Assessed] = {}
-    for item in sorted(cheaper, key=lambda item: (item.distance, item.paid)):
+    cheaper = [
+        item
+        for item in failed
+        if item.total_cost < best.total_cost and not item.failed_requirements & {"capacity", "access"}
+    ]
+    closest: dict[str, Assessment] = {}
+    for item in sorted(cheaper, key=lambda item: (item.distance, item.total_cost)):
         closest.setdefault(item.variant.template, item)
     for item in list(closest.values())[:MOST_CHEAPER]:
         check = next(check for check in reversed(item.checks) if check.outcome == "failed")
@@ -167,39 +176,41 @@ def reasons(
 
 
 def _check_remark(
-    check: Check, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
+    check: RequirementCheck, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
 ) -> Remark:
     rule = check.rule or check.requirement
     return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
-def _price_remarks(best: Assessed, need: Need, source: str) -> Iterator[Remark]:
+def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark]:
     """Yield remarks on what the price includes and what it lacks."""
     offer = best.variant.best
     largest = _largest_use(offer)
     if largest is not None:
         yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
-    if offer.lacks:
-        text = f"the price is without {', '.join(offer.lacks)}, of which the book has no price"
-        if offer.beyond is not None:
-            most = money(offer.beyond / need.months, offer.cost.currency)
-            text += f"; at {BEYOND} times the dearest of its kind that would be {most} a month more"
+    if offer.missing_prices:
+        text = f"the price is without {', '.join(offer.missing_prices)}, of which the book has no price"
+        if offer.missing_cost_max is not None:
+            most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
+            text += f"; at {MISSING_PRICE_FACTOR} times the dearest of its kind that would be {most} a month more"
         yield Remark(rule="cost", speaks="note", text=text, source=source)
-    if offer.once:
-        text = f"{money(offer.once, offer.cost.currency)} of it are paid once for moving the data in"
+    if offer.migration_cost:
+        text = f"{format_money(offer.migration_cost, offer.cost.currency)} of it are paid once for moving the data in"
         yield Remark(rule="migration", speaks="note", text=text, source="price book")
-    for text in first_move(best.variant.design, need, best.variant.sold, offer.factor):
+    for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
         yield Remark(rule="first_move", speaks="note", text=text, source=source)
     if need.discount:
         text = f"at {percent(need.discount)} a year all that is paid is worth "
-        text += f"{money(offer.present, offer.cost.currency)} on the first day; designs are compared by that"
+        text += (
+            f"{format_money(offer.present_value, offer.cost.currency)} on the first day; designs are compared by that"
+        )
         yield Remark(rule="discount", speaks="note", text=text, source="the need")
     if offer.factor != 1:
         text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
         yield Remark(rule="cost", speaks="note", text=text, source="the need")
 
 
-def _largest_use(offer: Offer) -> str | None:
+def _largest_use(offer: TermOffer) -> str | None:
     """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
     whole = offer.cost.month
     parts: dict[str, Decimal] = {}
@@ -213,13 +224,13 @@ def _largest_use(offer: Offer) -> str | None:
     return f"{name} is {percent(parts[name] / whole)}"
 
 
-def _break_even_remarks(best: Assessed, meets: Sequence[Assessed], need: Need) -> Iterator[Remark]:
+def _break_even_remarks(best: Assessment, meets: Sequence[Assessment], need: Need) -> Iterator[Remark]:
     """Yield when the best purchase has cost less than the best rental, and how long it could be used afterwards."""
     best_is_bought = is_bought(best)
-    other = next((item for item in deciding_first(meets, need) if is_bought(item) != best_is_bought), None)
+    other = next((item for item in sorted_best_first(meets, need) if is_bought(item) != best_is_bought), None)
     if other is not None:
         own, rented = (best, other) if best_is_bought else (other, best)
-        text = f"{_break_even_text(own, rented, need)}; it is needed for {counted(need.months, 'month')}"
+        text = f"{_break_even_text(own, rented, need)}; it is needed for {count_text(need.months, 'month')}"
         yield Remark(rule="break_even", speaks="note", text=text, source="price books")
     elif best_is_bought:
         own = best
@@ -228,15 +239,15 @@ def _break_even_remarks(best: Assessed, meets: Sequence[Assessed], need: Need) -
     remaining = [-need.months % months for months in _lives(own)]
     if any(remaining):
         time = (
-            f"{min(remaining)} to {counted(max(remaining), 'month')}"
+            f"{min(remaining)} to {count_text(max(remaining), 'month')}"
             if min(remaining) < max(remaining)
-            else counted(remaining[0], "month")
+            else count_text(remaining[0], "month")
         )
         text = f"the hardware of {own.variant.label} is paid whole; it could be used for {time} more"
         yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
 
 
-def _break_even_text(own: Assessed, rented: Assessed, need: Need) -> str:
+def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
     """Return when a purchase has cost less in total, and until when.
 
     Hardware is bought again when its years of use end, which may make it the more expensive one again. One life of the
@@ -267,18 +278,18 @@ def _break_even_text(own: Assessed, rented: Assessed, need: Need) -> str:
     )
 
 
-def _lives(own: Assessed) -> tuple[int, ...]:
+def _lives(own: Assessment) -> tuple[int, ...]:
     """Return the months after which each piece of hardware is bought again."""
     return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.per == "once")
 
 
-def _spent(item: Assessed, months: int) -> Decimal:
+def _spent(item: Assessment, months: int) -> Decimal:
     """Return all that is paid for so many months, with support, tax and migration."""
     offer = item.variant.best
-    return EXACT.add(EXACT.multiply(offer.cost.owed(months), offer.factor), offer.once)
+    return EXACT.add(EXACT.multiply(offer.cost.committed_cost(months), offer.factor), offer.migration_cost)
 
 
-def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
+def nfs_max_rates(assessed: Sequence[Assessment]) -> dict[str, float]:
     """Return the highest rate of a single NFS server among the variants, by metric.
 
     It is measured, else computed from its figures, else the limit of the rule of thumb.
@@ -299,32 +310,34 @@ def nfs_most(assessed: Sequence[Assessed]) -> dict[str, float]:
     return rates
 
 
-def _price_words(best: Assessed, meets: Sequence[Assessed], need: Need) -> str:
+def _price_words(best: Assessment, meets: Sequence[Assessment], need: Need) -> str:
     offer = best.variant.best
-    term = term_words(offer.term, offer.payment, is_bought(best))
-    months = counted(need.months, "month")
-    whole = money(offer.paid, offer.cost.currency)
-    about = "about " if offer.lacks else ""
+    term = term_text(offer.term, offer.payment, is_bought(best))
+    months = count_text(need.months, "month")
+    whole = format_money(offer.total_cost, offer.cost.currency)
+    about = "about " if offer.missing_prices else ""
     text = f"it costs {about}{_month(best, need)} a month, {whole} in {months} ({term})"
     others = [item for item in best_of_each(meets, need) if item.variant.template != best.variant.template]
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
-        worth = money(best.paid / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency)
+        worth = format_money(
+            best.total_cost / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency
+        )
         text += f", {worth} for each GB/s"
     if best.outcome != "met":
         return f"{text}; no variant is proven to meet the need"
     designs = len({item.variant.template for item in meets})
     word = "least" if need.prefer == "cost" else "least for each GB/s"
-    text += f", the {word} of {counted(len(meets), 'variant')} of {counted(designs, 'design')} that meet the need"
+    text += f", the {word} of {count_text(len(meets), 'variant')} of {count_text(designs, 'design')} that meet the need"
     if others:
-        more = more_words(EXACT.divide(others[0].paid, best.paid)) if best.paid else "more"
+        more = more_text(EXACT.divide(others[0].total_cost, best.total_cost)) if best.total_cost else "more"
         text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"
-        text += f", {more}" if others[0].paid >= best.paid else ""
+        text += f", {more}" if others[0].total_cost >= best.total_cost else ""
     return text
 
 
-def _month(item: Assessed, need: Need) -> str:
-    return money(item.paid / need.months, item.variant.best.cost.currency)
+def _month(item: Assessment, need: Need) -> str:
+    return format_money(item.total_cost / need.months, item.variant.best.cost.currency)
 
 
-def _sources(chosen: Sequence[Assessed]) -> str:
+def _sources(chosen: Sequence[Assessment]) -> str:
     return "; ".join(dict.fromkeys(item.rate.source for item in chosen if item.rate is not None))

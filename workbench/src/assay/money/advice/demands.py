@@ -2,21 +2,21 @@
 
 from collections.abc import Callable, Iterator
 
-from assay.model.money.advice import Check, Outcome
+from assay.model.money.advice import Outcome, RequirementCheck
 from assay.model.money.design import S3, Efs, FsxLustre, Managed
 from assay.model.units import about_duration, about_size
 from assay.money.advice.bought import COMPONENT_SHARE
-from assay.money.advice.facts import Facts, Said
+from assay.money.advice.facts import RuleInput, RuleResult
 from assay.money.advice.words import amount, percent
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
 
 HOUR, DAY_HOURS = 3600.0, 24.0
-COPIED_BACK = ("scratch", "host")
+RESTORED_DURABILITIES = ("scratch", "host")
 """Classes of durability whose failures lose the data, so that a copy must be restored."""
 
 
-def availability(facts: Facts) -> Iterator[Said]:
+def availability(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the promised availability; without a promise it is unproven.
 
     Source: the design, else the catalogue's entry of its service.
@@ -24,19 +24,19 @@ def availability(facts: Facts) -> Iterator[Said]:
     wanted = facts.need.availability
     if wanted is None:
         return
-    promise, source = promised(facts)
+    promise, source = promised_availability(facts)
     if promise is None:
         text = f"no promise is known; {wanted:g} % are needed"
-        yield Check(requirement="availability", outcome="unproven", text=text, source=source)
+        yield RequirementCheck(requirement="availability", outcome="unproven", text=text, source=source)
         return
     text = f"{promise:g} % are promised; {wanted:g} % are needed"
     outcome: Outcome = "met" if promise >= wanted else "failed"
     # Compare unavailable time: shares of available time are all close to 1.
     share = min(1.0, (100 - wanted) / (100 - promise)) if promise < 100 else 1.0
-    yield Check(requirement="availability", outcome=outcome, share=share, text=text, source=source)
+    yield RequirementCheck(requirement="availability", outcome=outcome, share=share, text=text, source=source)
 
 
-def promised(facts: Facts) -> tuple[float | None, str]:
+def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
     """Return the promised availability in percent, None if unknown, and its source.
 
     A bucket of two classes has the lower promise of the two.
@@ -55,27 +55,27 @@ def promised(facts: Facts) -> tuple[float | None, str]:
     return None, source
 
 
-def where(facts: Facts) -> Iterator[Said]:
+def location(facts: RuleInput) -> Iterator[RuleResult]:
     """Check that the data is with the providers and in the regions that the need names; own hardware may be anywhere.
 
     Source: the design, and the price book that it is priced by.
     """
-    allowed, provider = facts.need.where, facts.design.provider or facts.variant.sold.provider
+    allowed, provider = facts.need.where, facts.design.provider or facts.variant.prices.provider
     source = f"design {facts.variant.template}"
     if allowed.providers:
         names = " or ".join(allowed.providers)
         outcome: Outcome = "met" if provider in allowed.providers else "failed"
         text = f"it is of {provider}; {names} is asked for"
-        yield Check(requirement="where", outcome=outcome, text=text, source=source)
+        yield RequirementCheck(requirement="where", outcome=outcome, text=text, source=source)
     if allowed.regions and provider != "own":
         names = " or ".join(allowed.regions)
-        region = facts.variant.sold.region
+        region = facts.variant.prices.region
         outcome = "met" if region in allowed.regions else "failed"
         text = f"it is in {region} by its price book; {names} is asked for"
-        yield Check(requirement="where", outcome=outcome, text=text, source="price book")
+        yield RequirementCheck(requirement="where", outcome=outcome, text=text, source="price book")
 
 
-def burst(facts: Facts) -> Iterator[Said]:
+def burst(facts: RuleInput) -> Iterator[RuleResult]:
     """Check a rate for some hours a day: sustained, or by credits that last so long and are earned back afterwards.
 
     Credits used above the sustained rate are earned back while less than that rate is used. Instance bandwidth to
@@ -91,12 +91,12 @@ def burst(facts: Facts) -> Iterator[Said]:
             yield _burst_check(facts, metric, wanted, float(required.hours))
 
 
-def _burst_check(facts: Facts, metric: Metric, wanted: float, hours: float) -> Check:
+def _burst_check(facts: RuleInput, metric: Metric, wanted: float, hours: float) -> RequirementCheck:
     figure = facts.figures[metric]
     needed = f"{amount(metric, wanted)} for {hours:g} h a day are needed ({metric})"
 
-    def check(outcome: Outcome, text: str, share: float | None = None) -> Check:
-        return Check(requirement="burst", outcome=outcome, share=share, text=text, source=figure.source)
+    def check(outcome: Outcome, text: str, share: float | None = None) -> RequirementCheck:
+        return RequirementCheck(requirement="burst", outcome=outcome, share=share, text=text, source=figure.source)
 
     if figure.value is not None and figure.value >= wanted:
         unsure = figure.basis == "ceiling"
@@ -122,10 +122,10 @@ def _burst_check(facts: Facts, metric: Metric, wanted: float, hours: float) -> C
     return check("met", f"{text}; {needed}", 1.0)
 
 
-def _credit_shortage(facts: Facts, metric: Metric, wanted: float, hours: float) -> str | None:
+def _credit_shortage(facts: RuleInput, metric: Metric, wanted: float, hours: float) -> str | None:
     """Return, in words, that a day's burst takes more credits than the rest of the day earns; None if it does not."""
     limits = facts.variant.limits
-    layer = limits.binding(metric)
+    layer = limits.binding_layer(metric)
     sustained = limits.sustained(metric)
     if layer is None or sustained is None or layer.layer.startswith("volume bandwidth"):
         return None
@@ -138,7 +138,7 @@ def _credit_shortage(facts: Facts, metric: Metric, wanted: float, hours: float) 
     )
 
 
-def recovery(facts: Facts) -> Iterator[Said]:
+def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     """Check how soon data can be read: restored from an archive class, or copied back after a failure.
 
     Source: the catalogue's entry of the class; capacity / write rate.
@@ -157,25 +157,27 @@ def recovery(facts: Facts) -> Iterator[Said]:
                 text += f"standard retrieval; {needed}"
                 share = min(1.0, wanted / kind.retrieval_seconds)
                 outcome: Outcome = "failed" if late else "met"
-                yield Check(requirement="recovery", outcome=outcome, share=share, text=text, source=kind.source)
+                yield RequirementCheck(
+                    requirement="recovery", outcome=outcome, share=share, text=text, source=kind.source
+                )
                 return
     source = f"design {facts.variant.template}"
-    if facts.design.durability not in COPIED_BACK:
+    if facts.design.durability not in RESTORED_DURABILITIES:
         text = f"its data survive failures of class {facts.design.durability}, so that nothing is copied back; {needed}"
-        yield Check(requirement="recovery", outcome="met", share=1.0, text=text, source=source)
+        yield RequirementCheck(requirement="recovery", outcome="met", share=1.0, text=text, source=source)
         return
-    seconds, how = copying_back(facts)
-    if not facts.copied or seconds is None:
-        why = how if facts.copied else "no copy elsewhere is named, from which data could come back"
-        yield Check(requirement="recovery", outcome="unproven", text=f"{why}; {needed}", source=source)
+    seconds, how = restore_time(facts)
+    if not facts.has_copy or seconds is None:
+        why = how if facts.has_copy else "no copy elsewhere is named, from which data could come back"
+        yield RequirementCheck(requirement="recovery", outcome="unproven", text=f"{why}; {needed}", source=source)
         return
     unsure = facts.figures["write"].basis == "ceiling"
     outcome = "failed" if seconds > wanted else "unproven" if unsure else "met"
     share = min(1.0, wanted / seconds)
-    yield Check(requirement="recovery", outcome=outcome, share=share, text=f"{how}; {needed}", source=source)
+    yield RequirementCheck(requirement="recovery", outcome=outcome, share=share, text=f"{how}; {needed}", source=source)
 
 
-def copying_back(facts: Facts) -> tuple[float | None, str]:
+def restore_time(facts: RuleInput) -> tuple[float | None, str]:
     """Return the seconds it takes to write all data again, and the calculation in words; None: the rate is unknown."""
     figure, capacity = facts.figures["write"], facts.need.capacity
     if not figure.value:
@@ -185,7 +187,7 @@ def copying_back(facts: Facts) -> tuple[float | None, str]:
     return seconds, f"copying {about_size(capacity)} back at {rate} takes {about_duration(seconds)}"
 
 
-def zones_of(facts: Facts) -> int | None:
+def zones_of(facts: RuleInput) -> int | None:
     """Return in how many zones a service keeps the data; None: it is not a service, or no number is stated."""
     service = facts.design.service
     if isinstance(service, S3):
@@ -197,4 +199,4 @@ def zones_of(facts: Facts) -> int | None:
     return catalog().filesystem(service.type).zones if isinstance(service, FsxLustre) else None
 
 
-DEMANDS: tuple[Callable[[Facts], Iterator[Said]], ...] = (availability, where, burst, recovery)
+REQUIREMENT_RULES: tuple[Callable[[RuleInput], Iterator[RuleResult]], ...] = (availability, location, burst, recovery)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design
-from assay.money.advice.published import published
-from assay.money.advice.words import amount, counted
+from assay.money.advice.published import published_evidence
+from assay.money.advice.words import amount, count_text
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import METRICS, Limit, Limits, Metric, design_limits
 
 
 @dataclass(frozen=True)
-class Dispute:
+class Contradiction:
     """A layer that was measured faster than the catalogue's limit.
 
     Attributes:
@@ -27,49 +27,49 @@ class Dispute:
     source: str
 
 
-def exceeds(limits: Limits, metric: str, value: float) -> Limit | None:
+def exceeded_layer(limits: Limits, metric: str, value: float) -> Limit | None:
     """Return the layer whose catalogue limit is furthest below a measured value; None if there is none."""
     name = _metric(metric)
     if name is None:
         return None
-    below = [layer for layer in limits.layers if (keeps := layer.keeps(name)) is not None and keeps < value]
-    return min(below, key=lambda layer: layer.keeps(name) or 0.0, default=None)
+    below = [layer for layer in limits.layers if (keeps := layer.sustained(name)) is not None and keeps < value]
+    return min(below, key=lambda layer: layer.sustained(name) or 0.0, default=None)
 
 
-def both_say(limits: Limits, metric: str, value: float, source: str) -> str:
+def contradiction_text(limits: Limits, metric: str, value: float, source: str) -> str:
     """Return both sources of a measured value and of a lower catalogue limit; empty if no limit is lower."""
-    layer, name = exceeds(limits, metric, value), _metric(metric)
+    layer, name = exceeded_layer(limits, metric, value), _metric(metric)
     if layer is None or name is None:
         return ""
-    limit = amount(metric, layer.keeps(name) or 0.0)
+    limit = amount(metric, layer.sustained(name) or 0.0)
     return f" ({source}); the catalogue's limit of {layer.layer} is {limit} ({layer.source})"
 
 
 @functools.cache
-def disputes() -> Mapping[tuple[str, Metric], Dispute]:
+def contradictions() -> Mapping[tuple[str, Metric], Contradiction]:
     """Return, by layer and metric, the published measurement that exceeds the catalogue by most.
 
     Measurements of designs that the catalogue cannot build are skipped.
     """
-    result: dict[tuple[str, Metric], Dispute] = {}
-    for item in published():
+    result: dict[tuple[str, Metric], Contradiction] = {}
+    for item in published_evidence():
         try:
             design, limits = _built(item.chosen.design, tuple(sorted(item.chosen.set.items())))
         except AssayError:
             continue
-        layer, metric = exceeds(limits, item.metric, item.measured.value), _metric(item.metric)
+        layer, metric = exceeded_layer(limits, item.metric, item.measured.value), _metric(item.metric)
         if layer is None or metric is None:
             continue
-        factor = item.measured.value / (layer.keeps(metric) or 1.0)
-        clients = f" with {counted(item.clients, 'client')}" if item.clients else ""
+        factor = item.measured.value / (layer.sustained(metric) or 1.0)
+        clients = f" with {count_text(item.clients, 'client')}" if item.clients else ""
         text = f"{_servers(design)} did {amount(metric, item.measured.value)}{clients} ({item.source}), where the "
-        text += f"catalogue's limit of {layer.layer} is {amount(metric, layer.keeps(metric) or 0.0)}"
+        text += f"catalogue's limit of {layer.layer} is {amount(metric, layer.sustained(metric) or 0.0)}"
         if factor > result.get((layer.layer, metric), _NONE).factor:
-            result[layer.layer, metric] = Dispute(factor, text, item.source)
+            result[layer.layer, metric] = Contradiction(factor, text, item.source)
     return result
 
 
-_NONE = Dispute(0.0, "", "")
+_NONE = Contradiction(0.0, "", "")
 
 
 def _built(name: str, values: tuple[tuple[str, object], ...]) -> tuple[Design, Limits]:

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.model.money.advice import Basis, Figure
+from assay.model.money.advice import Basis, ExpectedFigure
 from assay.model.money.design import S3, DynamoDb
 from assay.model.money.need import Need
-from assay.model.money.priced import Evidence
+from assay.model.money.priced import DesignEvidence
 from assay.model.units import format_size
 from assay.money.advice.bought import COMPONENT_SHARE, COMPONENT_SOURCE
-from assay.money.advice.candidates import Key, Variant
+from assay.money.advice.candidates import DesignKey, Variant
 from assay.money.advice.caps import Cap, caps
-from assay.money.advice.disputed import both_say, disputes
-from assay.money.advice.words import added, amount, counted, percent, seconds
+from assay.money.advice.disputed import contradiction_text, contradictions
+from assay.money.advice.words import amount, count_text, percent, seconds, sum_text
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limit, Metric
 
-Found = Mapping[Key, tuple[Evidence, ...]]
+EvidenceByKey = Mapping[DesignKey, tuple[DesignEvidence, ...]]
 
 _WIRES = ("network", "volume bandwidth", "leased link")
 """Layers that random access does not slow down. For every other layer, its operations per second must be known."""
@@ -54,19 +54,19 @@ class _Bound:
         """Return the bound without doubt: None if it is only assumed; the higher figure where two contradict."""
         if self.cap is not None:
             return None if self.cap.assumed else self
-        dispute = disputes().get((self.layer, metric)) if self.kind == "rate" else None
+        dispute = contradictions().get((self.layer, metric)) if self.kind == "rate" else None
         return self if dispute is None else replace(self, value=self.value * dispute.factor)
 
     def doubt(self, metric: Metric) -> str:
         """Return why the bound does not exclude."""
         if self.cap is not None:
             return f"{self.cap.text} are {amount(metric, self.cap.value)} ({self.source}): {self.cap.assumed}"
-        dispute = disputes()[self.layer, metric]
+        dispute = contradictions()[self.layer, metric]
         return f"{dispute.text}: measure it"
 
 
 @dataclass(frozen=True)
-class Together:
+class SharedLoad:
     """The load of reads and writes at once on the shared layer that has the least left.
 
     Attributes:
@@ -76,35 +76,37 @@ class Together:
         source: Source of the layer's limit.
     """
 
-    used: float
-    share: float
+    used_share: float
+    usable_share: float
     text: str
     source: str
 
     @property
     def scale(self) -> float:
         """Factor by which reads and writes could both be multiplied."""
-        return self.share / self.used
+        return self.usable_share / self.used_share
 
 
 Bounds = tuple[list[_Bound], list[Limit]]
 """The rates that the layers allow, and the layers whose rate is unknown."""
 
 
-def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found, bounds: Bounds) -> Figure:
+def rate_figure(
+    variant: Variant, metric: Metric, need: Need, evidence: EvidenceByKey, bounds: Bounds
+) -> ExpectedFigure:
     """Return the rate that a variant is expected to sustain.
 
     The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the share
     `COMPONENT_SHARE` that is expected in practice.
     """
-    measured, unused_text = _measured(variant, metric, need, found)
+    measured, unused_text = _measured(variant, metric, need, evidence)
     if measured is not None:
         return measured
     known, unknown = bounds
     if not known:
         missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
         how = f"not known ({missing}): measure it{unused_text}"
-        return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
+        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
     known, doubt = _without_doubtful(known, getattr(need, metric), metric)
     binding = min(known, key=lambda bound: bound.expected)
     part = percent(binding.share) if binding.share < 1 else "all"
@@ -116,7 +118,7 @@ def rate_figure(variant: Variant, metric: Metric, need: Need, found: Found, boun
     basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
     if need.profile.small_files:
         how += "; small files reach less, and how much is not known: measure it"
-    return Figure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
+    return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
 
 
 def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
@@ -135,9 +137,9 @@ def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric)
     return sure, "".join(f"; {text}" for text in words)
 
 
-def together(
-    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, Figure], bounds: Mapping[Metric, Bounds]
-) -> Together | None:
+def shared_load(
+    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, ExpectedFigure], bounds: Mapping[Metric, Bounds]
+) -> SharedLoad | None:
     """Return the load of the required reads and writes at once on a layer that both share.
 
     Args:
@@ -162,37 +164,39 @@ def together(
         return None
     used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
     rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
-    text = f"reading and writing {rates} at once take {added(parts)} "
+    text = f"reading and writing {rates} at once take {sum_text(parts)} "
     text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
-    return Together(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
+    return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
 
 
-def scaled(figure: Figure, need: Need, sum_of: Together | None) -> float | None:
+def value_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> float | None:
     """Return the value of `at_once`."""
     wanted = getattr(need, figure.metric)
-    if sum_of is None or figure.value is None or wanted is None:
+    if load is None or figure.value is None or wanted is None:
         return figure.value
-    return min(figure.value, float(wanted * sum_of.scale))
+    return min(figure.value, float(wanted * load.scale))
 
 
-def at_once(figure: Figure, need: Need, sum_of: Together | None) -> Figure:
+def figure_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> ExpectedFigure:
     """Return the figure of one side under the load of both sides, in the proportion that the need requires."""
-    value = scaled(figure, need, sum_of)
+    value = value_under_load(figure, need, load)
     if value == figure.value:
         return figure
     return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _combined_basis(figure)})
 
 
-def _combined_basis(figure: Figure) -> Basis:
+def _combined_basis(figure: ExpectedFigure) -> Basis:
     return "ceiling" if figure.basis == "ceiling" else "rule"
 
 
-def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> Figure:
+def latency_figure(variant: Variant, metric: str, need: Need, evidence: EvidenceByKey) -> ExpectedFigure:
     """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
 
     More clients can only increase latency: a measurement with fewer clients can exclude a variant, but proves nothing.
     """
-    fitting = [item for item in found.get(variant.key, ()) if item.metric == metric and not unfit(item, need)]
+    fitting = [
+        item for item in evidence.get(variant.key, ()) if item.metric == metric and not mismatch_reason(item, need)
+    ]
     exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
     fewer = [item for item in fitting if item.clients is not None]
     slow = fewer and need.p99 is not None and min(item.measured.low for item in fewer) > need.p99
@@ -201,31 +205,31 @@ def latency_figure(variant: Variant, metric: str, need: Need, found: Found) -> F
         how = "not known: measure it"
         if fitting:
             largest = max(fitting, key=lambda item: item.clients or 0)
-            by = counted(largest.clients, "client") if largest.clients else "an unknown number of clients"
+            by = count_text(largest.clients, "client") if largest.clients else "an unknown number of clients"
             how = f"{seconds(largest.measured.value)} measured with {by}, "
             how += f"which proves nothing for {need.clients}: measure it"
-        elif first_bytes_known(variant):
+        elif has_first_byte_latency(variant):
             return _first_bytes(metric, need)
-        return Figure(metric=metric, value=None, basis="unknown", how=how, source="")
+        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
     worst = max(counting, key=lambda item: item.measured.value)
     low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
     how = f"{seconds(worst.measured.value)} measured"
-    how += f" with {counted(worst.clients, 'client')} already" if not exact and worst.clients else ""
+    how += f" with {count_text(worst.clients, 'client')} already" if not exact and worst.clients else ""
     if len(counting) > 1:
         how += f", the highest of {len(counting)}; the lowest {seconds(low)}"
-    return Figure(
+    return ExpectedFigure(
         metric=metric, value=worst.measured.value, low=low, high=high, basis="measured", how=how, source=worst.source
     )
 
 
-FIRST_BYTES = (0.1, 0.2)
+FIRST_BYTE_SECONDS = (0.1, 0.2)
 """Seconds to the first byte or for a small object in S3. Source: `S3_GUIDE`."""
-SURELY = 5
+P99_FACTOR = 5
 """The upper end times this factor is assumed to hold for 99 of 100; the guide states no percentile."""
 S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
 
-def first_bytes_known(variant: Variant) -> bool:
+def has_first_byte_latency(variant: Variant) -> bool:
     """Return whether the guide's times hold for the design: a class of S3 that is neither an archive nor Express."""
     service = variant.design.service
     if not isinstance(service, S3):
@@ -234,22 +238,22 @@ def first_bytes_known(variant: Variant) -> bool:
     return kind.provider == "aws" and "express" not in kind.name and not kind.retrieval_seconds
 
 
-def _first_bytes(metric: str, need: Need) -> Figure:
-    low, high = FIRST_BYTES
+def _first_bytes(metric: str, need: Need) -> ExpectedFigure:
+    low, high = FIRST_BYTE_SECONDS
     how = f"{seconds(low)} to {seconds(high)} to the first byte by its guide, which states no percentile"
-    surely = need.p99 is not None and need.p99 >= SURELY * high
-    end = high if surely else SURELY * high
-    return Figure(metric=metric, value=high, low=low, high=end, basis="rule", how=how, source=S3_GUIDE)
+    surely = need.p99 is not None and need.p99 >= P99_FACTOR * high
+    end = high if surely else P99_FACTOR * high
+    return ExpectedFigure(metric=metric, value=high, low=low, high=end, basis="rule", how=how, source=S3_GUIDE)
 
 
-def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[Figure | None, str]:
+def _measured(variant: Variant, metric: str, need: Need, found: EvidenceByKey) -> tuple[ExpectedFigure | None, str]:
     """Return the figure of the evidence that counts; else, in words, what was measured and why it does not count.
 
     The nearest number of clients counts. Fewer clients than the need has cannot ask for more: a rate below the need
     does not exclude the variant. A rate that they reach is proven: more clients do not lower what the design can do.
     """
     own = [item for item in found.get(variant.key, ()) if item.metric == metric]
-    fitting = [item for item in own if not unfit(item, need)]
+    fitting = [item for item in own if not mismatch_reason(item, need)]
     if not fitting:
         return None, _mismatched_text(own, metric, need)
     known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
@@ -263,32 +267,36 @@ def _measured(variant: Variant, metric: str, need: Need, found: Found) -> tuple[
     value, low, high = best.measured.value, best.measured.low, best.measured.high
     wanted = getattr(need, metric, None)
     fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
-    by = counted(best.clients, "client") if best.clients else ""
+    by = count_text(best.clients, "client") if best.clients else ""
     if fewer and wanted is not None and value < wanted:
         return None, f"; {amount(metric, value)} measured with {by} exclude nothing for {need.clients}"
     how = f"{amount(metric, value)} measured"
     how += f" with {by}{' already' if fewer else ''}" if by else ""
     how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
     how += f", the best of {len(known)}" if len(known) > 1 else ""
-    how += both_say(variant.limits, metric, value, best.source)
-    return Figure(metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source), ""
+    how += contradiction_text(variant.limits, metric, value, best.source)
+    return ExpectedFigure(
+        metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source
+    ), ""
 
 
-def _mismatched_text(own: Sequence[Evidence], metric: str, need: Need) -> str:
+def _mismatched_text(own: Sequence[DesignEvidence], metric: str, need: Need) -> str:
     """Return, in words, what was measured only with other record sizes or patterns: it proves nothing, but is shown."""
-    near = [item for item in own if not unfit(item.model_copy(update={"pattern": None, "record": None}), need)]
+    near = [
+        item for item in own if not mismatch_reason(item.model_copy(update={"pattern": None, "record": None}), need)
+    ]
     if not near:
         return ""
     clients = max(item.clients or 0 for item in near)
     best = max((item for item in near if (item.clients or 0) == clients), key=lambda item: item.measured.value)
-    words = [f"with {counted(best.clients, 'client')}"] if best.clients else []
+    words = [f"with {count_text(best.clients, 'client')}"] if best.clients else []
     words += [f"{best.pattern} access"] if best.pattern not in (None, need.profile.pattern) else []
     words += [f"records of {format_size(best.record)}"] if best.record is not None else []
     rate = amount(metric, best.measured.value)
-    return f"; {rate} measured {', '.join(words)} ({best.source}), but {unfit(best, need)}"
+    return f"; {rate} measured {', '.join(words)} ({best.source}), but {mismatch_reason(best, need)}"
 
 
-def unfit(item: Evidence, need: Need) -> str:
+def mismatch_reason(item: DesignEvidence, need: Need) -> str:
     """Return why a measurement does not apply to the need; empty if it applies.
 
     Rates grow with the record size and operations fall with it: a smaller record proves a rate, a larger one a number
@@ -305,7 +313,7 @@ def unfit(item: Evidence, need: Need) -> str:
             than = "smaller" if operations else "larger"
             return f"its records of {format_size(item.record)} are {than} than the need's {format_size(profile.record)}"
     if need.clients is not None and item.clients is not None and item.clients > need.clients:
-        return f"{counted(item.clients, 'client')} measured it, and the need has {need.clients}"
+        return f"{count_text(item.clients, 'client')} measured it, and the need has {need.clients}"
     return ""
 
 
@@ -316,7 +324,7 @@ def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     random = need.profile.pattern == "random"
     for layer in variant.limits.layers:
         layer_bounds = list(_layer_bounds(layer, metric, need))
-        iops = layer.keeps("read_iops" if metric.startswith("read") else "write_iops")
+        iops = layer.sustained("read_iops" if metric.startswith("read") else "write_iops")
         if not layer_bounds or (random and iops is None and not layer.layer.startswith(_WIRES)):
             unknown.append(layer)
         known += layer_bounds
@@ -333,7 +341,7 @@ def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
     """Yield what the bytes and the operations of one layer allow, in the unit of the metric."""
     side: Metric = "read" if metric.startswith("read") else "write"
     side_iops: Metric = "read_iops" if side == "read" else "write_iops"
-    rate, iops, record = layer.keeps(side), layer.keeps(side_iops), need.profile.record
+    rate, iops, record = layer.sustained(side), layer.sustained(side_iops), need.profile.record
     operations = metric.endswith("_iops")
     about = (layer.layer, layer.how, layer.source)
     if rate is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.model.money.advice import Check, Figure, Remark
+from assay.model.money.advice import ExpectedFigure, Remark, RequirementCheck
 from assay.model.money.design import Design
 from assay.model.money.need import Need
 from assay.money.advice.candidates import Variant
@@ -17,7 +17,7 @@ PARALLEL = frozenset({"beegfs", "orangefs", "pvfs2", "fsx-lustre", "lustre"})
 
 
 @dataclass(frozen=True)
-class Facts:
+class RuleInput:
     """The input of a rule.
 
     Attributes:
@@ -27,7 +27,7 @@ class Facts:
 
     variant: Variant
     need: Need
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, ExpectedFigure]
     measured_clients: int = 0
 
     @property
@@ -35,12 +35,12 @@ class Facts:
         """Design of the variant."""
         return self.variant.design
 
-    def measured(self, metric: str) -> bool:
+    def is_measured(self, metric: str) -> bool:
         """Return whether a figure is measured."""
         return metric in self.figures and self.figures[metric].basis == "measured"
 
     @cached_property
-    def storing(self) -> int:
+    def storage_server_count(self) -> int:
         """Number of servers that hold the data, rented or owned; at least 1.
 
         Owned hardware counts if it is called a server; otherwise rack hardware with a read rate; otherwise what has
@@ -53,17 +53,17 @@ class Facts:
         return max(1, rented + sum(piece.count for piece in pieces))
 
     @property
-    def copied(self) -> bool:
+    def has_copy(self) -> bool:
         """Whether a copy of the important data, or snapshots of all data, exist elsewhere."""
         return self.need.archive or self.need.snapshots >= self.need.capacity
 
 
-Said = Check | Remark
+RuleResult = RequirementCheck | Remark
 
 
-def excluded(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> Check:
+def failed_check(requirement: str, rule: str, text: str, source: str, share: float | None = None) -> RequirementCheck:
     """Return the check of a requirement that fails; `share` is the part of it that is met, capped at 1."""
-    return Check(
+    return RequirementCheck(
         requirement=requirement,
         outcome="failed",
         share=None if share is None else min(share, 1.0),

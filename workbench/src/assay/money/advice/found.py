@@ -6,33 +6,35 @@ from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.model.money.need import Need
-from assay.model.money.priced import Evidence
-from assay.money.advice.candidates import Key, Tried, Variant, key_of
-from assay.money.advice.expect import Found, unfit
-from assay.money.advice.points import plain
-from assay.money.advice.published import published
-from assay.money.advice.words import counted
+from assay.model.money.priced import DesignEvidence
+from assay.money.advice.candidates import DesignKey, DesignVariants, Variant, design_key
+from assay.money.advice.expect import EvidenceByKey, mismatch_reason
+from assay.money.advice.points import normalized_value
+from assay.money.advice.published import published_evidence
+from assay.money.advice.words import count_text
 from assay.money.cost.designs import load_template
 
-Strange = Counter[tuple[str, str]]
+UnknownDesigns = Counter[tuple[str, str]]
 """Label of an unknown design and why it cannot be built -> number of figures."""
 
 
-def by_variant(evidence: Iterable[Evidence], base: Path | None = None) -> tuple[Found, Strange]:
+def index_evidence(
+    evidence: Iterable[DesignEvidence], base: Path | None = None
+) -> tuple[EvidenceByKey, UnknownDesigns]:
     """Return the evidence by identity of its design, and the figures of designs that cannot be built here.
 
     Args:
         evidence: All evidence.
         base: Folder where relative paths of designs start.
     """
-    by_key: dict[Key, list[Evidence]] = {}
-    unknown: Strange = Counter()
-    keys: dict[str, Key] = {}
+    by_key: dict[DesignKey, list[DesignEvidence]] = {}
+    unknown: UnknownDesigns = Counter()
+    keys: dict[str, DesignKey] = {}
     for item in evidence:
         label = item.chosen.label
         try:
             if label not in keys:
-                keys[label] = key_of(load_template(item.chosen.design, base).build(item.chosen.set))
+                keys[label] = design_key(load_template(item.chosen.design, base).build(item.chosen.set))
         except AssayError as error:
             unknown[label, error.message] += 1
             continue
@@ -40,21 +42,23 @@ def by_variant(evidence: Iterable[Evidence], base: Path | None = None) -> tuple[
     return {key: tuple(items) for key, items in by_key.items()}, unknown
 
 
-def unused(found: Found, strange: Strange, tried: Sequence[Tried], need: Need) -> Iterator[str]:
+def unused_evidence_notes(
+    evidence: EvidenceByKey, unknown: UnknownDesigns, designs: Sequence[DesignVariants], need: Need
+) -> Iterator[str]:
     """Yield a note on each kind of evidence that is not used, and why; evidence that comes with Assay is left out."""
-    shipped = {id(item) for item in published()}
-    variants = {variant.key: variant for design in tried for variant in design.variants}
-    reasons = strange.copy()
-    for key, items in found.items():
+    shipped = {id(item) for item in published_evidence()}
+    variants = {variant.key: variant for design in designs for variant in design.variants}
+    reasons = unknown.copy()
+    for key, items in evidence.items():
         for item in items:
-            why = "" if id(item) in shipped else _reason(item, variants.get(key), tried, need)
+            why = "" if id(item) in shipped else _reason(item, variants.get(key), designs, need)
             if why:
                 reasons[item.chosen.label, why] += 1
     for (label, why), count in reasons.items():
-        yield f"{counted(count, 'figure')} of evidence of {label} not used: {why}"
+        yield f"{count_text(count, 'figure')} of evidence of {label} not used: {why}"
 
 
-def _reason(item: Evidence, variant: Variant | None, designs: Sequence[Tried], need: Need) -> str:
+def _reason(item: DesignEvidence, variant: Variant | None, designs: Sequence[DesignVariants], need: Need) -> str:
     if variant is None:
         return _nearest(item, designs)
     metric = item.metric
@@ -62,17 +66,21 @@ def _reason(item: Evidence, variant: Variant | None, designs: Sequence[Tried], n
         return "the need asks for no p99"
     if metric.endswith("_iops") and getattr(need, metric) is None:
         return f"the need asks for no {metric}"
-    return unfit(item, need)
+    return mismatch_reason(item, need)
 
 
-def _nearest(item: Evidence, designs: Sequence[Tried]) -> str:
+def _nearest(item: DesignEvidence, designs: Sequence[DesignVariants]) -> str:
     """Return why no variant is built as what was measured."""
     own = [variant for design in designs if design.design == item.chosen.design for variant in design.variants]
     if not own:
         return "no variant of this design was tried and priced"
 
     def differs(values: Mapping[str, object]) -> list[str]:
-        return [key for key, value in item.chosen.set.items() if plain(values.get(key)) != plain(value)]
+        return [
+            key
+            for key, value in item.chosen.set.items()
+            if normalized_value(values.get(key)) != normalized_value(value)
+        ]
 
     near = min(own, key=lambda variant: len(differs(variant.values)))
     words = ", ".join(f"{key}={near.values[key]}" for key in differs(near.values))

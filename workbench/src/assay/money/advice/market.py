@@ -7,19 +7,19 @@ from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT
-from assay.model.money.need import Exchange, Need
-from assay.model.money.price import Book, Line, Row, Spot, Tier
+from assay.model.money.need import ExchangeRates, Need
+from assay.model.money.price import BillItem, PriceBook, PriceRow, PriceTier, SpotPrice
 
-OF_ALL = frozenset({"port"})
+SHARED_DIMENSIONS = frozenset({"port"})
 """Dimensions that designs of any provider may use: leased lines connect own premises to clouds."""
-OF_OWN = frozenset({"people", "power", "rack", "support", "purchase"})
+OWN_DIMENSIONS = frozenset({"people", "power", "rack", "support", "purchase"})
 """Dimensions in books of own hardware that rented designs also pay for."""
 
 RowKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Sold:
+class ProviderPrices:
     """The prices of one provider's designs.
 
     Attributes:
@@ -31,7 +31,7 @@ class Sold:
     name: str
     provider: str
     region: str
-    book: Book
+    book: PriceBook
     origin: Mapping[RowKey, str]
 
 
@@ -45,7 +45,7 @@ class Market:
         sold: Prices by each book.
     """
 
-    def __init__(self, books: Sequence[Book], currency: str, exchange: Exchange | None = None) -> None:
+    def __init__(self, books: Sequence[PriceBook], currency: str, exchange: ExchangeRates | None = None) -> None:
         """Convert books in other currencies.
 
         Raises:
@@ -55,11 +55,11 @@ class Market:
         self.exchange = exchange if any(book.currency != currency for book in books) else None
         self._converted = [_converted(book, currency, exchange) for book in books]
         self.sold = tuple(self._prices_of(place) for place in range(len(books)))
-        self._on_demand_rows: dict[str, list[Row]] = {}
+        self._on_demand_rows: dict[str, list[PriceRow]] = {}
         for row in (row for book in self._converted for row in book.rows if row.term == "on-demand"):
             self._on_demand_rows.setdefault(row.dimension, []).append(row)
 
-    def of(self, provider: str | None) -> tuple[Sold, ...]:
+    def prices_for(self, provider: str | None) -> tuple[ProviderPrices, ...]:
         """Return the prices of a provider's designs, one for each of its books; without a provider, all.
 
         A single book prices the designs of every provider.
@@ -68,7 +68,7 @@ class Market:
             return self.sold
         return tuple(sold for sold in self.sold if sold.provider == provider)
 
-    def dearest(self, line: Line) -> Decimal | None:
+    def most_expensive(self, line: BillItem) -> Decimal | None:
         """Return the cost of a line by the most expensive comparable row of any book; None if there is none.
 
         Requests are compared only in the same direction; moving an object to a class counts as writing.
@@ -80,11 +80,11 @@ class Market:
         )
         return max((row.cost(line.each, line.pieces) for row in comparable), default=None)
 
-    def _prices_of(self, place: int) -> Sold:
+    def _prices_of(self, place: int) -> ProviderPrices:
         own = self._converted[place]
         rows = {row.key: (row, own.book) for row in own.rows}
         for other in self._converted:
-            usable = OF_ALL | OF_OWN if other.provider == "own" else OF_ALL
+            usable = SHARED_DIMENSIONS | OWN_DIMENSIONS if other.provider == "own" else SHARED_DIMENSIONS
             for row in other.rows:
                 if row.dimension in usable:
                     rows.setdefault(row.key, (row, other.book))
@@ -94,10 +94,10 @@ class Market:
             else own.model_copy(update={"rows": tuple(row for row, _ in rows.values())})
         )
         origin = {key: name for key, (_, name) in rows.items()}
-        return Sold(own.book, own.provider, own.region, book.reindexed(), origin)
+        return ProviderPrices(own.book, own.provider, own.region, book.reindex(), origin)
 
 
-def market_of(need: Need, books: Sequence[Book]) -> Market:
+def market_of(need: Need, books: Sequence[PriceBook]) -> Market:
     """Return the market of a need, in its currency: as it states, else that of its budget, else that of the first book.
 
     Raises:
@@ -112,7 +112,7 @@ def market_of(need: Need, books: Sequence[Book]) -> Market:
     return Market(books, currency, need.exchange)
 
 
-def _converted(book: Book, currency: str, exchange: Exchange | None) -> Book:
+def _converted(book: PriceBook, currency: str, exchange: ExchangeRates | None) -> PriceBook:
     """Return the book in another currency, each row with its date.
 
     Raises:
@@ -128,26 +128,26 @@ def _converted(book: Book, currency: str, exchange: Exchange | None) -> Book:
     return book.model_copy(update={"currency": currency, "rows": rows})
 
 
-def _dated(row: Row, date: dt.date) -> Row:
+def _dated(row: PriceRow, date: dt.date) -> PriceRow:
     return row if row.date is not None else row.model_copy(update={"date": date})
 
 
-def _times(row: Row, rate: Decimal) -> Row:
+def _times(row: PriceRow, rate: Decimal) -> PriceRow:
     def worth(price: Decimal) -> Decimal:
         return EXACT.multiply(price, rate)
 
     return row.model_copy(
         update={
             "price": None if row.price is None else worth(row.price),
-            "tiers": tuple(Tier.model_construct(up_to=tier.up_to, price=worth(tier.price)) for tier in row.tiers),
+            "tiers": tuple(PriceTier.model_construct(up_to=tier.up_to, price=worth(tier.price)) for tier in row.tiers),
             "upfront": worth(row.upfront),
-            "history": tuple(Spot.model_construct(at=spot.at, price=worth(spot.price)) for spot in row.history),
+            "history": tuple(SpotPrice.model_construct(at=spot.at, price=worth(spot.price)) for spot in row.history),
             "currency": None,
         }
     )
 
 
-def transfer_out(book: Book, size: int) -> Decimal | None:
+def transfer_out(book: PriceBook, size: int) -> Decimal | None:
     """Return the cost of moving so many bytes out of a cloud in one month; None if the book has no price.
 
     Args:

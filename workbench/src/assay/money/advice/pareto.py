@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def front(points: Sequence[tuple[Decimal, float, T]]) -> list[T]:
+def pareto_front(points: Sequence[tuple[Decimal, float, T]]) -> list[T]:
     """Return the points that no other dominates, cheapest first; of equal points the first.
 
     A point dominates another if it costs no more, is at least as fast, and is better in one of the two.

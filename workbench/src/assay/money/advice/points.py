@@ -6,10 +6,18 @@ from itertools import product
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.money.need import Candidate, Need
-from assay.model.units import UnitError, parse_size, parse_throughput, shown
-from assay.money.advice.bought import bought_names, sized_to, unsized
-from assay.money.advice.sizes import SIZED, counted_names, counts_for, fast_enough, grows, shares_for, sized
+from assay.model.money.need import CandidateDesign, Need
+from assay.model.units import UnitError, display_value, parse_size, parse_throughput
+from assay.money.advice.bought import provision_for, provisioned_names, without_provisioned
+from assay.money.advice.sizes import (
+    SIZE_PARAMETERS,
+    count_names,
+    counts_for,
+    rate_grows_with_size,
+    shares_for,
+    size_for_capacity,
+    size_for_rate,
+)
 from assay.money.cost.designs import Template
 
 
@@ -22,32 +30,34 @@ class BadValueError(AssayError):
         place: Index in the list of values; None: the whole list, or there is no list.
     """
 
-    def __init__(self, candidate: Candidate, key: str, place: int | None, message: str, hint: str) -> None:
+    def __init__(self, candidate: CandidateDesign, key: str, place: int | None, message: str, hint: str) -> None:
         """Store the message and where the value is."""
         super().__init__(message, hint)
         self.candidate, self.key, self.place = candidate, key, place
 
 
-class Given:
+class ValueTracker:
     """Records which of a candidate's values make a variant, and why the others do not."""
 
     def __init__(
-        self, candidate: Candidate, axes: Mapping[str, Sequence[Any]], builds: Callable[[Mapping[str, Any]], bool]
+        self, candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]], builds: Callable[[Mapping[str, Any]], bool]
     ) -> None:
         """Start with all values open; `builds` returns whether a variant can be built with some values."""
         self._candidate, self._builds = candidate, builds
-        self._open = {key: {plain(value): place for place, value in enumerate(axes[key])} for key in candidate.set}
+        self._open = {
+            key: {normalized_value(value): place for place, value in enumerate(axes[key])} for key in candidate.set
+        }
         self._errors: dict[tuple[str, object], tuple[Mapping[str, Any], AssayError]] = {}
 
-    def built(self, values: Mapping[str, Any]) -> None:
+    def record_built(self, values: Mapping[str, Any]) -> None:
         """Record that a variant was built with these values."""
         for key in [key for key, places in self._open.items() if places]:
-            self._open[key].pop(plain(values[key]), None)
+            self._open[key].pop(normalized_value(values[key]), None)
 
-    def failed(self, values: Mapping[str, Any], error: AssayError) -> None:
+    def record_failed(self, values: Mapping[str, Any], error: AssayError) -> None:
         """Record that no variant could be built with these values."""
         for key, places in self._open.items():
-            normal = plain(values[key])
+            normal = normalized_value(values[key])
             if normal in places:
                 self._errors.setdefault((key, normal), (values, error))
 
@@ -65,7 +75,7 @@ class Given:
         _, error = self._errors[key, normal]
         values = self._candidate.set[key]
         value = values[place] if isinstance(values, list | tuple) else values
-        message = f"{self._candidate.design}: no variant can be built with {key}: {shown(value)}: {error.what}"
+        message = f"{self._candidate.design}: no variant can be built with {key}: {display_value(value)}: {error.what}"
         at = place if isinstance(values, list | tuple) else None
         raise BadValueError(self._candidate, key, at, message, error.hint or "remove the value, or mend it")
 
@@ -75,7 +85,7 @@ class Given:
         return self._builds({name: value for name, value in values.items() if name != key})
 
 
-def plain(value: Any) -> object:
+def normalized_value(value: Any) -> object:
     """Return a value independent of how it is written: sizes and rates in bytes."""
     if isinstance(value, str):
         return _normalized(value)
@@ -92,7 +102,7 @@ def _normalized(text: str) -> object:
     return text
 
 
-def axes_of(template: Template, candidate: Candidate) -> dict[str, tuple[Any, ...]]:
+def axes_of(template: Template, candidate: CandidateDesign) -> dict[str, tuple[Any, ...]]:
     """Return the values of each parameter: the candidate's, else the design's choices, else its default.
 
     Raises:
@@ -107,7 +117,7 @@ def axes_of(template: Template, candidate: Candidate) -> dict[str, tuple[Any, ..
             raise BadValueError(candidate, key, None, message, "add a value, or remove the key")
         for place, each in enumerate(value if isinstance(value, list | tuple) else (value,)):
             if isinstance(each, dict | list):
-                message = f"{candidate.design}: {key}: {shown(each)} is not a value"
+                message = f"{candidate.design}: {key}: {display_value(each)} is not a value"
                 at = place if isinstance(value, list | tuple) else None
                 raise BadValueError(candidate, key, at, message, "write one value, or a list of values")
     axes = {}
@@ -117,8 +127,8 @@ def axes_of(template: Template, candidate: Candidate) -> dict[str, tuple[Any, ..
     return axes
 
 
-def points_of(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
+def grid_points(
+    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
 ) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield each combination, with sizes, counts and cold shares computed from the need unless the candidate has them.
 
@@ -126,28 +136,28 @@ def points_of(
     requires. It is marked with True.
     """
     axes = {**axes, **shares_for(template, candidate, need)}
-    provisioned = bought_names(template, candidate.set)
+    provisioned = provisioned_names(template, candidate.set)
     for values in _counted_points(template, axes, candidate, need):
         yield values, False
     if not provisioned:
         return
     others = {key: values[:1] if key in provisioned else values for key, values in axes.items()}
     for values in _counted_points(template, others, candidate, need):
-        fitting = sized_to(template, values, provisioned, need)
+        fitting = provision_for(template, values, provisioned, need)
         if fitting is not None:
-            yield {**unsized(template, values, provisioned), **fitting}, True
+            yield {**without_provisioned(template, values, provisioned), **fitting}, True
 
 
 def _counted_points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
+    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
 ) -> Iterator[dict[str, Any]]:
     """Yield each combination, with the counts computed from the need in addition to the choices of a count."""
-    counts = counted_names(template, candidate.set)
+    counts = count_names(template, candidate.set)
     if not counts:
         yield from _sized_points(template, axes, candidate, need)
         return
     rest = {name: values for name, values in axes.items() if name not in counts}
-    size = next((name for name in SIZED if name in axes and name not in candidate.set), None)
+    size = next((name for name in SIZE_PARAMETERS if name in axes and name not in candidate.set), None)
     for point in product(*(rest[name] for name in rest if name != size)):
         values = dict(zip((name for name in rest if name != size), point, strict=True))
         needed = counts_for(template, values, counts, need)
@@ -158,24 +168,28 @@ def _counted_points(
 
 
 def _sized_points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: Candidate, need: Need
+    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
 ) -> Iterator[dict[str, Any]]:
-    size = next((key for key in SIZED if key in axes and key not in candidate.set), None)
+    size = next((key for key in SIZE_PARAMETERS if key in axes and key not in candidate.set), None)
     others = [key for key in axes if key != size]
     for point in product(*(axes[key] for key in others)):
         values = dict(zip(others, point, strict=True))
         if size is None:
             yield values
             continue
-        fitting = sized(template, values, size, need.capacity)
+        fitting = size_for_capacity(template, values, size, need.capacity)
         choices = [*axes[size]] if fitting is None else [*_large_enough(axes[size], size, fitting), fitting]
         # Only provisioned capacity can exceed the data: it makes no sense to store more bytes to be faster.
-        if size == "capacity" and fitting is not None and grows(template, {**values, size: fitting}, size, need):
-            faster = fast_enough(template, {**values, size: fitting}, size, need)
+        if (
+            size == "capacity"
+            and fitting is not None
+            and rate_grows_with_size(template, {**values, size: fitting}, size, need)
+        ):
+            faster = size_for_rate(template, {**values, size: fitting}, size, need)
             choices += [faster] if faster is not None else []
         used = set()
         for choice in choices:
-            normal = plain(choice)
+            normal = normalized_value(choice)
             if normal not in used:
                 used.add(normal)
                 yield {**values, size: choice}

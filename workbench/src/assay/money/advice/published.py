@@ -11,12 +11,12 @@ from pydantic import Field, model_validator
 
 from assay.model.files import read_model
 from assay.model.frozen import Frozen
-from assay.model.money.priced import Evidence, EvidenceMetric, Measured
-from assay.model.money.use import Chosen, Size
-from assay.model.named import read_named
+from assay.model.money.priced import DesignEvidence, EvidenceMetric, MeasuredValue
+from assay.model.money.use import DesignChoice, Size
+from assay.model.named import read_user_file
 from assay.model.study.axis import fault
 from assay.model.units import UnitError, parse_duration, parse_rate, parse_throughput
-from assay.model.written import MOST_BYTES
+from assay.model.written import MAX_FILE_BYTES
 
 EVIDENCE = Path(__file__).with_name("evidence")
 GUIDE = "docs/guides/advise.md"
@@ -28,7 +28,7 @@ def _amount(metric: str, written: object) -> float:
     return parse_rate(written) if metric.endswith("_iops") else parse_throughput(written)
 
 
-class Published(Frozen):
+class PublishedFigure(Frozen):
     """One figure.
 
     Attributes:
@@ -49,11 +49,11 @@ class Published(Frozen):
     source: str = ""
 
     @model_validator(mode="after")
-    def _measured(self) -> "Published":
+    def _measured(self) -> "PublishedFigure":
         self.measured()
         return self
 
-    def measured(self) -> Measured:
+    def measured(self) -> MeasuredValue:
         """Return the value and its interval; without an interval, both ends are the value.
 
         Raises:
@@ -70,7 +70,7 @@ class Published(Frozen):
         if not 0 < parsed["low"] <= parsed["value"] <= parsed["high"]:
             low, high = (self.value if end is None else end for end in (self.low, self.high))
             raise fault(f"{self.value} is not between {low} and {high}", "write low <= value <= high", "value")
-        return Measured(**parsed)
+        return MeasuredValue(**parsed)
 
 
 class EvidenceFile(Frozen):
@@ -79,13 +79,13 @@ class EvidenceFile(Frozen):
     evidence: str = Field(min_length=1)
     about: str = ""
     source: str = Field(min_length=1)
-    figures: tuple[Published, ...] = Field(min_length=1)
+    figures: tuple[PublishedFigure, ...] = Field(min_length=1)
 
-    def all(self) -> tuple[Evidence, ...]:
+    def all(self) -> tuple[DesignEvidence, ...]:
         """Return each figure as evidence."""
         return tuple(
-            Evidence(
-                chosen=Chosen(design=item.design, set=item.set),
+            DesignEvidence(
+                chosen=DesignChoice(design=item.design, set=item.set),
                 metric=item.metric,
                 measured=item.measured(),
                 pattern=item.pattern,
@@ -97,21 +97,21 @@ class EvidenceFile(Frozen):
         )
 
 
-def read_evidence_file(path: Path) -> tuple[Evidence, ...]:
+def read_evidence_file(path: Path) -> tuple[DesignEvidence, ...]:
     """Return the figures of a file.
 
     Raises:
         AssayError: It cannot be read, or is wrong; the message names the line.
     """
-    return _figures(read_named(path, str(path), "give a run, or a file of evidence", MOST_BYTES), str(path))
+    return _figures(read_user_file(path, str(path), "give a run, or a file of evidence", MAX_FILE_BYTES), str(path))
 
 
-def _figures(data: bytes, file: str) -> tuple[Evidence, ...]:
+def _figures(data: bytes, file: str) -> tuple[DesignEvidence, ...]:
     return read_model(EvidenceFile, data, file, GUIDE, "file of figures").all()
 
 
 @functools.cache
-def published() -> tuple[Evidence, ...]:
+def published_evidence() -> tuple[DesignEvidence, ...]:
     """Return all figures that come with Assay."""
     files = sorted(EVIDENCE.glob("*.yaml"))
     return tuple(item for path in files for item in _figures(path.read_bytes(), str(path)))

@@ -7,12 +7,12 @@ rule about rates, capacity or clients; the rule is then a remark with its year.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from assay.model.money.advice import Check, Figure, Remark
+from assay.model.money.advice import ExpectedFigure, Remark, RequirementCheck
 from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.demands import DEMANDS
+from assay.money.advice.demands import REQUIREMENT_RULES
 from assay.money.advice.facts import (
     AOE_PAPER,
     ARRAY_PAPER,
@@ -20,14 +20,14 @@ from assay.money.advice.facts import (
     BEEGFS_PAPER,
     NFS_PAPER,
     PARALLEL,
-    Facts,
-    Said,
-    excluded,
+    RuleInput,
+    RuleResult,
+    failed_check,
 )
 from assay.money.advice.hints import HINTS, provisioned_2012
 from assay.money.advice.terms import long_term, spot
 from assay.money.advice.warnings import both_at_once, growth, old_prices, requests_unknown, volume_loss
-from assay.money.advice.words import amount, counted, percent, seconds
+from assay.money.advice.words import amount, count_text, percent, seconds
 from assay.money.cost.catalog import catalog
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
@@ -38,38 +38,46 @@ SECOND_LINK = 0.3
 LARGE_TRANSFER = 10**6
 
 
-def nfs_small(facts: Facts) -> Iterator[Said]:
+def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
     """Check one NFS server against the advice for less than 48 TiB, 1 GB/s and 32 clients; several servers share these.
 
     The advice is of 2016: a figure of the design or the catalogue overrides it. Too many clients make it unproven, not
     failed.
     Source: NFS-2016, NFS.
     """
-    if facts.design.family != "nfs" and not (facts.design.family in ("beegfs", "orangefs") and facts.storing == 1):
+    if facts.design.family != "nfs" and not (
+        facts.design.family in ("beegfs", "orangefs") and facts.storage_server_count == 1
+    ):
         return
     need, source = facts.need, f"{NFS_PAPER}, NFS: below 48 TiB, 1 GB/s and 32 clients"
-    clients = None if need.clients is None else -(-need.clients // facts.storing)
-    capacity = need.capacity / facts.storing
+    clients = None if need.clients is None else -(-need.clients // facts.storage_server_count)
+    capacity = need.capacity / facts.storage_server_count
     if capacity >= NFS_CAPACITY and facts.variant.limits.usable >= need.capacity:
         text = f"in 2016 one NFS server was for less than 48 TiB; each holds {about_size(capacity)} here"
         yield Remark(rule="nfs_small", speaks="against", text=text, source=source)
     for metric in ("read", "write"):
         wanted = getattr(need, metric)
-        if wanted is not None and wanted / facts.storing >= NFS_RATE:
+        if wanted is not None and wanted / facts.storage_server_count >= NFS_RATE:
             yield _nfs_rate(facts, metric, wanted, source)
     if clients is not None and clients >= NFS_CLIENTS and facts.measured_clients < (need.clients or 0):
         text = f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here: measure it with so many"
         share = (NFS_CLIENTS - 1) / clients
-        yield Check(requirement="clients", outcome="unproven", share=share, text=text, rule="nfs_small", source=source)
+        yield RequirementCheck(
+            requirement="clients", outcome="unproven", share=share, text=text, rule="nfs_small", source=source
+        )
     if clients is not None and clients < NFS_CLIENTS and capacity < NFS_CAPACITY:
-        each = "one NFS server is" if facts.storing == 1 else f"each of {facts.storing} NFS servers is"
-        text = f"{about_size(capacity)} and {counted(clients, 'client')} are within what {each} for"
+        each = (
+            "one NFS server is"
+            if facts.storage_server_count == 1
+            else f"each of {facts.storage_server_count} NFS servers is"
+        )
+        text = f"{about_size(capacity)} and {count_text(clients, 'client')} are within what {each} for"
         yield Remark(rule="nfs_small", speaks="for", text=text, source=source)
 
 
-def _nfs_rate(facts: Facts, metric: str, wanted: float, source: str) -> Said:
+def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> RuleResult:
     """Return the result for a rate above the rule: a measured or stated rate overrides it; without one it excludes."""
-    figure, each = facts.figures[metric], amount(metric, wanted / facts.storing)
+    figure, each = facts.figures[metric], amount(metric, wanted / facts.storage_server_count)
     if figure.basis == "measured":
         text = f"{metric} was measured, which overrides the rule of 2016 that one NFS server is for less than 1 GB/s"
         return Remark(rule="nfs_small", speaks="note", text=text, source=figure.source)
@@ -80,10 +88,10 @@ def _nfs_rate(facts: Facts, metric: str, wanted: float, source: str) -> Said:
         text += f"the design all do {amount(metric, figure.value)}"
         return Remark(rule="nfs_small", speaks="note", text=text, source=f"{source}; {figure.source}")
     text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one says more; {each} are needed"
-    return excluded(metric, "nfs_small", text, source, NFS_RATE * facts.storing / wanted)
+    return failed_check(metric, "nfs_small", text, source, NFS_RATE * facts.storage_server_count / wanted)
 
 
-def one_host(facts: Facts) -> Iterator[Said]:
+def one_host(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude disks that are used on their own instance if there are several clients.
 
     Source: the design itself: `served: false`.
@@ -91,10 +99,10 @@ def one_host(facts: Facts) -> Iterator[Said]:
     clients = facts.need.clients
     if not facts.design.served and clients is not None and clients > 1:
         text = f"it is used on the instance itself, by one host; there are {clients}"
-        yield excluded("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
+        yield failed_check("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
 
 
-def instance_store(facts: Facts) -> Iterator[Said]:
+def instance_store(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude storage that survives no failure for persistent data without an archive.
 
     Source: NFS-2016, Instance-store backed storage, and Which option is best for me.
@@ -104,7 +112,7 @@ def instance_store(facts: Facts) -> Iterator[Said]:
     source = f"{NFS_PAPER}, Which option is best for me: non-critical data, with an archive elsewhere"
     if facts.need.data == "persistent" and not facts.need.archive:
         text = "its data survive nothing, the need says persistent, and no archive elsewhere is named"
-        yield excluded("data", "instance_store", text, source)
+        yield failed_check("data", "instance_store", text, source)
     elif facts.need.data == "persistent":
         text = "its data survive nothing: what is archived elsewhere must be copied back after a failure"
         yield Remark(rule="instance_store", speaks="against", text=text, source=source)
@@ -116,7 +124,7 @@ def instance_store(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="instance_store", speaks="against", text=text, source=source)
 
 
-def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
+def volumes_for_integrity(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that volumes suit persistent data; important data must still be archived.
 
     Source: NFS-2016, Which option is best for me.
@@ -128,7 +136,7 @@ def volumes_for_integrity(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
 
 
-def _hard_disks_inside(facts: Facts) -> Iterator[Said]:
+def _hard_disks_inside(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude instances with local hard disks for random access."""
     if facts.need.profile.pattern != "random" or _random_measured(facts):
         return
@@ -137,10 +145,10 @@ def _hard_disks_inside(facts: Facts) -> Iterator[Said]:
         if any(disks.kind == "hdd" for disks in instance.disks):
             text = f"{name} has hard disks, which are for streams; access is random, "
             text += f"in records of {about_size(facts.need.profile.record)}"
-            yield excluded("profile", "volume_types", text, instance.source)
+            yield failed_check("profile", "volume_types", text, instance.source)
 
 
-def volume_types(facts: Facts) -> Iterator[Said]:
+def volume_types(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the volume type: st1 for NFS streams, SSD volumes for databases, sc1 for cold data.
 
     Source: NFS-2016, EBS backed storage: Architecture.
@@ -153,16 +161,16 @@ def volume_types(facts: Facts) -> Iterator[Said]:
         if isinstance(kind_of, LustreType) and kind_of.media == "hdd" and not _random_measured(facts):
             text = f"{kind_of.name} has hard disks, which are for streams; access is random, "
             text += f"in records of {about_size(profile.record)}"
-            yield excluded("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
+            yield failed_check("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
     yield from _hard_disks_inside(facts)
     for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
         if profile.pattern == "random" and kind in ("st1", "sc1"):
             if not _random_measured(facts):
                 text = f"{kind} volumes are for streams; access is random, in records of {about_size(profile.record)}"
-                yield excluded("profile", "volume_types", text, source)
+                yield failed_check("profile", "volume_types", text, source)
         elif kind == "sc1" and not profile.cold:
             text = "sc1 volumes are for cold data, and the need does not say cold"
-            yield excluded("profile", "volume_types", text, source)
+            yield failed_check("profile", "volume_types", text, source)
         elif kind == "sc1" or (kind == "st1" and facts.design.family == "nfs"):
             word = "the data are cold" if kind == "sc1" else "access is sequential, over NFS"
             yield Remark(rule="volume_types", speaks="for", text=f"{word}, which is what {kind} is for", source=source)
@@ -171,7 +179,7 @@ def volume_types(facts: Facts) -> Iterator[Said]:
             yield Remark(rule="volume_types", speaks="for", text=text, source=source)
 
 
-def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
+def scratch_is_temporary(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that scratch is temporary: results must be copied to object or protected storage.
 
     Source: BeeGFS-2016, How do I keep my data safe.
@@ -182,7 +190,7 @@ def scratch_is_temporary(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="scratch_is_temporary", speaks="note", text=text, source=source)
 
 
-def larger_transfers(facts: Facts) -> Iterator[Said]:
+def larger_transfers(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield a remark on small records on shared file systems: larger transfers have less overhead.
 
     Source: AWS-2012, IX.C; threshold of variability 1 MB.
@@ -195,7 +203,7 @@ def larger_transfers(facts: Facts) -> Iterator[Said]:
             yield Remark(rule="larger_transfers", speaks="against", text=text, source=source)
 
 
-def s3_concurrency(facts: Facts) -> Iterator[Said]:
+def s3_concurrency(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that S3 suits many concurrent streams.
 
     Source: AWS-2012, IX.B.
@@ -210,7 +218,7 @@ def s3_concurrency(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="s3_concurrency", speaks="for", text=text, source=f"{AWS_PAPER}, IX.B")
 
 
-def archive_classes(facts: Facts) -> Iterator[Said]:
+def archive_classes(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude classes whose first byte takes minutes or hours, unless data is cold or the need states a recovery time.
 
     Source: the catalogue's entry of the class.
@@ -222,10 +230,10 @@ def archive_classes(facts: Facts) -> Iterator[Said]:
         kind = catalog().object_class(name)
         if kind.retrieval_seconds:
             text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
-            yield excluded("profile", "archive_classes", text, kind.source)
+            yield failed_check("profile", "archive_classes", text, kind.source)
 
 
-def tape_waits(facts: Facts) -> Iterator[Said]:
+def tape_waits(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude tape except for rare reads in long streams: a cartridge must be fetched, and the drive must wind.
 
     Source: the design; linear tape.
@@ -235,16 +243,16 @@ def tape_waits(facts: Facts) -> Iterator[Said]:
     need, source = facts.need, f"design {facts.variant.template}"
     if need.p99 is not None or need.read_iops is not None or need.profile.pattern == "random":
         text = "it reads in long streams after a cartridge was fetched and wound; operations of their own do not work"
-        yield excluded("profile", "tape_waits", text, source)
+        yield failed_check("profile", "tape_waits", text, source)
     elif not need.profile.cold and need.recovery is None:
         text = "reading begins after a cartridge was fetched and wound, and the need does not say cold"
-        yield excluded("profile", "tape_waits", text, source)
+        yield failed_check("profile", "tape_waits", text, source)
     if facts.design.copies < 2 and need.durability not in (None, "scratch"):
         text = "each byte lies on one cartridge, and is lost with it"
-        yield excluded("durability", "tape_waits", text, source)
+        yield failed_check("durability", "tape_waits", text, source)
 
 
-def table_items(facts: Facts) -> Iterator[Said]:
+def table_items(facts: RuleInput) -> Iterator[RuleResult]:
     """Exclude tables if a record is larger than the largest item.
 
     Source: the catalogue's entry of the table.
@@ -253,10 +261,10 @@ def table_items(facts: Facts) -> Iterator[Said]:
         kind, record = catalog().table("dynamodb"), facts.need.profile.record
         if record > kind.largest_item:
             text = f"items of {about_size(record)} are larger than the {about_size(kind.largest_item)} it takes"
-            yield excluded("profile", "table_items", text, kind.source, kind.largest_item / record)
+            yield failed_check("profile", "table_items", text, kind.source, kind.largest_item / record)
 
 
-def aoe_profile(facts: Facts) -> Iterator[Said]:
+def aoe_profile(facts: RuleInput) -> Iterator[RuleResult]:
     """Check that AoE is mostly read, or accessed at random; it is not for serving files or keeping backups.
 
     A write rate stated by the design overrides the paper of 2007.
@@ -267,13 +275,13 @@ def aoe_profile(facts: Facts) -> Iterator[Said]:
     profile, source = facts.need.profile, f"{AOE_PAPER}, section 7"
     written = 1 - float(profile.read_share)
     many = profile.pattern == "sequential" and written > AOE_WRITE_SHARE
-    if many and not facts.measured("write"):
+    if many and not facts.is_measured("write"):
         text = f"{percent(written)} is written sequentially, which in 2007 fell to 11 MB/s over AoE"
         is_stated = "read_share" in profile.model_fields_set or (facts.need.write or 0.0) > AOE_WRITE
         if _states_writes(facts.design) or not is_stated:
             yield Remark(rule="aoe_profile", speaks="against", text=text, source=source)
         else:
-            yield excluded("profile", "aoe_profile", text, source)
+            yield failed_check("profile", "aoe_profile", text, source)
     else:
         word = "random" if profile.pattern == "random" else f"{percent(profile.read_share)} reading"
         yield Remark(rule="aoe_profile", speaks="for", text=f"access is {word}, which AoE is for", source=source)
@@ -285,7 +293,7 @@ def _states_writes(design: Design) -> bool:
     return any(item.write is not None and AOE_PAPER not in item.source for item in stated)
 
 
-def second_link(facts: Facts) -> Iterator[Said]:
+def second_link(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that a second leased line carries growth: 30 to 100 % need one. The rates themselves are checked elsewhere.
 
     Source: PowerScale-2020, sections 4.3 and 4.6.
@@ -297,7 +305,7 @@ def second_link(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="second_link", speaks="for", text=text, source=source)
 
 
-def close_data_centre(facts: Facts) -> Iterator[Said]:
+def close_data_centre(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the round trip of a leased line: the data centre must be close to the region.
 
     Source: PowerScale-2020, section 9.3: pings of 1.82 to 2.33 ms next to the region, 87 ms abroad.
@@ -306,18 +314,18 @@ def close_data_centre(facts: Facts) -> Iterator[Said]:
         return
     source = f"{ARRAY_PAPER}, 9.3; pings in 2.3.2 and 5.3.2"
     wanted = facts.need.p99
-    if wanted is not None and wanted < LINK_ROUND_TRIP and not facts.measured("read_p99"):
+    if wanted is not None and wanted < LINK_ROUND_TRIP and not facts.is_measured("read_p99"):
         text = f"in 2020 the round trip over a leased line was {seconds(LINK_ROUND_TRIP)} or more; "
         text += f"{seconds(wanted)} are needed"
-        yield excluded("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
+        yield failed_check("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
     else:
         text = "take a data centre next to the region: 1.82 to 2.33 ms of round trip there, 87 ms from another country"
         yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
 
 
-Rule = Callable[[Facts], Iterator[Said]]
+AdviceRule = Callable[[RuleInput], Iterator[RuleResult]]
 
-RULES: tuple[Rule, ...] = (
+EXCLUDING_RULES: tuple[AdviceRule, ...] = (
     nfs_small,
     one_host,
     instance_store,
@@ -331,11 +339,11 @@ RULES: tuple[Rule, ...] = (
     close_data_centre,
     volume_loss,
     provisioned_2012,
-    *DEMANDS,
+    *REQUIREMENT_RULES,
 )
 """Rules about single variants that may exclude; `saturated_nfs` compares variants, `caps` has rules for rates."""
 
-TOLD: tuple[Rule, ...] = (
+REMARK_RULES: tuple[AdviceRule, ...] = (
     volumes_for_integrity,
     long_term,
     scratch_is_temporary,
@@ -373,8 +381,8 @@ def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remar
     return None
 
 
-_NOTHING = Figure(metric="", value=None, basis="unknown", how="", source="")
+_NOTHING = ExpectedFigure(metric="", value=None, basis="unknown", how="", source="")
 
 
-def _random_measured(facts: Facts) -> bool:
-    return any(facts.measured(metric) for metric in ("read", "read_iops", "write_iops"))
+def _random_measured(facts: RuleInput) -> bool:
+    return any(facts.is_measured(metric) for metric in ("read", "read_iops", "write_iops"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.design import Design, FsxLustre, Managed
-from assay.model.money.need import Candidate, Need
+from assay.model.money.need import CandidateDesign, Need
 from assay.model.units import UnitError, format_size, parse_size
 from assay.money.advice.bought import COMPONENT_SHARE
 from assay.money.advice.traffic import active_share
@@ -15,9 +15,9 @@ from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template
 from assay.money.cost.limits import METRICS, Limit, Limits, Metric
 
-SIZED = ("capacity", "stored")
+SIZE_PARAMETERS = ("capacity", "stored")
 """Parameters that set how much a design stores; the value that the need requires is added to their choices."""
-SHARES = ("infrequent", "cold_share")
+COLD_SHARE_PARAMETERS = ("infrequent", "cold_share")
 """Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
 MOST_COUNT = 1024
 """Highest count for a design that states no maximum."""
@@ -27,12 +27,12 @@ MOST_TIMES = 1000
 """A design is enlarged to at most this many times the size of the data to reach its rate."""
 
 
-def counted_names(template: Template, given: Mapping[str, Any]) -> tuple[str, ...]:
+def count_names(template: Template, fixed: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the counts of a design that are computed from the need: those for which the candidate has no value."""
-    return tuple(name for name, parameter in template.parameters.items() if parameter.scale and name not in given)
+    return tuple(name for name, parameter in template.parameters.items() if parameter.scale and name not in fixed)
 
 
-def enough(limits: Limits, need: Need) -> bool:
+def is_sufficient(limits: Limits, need: Need) -> bool:
     """Return whether a design has the capacity, and 90 % of its known rates suffice, for reads and writes at once.
 
     Source of the share: `COMPONENT_SOURCE`. An unknown rate of a layer excludes nothing here.
@@ -51,14 +51,14 @@ def _used(layer: Limit, pair: tuple[Metric, Metric], need: Need) -> float:
     """Return the share of a layer that reads and writes use together."""
     used = 0.0
     for metric in pair:
-        wanted, sustained = getattr(need, metric), layer.keeps(metric)
+        wanted, sustained = getattr(need, metric), layer.sustained(metric)
         used += wanted / sustained if wanted is not None and sustained else 0.0
     return used
 
 
-def shares_for(template: Template, candidate: Candidate, need: Need) -> dict[str, tuple[str, ...]]:
+def shares_for(template: Template, candidate: CandidateDesign, need: Need) -> dict[str, tuple[str, ...]]:
     """Return the values of shares in classes for cold data: 0 %, and the share that is not used in a month."""
-    names = [name for name in SHARES if name in template.parameters and name not in candidate.set]
+    names = [name for name in COLD_SHARE_PARAMETERS if name in template.parameters and name not in candidate.set]
     unused = int((1 - active_share(need)) * 100)
     return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
 
@@ -83,7 +83,7 @@ def counts_for(
     most = {key: template.parameters[key].most or MOST_COUNT for key in keys}
     capacity_only = need.model_copy(update=dict.fromkeys(METRICS))
     for target in (need, capacity_only):
-        if _does(template, {**values, **most}, target):
+        if _is_sufficient_at(template, {**values, **most}, target):
             counts = {}
             for key in keys:
                 least = max(template.parameters[key].least, _least(template, {**values, **most}, key, target))
@@ -97,30 +97,30 @@ def counts_for(
 def _least(template: Template, values: Mapping[str, Any], key: str, need: Need) -> int:
     """Return the lowest count that suffices; the one in `values` does."""
     high = 1
-    while high < values[key] and not _does(template, {**values, key: high}, need):
+    while high < values[key] and not _is_sufficient_at(template, {**values, key: high}, need):
         high = min(values[key], 2 * high)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _does(template, {**values, key: middle}, need) else (middle, high)
+        low, high = (low, middle) if _is_sufficient_at(template, {**values, key: middle}, need) else (middle, high)
     return high
 
 
-def _does(template: Template, values: Mapping[str, Any], need: Need) -> bool:
+def _is_sufficient_at(template: Template, values: Mapping[str, Any], need: Need) -> bool:
     """Return whether the design suffices; if it has a size parameter, at the size that fits the capacity."""
-    size = next((name for name in SIZED if name in template.parameters), None)
+    size = next((name for name in SIZE_PARAMETERS if name in template.parameters), None)
     try:
         if size is not None:
-            fitting = sized(template, values, size, need.capacity)
+            fitting = size_for_capacity(template, values, size, need.capacity)
             if fitting is None:
                 return False
             values = {**values, size: fitting}
-        return enough(template.limits(values), need)
+        return is_sufficient(template.limits(values), need)
     except AssayError:
         return False
 
 
-def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
+def size_for_capacity(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
     """Return the lowest value of a parameter, in steps on sale, that gives `wanted` usable bytes; None: there is none.
 
     Usable capacity is proportional to the parameter, so one known pair of values determines it.
@@ -146,7 +146,7 @@ def sized(template: Template, values: Mapping[str, Any], key: str, wanted: int) 
     return text
 
 
-def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
+def size_for_rate(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
     """Return a size whose rate suffices, where rate grows with size; None if `values` suffice already, or no size does.
 
     The first size is what the capacity needs; up to `MOST_TIMES` as much is tried.
@@ -157,11 +157,11 @@ def fast_enough(template: Template, values: Mapping[str, Any], key: str, need: N
         size = -(-size // GB) * GB
         try:
             written = format_size(_next_sale_size(template.build({**values, key: format_size(size)}), size))
-            return written if enough(template.limits({**values, key: written}), need) else None
+            return written if is_sufficient(template.limits({**values, key: written}), need) else None
         except AssayError:
             return None
 
-    if enough(template.limits(values), need):
+    if is_sufficient(template.limits(values), need):
         return None
     guess = math.ceil(start * _growth_factor(template, {**values, key: format_size(start)}, need))
     size_text = size_if_enough(guess)
@@ -201,7 +201,7 @@ def _smallest(size_if_enough: Callable[[int], str | None], low: int, high: int, 
     return best
 
 
-def grows(template: Template, values: Mapping[str, Any], key: str, need: Need) -> bool:
+def rate_grows_with_size(template: Template, values: Mapping[str, Any], key: str, need: Need) -> bool:
     """Return whether a required rate grows with the size."""
     try:
         small = template.limits(values)

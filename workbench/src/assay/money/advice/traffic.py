@@ -8,7 +8,7 @@ from typing import Literal
 from assay.model.money.amount import EXACT
 from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
 from assay.model.money.need import Need
-from assay.model.money.use import MOST_BYTES, Use
+from assay.model.money.use import MAX_USED_BYTES, Use
 from assay.model.units import about_size
 from assay.money.advice.words import amount, percent
 from assay.money.cost.catalog import catalog
@@ -18,7 +18,7 @@ HOUR = 3600
 
 
 @dataclass(frozen=True)
-class Moved:
+class Traffic:
     """Reads or writes of a month.
 
     Attributes:
@@ -27,12 +27,12 @@ class Moved:
         rate: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
     """
 
-    moved: int
+    size_bytes: int
     operations: Decimal
-    rate: str = ""
+    rate_text: str = ""
 
 
-def moved(need: Need, side: Side, hours: Decimal) -> Moved:
+def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
     """Return the bytes and operations of one side in a month.
 
     What `monthly` does not state is rate x seconds of a month x duty.
@@ -45,17 +45,17 @@ def moved(need: Need, side: Side, hours: Decimal) -> Moved:
     record = need.profile.record
     stated = need.monthly.read if side == "read" else need.monthly.written
     if stated is not None:
-        return Moved(stated, Decimal(-(-stated // record)))
+        return Traffic(stated, Decimal(-(-stated // record)))
     rate, iops = getattr(need, side), getattr(need, f"{side}_iops")
     required = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
     required += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
     if not required:
-        return Moved(0, Decimal(0))
+        return Traffic(0, Decimal(0))
     each, words = max(required)
     seconds = EXACT.multiply(EXACT.multiply(hours, Decimal(HOUR)), need.duty)
     count = EXACT.multiply(each, seconds)
     size = EXACT.multiply(count, Decimal(record)).to_integral_value(ROUND_CEILING, EXACT)
-    return Moved(min(int(size), MOST_BYTES), count.to_integral_value(ROUND_CEILING, EXACT), words)
+    return Traffic(min(int(size), MAX_USED_BYTES), count.to_integral_value(ROUND_CEILING, EXACT), words)
 
 
 def active_share(need: Need) -> Decimal:
@@ -67,7 +67,7 @@ def active_share(need: Need) -> Decimal:
     return Decimal(0) if need.profile.cold else Decimal(1)
 
 
-def rare_share(design: Design) -> Decimal:
+def cold_byte_share(design: Design) -> Decimal:
     """Return the share of a design's bytes in a class for cold data; 0 if there is none."""
     service = design.service
     found: Decimal = getattr(service, "cold_share", None) or getattr(service, "infrequent", None) or Decimal(0)
@@ -114,7 +114,11 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         rare: Share of the bytes in a class for cold data.
         provider: Provider of the design.
     """
-    read_traffic, write_traffic, record = moved(need, "read", hours), moved(need, "write", hours), need.profile.record
+    read_traffic, write_traffic, record = (
+        monthly_traffic(need, "read", hours),
+        monthly_traffic(need, "write", hours),
+        need.profile.record,
+    )
     reads, writes = read_traffic.operations, write_traffic.operations
     if isinstance(design.service, DynamoDb):
         kind = catalog().table("dynamodb")
@@ -125,8 +129,8 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         zone_traffic=need.monthly.zone,
         gets=read_traffic.operations,
         puts=write_traffic.operations,
-        retrieved=read_traffic.moved,
-        written=write_traffic.moved,
+        retrieved=read_traffic.size_bytes,
+        written=write_traffic.size_bytes,
         table_reads=reads,
         table_writes=writes,
         volume_requests=read_traffic.operations + write_traffic.operations,
@@ -147,12 +151,12 @@ def paid_by_request(design: Design) -> bool:
         isinstance(service, S3)
         or (isinstance(service, DynamoDb) and service.mode == "on-demand")
         or (isinstance(service, Efs) and service.type == "efs-elastic")
-        or (isinstance(service, Managed) and catalog().managed(service.type).by_request)
+        or (isinstance(service, Managed) and catalog().managed(service.type).charges_requests)
         or any(group.volumes is not None and group.volumes.type == "standard" for group in design.servers)
     )
 
 
-def sides_of(dimension: str, item: str) -> frozenset[Side]:
+def traffic_sides(dimension: str, item: str) -> frozenset[Side]:
     """Return which traffic a bill line depends on: none, reads, writes or both."""
     if dimension == "volume-requests":
         return frozenset({"read", "write"})
@@ -163,19 +167,19 @@ def sides_of(dimension: str, item: str) -> frozenset[Side]:
     return frozenset()
 
 
-def follows_words(need: Need, hours: Decimal) -> str:
+def derived_traffic_text(need: Need, hours: Decimal) -> str:
     """Return in words the traffic computed from rates; empty if `monthly` states all, or there are no rates."""
     parts = []
     for side, verb in (("read", "read"), ("write", "written")):
-        traffic = moved(need, "read" if side == "read" else "write", hours)
-        if traffic.rate:
-            operations = traffic.rate.endswith("s/s")
+        traffic = monthly_traffic(need, "read" if side == "read" else "write", hours)
+        if traffic.rate_text:
+            operations = traffic.rate_text.endswith("s/s")
             what = (
-                f"{traffic.operations:,.0f} operations, {about_size(traffic.moved)}"
+                f"{traffic.operations:,.0f} operations, {about_size(traffic.size_bytes)}"
                 if operations
-                else _large_size_text(traffic.moved)
+                else _large_size_text(traffic.size_bytes)
             )
-            parts.append((f"{what} {verb}", traffic.rate, verb))
+            parts.append((f"{what} {verb}", traffic.rate_text, verb))
     if not parts:
         return ""
     time = "all the time" if need.duty == 1 else f"{percent(need.duty)} of the time"

@@ -4,12 +4,12 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
-from assay.model.money.advice import Check, Remark
+from assay.model.money.advice import Remark, RequirementCheck
 from assay.model.money.amount import EXACT
 from assay.model.units import about_size
-from assay.money.advice.facts import Facts, Said, excluded
+from assay.money.advice.facts import RuleInput, RuleResult, failed_check
 from assay.money.advice.losses import yearly_loss
-from assay.money.advice.traffic import follows_words, paid_by_request
+from assay.money.advice.traffic import derived_traffic_text, paid_by_request
 from assay.money.advice.words import amount, percent
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
@@ -24,7 +24,7 @@ OLD_SHARE = Decimal("0.1")
 OLD_RULE = "old_prices"
 
 
-def growth(facts: Facts) -> Iterator[Said]:
+def growth(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that growth is included in the required capacity and rates from the start.
 
     Source: the need.
@@ -37,7 +37,7 @@ def growth(facts: Facts) -> Iterator[Said]:
         yield Remark(rule="growth", speaks="note", text=text, source="the need")
 
 
-def volume_loss(facts: Facts) -> Iterator[Said]:
+def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the chance of losing all data in a year: without redundancy, one failed volume loses everything.
 
     Persistent data may not exceed the limit that the need states; else 1 % a year if it requires a class of durability
@@ -49,31 +49,35 @@ def volume_loss(facts: Facts) -> Iterator[Said]:
         return
     limit = _loss_limit(facts)
     if loss is None:
-        if need.most_loss is not None and not facts.copied:
+        if need.most_loss is not None and not facts.has_copy:
             text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
             source = f"design {facts.variant.template}"
-            yield Check(requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source)
+            yield RequirementCheck(
+                requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source
+            )
     elif loss.chance > limit:
         text = f"{loss.text}; at most {percent(limit)} is borne"
         text += "" if need.most_loss is not None else " unless `most_loss` says more"
         share = float(limit) / loss.chance
-        yield excluded("durability", "volume_loss", text, loss.source, share)
+        yield failed_check("durability", "volume_loss", text, loss.source, share)
     elif loss.chance > MOST_LOSS:
         yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
     elif need.most_loss is not None:
         text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
-        yield Check(requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source)
+        yield RequirementCheck(
+            requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source
+        )
 
 
-def _loss_limit(facts: Facts) -> float:
+def _loss_limit(facts: RuleInput) -> float:
     """Return the chance of loss in a year above which a design is excluded."""
     need = facts.need
     if need.most_loss is not None:
-        return 1.0 if facts.copied else float(need.most_loss)
-    return MOST_LOSS if need.durability is not None and not facts.copied else MOST_LOSS_COPIED
+        return 1.0 if facts.has_copy else float(need.most_loss)
+    return MOST_LOSS if need.durability is not None and not facts.has_copy else MOST_LOSS_COPIED
 
 
-def both_at_once(facts: Facts) -> Iterator[Said]:
+def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield that reads and writes were measured separately, though they may share a disk.
 
     Source: the evidence.
@@ -81,13 +85,13 @@ def both_at_once(facts: Facts) -> Iterator[Said]:
     need = facts.need
     for read, write in (("read", "write"), ("read_iops", "write_iops")):
         both_required = getattr(need, read) is not None and getattr(need, write) is not None
-        if both_required and facts.measured(read) and facts.measured(write):
+        if both_required and facts.is_measured(read) and facts.is_measured(write):
             text = "reads and writes were measured each alone; both at once were not measured"
             source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
             yield Remark(rule="evidence", speaks="note", text=text, source=source)
 
 
-def requests_unknown(facts: Facts) -> Iterator[Said]:
+def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield the requests and bytes that are paid for and were computed from the rates, or that they are unknown.
 
     Source: the design's bill.
@@ -96,7 +100,7 @@ def requests_unknown(facts: Facts) -> Iterator[Said]:
     if not paid_by_request(facts.design):
         return
     source = f"design {facts.variant.template}"
-    text = follows_words(need, facts.variant.best.cost.hours_per_month)
+    text = derived_traffic_text(need, facts.variant.best.cost.hours_per_month)
     if text:
         yield Remark(rule="monthly", speaks="note", text=f"{text}; they cost money here", source=source)
     elif need.monthly.read is None and need.monthly.written is None:
@@ -112,23 +116,23 @@ def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date
         months: Months that are paid.
         today: The present day.
     """
-    whole = cost.owed(months)
+    whole = cost.committed_cost(months)
     old = [
         charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
     ]
     if not old or not whole:
         return None
-    part = cost.model_copy(update={"charges": tuple(old)}).owed(months)
+    part = cost.model_copy(update={"charges": tuple(old)}).committed_cost(months)
     dates = [charge.row.date for charge in old if charge.row.date is not None]
     return EXACT.divide(part, whole), min(dates)
 
 
-def old_prices(facts: Facts) -> Iterator[Said]:
+def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield the share of a price from old rows, above a tenth; historic books are old on purpose.
 
     Source: the rows' dates.
     """
-    if facts.variant.sold.book.historic:
+    if facts.variant.prices.book.historic:
         return
     old = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
     if old is not None and old[0] > OLD_SHARE:

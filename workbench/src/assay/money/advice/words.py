@@ -8,7 +8,7 @@ from functools import lru_cache
 from assay.model.units import about_number, about_size
 
 MANY_TIMES, HUNDRED = 10, 100
-TWELVE = Context(prec=12, rounding=ROUND_HALF_UP)
+TWELVE_DIGITS = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
 def amount(metric: str, value: float) -> str:
@@ -40,12 +40,12 @@ def percent(share: float | Decimal) -> str:
     return f"{value:.0f} %" if abs(value) >= 9.5 or value == int(value) else f"{value:.1f} %"
 
 
-def term_words(term: str, payment: str | None, bought: bool) -> str:
+def term_text(term: str, payment: str | None, bought: bool) -> str:
     """Return how it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
     return "bought" if bought else ", ".join(word for word in (term, payment) if word)
 
 
-def added(parts: Sequence[float]) -> str:
+def sum_text(parts: Sequence[float]) -> str:
     """Return shares and their sum, `60.4 % + 60.4 % = 120.8 %`; with a decimal if rounding would make it look wrong."""
     every = [*parts, sum(parts)]
     whole = [round(100 * part) if math.isfinite(part) else 0 for part in every]
@@ -55,18 +55,18 @@ def added(parts: Sequence[float]) -> str:
     return f"{' + '.join(plain[:-1])} = {plain[-1]}"
 
 
-def more_words(ratio: Decimal) -> str:
+def more_text(ratio: Decimal) -> str:
     """Return how much more something is: `12 % more`, from ten times on `14.1 times as much`."""
     if ratio >= HUNDRED:
         return f"{ratio:,.0f} times as much"
     return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
 
 
-def counted(count: int, what: str) -> str:
+def count_text(count: int, what: str) -> str:
     """Return a count with its noun: `1 variant`, `2 variants`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def tidy(value: Decimal) -> Decimal:
+def rounded_12(value: Decimal) -> Decimal:
     """Return a quotient with 12 significant digits, for machine-readable output."""
-    return TWELVE.plus(value)
+    return TWELVE_DIGITS.plus(value)

@@ -18,12 +18,20 @@ from assay.money.books.listed import (
     SAVINGS,
     SPOT,
     WHOLE_TERM,
-    Offered,
-    OfferFile,
-    Wanted,
+    ListedPrice,
+    PriceListFile,
+    ProductFilter,
     price_number,
 )
-from assay.money.books.pages import Page, PagedList, entries_of, in_force, joined, not_a_page, offer
+from assay.money.books.pages import (
+    ListPage,
+    PagedList,
+    entries_of,
+    flat_price,
+    format_error,
+    in_force,
+    ranges_with_ends,
+)
 
 ROOT = "https://prices.azure.com/api/retail/prices"
 VERSION = "2023-01-01-preview"
@@ -44,13 +52,13 @@ _NAMES = {
 }
 
 
-def address(query: str, currency: str) -> str:
+def list_url(query: str, currency: str) -> str:
     """Return the URL of the entries that a filter selects."""
     words = {"api-version": VERSION, "currencyCode": f"'{currency}'", "$filter": query}
     return f"{ROOT}?" + urllib.parse.urlencode(words, quote_via=urllib.parse.quote, safe="$'")
 
 
-def read_page(data: Any, name: str) -> Page:
+def read_page(data: Any, name: str) -> ListPage:
     """Parse a page, or a plain list of entries.
 
     Raises:
@@ -58,29 +66,31 @@ def read_page(data: Any, name: str) -> Page:
     """
     entries = entries_of(data, "Items", name, WHAT)
     if not isinstance(data, dict):
-        return Page(entries, "")
+        return ListPage(entries, "")
     count = data.get("Count")
     if isinstance(count, int) and count != len(entries):
         raise AssayError(f"{name}: the page breaks off: {len(entries)} of {count} entries", "fetch it anew")
-    return Page(entries, str(data.get("NextPageLink") or ""))
+    return ListPage(entries, str(data.get("NextPageLink") or ""))
 
 
-def follow(this: str, link: str) -> str:
+def next_url(url: str, link: str) -> str:
     """Return the URL of the next page, which must be on the same server.
 
     Raises:
         AssayError: The link is not a URL, or leads to another server.
     """
     try:
-        here, there = urllib.parse.urlsplit(this), urllib.parse.urlsplit(link)
+        here, there = urllib.parse.urlsplit(url), urllib.parse.urlsplit(link)
     except ValueError:
-        raise AssayError(f"{this}: its next page is no address: {link[:200]}", "give the pages with --from") from None
+        raise AssayError(f"{url}: its next page is no address: {link[:200]}", "give the pages with --from") from None
     if (here.scheme, here.hostname) != (there.scheme, there.hostname):
-        raise AssayError(f"{this}: its next page is at another server: {link[:200]}", "give the pages with --from FILE")
+        raise AssayError(f"{url}: its next page is at another server: {link[:200]}", "give the pages with --from FILE")
     return link
 
 
-def take(entries: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, wanted: Wanted) -> None:
+def collect_prices(
+    entries: Iterable[Mapping[str, Any]], file: PriceListFile, currency: str, wanted: ProductFilter
+) -> None:
     """Add the wanted prices that are in force on the file's date to the file.
 
     Of two entries for one range, the one with the later start date counts.
@@ -92,19 +102,19 @@ def take(entries: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, w
     for entry in entries:
         missing = next((key for key in _NEEDED if key not in entry), None)
         if missing:
-            raise not_a_page(file.name, WHAT, f"an entry has no {missing}")
+            raise format_error(file.name, WHAT, f"an entry has no {missing}")
         start, end = str(entry.get("effectiveStartDate") or ""), str(entry.get("effectiveEndDate") or "")
         if not wanted(attributes_of(entry)) or (file.date and not in_force(start, end, file.date)):
             continue
         if entry["currencyCode"] != currency:
-            file.others.add(str(entry["currencyCode"]))
+            file.skipped_currencies.add(str(entry["currencyCode"]))
             continue
         begin = price_number(str(entry.get("tierMinimumUnits") or 0), _place_text(entry, file))
         ranges = by_meter[_key(entry)]
         if begin not in ranges or str(ranges[begin].get("effectiveStartDate") or "") < start:
             ranges[begin] = entry
     for ranges in by_meter.values():
-        file.found += _offered_prices(ranges, file)
+        file.prices += _offered_prices(ranges, file)
 
 
 def attributes_of(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -126,28 +136,28 @@ def _key(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(entry.get(name) or "") for name in names)
 
 
-def _place_text(entry: Mapping[str, Any], file: OfferFile) -> str:
+def _place_text(entry: Mapping[str, Any], file: PriceListFile) -> str:
     return f"{file.name}, {entry['productName']}, {entry['meterName']}"
 
 
-def _offered_prices(ranges: Mapping[Decimal, Mapping[str, Any]], file: OfferFile) -> Iterable[Offered]:
+def _offered_prices(ranges: Mapping[Decimal, Mapping[str, Any]], file: PriceListFile) -> Iterable[ListedPrice]:
     entry = next(iter(ranges.values()))
     attributes, where = attributes_of(entry), _place_text(entry, file)
     sku, unit = attributes["sku"], attributes["unit"]
     prices = {begin: price_number(str(each["retailPrice"]), where) for begin, each in ranges.items()}
     if entry["type"] == "Reservation":
         lease = _lease(entry.get("reservationTerm"))
-        yield from (offer(sku, attributes, RESERVED, lease, "", WHOLE_TERM, price) for price in prices.values())
+        yield from (flat_price(sku, attributes, RESERVED, lease, "", WHOLE_TERM, price) for price in prices.values())
         return
     if entry["type"] != "Consumption":
         return
     term = SPOT if attributes["metername"].endswith(" Spot") else ON_DEMAND
-    for start, price, end in joined(prices.items()):
-        yield Offered(sku, attributes, term, "", "", "", unit, price, start, end)
+    for start, price, end in ranges_with_ends(prices.items()):
+        yield ListedPrice(sku, attributes, term, "", "", "", unit, price, start, end)
     plans = entry.get("savingsPlan") or []
     for plan in plans if term == ON_DEMAND else []:
         price = price_number(str(plan.get("retailPrice", "")), where)
-        yield offer(sku, attributes, SAVINGS, _lease(plan.get("term")), "No Upfront", unit, price)
+        yield flat_price(sku, attributes, SAVINGS, _lease(plan.get("term")), "No Upfront", unit, price)
 
 
 def _lease(term: object) -> str:
@@ -155,4 +165,4 @@ def _lease(term: object) -> str:
     return str(term or "").split(" ", 1)[0] + "yr"
 
 
-AZURE_PAGES = PagedList(WHAT, read_page, take, follow)
+AZURE_PAGES = PagedList(WHAT, read_page, collect_prices, next_url)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.money.amount import TERM_MONTHS
-from assay.model.money.price import Book, Row
-from assay.money.books.azure import address
-from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attributes, Offered
+from assay.model.money.price import PriceBook, PriceRow
+from assay.money.books.azure import list_url
+from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attributes, ListedPrice
 
 MACHINES, STORAGE, NETAPP, TRAFFIC = "Virtual Machines", "Storage", "Azure NetApp Files", "Bandwidth"
 GIB = 2**30
@@ -47,7 +47,7 @@ _TIER_AND_COPIES = r"(?:\w+ )?(?:(?:RA-)?G?Z?R?L?RS )?"
 
 
 @dataclass(frozen=True)
-class Rule:
+class AzureRule:
     """The conditions that a meter must satisfy.
 
     Attributes:
@@ -85,7 +85,7 @@ class Rule:
             and not (self.machine and _is_other_machine(attributes))
         )
 
-    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+    def parts(self, fitting: Sequence[ListedPrice]) -> list[list[ListedPrice]]:
         """Return the prices of the first product that the list has."""
         for product in self.products:
             of_product = [each for each in fitting if each.attributes.get("productname") == product]
@@ -104,11 +104,11 @@ def _is_other_machine(attributes: Attributes) -> bool:
     )
 
 
-def rule_for(row: Row) -> Rule | None:
+def rule_for(row: PriceRow) -> AzureRule | None:
     """Return the rule that finds a row's meters; None: there is none."""
     item, dimension = row.item, row.dimension
     if dimension == "instance":
-        return Rule(MACHINES, (), re.compile(".*"), machine=item) if item.lower().startswith("standard_") else None
+        return AzureRule(MACHINES, (), re.compile(".*"), machine=item) if item.lower().startswith("standard_") else None
     if dimension.startswith("object-"):
         return _blob_rule(dimension, item)
     if dimension.startswith("filesystem-"):
@@ -116,21 +116,21 @@ def rule_for(row: Row) -> Rule | None:
     if dimension.startswith("volume-"):
         return _disk_rule(dimension, item) or _per_gib_rule(dimension, item)
     if dimension == "snapshot-capacity" and item in ("standard", "disk-snapshot", "managed-disk"):
-        return Rule(STORAGE, ("Standard HDD Managed Disks",), re.compile("LRS Snapshots"))
+        return AzureRule(STORAGE, ("Standard HDD Managed Disks",), re.compile("LRS Snapshots"))
     if (dimension, item) == ("transfer-out", "internet"):
-        return Rule(TRAFFIC, ("Rtn Preference: MGN",), re.compile("Standard Data Transfer Out"))
+        return AzureRule(TRAFFIC, ("Rtn Preference: MGN",), re.compile("Standard Data Transfer Out"))
     return None
 
 
-def term_fits(row: Row, offered: Offered) -> bool:
+def term_fits(row: PriceRow, price: ListedPrice) -> bool:
     """Return whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
-        return offered.term == (SPOT if row.term == "spot" else ON_DEMAND)
+        return price.term == (SPOT if row.term == "spot" else ON_DEMAND)
     kind, _, length = row.term.partition("-")
-    return offered.term == (SAVINGS if kind == "savings" else RESERVED) and offered.lease == length + "r"
+    return price.term == (SAVINGS if kind == "savings" else RESERVED) and price.lease == length + "r"
 
 
-def addresses(book: Book) -> list[str]:
+def list_urls(book: PriceBook) -> list[str]:
     """Return the URLs of the list that have a book's rows: by service and region, and machines also by type."""
     rules = [rule for rule in map(rule_for, book.rows) if rule]
     machines = sorted({rule.machine for rule in rules if rule.machine})
@@ -138,16 +138,16 @@ def addresses(book: Book) -> list[str]:
     urls = []
     for at in range(0, len(machines), MACHINES_AT_ONCE):
         names = " or ".join(f"armSkuName eq '{name}'" for name in machines[at : at + MACHINES_AT_ONCE])
-        urls.append(address(f"{region_filter} '{MACHINES}' and ({names})", book.currency))
+        urls.append(list_url(f"{region_filter} '{MACHINES}' and ({names})", book.currency))
     services = dict.fromkeys(rule.offer for rule in rules if not rule.machine)
-    return urls + [address(f"{region_filter} '{service}'", book.currency) for service in services]
+    return urls + [list_url(f"{region_filter} '{service}'", book.currency) for service in services]
 
 
 def _copies(match: re.Match[str]) -> str:
     return (match["copies"] or "lrs").upper().replace("RAG", "RA-G")
 
 
-def _blob_rule(dimension: str, item: str) -> Rule | None:
+def _blob_rule(dimension: str, item: str) -> AzureRule | None:
     found = _BLOB.fullmatch(item)
     if not found or bool(found["request"]) != (dimension == "object-requests"):
         return None
@@ -160,17 +160,21 @@ def _blob_rule(dimension: str, item: str) -> Rule | None:
     if found["tier"] == "premium":
         products = ("Premium Block Blob", "Premium Block Blob v2")
     sku = f"{found['tier'].capitalize()} {_copies(found)}"
-    return Rule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter), sku)
+    return AzureRule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter), sku)
 
 
-def _files_rule(dimension: str, item: str) -> Rule | None:
+def _files_rule(dimension: str, item: str) -> AzureRule | None:
     v2 = _FILES_V2.fullmatch(item)
     if v2:
         sku = f"{v2['media'].upper()} {_copies(v2)}"
         meter_names = {"capacity": "Storage", "iops": "IOPS", "throughput": "Throughput (?i:MiBPS)"}
         name = meter_names.get(dimension.removeprefix("filesystem-"))
         meter = re.compile(f"{sku} Provisioned {name}")
-        return Rule(STORAGE, ("Azure Files Provisioned v2",), meter, sku, units=_per_hour(dimension)) if name else None
+        return (
+            AzureRule(STORAGE, ("Azure Files Provisioned v2",), meter, sku, units=_per_hour(dimension))
+            if name
+            else None
+        )
     name = item.partition("/")[0]
     found = _FILES.fullmatch(name)
     if not found:
@@ -184,38 +188,38 @@ def _files_rule(dimension: str, item: str) -> Rule | None:
     if not meter_name:
         return None
     products = ("Premium Files",) if premium else ("Files v2",)
-    return Rule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter_name), f"{tier} {_copies(found)}")
+    return AzureRule(STORAGE, products, re.compile(_TIER_AND_COPIES + meter_name), f"{tier} {_copies(found)}")
 
 
-def _netapp_rule(dimension: str, item: str) -> Rule | None:
+def _netapp_rule(dimension: str, item: str) -> AzureRule | None:
     found = _ANF.fullmatch(item)
     if not found:
         return None
     sku = "Flexible Service Level" if found["level"] == "flexible" else found["level"].capitalize()
     if dimension == "filesystem-capacity":
-        return Rule(NETAPP, (NETAPP,), re.compile(f"{sku} Capacity"), sku)
+        return AzureRule(NETAPP, (NETAPP,), re.compile(f"{sku} Capacity"), sku)
     if dimension == "filesystem-throughput" and found["level"] == "flexible":
         meter = re.compile(f"{sku} Throughput (?i:MiBPS)")
-        return Rule(NETAPP, (NETAPP,), meter, sku, units=_per_hour(dimension))
+        return AzureRule(NETAPP, (NETAPP,), meter, sku, units=_per_hour(dimension))
     return None
 
 
-def _disk_rule(dimension: str, item: str) -> Rule | None:
+def _disk_rule(dimension: str, item: str) -> AzureRule | None:
     found = _DISK.fullmatch(item.lower())
     if not found or int(found["size"]) not in DISK_GIB:
         return None
     disk = f"{found['kind']}{found['size']}".upper()
     copies, product = _copies(found), _DISKS[found["kind"]]
     if dimension == "volume-requests":
-        return Rule(STORAGE, (product,), re.compile(f"{disk} {copies} Disk Operations"), f"{disk} {copies}")
+        return AzureRule(STORAGE, (product,), re.compile(f"{disk} {copies} Disk Operations"), f"{disk} {copies}")
     if dimension != "volume-capacity":
         return None
     # The list has a price for a whole disk, the book one for each GiB.
     units = UNITS | {"1/month": ("byte-months", DISK_GIB[int(found["size"])] * GIB)}
-    return Rule(STORAGE, (product,), re.compile(f"{disk} (?:{copies} )?Disks?"), f"{disk} {copies}", units=units)
+    return AzureRule(STORAGE, (product,), re.compile(f"{disk} (?:{copies} )?Disks?"), f"{disk} {copies}", units=units)
 
 
-def _per_gib_rule(dimension: str, item: str) -> Rule | None:
+def _per_gib_rule(dimension: str, item: str) -> AzureRule | None:
     found = _PER_GIB.fullmatch(item)
     names = {"capacity": "Capacity", "iops": "IOPS", "throughput": r"Throughput \(MBps\)"}
     name = names.get(dimension.removeprefix("volume-"))
@@ -224,7 +228,7 @@ def _per_gib_rule(dimension: str, item: str) -> Rule | None:
     ultra = found["name"].startswith("ultra")
     sku = f"{'Ultra' if ultra else 'Premium'} {_copies(found)}"
     product = "Ultra Disks" if ultra else "Azure Premium SSD v2"
-    return Rule(STORAGE, (product,), re.compile(f"{sku} Provisioned {name}"), sku, units=_per_hour(dimension))
+    return AzureRule(STORAGE, (product,), re.compile(f"{sku} Provisioned {name}"), sku, units=_per_hour(dimension))
 
 
 def _per_hour(dimension: str) -> Mapping[str, tuple[str, int | None]]:

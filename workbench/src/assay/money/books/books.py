@@ -6,11 +6,11 @@ from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.model.files import read_model
-from assay.model.money.price import Book
-from assay.model.named import UnreadableError, read_named
-from assay.model.units import one_of, or_else
-from assay.model.unquoted import Naming, unquoted
-from assay.model.written import MOST_BYTES
+from assay.model.money.price import PriceBook
+from assay.model.named import UnreadableError, read_user_file
+from assay.model.units import choices_hint, with_alternative
+from assay.model.unquoted import FileOrigin, hide_content
+from assay.model.written import MAX_FILE_BYTES
 
 BOOKS = Path(__file__).with_name("data")
 GUIDE = "docs/guides/prices.md"
@@ -19,18 +19,18 @@ WHAT = "price book"
 
 def book_names() -> list[str]:
     """Return the names of the books that come with Assay."""
-    return [*shipped(BOOKS)]
+    return [*shipped_files(BOOKS)]
 
 
 @cache
-def shipped(folder: Path) -> Mapping[str, Path]:
+def shipped_files(folder: Path) -> Mapping[str, Path]:
     """Return the YAML files that come with Assay in a folder and its subfolders: name -> path."""
     return dict(sorted((path.stem, path) for path in folder.rglob("*.yaml")))
 
 
 def is_shipped(path: Path, folder: Path) -> bool:
     """Return whether a file of a folder comes with Assay."""
-    return shipped(folder).get(path.stem) == path
+    return shipped_files(folder).get(path.stem) == path
 
 
 def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
@@ -41,11 +41,11 @@ def find_file(ref: str, folder: Path, base: Path | None) -> tuple[Path, str]:
         folder: Folder of the shipped files.
         base: Where relative paths start; None: the working directory.
     """
-    path = shipped(folder).get(ref)
+    path = shipped_files(folder).get(ref)
     return (path, path.name) if path is not None else ((base or Path()) / ref, ref)
 
 
-def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
+def read_located(what: str, path: Path, ref: str, folder: Path) -> bytes:
     """Read the file that `find_file` returned.
 
     Args:
@@ -57,18 +57,20 @@ def read_found(what: str, path: Path, ref: str, folder: Path) -> bytes:
     Raises:
         AssayError: It cannot be read.
     """
-    names = shipped(folder)
+    names = shipped_files(folder)
     if is_shipped(path, folder):
         return path.read_bytes()
     try:
-        return read_named(path, ref, f"give a file, or one of: {', '.join(names)}", MOST_BYTES)
+        return read_user_file(path, ref, f"give a file, or one of: {', '.join(names)}", MAX_FILE_BYTES)
     except UnreadableError as error:
         if error.missing and "/" not in ref and not Path(ref).suffix:
-            raise AssayError(f"there is no {what} `{ref}`", or_else(one_of(ref, names), "give a file")) from None
+            raise AssayError(
+                f"there is no {what} `{ref}`", with_alternative(choices_hint(ref, names), "give a file")
+            ) from None
         raise
 
 
-def load_book(ref: str, base: Path | None = None) -> Book:
+def load_book(ref: str, base: Path | None = None) -> PriceBook:
     """Load a price book that comes with Assay, or a file.
 
     Args:
@@ -81,13 +83,13 @@ def load_book(ref: str, base: Path | None = None) -> Book:
     """
     path, file = find_file(ref, BOOKS, base)
     is_ours = is_shipped(path, BOOKS)
-    data = read_found(WHAT, path, file, BOOKS)
-    naming = Naming(base, is_ours or base is None)
-    with unquoted(file, "a price book", f"assay prices check {file}", naming, path, data):
+    data = read_located(WHAT, path, file, BOOKS)
+    naming = FileOrigin(base, is_ours or base is None)
+    with hide_content(file, "a price book", f"assay prices check {file}", naming, path, data):
         return _read(data, file, is_ours)
 
 
 @lru_cache(maxsize=32)
-def _read(data: bytes, file: str, shipped: bool) -> Book:
+def _read(data: bytes, file: str, shipped: bool) -> PriceBook:
     """Parse a book; cached by content, so that a changed file is read again."""
-    return read_model(Book, data, file, GUIDE, WHAT, shipped)
+    return read_model(PriceBook, data, file, GUIDE, WHAT, shipped)

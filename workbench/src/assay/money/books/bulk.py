@@ -14,13 +14,13 @@ from typing import Any, TextIO
 from assay.model.base import AssayError
 from assay.money.books.listed import (
     Attributes,
-    Offered,
-    OfferFile,
-    Wanted,
-    broken_off,
-    key_name,
+    ListedPrice,
+    PriceListFile,
+    ProductFilter,
+    attribute_key,
     price_number,
     price_range,
+    truncated_error,
 )
 from assay.money.books.savings import RATE, csv_rate, read_rates
 from assay.money.books.stream import Stream
@@ -34,7 +34,7 @@ _PRICES = {"termtype", "startingrange", "endingrange", "unit", "priceperunit", "
 _RATES = {RATE, "currency", "unit", "discountedsku", "discountedusagetype", "discountedservicecode", "purchaseoption"}
 
 
-def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> OfferFile:
+def read_offers(text: TextIO, name: str, currency: str, wanted: ProductFilter) -> PriceListFile:
     """Read the prices of the wanted products.
 
     Args:
@@ -46,12 +46,12 @@ def read_offers(text: TextIO, name: str, currency: str, wanted: Wanted) -> Offer
     Raises:
         AssayError: It is not an AWS price list file, or is truncated.
     """
-    file = OfferFile(name)
+    file = PriceListFile(name)
     stream = Stream(text, name, WHAT, HINT)
-    reader = _read_json if stream.starts == "{" else _read_csv
+    reader = _read_json if stream.first_char == "{" else _read_csv
     reader(stream, file, currency, wanted)
     if not file.offer or file.date is None:
-        raise stream.wrong("it has no offer code or no publication date")
+        raise stream.format_error("it has no offer code or no publication date")
     return file
 
 
@@ -59,10 +59,10 @@ def _date(text: str, stream: Stream) -> dt.date:
     try:
         return dt.date.fromisoformat(text[:10])
     except ValueError:
-        raise stream.wrong(f"its publication date is {text[:40]!r}") from None
+        raise stream.format_error(f"its publication date is {text[:40]!r}") from None
 
 
-def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
+def _read_csv(stream: Stream, file: PriceListFile, currency: str, wanted: ProductFilter) -> None:
     reader = csv.reader(stream.lines())
     try:
         columns, width = _csv_head(stream, reader, file)
@@ -72,18 +72,18 @@ def _read_csv(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) ->
                 continue
             where = f"{file.name}:{reader.line_num}"
             if stream.cut or len(cells) < width:
-                raise broken_off(where)
+                raise truncated_error(where)
             attributes = _Cells(columns, cells)
             if wanted(attributes):
                 price_currency = attributes.get("currency", "")
                 if price_currency == currency:
-                    file.found.append(parse(attributes, where))
+                    file.prices.append(parse(attributes, where))
                 else:
-                    file.others.add(price_currency)
+                    file.skipped_currencies.add(price_currency)
         if stream.cut:
-            raise broken_off(file.name)
+            raise truncated_error(file.name)
     except csv.Error as error:
-        raise stream.wrong(str(error)) from None
+        raise stream.format_error(str(error)) from None
 
 
 class _Cells(Mapping[str, str]):
@@ -103,15 +103,15 @@ class _Cells(Mapping[str, str]):
         return len(self.columns)
 
 
-def _csv_head(stream: Stream, reader: Iterator[list[str]], file: OfferFile) -> tuple[dict[str, int], int]:
+def _csv_head(stream: Stream, reader: Iterator[list[str]], file: PriceListFile) -> tuple[dict[str, int], int]:
     """Return the columns by name and their number; the lines before the column names give the service and date."""
     for cells in itertools.islice(reader, HEAD_LINES):
-        keys = [key_name(cell) for cell in cells]
+        keys = [attribute_key(cell) for cell in cells]
         if keys[:1] == ["sku"]:
             columns = {key: place for place, key in reversed(list(enumerate(keys)))}
             missing = (_RATES if RATE in columns else _PRICES) - set(columns)
             if missing:
-                raise stream.wrong(f"it has no column {min(missing)}")
+                raise stream.format_error(f"it has no column {min(missing)}")
             if RATE in columns:
                 # The rate is for the discounted product; the plan's own usage type does not matter.
                 columns["usagetype"] = columns["discountedusagetype"]
@@ -123,17 +123,17 @@ def _csv_head(stream: Stream, reader: Iterator[list[str]], file: OfferFile) -> t
             file.offer = cells[1]
         if keys[:1] == ["publicationdate"] and len(cells) > 1:
             file.date = _date(cells[1], stream)
-    raise stream.wrong("no line names the columns, SKU first")
+    raise stream.format_error("no line names the columns, SKU first")
 
 
-def _csv_offer(cells: Attributes, where: str) -> Offered:
+def _csv_offer(cells: Attributes, where: str) -> ListedPrice:
     start, end = price_range(cells["startingrange"], cells["endingrange"], where)
-    return Offered(
+    return ListedPrice(
         sku=cells["sku"],
         attributes={key: value for key, value in cells.items() if value},
         term=cells["termtype"],
         lease=cells.get("leasecontractlength", ""),
-        paid=cells.get("purchaseoption", ""),
+        payment=cells.get("purchaseoption", ""),
         offering=cells.get("offeringclass", ""),
         unit=cells["unit"],
         price=price_number(cells["priceperunit"], where),
@@ -142,13 +142,13 @@ def _csv_offer(cells: Attributes, where: str) -> Offered:
     )
 
 
-def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -> None:
+def _read_json(stream: Stream, file: PriceListFile, currency: str, wanted: ProductFilter) -> None:
     products: dict[str, Attributes] = {}
     has_products = False
     for key in stream.members():
         if key == "products":
             has_products = True
-            if stream.sign() == "[":
+            if stream.peek() == "[":
                 products = _json_plans(stream)
                 file.offer = "AWSComputeSavingsPlan"
                 continue
@@ -158,7 +158,7 @@ def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -
                     products[sku] = attributes
         elif key == "terms":
             if not has_products:
-                raise stream.wrong("the terms come before the products")
+                raise stream.format_error("the terms come before the products")
             _json_terms(stream, file, currency, products, wanted)
         else:
             value = stream.value()
@@ -170,9 +170,9 @@ def _read_json(stream: Stream, file: OfferFile, currency: str, wanted: Wanted) -
 
 def _json_product(stream: Stream, sku: str, product: Any) -> Attributes:
     try:
-        attributes = {key_name(key): str(value) for key, value in product["attributes"].items()}
+        attributes = {attribute_key(key): str(value) for key, value in product["attributes"].items()}
     except (TypeError, KeyError, AttributeError):
-        raise stream.wrong("a product has no attributes") from None
+        raise stream.format_error("a product has no attributes") from None
     return attributes | {"family": str(product.get("productFamily", "")), "sku": sku}
 
 
@@ -187,39 +187,39 @@ def _json_plans(stream: Stream) -> dict[str, Attributes]:
 
 
 def _json_terms(
-    stream: Stream, file: OfferFile, currency: str, products: Mapping[str, Attributes], wanted: Wanted
+    stream: Stream, file: PriceListFile, currency: str, products: Mapping[str, Attributes], wanted: ProductFilter
 ) -> None:
     for term in stream.members():
-        if stream.sign() == "[":
+        if stream.peek() == "[":
             read_rates(stream, file, currency, products, wanted)
             continue
         for sku in stream.members():
             offers = stream.value()
             if sku in products:
                 try:
-                    file.found += _json_offers(sku, products[sku], term, offers, currency, file)
+                    file.prices += _json_offers(sku, products[sku], term, offers, currency, file)
                 except (TypeError, KeyError, AttributeError):
-                    raise stream.wrong(f"a term of {sku} has another form") from None
+                    raise stream.format_error(f"a term of {sku} has another form") from None
 
 
 def _json_offers(
-    sku: str, attributes: Attributes, term: str, offers: Any, currency: str, file: OfferFile
-) -> Iterator[Offered]:
+    sku: str, attributes: Attributes, term: str, offers: Any, currency: str, file: PriceListFile
+) -> Iterator[ListedPrice]:
     for offer in offers.values():
-        of_term = {key_name(key): value for key, value in offer.get("termAttributes", {}).items()}
+        of_term = {attribute_key(key): value for key, value in offer.get("termAttributes", {}).items()}
         for code, dimension in offer["priceDimensions"].items():
             price = dimension["pricePerUnit"].get(currency)
             if price is None:
-                file.others.update(dimension["pricePerUnit"])
+                file.skipped_currencies.update(dimension["pricePerUnit"])
                 continue
             where = f"{file.name}, {code}"
             start, end = price_range(dimension.get("beginRange", "0"), dimension.get("endRange", "Inf"), where)
-            yield Offered(
+            yield ListedPrice(
                 sku=sku,
                 attributes=attributes,
                 term=term,
                 lease=of_term.get("leasecontractlength", ""),
-                paid=of_term.get("purchaseoption", ""),
+                payment=of_term.get("purchaseoption", ""),
                 offering=of_term.get("offeringclass", ""),
                 unit=str(dimension["unit"]),
                 price=price_number(str(price), where),
@@ -228,7 +228,7 @@ def _json_offers(
             )
 
 
-def version_address(index: Any, region: str, where: str) -> str:
+def savings_table_url(index: Any, region: str, where: str) -> str:
     """Return the URL of a region's savings plan table, from an index of regions.
 
     Raises:

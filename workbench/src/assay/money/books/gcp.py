@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, Offered, OfferFile, Wanted, price_number
-from assay.money.books.pages import Page, PagedList, entries_of, in_force, joined, not_a_page
+from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, ListedPrice, PriceListFile, ProductFilter, price_number
+from assay.money.books.pages import ListPage, PagedList, entries_of, format_error, in_force, ranges_with_ends
 
 ROOT = "https://cloudbilling.googleapis.com/v1/services"
 KEY = "GOOGLE_API_KEY"
@@ -23,29 +23,31 @@ _TERMS = {"OnDemand": (ON_DEMAND, ""), "Preemptible": (SPOT, "")}
 _TERMS |= {"Commit1Yr": (RESERVED, "1yr"), "Commit3Yr": (RESERVED, "3yr")}
 
 
-def address(service: str, currency: str) -> str:
+def list_url(service: str, currency: str) -> str:
     """Return the URL of a service's SKUs."""
     return f"{ROOT}/{service}/skus?pageSize={PAGE_SIZE}&currencyCode={currency}"
 
 
-def read_page(data: Any, name: str) -> Page:
+def read_page(data: Any, name: str) -> ListPage:
     """Parse a page, or a plain list of SKUs.
 
     Raises:
         AssayError: It is not a page.
     """
     skus = entries_of(data, "skus", name, WHAT)
-    return Page(skus, str(data.get("nextPageToken") or "") if isinstance(data, dict) else "")
+    return ListPage(skus, str(data.get("nextPageToken") or "") if isinstance(data, dict) else "")
 
 
-def follow(this: str, token: str) -> str:
+def next_url(url: str, token: str) -> str:
     """Return the URL of the next page: the same query with its token."""
-    parts = urllib.parse.urlsplit(this)
+    parts = urllib.parse.urlsplit(url)
     query = [pair for pair in urllib.parse.parse_qsl(parts.query) if pair[0] != "pageToken"]
     return parts._replace(query=urllib.parse.urlencode([*query, ("pageToken", token)])).geturl()
 
 
-def take(skus: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, wanted: Wanted) -> None:
+def collect_prices(
+    skus: Iterable[Mapping[str, Any]], file: PriceListFile, currency: str, wanted: ProductFilter
+) -> None:
     """Add the wanted prices to the file: for each SKU the newest one in force on the file's date.
 
     Raises:
@@ -58,10 +60,10 @@ def take(skus: Iterable[Mapping[str, Any]], file: OfferFile, currency: str, want
                 continue
             pricing = [each for each in sku["pricingInfo"] if not file.date or _is_in_force(each, file)]
             if pricing:
-                file.found += _offered_prices(attributes, pricing[-1]["pricingExpression"], file, currency)
+                file.prices += _offered_prices(attributes, pricing[-1]["pricingExpression"], file, currency)
         except (KeyError, TypeError, AttributeError) as error:
             name = sku.get("skuId") or sku.get("description") or "a SKU"
-            raise not_a_page(file.name, WHAT, f"{name} has another form ({error})") from None
+            raise format_error(file.name, WHAT, f"{name} has another form ({error})") from None
 
 
 def attributes_of(sku: Mapping[str, Any]) -> dict[str, str]:
@@ -78,14 +80,14 @@ def attributes_of(sku: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _is_in_force(pricing: Mapping[str, Any], file: OfferFile) -> bool:
+def _is_in_force(pricing: Mapping[str, Any], file: PriceListFile) -> bool:
     start = str(pricing.get("effectiveTime") or "")
     return file.date is None or in_force(start, "", file.date)
 
 
 def _offered_prices(
-    attributes: Mapping[str, str], pricing: Mapping[str, Any], file: OfferFile, currency: str
-) -> Iterable[Offered]:
+    attributes: Mapping[str, str], pricing: Mapping[str, Any], file: PriceListFile, currency: str
+) -> Iterable[ListedPrice]:
     term, lease = _TERMS[attributes["usagetype"]]
     where = f"{file.name}, {attributes['sku']}"
     ranges = []
@@ -93,13 +95,13 @@ def _offered_prices(
         money = rate["unitPrice"]
         price_currency = str(money.get("currencyCode") or currency)
         if price_currency != currency:
-            file.others.add(price_currency)
+            file.skipped_currencies.add(price_currency)
             return
         begin = price_number(str(rate.get("startUsageAmount") or 0), where)
         ranges.append((begin, price_number(str(_amount(money)), where)))
     unit = str(pricing.get("usageUnit", ""))
-    for start, price, end in joined(ranges):
-        yield Offered(attributes["sku"], attributes, term, lease, "", "", unit, price, start, end)
+    for start, price, end in ranges_with_ends(ranges):
+        yield ListedPrice(attributes["sku"], attributes, term, lease, "", "", unit, price, start, end)
 
 
 def _amount(money: Mapping[str, Any]) -> Decimal:
@@ -107,4 +109,4 @@ def _amount(money: Mapping[str, Any]) -> Decimal:
     return Decimal(str(money.get("units") or 0)) + Decimal(str(money.get("nanos") or 0)).scaleb(-9)
 
 
-GCP_PAGES = PagedList(WHAT, read_page, take, follow)
+GCP_PAGES = PagedList(WHAT, read_page, collect_prices, next_url)

@@ -13,9 +13,9 @@ from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.money.amount import TERM_MONTHS
-from assay.model.money.price import Book, Row
-from assay.money.books.gcp import address
-from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, Attributes, Offered
+from assay.model.money.price import PriceBook, PriceRow
+from assay.money.books.gcp import list_url
+from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, Attributes, ListedPrice
 from assay.money.cost.catalog import catalog
 
 COMPUTE, OBJECTS, FILES = "Compute Engine", "Cloud Storage", "Cloud Filestore"
@@ -58,7 +58,7 @@ _PLACE = r"(?: (?!.*(?:Multi-region|Dual-region|Early Delete|Confidential|Storag
 
 
 @dataclass(frozen=True)
-class Rule:
+class GcpRule:
     """The conditions that a SKU must satisfy.
 
     Attributes:
@@ -86,14 +86,14 @@ class Rule:
             and any(name.fullmatch(attributes.get("description", "")) for name in self.names)
         )
 
-    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+    def parts(self, fitting: Sequence[ListedPrice]) -> list[list[ListedPrice]]:
         """Return the prices that match each description."""
         return [
             [each for each in fitting if name.fullmatch(each.attributes.get("description", ""))] for name in self.names
         ]
 
 
-def rule_for(row: Row) -> Rule | None:
+def rule_for(row: PriceRow) -> GcpRule | None:
     """Return the rule that finds a row's SKUs; None: there is none."""
     item, dimension = row.item, row.dimension
     if dimension == "instance":
@@ -101,29 +101,29 @@ def rule_for(row: Row) -> Rule | None:
     if dimension.startswith("volume-"):
         return _disk_rule(dimension, item)
     if dimension == "snapshot-capacity" and item in ("standard", "pd-snapshot"):
-        return Rule(COMPUTE, (_starting_with("Storage PD Snapshot"),))
+        return GcpRule(COMPUTE, (_starting_with("Storage PD Snapshot"),))
     if dimension.startswith("object-"):
         return _bucket_rule(dimension, item)
     found = _FILESTORE.fullmatch(item)
     if found and dimension == "filesystem-capacity":
         tier = _FILESTORE_WORDS[found["tier"]]
-        return Rule(FILES, (_starting_with(f"(?:Filestore )?Capacity {tier}(?: Capacity)?"),))
+        return GcpRule(FILES, (_starting_with(f"(?:Filestore )?Capacity {tier}(?: Capacity)?"),))
     return None
 
 
-def term_fits(row: Row, offered: Offered) -> bool:
+def term_fits(row: PriceRow, price: ListedPrice) -> bool:
     """Return whether a price is on the row's term; commitments are paid monthly."""
     if row.term not in TERM_MONTHS:
-        return offered.term == (SPOT if row.term == "spot" else ON_DEMAND)
+        return price.term == (SPOT if row.term == "spot" else ON_DEMAND)
     kind, _, length = row.term.partition("-")
     no_upfront = row.payment == "no-upfront"
-    return kind == "reserved" and no_upfront and offered.term == RESERVED and offered.lease == length + "r"
+    return kind == "reserved" and no_upfront and price.term == RESERVED and price.lease == length + "r"
 
 
-def addresses(book: Book) -> list[str]:
+def list_urls(book: PriceBook) -> list[str]:
     """Return the URLs of the SKUs of all services that a book has rows of."""
     services = dict.fromkeys(rule.offer for rule in map(rule_for, book.rows) if rule)
-    return [address(SERVICES[service], book.currency) for service in services]
+    return [list_url(SERVICES[service], book.currency) for service in services]
 
 
 def _starting_with(start: str) -> re.Pattern[str]:
@@ -142,7 +142,7 @@ def _size(name: str) -> tuple[Decimal, Decimal] | None:
     return Decimal(machine.vcpus), Decimal(int(machine.memory)) / GIB
 
 
-def _machine_rule(item: str, term: str) -> Rule | None:
+def _machine_rule(item: str, term: str) -> GcpRule | None:
     family = item.partition("-")[0].upper()
     size = _size(item)
     if size is None:
@@ -154,20 +154,20 @@ def _machine_rule(item: str, term: str) -> Rule | None:
         spot = "Spot Preemptible " if term == "spot" else ""
         kind = r"(?: (?:AMD|Arm|Predefined))?"
         names = [re.compile(rf"{spot}{family}{kind} Instance {part} running in .*") for part in ("Core", "Ram")]
-    return Rule(COMPUTE, tuple(names), (("h", size[0]), ("GiBy.h", size[1])))
+    return GcpRule(COMPUTE, tuple(names), (("h", size[0]), ("GiBy.h", size[1])))
 
 
-def _disk_rule(dimension: str, item: str) -> Rule | None:
+def _disk_rule(dimension: str, item: str) -> GcpRule | None:
     measure = _MEASURES.get(dimension.removeprefix("volume-"))
     hyperdisk = _HYPERDISK.fullmatch(item)
     if hyperdisk and measure:
         kind = "ML" if hyperdisk["kind"] == "ml" else hyperdisk["kind"].capitalize()
         name = f"Hyperdisk {kind}{' High Availability' if hyperdisk['high'] else ''} (?i:{measure})"
-        return Rule(COMPUTE, (_starting_with(name),), units=_provisioned(dimension))
+        return GcpRule(COMPUTE, (_starting_with(name),), units=_provisioned(dimension))
     if item in _DISKS and dimension == "volume-capacity":
-        return Rule(COMPUTE, (_starting_with(_DISKS[item]),))
+        return GcpRule(COMPUTE, (_starting_with(_DISKS[item]),))
     if (item, dimension) == ("pd-extreme", "volume-iops"):
-        return Rule(COMPUTE, (_starting_with("Extreme PD IOPS"),), units=_provisioned(dimension))
+        return GcpRule(COMPUTE, (_starting_with("Extreme PD IOPS"),), units=_provisioned(dimension))
     return None
 
 
@@ -181,14 +181,14 @@ def _provisioned(dimension: str) -> Mapping[str, tuple[str, int | None]]:
     return UNITS
 
 
-def _bucket_rule(dimension: str, item: str) -> Rule | None:
+def _bucket_rule(dimension: str, item: str) -> GcpRule | None:
     found = _BUCKET.fullmatch(item)
     if not found or bool(found["request"]) != (dimension == "object-requests"):
         return None
     kind = found["kind"].capitalize()
     if dimension == "object-capacity":
-        return Rule(OBJECTS, (_starting_with(f"{kind} Storage"),))
+        return GcpRule(OBJECTS, (_starting_with(f"{kind} Storage"),))
     if dimension == "object-retrieval":
-        return Rule(OBJECTS, (re.compile(f"{kind} Data Retrieval"),)) if kind != "Standard" else None
+        return GcpRule(OBJECTS, (re.compile(f"{kind} Data Retrieval"),)) if kind != "Standard" else None
     operations = "A" if found["request"] == "put" else "B"
-    return Rule(OBJECTS, (re.compile(rf"Regional {kind} Class {operations} Operations"),))
+    return GcpRule(OBJECTS, (re.compile(rf"Regional {kind} Class {operations} Operations"),))

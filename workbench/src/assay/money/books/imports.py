@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from assay.model.base import AssayError
-from assay.model.money.price import Book, Row
-from assay.model.source import Problem, shape_words
-from assay.model.units import one_of, shown
+from assay.model.money.price import PriceBook, PriceRow
+from assay.model.source import Problem, type_message
+from assay.model.units import choices_hint, display_value
 from assay.money.books.books import GUIDE
 from assay.money.books.written import LATE_HINT
 
@@ -47,11 +47,9 @@ class _Group:
             for key in _OF_ALL_TIERS:
                 value, first_value = cells.get(key), first.get(key) or ""
                 if value and value != first_value:
-                    message = (
-                        f"{key}: {shown(value)}, but the first tier of {first['item']} (line {self.lines[0]}) has "
-                    )
+                    message = f"{key}: {display_value(value)}, but the first tier of {first['item']} (line {self.lines[0]}) has "
                     hint = f"write one {key} for all tiers of a price, or leave it out below the first"
-                    return _at(line, message + (shown(first_value) if first_value else "none"), hint)
+                    return _at(line, message + (display_value(first_value) if first_value else "none"), hint)
         return None
 
     def as_row(self, source: str) -> dict[str, Any]:
@@ -68,7 +66,7 @@ class _Group:
 
 def import_csv(
     text: str, file: str, head: Mapping[str, object], today: dt.date
-) -> tuple[Book | None, tuple[Problem, ...]]:
+) -> tuple[PriceBook | None, tuple[Problem, ...]]:
     """Return the book that a table makes, or what is wrong with its lines.
 
     Args:
@@ -82,14 +80,14 @@ def import_csv(
     """
     problems: list[Problem] = []
     groups = _groups(text, problems)
-    rows: list[Row] = []
+    rows: list[PriceRow] = []
     for group in groups:
         mismatch = group.mismatch()
         if mismatch:
             problems.append(mismatch)
             continue
         try:
-            rows.append(Row.model_validate(group.as_row(f"imported from {file}")))
+            rows.append(PriceRow.model_validate(group.as_row(f"imported from {file}")))
         except ValidationError as error:
             problems += [_problem(each, group) for each in error.errors(include_url=False)]
     if not groups and not problems:
@@ -97,10 +95,10 @@ def import_csv(
     if problems:
         return None, tuple(sorted(problems, key=lambda problem: problem.line))
     try:
-        book = Book.model_validate({**head, "rows": [row.model_dump() for row in rows]})
+        book = PriceBook.model_validate({**head, "rows": [row.model_dump() for row in rows]})
     except ValidationError as error:
         return None, tuple(_book_problem(each, groups) for each in error.errors(include_url=False))
-    late = tuple(_future_date(path, date, groups) for path, date in book.in_future(today))
+    late = tuple(_future_date(path, date, groups) for path, date in book.future_dates(today))
     return (None, late) if late else (book, ())
 
 
@@ -147,10 +145,10 @@ def _add(groups: list[_Group], cells: dict[str, str], line: int) -> None:
 def _columns_are_right(columns: Sequence[str], line: int, problems: list[Problem]) -> bool:
     for name in columns:
         if name not in COLUMNS:
-            hint = "separate columns by commas" if ";" in name or "\t" in name else one_of(name, COLUMNS)
-            problems.append(_at(line, f"unknown column {shown(name)}", hint))
+            hint = "separate columns by commas" if ";" in name or "\t" in name else choices_hint(name, COLUMNS)
+            problems.append(_at(line, f"unknown column {display_value(name)}", hint))
         elif columns.count(name) > 1:
-            problems.append(_at(line, f"the column {shown(name)} comes twice", "remove or rename one of them"))
+            problems.append(_at(line, f"the column {display_value(name)} comes twice", "remove or rename one of them"))
             return False
     missing = [name for name in NEEDED if name not in columns]
     if missing and not problems:
@@ -181,7 +179,7 @@ def _message_and_hint(detail: ErrorDetails) -> tuple[str, str]:
     context = detail.get("ctx", {})
     if detail["type"] == "study":
         return context["message"], context["hint"]
-    return shape_words(detail) or (detail["msg"].lower(), f"see {GUIDE}")
+    return type_message(detail) or (detail["msg"].lower(), f"see {GUIDE}")
 
 
 def _book_problem(detail: ErrorDetails, groups: Sequence[_Group]) -> Problem:

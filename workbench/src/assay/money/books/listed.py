@@ -16,12 +16,12 @@ WHOLE_TERM = "whole term"
 """Unit of a price that is the total of a term, however it is paid."""
 
 Attributes = Mapping[str, str]
-Wanted = Callable[[Attributes], bool]
+ProductFilter = Callable[[Attributes], bool]
 """Returns whether a product is wanted, by its attributes."""
 
 
 @dataclass(frozen=True)
-class Offered:
+class ListedPrice:
     """One price of a product: for one range of its quantity, on one term.
 
     Attributes:
@@ -36,7 +36,7 @@ class Offered:
     attributes: Attributes
     term: str
     lease: str
-    paid: str
+    payment: str
     offering: str
     unit: str
     price: Decimal
@@ -45,7 +45,7 @@ class Offered:
 
 
 @dataclass
-class OfferFile:
+class PriceListFile:
     """The prices of a list that has been read to its end.
 
     Attributes:
@@ -60,18 +60,18 @@ class OfferFile:
     name: str
     offer: str = ""
     date: dt.date | None = None
-    found: list[Offered] = field(default_factory=list)
-    others: set[str] = field(default_factory=set)
+    prices: list[ListedPrice] = field(default_factory=list)
+    skipped_currencies: set[str] = field(default_factory=set)
     url: str = ""
 
-    def of(self, offer: str) -> list[Offered]:
+    def prices_of(self, offer: str) -> list[ListedPrice]:
         """Return the prices of one service; older AWS files also hold products of a second one."""
         if self.offer == offer:
-            return self.found
-        return [each for each in self.found if each.attributes.get("servicecode") == offer]
+            return self.prices
+        return [each for each in self.prices if each.attributes.get("servicecode") == offer]
 
 
-class Rule(Protocol):
+class ProductRule(Protocol):
     """Which products a row stands for."""
 
     @property
@@ -93,16 +93,16 @@ class Rule(Protocol):
     def fits(self, attributes: Attributes, region: str) -> bool:
         """Return whether a product is one of these, in a region."""
 
-    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+    def parts(self, fitting: Sequence[ListedPrice]) -> list[list[ListedPrice]]:
         """Return the products of each part of the price; most prices have one part."""
 
 
-def key_name(name: str) -> str:
+def attribute_key(name: str) -> str:
     """Return a name in lower case without spaces and punctuation: `preInstalledSw` -> `preinstalledsw`."""
     return "".join(sign for sign in name.lower() if sign.isalnum())
 
 
-def broken_off(name: str) -> AssayError:
+def truncated_error(name: str) -> AssayError:
     """Return the error for a list that ends too early."""
     return AssayError(f"{name}: the file breaks off", "fetch it anew")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.money.amount import TERM_MONTHS
-from assay.model.money.price import Book, Row
+from assay.model.money.price import PriceBook, PriceRow
 from assay.money.books.bulk import HOST, ROOT
-from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, Attributes, Offered
+from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, Attributes, ListedPrice
 
 EC2, S3, EFS, FSX = "AmazonEC2", "AmazonS3", "AmazonEFS", "AmazonFSx"
 DYNAMODB, TRANSFER, LINKS = "AmazonDynamoDB", "AWSDataTransfer", "AWSDirectConnect"
@@ -109,7 +109,7 @@ _BETWEEN = re.compile(r"(?:[A-Z]{3}[0-9]+-|EU-)?(?:[A-Z]{3}[0-9]+-|EU-)(AWS-Out-
 
 
 @dataclass(frozen=True)
-class Rule:
+class AwsRule:
     """The conditions that a product must satisfy.
 
     Attributes:
@@ -125,7 +125,7 @@ class Rule:
     usage: tuple[str, ...]
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Decimal | None, ...] = (None,)
-    leaving: bool = False
+    by_origin: bool = False
     also: tuple[str, ...] = ()
     sums: tuple[tuple[str, Decimal], ...] = ()
     units: Mapping[str, tuple[str, int | None]] = field(default_factory=lambda: UNITS)
@@ -139,11 +139,11 @@ class Rule:
         """Return whether a product satisfies the rule, in a region."""
         return (
             usage_of(attributes) in self.usage
-            and _is_in(attributes, region, self.leaving)
+            and _is_in(attributes, region, self.by_origin)
             and all(_attribute(attributes, name) in allowed for name, allowed in self.where.items())
         )
 
-    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+    def parts(self, fitting: Sequence[ListedPrice]) -> list[list[ListedPrice]]:
         """Return one part for each usage type; for a single one, products without a region prefix are preferred."""
         if len(self.usage) > 1:
             return [[each for each in fitting if usage_of(each.attributes) == usage] for usage in self.usage]
@@ -160,15 +160,17 @@ def _attribute(attributes: Attributes, name: str) -> str:
     return value
 
 
-def rule_for(row: Row) -> Rule | None:
+def rule_for(row: PriceRow) -> AwsRule | None:
     """Return the rule that finds a row's products; None: the files do not have such a price."""
     if row.term == "spot":
         return None
     item = row.item
     if row.dimension == "instance" and row.term.startswith("savings-"):
-        return Rule(EC2, (f"BoxUsage:{item}",), {"family": _COMPUTE_PLANS, "discountedoperation": ("RunInstances", "")})
+        return AwsRule(
+            EC2, (f"BoxUsage:{item}",), {"family": _COMPUTE_PLANS, "discountedoperation": ("RunInstances", "")}
+        )
     if row.dimension == "instance":
-        return Rule(EC2, (f"BoxUsage:{item}",), {"instancetype": (item,), **_LINUX, **_HERE})
+        return AwsRule(EC2, (f"BoxUsage:{item}",), {"instancetype": (item,), **_LINUX, **_HERE})
     if row.dimension.startswith(("volume-", "snapshot-")):
         return _volume_rule(row.dimension, item)
     if row.dimension.startswith("filesystem-"):
@@ -180,16 +182,16 @@ def rule_for(row: Row) -> Rule | None:
     return _network_rule(row.dimension, item)
 
 
-def term_fits(row: Row, offered: Offered) -> bool:
+def term_fits(row: PriceRow, price: ListedPrice) -> bool:
     """Return whether a price is on the row's term."""
     if row.term not in TERM_MONTHS:
-        return offered.term == ON_DEMAND
+        return price.term == ON_DEMAND
     kind, _, length = row.term.partition("-")
     return (
-        offered.term == (SAVINGS if kind == "savings" else RESERVED)
-        and (kind == "savings" or offered.offering in ("standard", ""))
-        and offered.lease.replace(" ", "") == length + "r"
-        and offered.paid.lower().replace(" ", "") == (row.payment or "").replace("-", "")
+        price.term == (SAVINGS if kind == "savings" else RESERVED)
+        and (kind == "savings" or price.offering in ("standard", ""))
+        and price.lease.replace(" ", "") == length + "r"
+        and price.payment.lower().replace(" ", "") == (row.payment or "").replace("-", "")
     )
 
 
@@ -208,7 +210,7 @@ def has_prefix(attributes: Attributes) -> bool:
     return bool(_REGION_PREFIX.match(attributes.get("usagetype", "")))
 
 
-def addresses(book: Book) -> list[str]:
+def list_urls(book: PriceBook) -> list[str]:
     """Return the URLs of the files that have a book's rows; for savings plans, the URL of the index of regions."""
     rules = [rule for row in book.rows if (rule := rule_for(row)) and not row.term.startswith("savings-")]
     offers = dict.fromkeys(offer for rule in rules for offer in rule.offers)
@@ -225,31 +227,33 @@ def _is_in(attributes: Attributes, region: str, leaving: bool) -> bool:
     return not place or region not in LOCATIONS or place == LOCATIONS[region] or place not in LOCATIONS.values()
 
 
-def _volume_rule(dimension: str, item: str) -> Rule | None:
+def _volume_rule(dimension: str, item: str) -> AwsRule | None:
     if dimension == "snapshot-capacity":
-        return Rule(EC2, (f"EBS:{_SNAPSHOTS[item]}",), _HERE) if item in _SNAPSHOTS else None
+        return AwsRule(EC2, (f"EBS:{_SNAPSHOTS[item]}",), _HERE) if item in _SNAPSHOTS else None
     if item not in _EBS:
         return None
     if dimension == "volume-capacity":
-        return Rule(EC2, (f"EBS:VolumeUsage{_EBS[item]}",), _HERE)
+        return AwsRule(EC2, (f"EBS:VolumeUsage{_EBS[item]}",), _HERE)
     if dimension == "volume-iops":
         usage = f"EBS:VolumeP-IOPS{_EBS[item]}"
         if item == "io2":
-            return Rule(EC2, (usage, f"{usage}.tier2", f"{usage}.tier3"), _HERE, (Decimal(32000), Decimal(64000), None))
-        return Rule(EC2, (usage,), _HERE)
+            return AwsRule(
+                EC2, (usage, f"{usage}.tier2", f"{usage}.tier3"), _HERE, (Decimal(32000), Decimal(64000), None)
+            )
+        return AwsRule(EC2, (usage,), _HERE)
     if dimension == "volume-throughput":
-        return Rule(EC2, (f"EBS:VolumeP-Throughput{_EBS[item]}",), _HERE)
-    return Rule(EC2, ("EBS:VolumeIOUsage",), _HERE) if item == "standard" else None
+        return AwsRule(EC2, (f"EBS:VolumeP-Throughput{_EBS[item]}",), _HERE)
+    return AwsRule(EC2, ("EBS:VolumeIOUsage",), _HERE) if item == "standard" else None
 
 
-def _filesystem_rule(dimension: str, item: str) -> Rule | None:
+def _filesystem_rule(dimension: str, item: str) -> AwsRule | None:
     if (dimension, item) == ("filesystem-throughput", "efs-provisioned"):
-        return Rule(EFS, ("ProvisionedTP-MiBpsHrs",), _HERE)
+        return AwsRule(EFS, ("ProvisionedTP-MiBpsHrs",), _HERE)
     if dimension in ("filesystem-throughput", "filesystem-iops"):
         return _zoned_rule(dimension, item)
     if dimension == "filesystem-backup":
         system = _BACKED_UP.get(item)
-        return Rule(FSX, ("BackupUsage",), {"filesystemtype": (system,), **_HERE}) if system else None
+        return AwsRule(FSX, ("BackupUsage",), {"filesystemtype": (system,), **_HERE}) if system else None
     if dimension == "filesystem-requests":
         return None
     if dimension == "filesystem-access":
@@ -257,18 +261,18 @@ def _filesystem_rule(dimension: str, item: str) -> Rule | None:
         access = way.capitalize()
         if name not in _EFS_ACCESS or access not in ("Read", "Write"):
             return None
-        return Rule(EFS, (_EFS_ACCESS[name],), {"accesstype": (access,), **_HERE})
+        return AwsRule(EFS, (_EFS_ACCESS[name],), {"accesstype": (access,), **_HERE})
     if item in _EFS:
-        return Rule(EFS, (_EFS[item],), _HERE)
+        return AwsRule(EFS, (_EFS[item],), _HERE)
     lustre = re.fullmatch(r"fsx-lustre-(?:scratch-[12]|persistent-(?:(ssd|hdd)-)?([0-9]+))", item)
     if not lustre:
         return _zoned_rule(dimension, item)
     media, rate = lustre.groups()
     usage = f"Storage.{(media or 'ssd').upper()}.{rate}" if rate else "Storage"
-    return Rule(FSX, (usage,), {"filesystemtype": ("Lustre",), "family": ("Storage",), **_HERE})
+    return AwsRule(FSX, (usage,), {"filesystemtype": ("Lustre",), "family": ("Storage",), **_HERE})
 
 
-def _zoned_rule(dimension: str, item: str) -> Rule | None:
+def _zoned_rule(dimension: str, item: str) -> AwsRule | None:
     """Return the rule for ONTAP and OpenZFS, which are sold by deployment type; None if its code is not known."""
     match = re.fullmatch(r"fsx-(ontap|openzfs)-(capacity-pool-)?((?:single|multi)-az-[12])(-ssd)?", item)
     if not match:
@@ -281,10 +285,10 @@ def _zoned_rule(dimension: str, item: str) -> Rule | None:
         "filesystem-iops": f"ProvisionedSSDIOPS.{code}",
     }.get(dimension)
     where = {"filesystemtype": ("ONTAP" if system == "ontap" else "OpenZFS",), **_HERE}
-    return Rule(FSX, (usage,), where) if code and usage else None
+    return AwsRule(FSX, (usage,), where) if code and usage else None
 
 
-def _object_rule(dimension: str, item: str) -> Rule | None:
+def _object_rule(dimension: str, item: str) -> AwsRule | None:
     name, _, request = item.partition("/")
     if name not in _S3:
         return None
@@ -294,20 +298,20 @@ def _object_rule(dimension: str, item: str) -> Rule | None:
         tier = {"put": "Tier1", "get": "Tier2"}.get(request)
         of = "" if name == "s3-reduced-redundancy" else of
         operation = {"operation": _PUTS[name]} if request == "put" and name in _PUTS else {}
-        return Rule(file, (f"Requests-{of}{tier}",), {**operation, **_HERE}, also=also) if tier else None
+        return AwsRule(file, (f"Requests-{of}{tier}",), {**operation, **_HERE}, also=also) if tier else None
     if dimension == "object-retrieval":
         if name in _RESTORES:
             where = {"operation": (_RESTORES[name],), **_HERE}
-            return Rule(file, ("Standard-Retrieval-Bytes",), where, also=also)
-        return Rule(S3, (f"Retrieval-{of.rstrip('-')}",), _HERE) if of else None
+            return AwsRule(file, ("Standard-Retrieval-Bytes",), where, also=also)
+        return AwsRule(S3, (f"Retrieval-{of.rstrip('-')}",), _HERE) if of else None
     if name == "s3-standard":
-        return Rule(S3, ("TimedStorage-ByteHrs",), {"volumetype": ("Standard",), **_HERE})
+        return AwsRule(S3, ("TimedStorage-ByteHrs",), {"volumetype": ("Standard",), **_HERE})
     if name == "s3-glacier-flexible":
-        return Rule(S3, ("TimedStorage-GlacierByteHrs",), _HERE)
-    return Rule(file, (f"TimedStorage-{of}ByteHrs",), _HERE, also=also)
+        return AwsRule(S3, ("TimedStorage-GlacierByteHrs",), _HERE)
+    return AwsRule(file, (f"TimedStorage-{of}ByteHrs",), _HERE, also=also)
 
 
-def _table_rule(dimension: str, item: str) -> Rule | None:
+def _table_rule(dimension: str, item: str) -> AwsRule | None:
     usage = {
         ("table-capacity", "dynamodb"): "TimedStorage-ByteHrs",
         ("table-read", "dynamodb"): "ReadCapacityUnit-Hrs",
@@ -315,21 +319,21 @@ def _table_rule(dimension: str, item: str) -> Rule | None:
         ("table-requests", "dynamodb/read"): "ReadRequestUnits",
         ("table-requests", "dynamodb/write"): "WriteRequestUnits",
     }.get((dimension, item))
-    return Rule(DYNAMODB, (usage,), _HERE) if usage else None
+    return AwsRule(DYNAMODB, (usage,), _HERE) if usage else None
 
 
-def _network_rule(dimension: str, item: str) -> Rule | None:
+def _network_rule(dimension: str, item: str) -> AwsRule | None:
     if (dimension, item) == ("transfer-out", "internet"):
         where = {"transfertype": ("AWS Outbound",), "tolocation": ("External",)}
-        return Rule(TRANSFER, ("DataTransfer-Out-Bytes",), where, leaving=True)
+        return AwsRule(TRANSFER, ("DataTransfer-Out-Bytes",), where, by_origin=True)
     if (dimension, item) == ("transfer-zone", "zone"):
-        return Rule(TRANSFER, ("DataTransfer-Regional-Bytes",), {"transfertype": ("IntraRegion",)}, leaving=True)
+        return AwsRule(TRANSFER, ("DataTransfer-Regional-Bytes",), {"transfertype": ("IntraRegion",)}, by_origin=True)
     if dimension == "transfer-region":
         to = {} if item == "region" else {"toregioncode": (item,)}
-        return Rule(TRANSFER, ("AWS-Out-Bytes",), {"transfertype": ("InterRegion Outbound",), **to}, leaving=True)
+        return AwsRule(TRANSFER, ("AWS-Out-Bytes",), {"transfertype": ("InterRegion Outbound",), **to}, by_origin=True)
     if (dimension, item) == ("transfer-out", "direct-connect"):
-        return Rule(LINKS, ("DataXfer-Out",), {"virtualinterfacetype": ("Private", "private", "")}, leaving=True)
+        return AwsRule(LINKS, ("DataXfer-Out",), {"virtualinterfacetype": ("Private", "private", "")}, by_origin=True)
     port = re.fullmatch(r"direct-connect-(hosted-)?([0-9]+[mg])", item)
     if dimension == "port" and port:
-        return Rule(LINKS, (f"{'HC' if port[1] else ''}PortUsage:{port[2].upper()}",))
+        return AwsRule(LINKS, (f"{'HC' if port[1] else ''}PortUsage:{port[2].upper()}",))
     return None

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.money.books.listed import Offered, OfferFile, Wanted
+from assay.money.books.listed import ListedPrice, PriceListFile, ProductFilter
 
 MOST_PAGE = 64 << 20
 """Most bytes of a page; real pages have less than one megabyte."""
@@ -17,16 +17,16 @@ MOST_PAGES = 2000
 
 
 @dataclass(frozen=True)
-class Page:
+class ListPage:
     """A page of a list.
 
     Attributes:
         entries: Its entries.
-        more: Link or token of the next page; empty: it is the last.
+        next_link: Link or token of the next page; empty: it is the last.
     """
 
     entries: tuple[dict[str, Any], ...]
-    more: str
+    next_link: str
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class PagedList:
     """
 
     what: str
-    page: Callable[[Any, str], Page]
-    take: Callable[[Iterable[Mapping[str, Any]], OfferFile, str, Wanted], None]
-    follow: Callable[[str, str], str]
+    read_page: Callable[[Any, str], ListPage]
+    collect_prices: Callable[[Iterable[Mapping[str, Any]], PriceListFile, str, ProductFilter], None]
+    next_url: Callable[[str, str], str]
 
 
-def decoded(data: bytes, name: str, what: str) -> Any:
+def decode_page(data: bytes, name: str, what: str) -> Any:
     """Parse a page as JSON; numbers with a decimal point stay text, so that they are exact.
 
     Raises:
@@ -58,17 +58,17 @@ def decoded(data: bytes, name: str, what: str) -> Any:
     except UnicodeDecodeError as error:
         raise AssayError(f"{name}: not UTF-8 text: {error.reason}", f"give {what}") from None
     except (RecursionError, OverflowError):
-        raise not_a_page(name, what, "it is nested too deeply") from None
+        raise format_error(name, what, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
         if text.lstrip()[:1] in ("{", "[") and error.pos >= len(text.rstrip()) - 1:
             raise AssayError(f"{name}: the page breaks off", "fetch it anew") from None
-        raise not_a_page(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
+        raise format_error(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
     except ValueError:
         # Python refuses to parse integers of thousands of digits.
-        raise not_a_page(name, what, "it has a number that is too long") from None
+        raise format_error(name, what, "it has a number that is too long") from None
 
 
-def not_a_page(name: str, what: str, why: str) -> AssayError:
+def format_error(name: str, what: str, why: str) -> AssayError:
     """Return the error for data in another format than expected."""
     return AssayError(f"{name}: not {what}: {why}", f"give {what}")
 
@@ -81,7 +81,7 @@ def entries_of(data: Any, key: str, name: str, what: str) -> tuple[dict[str, Any
     """
     entries = data.get(key) if isinstance(data, dict) else data
     if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-        raise not_a_page(name, what, f"it has no list of {key}")
+        raise format_error(name, what, f"it has no list of {key}")
     return tuple(entries)
 
 
@@ -90,15 +90,15 @@ def in_force(start: str, end: str, day: dt.date) -> bool:
     return (not start or start[:10] <= str(day)) and (not end or end[:16] > f"{day}T12:00")
 
 
-def joined(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal, Decimal | None]]:
+def ranges_with_ends(ranges: Iterable[tuple[Decimal, Decimal]]) -> list[tuple[Decimal, Decimal, Decimal | None]]:
     """Return start, price and end of each range, from start and price: each range ends where the next one starts."""
     ordered = sorted(ranges)
     ends: list[Decimal | None] = [start for start, _ in ordered[1:]]
     return [(start, price, end) for (start, price), end in zip(ordered, [*ends, None], strict=True)]
 
 
-def offer(
+def flat_price(
     sku: str, attributes: Mapping[str, str], term: str, lease: str, paid: str, unit: str, price: Decimal
-) -> Offered:
+) -> ListedPrice:
     """Return a price without ranges."""
-    return Offered(sku, attributes, term, lease, paid, "", unit, price, Decimal(0), None)
+    return ListedPrice(sku, attributes, term, lease, paid, "", unit, price, Decimal(0), None)

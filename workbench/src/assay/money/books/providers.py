@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.model.money.price import Book, Row
+from assay.model.money.price import PriceBook, PriceRow
 from assay.money.books import azure_items, gcp_items, offers
 from assay.money.books.azure import AZURE_PAGES
 from assay.money.books.gcp import GCP_PAGES
-from assay.money.books.listed import Attributes, Offered, OfferFile, Rule
+from assay.money.books.listed import Attributes, ListedPrice, PriceListFile, ProductRule
 from assay.money.books.pages import PagedList
 
 
@@ -31,23 +31,23 @@ class Provider:
     label: str
     pages: PagedList | None
     units: Mapping[str, tuple[str, int | None]]
-    rule_for: Callable[[Row], Rule | None]
-    term_fits: Callable[[Row, Offered], bool]
-    addresses: Callable[[Book], list[str]]
-    key: Callable[[Attributes], str]
-    keys: Callable[[Rule], Sequence[str]]
+    rule_for: Callable[[PriceRow], ProductRule | None]
+    term_fits: Callable[[PriceRow, ListedPrice], bool]
+    list_urls: Callable[[PriceBook], list[str]]
+    index_key: Callable[[Attributes], str]
+    rule_keys: Callable[[ProductRule], Sequence[str]]
 
 
 def _service(attributes: Attributes) -> str:
     return attributes.get("servicecode", "")
 
 
-def _by_service(rule: Rule) -> Sequence[str]:
+def _by_service(rule: ProductRule) -> Sequence[str]:
     return rule.offers
 
 
-def _by_usage(rule: Rule) -> Sequence[str]:
-    return rule.usage if isinstance(rule, offers.Rule) else ()
+def _by_usage(rule: ProductRule) -> Sequence[str]:
+    return rule.usage if isinstance(rule, offers.AwsRule) else ()
 
 
 PROVIDERS = {
@@ -58,7 +58,7 @@ PROVIDERS = {
         offers.UNITS,
         offers.rule_for,
         offers.term_fits,
-        offers.addresses,
+        offers.list_urls,
         offers.usage_of,
         _by_usage,
     ),
@@ -69,7 +69,7 @@ PROVIDERS = {
         azure_items.UNITS,
         azure_items.rule_for,
         azure_items.term_fits,
-        azure_items.addresses,
+        azure_items.list_urls,
         _service,
         _by_service,
     ),
@@ -80,27 +80,27 @@ PROVIDERS = {
         gcp_items.UNITS,
         gcp_items.rule_for,
         gcp_items.term_fits,
-        gcp_items.addresses,
+        gcp_items.list_urls,
         _service,
         _by_service,
     ),
 }
 
 
-def source_of(provider: Provider, file: OfferFile, found: Sequence[Offered]) -> str:
+def source_of(provider: Provider, file: PriceListFile, prices: Sequence[ListedPrice]) -> str:
     """Return where a price was read, in words: the list, its name for the product, and the file if it is not public."""
     if provider.pages is None:
         return f"AWS price list of {file.offer}: {file.name}"
-    first = found[0].attributes
+    first = prices[0].attributes
     names = [first.get("productname", ""), first.get("metername", "")]
-    names += list(dict.fromkeys(each.attributes.get("description", "") for each in found))
+    names += list(dict.fromkeys(each.attributes.get("description", "") for each in prices))
     what = ", ".join(name for name in names if name)
     return f"{provider.label}: {what}" + ("" if file.url else f" ({file.name})")
 
 
-def url_of(file: OfferFile, found: Sequence[Offered]) -> str:
+def url_of(file: PriceListFile, prices: Sequence[ListedPrice]) -> str:
     """Return the URL where a price can be looked up; empty: it was read from a file."""
-    meter = found[0].attributes.get("meterid", "")
+    meter = prices[0].attributes.get("meterid", "")
     if not file.url or not re.fullmatch(r"[0-9A-Za-z-]+", meter):
         return file.url
     return f"{file.url}?$filter=meterId%20eq%20'{meter}'"

@@ -8,9 +8,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from assay.model.base import AssayError
-from assay.model.money.amount import EXACT, FINEST, TERM_MONTHS, out_of_bounds
-from assay.model.money.price import UNITS, Book, Row, Tier, row_name
-from assay.money.books.listed import SAVINGS, UPFRONT, WHOLE_TERM, Attributes, Offered, OfferFile, Rule, Wanted
+from assay.model.money.amount import EXACT, FINEST_AMOUNT, TERM_MONTHS, out_of_bounds
+from assay.model.money.price import UNITS, PriceBook, PriceRow, PriceTier, row_name
+from assay.money.books.listed import (
+    SAVINGS,
+    UPFRONT,
+    WHOLE_TERM,
+    Attributes,
+    ListedPrice,
+    PriceListFile,
+    ProductFilter,
+    ProductRule,
+)
 from assay.money.books.providers import PROVIDERS, Provider, source_of, url_of
 
 _OF_THE_OLD_SOURCE = ("doubtful", "not seen in", "undated")
@@ -18,15 +27,15 @@ _OF_THE_OLD_SOURCE = ("doubtful", "not seen in", "undated")
 
 
 @dataclass(frozen=True)
-class Change:
+class RowChange:
     """A row that the files have a price for.
 
     Attributes:
         old, new: The row before and after; if the price is the same, only date and source differ.
     """
 
-    old: Row
-    new: Row
+    old: PriceRow
+    new: PriceRow
 
     @property
     def is_new(self) -> bool:
@@ -35,7 +44,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class RefreshResult:
     """A book with new prices.
 
     Attributes:
@@ -43,12 +52,12 @@ class Refreshed:
         left: Rows that keep their old price and date, and why.
     """
 
-    book: Book
-    changes: tuple[Change, ...]
-    left: tuple[tuple[Row, str], ...]
+    book: PriceBook
+    changes: tuple[RowChange, ...]
+    skipped: tuple[tuple[PriceRow, str], ...]
 
 
-def provider_of(book: Book) -> Provider:
+def provider_of(book: PriceBook) -> Provider:
     """Return the provider whose price list has the book's rows.
 
     Raises:
@@ -65,37 +74,37 @@ def provider_of(book: Book) -> Provider:
     return provider
 
 
-def needed_files(book: Book) -> list[str]:
+def needed_urls(book: PriceBook) -> list[str]:
     """Return the URLs of the lists that have the book's rows.
 
     Raises:
         AssayError: As `provider_of`; or no list has any of the rows.
     """
     provider = provider_of(book)
-    urls = provider.addresses(book)
+    urls = provider.list_urls(book)
     if not urls:
         raise AssayError(f"none of the rows of {book.book} is in {provider.label}", "nothing was changed")
     return urls
 
 
-def wanted_of(book: Book) -> Wanted:
+def product_filter(book: PriceBook) -> ProductFilter:
     """Return a filter for the products that a book's rows stand for, by a rule or by their SKU."""
     provider = provider_of(book)
-    rules: dict[str, list[Rule]] = defaultdict(list)
+    rules: dict[str, list[ProductRule]] = defaultdict(list)
     for rule in filter(None, map(provider.rule_for, book.rows)):
-        for key in provider.keys(rule):
+        for key in provider.rule_keys(rule):
             rules[key].append(rule)
     skus = {sku for row in book.rows for sku in _skus(row)}
 
     def wanted(attributes: Attributes) -> bool:
         if skus and not skus.isdisjoint((attributes.get("sku", ""), attributes.get("meterid", ""))):
             return True
-        return any(rule.fits(attributes, book.region) for rule in rules.get(provider.key(attributes), ()))
+        return any(rule.fits(attributes, book.region) for rule in rules.get(provider.index_key(attributes), ()))
 
     return wanted
 
 
-def _skus(row: Row) -> list[str]:
+def _skus(row: PriceRow) -> list[str]:
     """Return a row's SKUs; a price in tiers or parts has several."""
     return [sku for sku in row.sku.replace(",", " ").replace("+", " ").split() if sku]
 
@@ -116,12 +125,12 @@ class _SkuRule:
             return False
         return attributes.get("sku") in self.skus or attributes.get("meterid") in self.skus
 
-    def parts(self, fitting: Sequence[Offered]) -> list[list[Offered]]:
+    def parts(self, fitting: Sequence[ListedPrice]) -> list[list[ListedPrice]]:
         """Return all products as one part."""
         return [list(fitting)]
 
 
-def refresh(book: Book, files: Sequence[OfferFile], today: dt.date | None = None) -> Refreshed:
+def refresh(book: PriceBook, files: Sequence[PriceListFile], today: dt.date | None = None) -> RefreshResult:
     """Return the book with the lists' prices.
 
     A row that is found gets its price, date and source from the list. A free first tier or free amount stays as the
@@ -136,33 +145,33 @@ def refresh(book: Book, files: Sequence[OfferFile], today: dt.date | None = None
         AssayError: No row was updated.
     """
     provider, read_date = provider_of(book), today or dt.date.today()
-    changes: list[Change] = []
-    left: list[tuple[Row, str]] = []
+    changes: list[RowChange] = []
+    left: list[tuple[PriceRow, str]] = []
     problems: list[str] = []
-    rows: list[Row] = []
+    rows: list[PriceRow] = []
     for row in book.rows:
         try:
             updated = _updated_row(row, book, files, provider).model_copy(update={"seen": read_date})
         except _NoMatchError as error:
             left.append((row, str(error)))
-            problems += [] if isinstance(error, _AbsentError) else [left_text(row, str(error))]
+            problems += [] if isinstance(error, _AbsentError) else [skipped_text(row, str(error))]
             rows.append(row.model_copy(update={"date": book.date_of(row)}))
         else:
-            changes.append(Change(row, updated))
+            changes.append(RowChange(row, updated))
             rows.append(updated)
     if not changes:
         raise _no_row_error(book, files, problems)
     date = min(row.date for row in rows if row.date)
     dated = [row.model_copy(update={"date": None if row.date == date else row.date}) for row in rows]
     new = {**book.model_dump(exclude={"rows"}), "date": date}
-    renewed = Book.model_validate({**new, "rows": [row.model_dump() for row in dated]})
-    return Refreshed(renewed, tuple(changes), tuple(left))
+    renewed = PriceBook.model_validate({**new, "rows": [row.model_dump() for row in dated]})
+    return RefreshResult(renewed, tuple(changes), tuple(left))
 
 
-def _no_row_error(book: Book, files: Sequence[OfferFile], problems: Sequence[str]) -> AssayError:
+def _no_row_error(book: PriceBook, files: Sequence[PriceListFile], problems: Sequence[str]) -> AssayError:
     """Return the error if no row was updated; `problems` are rows that the files have, each with the reason."""
     names = ", ".join(file.name for file in files)
-    others = sorted({currency for file in files for currency in file.others})
+    others = sorted({currency for file in files for currency in file.skipped_currencies})
     if problems:
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
         return AssayError(f"no row of {book.book} is renewed from {names}: {problems[0]}{more}", "give other files")
@@ -180,7 +189,7 @@ class _AbsentError(_NoMatchError):
     """The files do not have the row."""
 
 
-def _updated_row(row: Row, book: Book, files: Iterable[OfferFile], provider: Provider) -> Row:
+def _updated_row(row: PriceRow, book: PriceBook, files: Iterable[PriceListFile], provider: Provider) -> PriceRow:
     rule = provider.rule_for(row) or (_SkuRule(tuple(_skus(row)), provider.units) if row.sku else None)
     if rule is None:
         spot = row.term == "spot" and provider.name == "aws"
@@ -201,8 +210,8 @@ def _updated_row(row: Row, book: Book, files: Iterable[OfferFile], provider: Pro
     raise _AbsentError("not in the file" if len(of_offer) == 1 else "not in the files")
 
 
-def _offered_prices(file: OfferFile, offers: Sequence[str]) -> list[Offered]:
-    return [each for offer in offers for each in file.of(offer)] if offers else file.found
+def _offered_prices(file: PriceListFile, offers: Sequence[str]) -> list[ListedPrice]:
+    return [each for offer in offers for each in file.prices_of(offer)] if offers else file.prices
 
 
 @dataclass(frozen=True)
@@ -213,12 +222,12 @@ class _Prices:
         of: The product of each part of the price.
     """
 
-    tiers: tuple[Tier, ...]
+    tiers: tuple[PriceTier, ...]
     upfront: Decimal = Decimal(0)
-    of: tuple[Offered, ...] = field(default=(), compare=False)
+    of: tuple[ListedPrice, ...] = field(default=(), compare=False)
 
 
-def _price_of(row: Row, book: Book, rule: Rule, fitting: Sequence[Offered]) -> _Prices:
+def _price_of(row: PriceRow, book: PriceBook, rule: ProductRule, fitting: Sequence[ListedPrice]) -> _Prices:
     """Return the price on which all fitting products of each part agree."""
     parts = rule.parts(fitting)
     if rule.sums:
@@ -232,7 +241,7 @@ def _price_of(row: Row, book: Book, rule: Rule, fitting: Sequence[Offered]) -> _
     return _Prices(tuple(tiers), of=tuple(each.of[0] for each in part_prices))
 
 
-def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices:
+def _summed(row: PriceRow, rule: ProductRule, parts: Sequence[Sequence[ListedPrice]]) -> _Prices:
     """Return a price that the list states in parts, such as a machine's by core and by GiB of memory."""
     total, of = Decimal(0), []
     for (unit, quantity), part in zip(rule.sums, parts, strict=True):
@@ -244,11 +253,11 @@ def _summed(row: Row, rule: Rule, parts: Sequence[Sequence[Offered]]) -> _Prices
             raise _NoMatchError(f"the file has a part of it at {', '.join(texts[:4])}, not at one price for {unit}")
         total = EXACT.add(total, EXACT.multiply(part[0].price, quantity))
         of.append(part[0])
-    return _Prices((Tier(price=_converted(row, total, Decimal(1))),), of=tuple(of))
+    return _Prices((PriceTier(price=_converted(row, total, Decimal(1))),), of=tuple(of))
 
 
-def _agreed_prices(row: Row, book: Book, rule: Rule, offered: Sequence[Offered]) -> _Prices:
-    by_sku: dict[tuple[str, ...], list[Offered]] = defaultdict(list)
+def _agreed_prices(row: PriceRow, book: PriceBook, rule: ProductRule, offered: Sequence[ListedPrice]) -> _Prices:
+    by_sku: dict[tuple[str, ...], list[ListedPrice]] = defaultdict(list)
     for each in offered:
         by_sku[each.sku, each.attributes.get("meterid", "")].append(each)
     prices = list(dict.fromkeys(_product_prices(row, book, rule, each) for each in by_sku.values()))
@@ -258,12 +267,12 @@ def _agreed_prices(row: Row, book: Book, rule: Rule, offered: Sequence[Offered])
         known = [each for each in prices if each.of[0].sku in _skus(row)]
         if len(known) == 1:
             return known[0]
-        texts = sorted({price_words(each.tiers, each.upfront) for each in prices})
+        texts = sorted({tiered_price_text(each.tiers, each.upfront) for each in prices})
         raise _NoMatchError(f"the file has it at {len(prices)} prices: {', '.join(texts[:4])}")
     return prices[0]
 
 
-def _product_prices(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
+def _product_prices(row: PriceRow, book: PriceBook, rule: ProductRule, lines: Sequence[ListedPrice]) -> _Prices:
     of = (lines[0],)
     totals = [each for each in lines if each.unit == WHOLE_TERM]
     if totals or lines[0].term == SAVINGS:
@@ -277,7 +286,7 @@ def _product_prices(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) 
     if row.payment == "no-upfront" and any(upfront):
         raise _NoMatchError("the file has an upfront fee of it, and it is paid no-upfront")
     if not ranges and upfront and row.payment == "all-upfront":
-        return _Prices((Tier(price=Decimal(0)),), upfront[0], of)
+        return _Prices((PriceTier(price=Decimal(0)),), upfront[0], of)
     if not ranges or ranges[-1].end is not None:
         raise _NoMatchError("the file has no price of the last part of its quantity")
     for before, after in itertools.pairwise(ranges):
@@ -287,11 +296,11 @@ def _product_prices(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) 
     for each in ranges:
         factor = _factor(row, book, rule, each.unit)
         bound = None if each.end is None else _plain(EXACT.multiply(each.end, factor))
-        tiers.append(Tier(up_to=bound, price=_converted(row, each.price, factor)))
+        tiers.append(PriceTier(up_to=bound, price=_converted(row, each.price, factor)))
     return _Prices(tuple(tiers), upfront[0] if upfront else Decimal(0), of)
 
 
-def _committed(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _Prices:
+def _committed(row: PriceRow, book: PriceBook, rule: ProductRule, lines: Sequence[ListedPrice]) -> _Prices:
     """Return the price of a term with a single figure in the list: the total of the term, or the cost of an hour.
 
     The total is the same for each way to pay: all upfront, half upfront, or by the hour.
@@ -308,10 +317,10 @@ def _committed(row: Row, book: Book, rule: Rule, lines: Sequence[Offered]) -> _P
     share = {"all-upfront": Decimal(1), "partial-upfront": Decimal("0.5")}.get(row.payment or "", Decimal(0))
     upfront = _converted(row, EXACT.multiply(total, share), Decimal(1))
     rest = _converted(row, EXACT.multiply(hourly, 1 - share), Decimal(1))
-    return _Prices((Tier(price=rest),), upfront, (line,))
+    return _Prices((PriceTier(price=rest),), upfront, (line,))
 
 
-def _factor(row: Row, book: Book, rule: Rule, list_unit: str) -> Decimal:
+def _factor(row: PriceRow, book: PriceBook, rule: ProductRule, list_unit: str) -> Decimal:
     """Return the row's units in one unit of the list; hourly units are turned into months with the book's hours."""
     kind, size = rule.units.get(list_unit.lower(), ("", 1))
     unit, hours = UNITS[row.unit], Decimal(1)
@@ -324,10 +333,10 @@ def _factor(row: Row, book: Book, rule: Rule, list_unit: str) -> Decimal:
     return EXACT.divide(Decimal(size), EXACT.multiply(Decimal(unit.factor), hours))
 
 
-def _converted(row: Row, price: Decimal, factor: Decimal) -> Decimal:
+def _converted(row: PriceRow, price: Decimal, factor: Decimal) -> Decimal:
     """Return a price for one unit of the row, rounded to the finest that a book holds."""
     exact = EXACT.divide(price, factor)
-    value = exact.quantize(FINEST, context=EXACT)
+    value = exact.quantize(FINEST_AMOUNT, context=EXACT)
     if out_of_bounds(value) or bool(value) != bool(exact):
         raise _NoMatchError(f"its price for each {row.unit} cannot be written")
     return _plain(value)
@@ -338,7 +347,7 @@ def _plain(value: Decimal) -> Decimal:
     return Decimal(format(value.normalize(EXACT), "f"))
 
 
-def _row_with(row: Row, prices: _Prices, found: Mapping[str, object]) -> Row:
+def _row_with(row: PriceRow, prices: _Prices, found: Mapping[str, object]) -> PriceRow:
     paid = prices.tiers[1:] if len(prices.tiers) > 1 and not prices.tiers[0].price else prices.tiers
     free = row.tiers[:1] if row.tiers and not row.tiers[0].price else ()
     bound = free[0].up_to if free else None
@@ -357,27 +366,27 @@ def _row_with(row: Row, prices: _Prices, found: Mapping[str, object]) -> Row:
     return row.model_copy(update=values)
 
 
-def _prices(row: Row) -> tuple[object, ...]:
+def _prices(row: PriceRow) -> tuple[object, ...]:
     return row.price, row.tiers, row.upfront
 
 
-def price_text(row: Row) -> str:
+def price_text(row: PriceRow) -> str:
     """Return a row's price in words: `0.096`, `494 upfront + 0`, `0.023 to 51200, 0.022`."""
-    return price_words(row.tiers or (Tier(price=row.price or Decimal(0)),), row.upfront)
+    return tiered_price_text(row.tiers or (PriceTier(price=row.price or Decimal(0)),), row.upfront)
 
 
-def price_words(tiers: Iterable[Tier], upfront: Decimal) -> str:
+def tiered_price_text(tiers: Iterable[PriceTier], upfront: Decimal) -> str:
     """Return tiers and upfront fee in words: `494 upfront + 0`, `0.023 to 51200, 0.022`."""
     text = tiers_text(tiers)
     return f"{upfront:f} upfront + {text}" if upfront else text
 
 
-def tiers_text(tiers: Iterable[Tier]) -> str:
+def tiers_text(tiers: Iterable[PriceTier]) -> str:
     """Return tiers in words: `0.023 to 51200, 0.022`."""
     return ", ".join(f"{tier.price:f}" if tier.up_to is None else f"{tier.price:f} to {tier.up_to:f}" for tier in tiers)
 
 
-def change_percent(change: Change) -> Decimal | None:
+def change_percent(change: RowChange) -> Decimal | None:
     """Return the change of the price in percent: of the upfront fee, or the first paid tier; None: it was 0 before."""
     old, new = _first_paid(change.old), _first_paid(change.new)
     if change.old.upfront or change.new.upfront:
@@ -385,18 +394,18 @@ def change_percent(change: Change) -> Decimal | None:
     return (new - old) / old * 100 if old else None
 
 
-def _first_paid(row: Row) -> Decimal:
+def _first_paid(row: PriceRow) -> Decimal:
     if row.price is not None:
         return row.price
     return next((tier.price for tier in row.tiers if tier.price), Decimal(0))
 
 
-def change_text(change: Change) -> str:
+def change_text(change: RowChange) -> str:
     """Return the change in percent: `+3.1 %`; empty if the price was 0 before."""
     percent = change_percent(change)
     return "" if percent is None else f"{percent:+.1f} %"
 
 
-def left_text(row: Row, why: str) -> str:
+def skipped_text(row: PriceRow, why: str) -> str:
     """Return a row and why it keeps its price: `instance m5.large, spot: spot prices are not in the files`."""
     return f"{row_name(row)}: {why}"

@@ -7,14 +7,14 @@ A plan has a purchase option and a term; its rates name the products, by SKU and
 from collections.abc import Mapping
 from typing import Any
 
-from assay.money.books.listed import SAVINGS, Attributes, Offered, OfferFile, Wanted, price_number
+from assay.money.books.listed import SAVINGS, Attributes, ListedPrice, PriceListFile, ProductFilter, price_number
 from assay.money.books.stream import Stream
 
 RATE = "discountedrate"
 """Column that only tables of savings plans have."""
 
 
-def csv_rate(cells: Attributes, where: str) -> Offered:
+def csv_rate(cells: Attributes, where: str) -> ListedPrice:
     """Return the price in a line of a savings plan table."""
     attributes = {key: value for key, value in cells.items() if value}
     length = cells.get("leasecontractlength", "")
@@ -23,7 +23,9 @@ def csv_rate(cells: Attributes, where: str) -> Offered:
     return _offered_price(attributes, lease, cells["unit"], cells[RATE], where)
 
 
-def read_rates(stream: Stream, file: OfferFile, currency: str, plans: Mapping[str, Attributes], wanted: Wanted) -> None:
+def read_rates(
+    stream: Stream, file: PriceListFile, currency: str, plans: Mapping[str, Attributes], wanted: ProductFilter
+) -> None:
     """Add the wanted rates of all plans of a JSON file, read one by one: a plan may have hundreds of thousands.
 
     Raises:
@@ -37,16 +39,18 @@ def read_rates(stream: Stream, file: OfferFile, currency: str, plans: Mapping[st
             elif key == "rates":
                 has_rates = True
                 if plan not in plans:
-                    raise stream.wrong(f"the plan {plan or 'without SKU'} is not among the products")
+                    raise stream.format_error(f"the plan {plan or 'without SKU'} is not among the products")
                 for _ in stream.elements():
                     _add_rate(stream, file, currency, plans[plan], wanted, plan)
             else:
                 stream.value()
         if not has_rates:
-            raise stream.wrong(f"the plan {plan} has no rates")
+            raise stream.format_error(f"the plan {plan} has no rates")
 
 
-def _add_rate(stream: Stream, file: OfferFile, currency: str, plan: Attributes, wanted: Wanted, sku: str) -> None:
+def _add_rate(
+    stream: Stream, file: PriceListFile, currency: str, plan: Attributes, wanted: ProductFilter, sku: str
+) -> None:
     rate = stream.value()
     try:
         attributes = _rate_attributes(rate, plan)
@@ -55,13 +59,13 @@ def _add_rate(stream: Stream, file: OfferFile, currency: str, plan: Attributes, 
         money = rate["discountedRate"]
         price_currency = str(money.get("currency", "USD"))
         if price_currency != currency:
-            file.others.add(price_currency)
+            file.skipped_currencies.add(price_currency)
             return
         where = f"{file.name}, {rate.get('rateCode', sku)}"
         lease = plan.get("purchaseterm", "")
-        file.found.append(_offered_price(attributes, lease, str(rate.get("unit", "Hrs")), str(money["price"]), where))
+        file.prices.append(_offered_price(attributes, lease, str(rate.get("unit", "Hrs")), str(money["price"]), where))
     except (TypeError, KeyError, AttributeError):
-        raise stream.wrong(f"a rate of {sku} has another form") from None
+        raise stream.format_error(f"a rate of {sku} has another form") from None
 
 
 def _rate_attributes(rate: Any, plan: Attributes) -> dict[str, str]:
@@ -77,13 +81,13 @@ def _rate_attributes(rate: Any, plan: Attributes) -> dict[str, str]:
     }
 
 
-def _offered_price(attributes: Attributes, lease: str, unit: str, price: str, where: str) -> Offered:
-    return Offered(
+def _offered_price(attributes: Attributes, lease: str, unit: str, price: str, where: str) -> ListedPrice:
+    return ListedPrice(
         sku=attributes.get("discountedsku", ""),
         attributes=attributes,
         term=SAVINGS,
         lease=lease,
-        paid=attributes.get("purchaseoption", ""),
+        payment=attributes.get("purchaseoption", ""),
         offering=attributes.get("family", ""),
         unit=unit,
         price=price_number(price, where),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from assay.model.base import AssayError
-from assay.money.books.listed import broken_off
+from assay.money.books.listed import truncated_error
 
 CHUNK = 2**18
 """Characters that are read at once."""
@@ -35,11 +35,11 @@ class Stream:
         self.cut = False
 
     @property
-    def starts(self) -> str:
+    def first_char(self) -> str:
         """First character of the file that is not a space; empty if there is none in its first 1024 characters."""
         return self.buffer[: 2**10].lstrip()[:1]
 
-    def wrong(self, why: str) -> AssayError:
+    def format_error(self, why: str) -> AssayError:
         """Return the error for a file in another format."""
         return AssayError(f"{self.name}: not {self.what}: {why}", self.hint)
 
@@ -50,7 +50,7 @@ class Stream:
             *whole, rest = (rest + piece).split("\n")
             yield from (line + "\n" for line in whole)
             if len(rest) > MOST_LINE:
-                raise self.wrong("a line of it has no end")
+                raise self.format_error("a line of it has no end")
         if rest:
             self.cut = True
             yield rest
@@ -61,7 +61,7 @@ class Stream:
         self.buffer, self.at = self.buffer[self.at :] + piece, 0
         return bool(piece)
 
-    def sign(self) -> str:
+    def peek(self) -> str:
         """Return the next character that is not a space, without consuming it."""
         while True:
             while self.at < len(self.buffer):
@@ -69,11 +69,11 @@ class Stream:
                     return self.buffer[self.at]
                 self.at += 1
             if not self._more():
-                raise broken_off(self.name)
+                raise truncated_error(self.name)
 
     def value(self) -> Any:
         """Return the next JSON value, whole."""
-        self.sign()
+        self.peek()
         while True:
             try:
                 value, end = self._decoder.raw_decode(self.buffer, self.at)
@@ -83,9 +83,9 @@ class Stream:
                     return value
             except json.JSONDecodeError as error:
                 if len(self.buffer) - self.at > MOST_ENTRY:
-                    raise self.wrong(f"not JSON: {error.msg}") from None
+                    raise self.format_error(f"not JSON: {error.msg}") from None
             except RecursionError:
-                raise self.wrong("it is nested too deeply") from None
+                raise self.format_error("it is nested too deeply") from None
             # The buffer doubles each time, because a failed decoding starts over.
             if not self._more(max(CHUNK, len(self.buffer) - self.at)):
                 raise AssayError(f"{self.name}: the file breaks off, or is not JSON", "fetch it anew")
@@ -93,14 +93,14 @@ class Stream:
     def members(self) -> Iterator[str]:
         """Yield the keys of the next JSON object; the caller must take or skip each value."""
         self._expect("{")
-        if self.sign() == "}":
+        if self.peek() == "}":
             self.at += 1
             return
         while True:
             key = self.value()
             self._expect(":")
             yield str(key)
-            if self.sign() == "}":
+            if self.peek() == "}":
                 self.at += 1
                 return
             self._expect(",")
@@ -108,17 +108,17 @@ class Stream:
     def elements(self) -> Iterator[int]:
         """Yield the indices of the next JSON array; the caller must take or skip each value."""
         self._expect("[")
-        if self.sign() == "]":
+        if self.peek() == "]":
             self.at += 1
             return
         for place in itertools.count():
             yield place
-            if self.sign() == "]":
+            if self.peek() == "]":
                 self.at += 1
                 return
             self._expect(",")
 
     def _expect(self, sign: str) -> None:
-        if self.sign() != sign:
-            raise self.wrong(f"{self.buffer[self.at : self.at + 20]!r} where JSON has `{sign}`")
+        if self.peek() != sign:
+            raise self.format_error(f"{self.buffer[self.at : self.at + 20]!r} where JSON has `{sign}`")
         self.at += 1

@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.files import read_checked
-from assay.model.money.price import Book, Row
-from assay.model.source import named
-from assay.model.written import MOST_BYTES
+from assay.model.files import read_with_problems
+from assay.model.money.price import PriceBook, PriceRow
+from assay.model.source import with_field_name
+from assay.model.written import MAX_FILE_BYTES
 from assay.money.books.books import GUIDE, WHAT
 
 WIDTH = 118
@@ -21,7 +21,7 @@ _PLAIN_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 _WORDS = ("null", "true", "false")
 
 
-def book_text(book: Book, today: dt.date | None = None) -> str:
+def book_text(book: PriceBook, today: dt.date | None = None) -> str:
     """Return the book as YAML, one row a line.
 
     Args:
@@ -31,9 +31,11 @@ def book_text(book: Book, today: dt.date | None = None) -> str:
     Raises:
         AssayError: It is too large to be read back, has a date in the future, or is not valid.
     """
-    late = next(book.in_future(today), None) if today else None
+    late = next(book.future_dates(today), None) if today else None
     if late:
-        raise AssayError(f"the book cannot be written: {named(late[0], f'{late[1]} is in the future')}", LATE_HINT)
+        raise AssayError(
+            f"the book cannot be written: {with_field_name(late[0], f'{late[1]} is in the future')}", LATE_HINT
+        )
     lines = [f"{name}: {_value(getattr(book, name))}" for name in ("book", "provider", "region", "date", "currency")]
     lines.append(f"hours_per_month: {_value(book.hours_per_month)}")
     if book.historic:
@@ -44,7 +46,7 @@ def book_text(book: Book, today: dt.date | None = None) -> str:
     rows = [f"  - {{{_row(row)}}}\n" for row in book.rows]
     _check_size(head, rows)
     text = head + "".join(rows)
-    reread, source = read_checked(Book, text.encode(), GUIDE, WHAT)
+    reread, source = read_with_problems(PriceBook, text.encode(), GUIDE, WHAT)
     if reread is None:
         raise AssayError(f"the book cannot be written: {source.problems[0].message}", source.problems[0].hint)
     if reread != book:
@@ -54,9 +56,9 @@ def book_text(book: Book, today: dt.date | None = None) -> str:
 
 def _check_size(head: str, rows: Sequence[str]) -> None:
     sizes = list(itertools.accumulate((len(row.encode()) for row in rows), initial=len(head.encode())))
-    if sizes[-1] > MOST_BYTES:
-        fit = sum(size <= MOST_BYTES for size in sizes[1:])
-        message = f"{len(rows)} rows are too many for a price book of at most {MOST_BYTES} bytes: {fit} of them fit"
+    if sizes[-1] > MAX_FILE_BYTES:
+        fit = sum(size <= MAX_FILE_BYTES for size in sizes[1:])
+        message = f"{len(rows)} rows are too many for a price book of at most {MAX_FILE_BYTES} bytes: {fit} of them fit"
         raise AssayError(message, "make several books, such as one for each kind of thing that is sold")
 
 
@@ -67,7 +69,7 @@ def _about(text: str) -> list[str]:
     return ["about: >-", *(f"  {line}" for line in folded)]
 
 
-def _row(row: Row) -> str:
+def _row(row: PriceRow) -> str:
     parts = []
     for name in type(row).model_fields:
         value = getattr(row, name)

@@ -15,9 +15,9 @@ from assay.model.money.design import (
     Hardware,
     Managed,
     Servers,
-    Volumes,
+    ServerVolumes,
 )
-from assay.model.money.price import Bill, Line, Per
+from assay.model.money.price import Bill, BillItem, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
@@ -27,7 +27,7 @@ BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
 """Labels of bill lines for snapshots and backups, by the price-book dimension they are paid in."""
 EFS_MOVED = "efs-ia-write"
 """Item of `filesystem-access` that charges for moving bytes to infrequent access."""
-SMALL = 10**6
+SUSPICIOUS_BYTES = 10**6
 """Capacities below this many bytes probably lack their unit."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
 
@@ -51,7 +51,7 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
     return Bill(lines=tuple(line for line in lines if line.pieces and line.each))
 
 
-def volume_count(volumes: Volumes) -> int:
+def volume_count(volumes: ServerVolumes) -> int:
     """Return the number of volumes per server: as stated, or the fewest of equal size that the type's sizes allow."""
     if volumes.count != "auto":
         return volumes.count
@@ -59,7 +59,7 @@ def volume_count(volumes: Volumes) -> int:
     return next((count for count in range(least, 2 * least + 8) if volumes.capacity % count == 0), least)
 
 
-def volume_size(volumes: Volumes) -> int:
+def volume_size(volumes: ServerVolumes) -> int:
     """Return the bytes of each volume.
 
     Raises:
@@ -68,7 +68,7 @@ def volume_size(volumes: Volumes) -> int:
     count = volume_count(volumes)
     if volumes.capacity % count:
         hint = f"take a multiple of their number, such as {_multiples(volumes.capacity, count)}"
-        if volumes.capacity < SMALL:
+        if volumes.capacity < SUSPICIOUS_BYTES:
             hint = "is the unit missing? Write the capacity such as 10TB"
         raise AssayError(f"{format_size(volumes.capacity)} cannot be split evenly into {count} volumes", hint)
     return volumes.capacity // count
@@ -82,7 +82,7 @@ def _multiples(size: int, count: int) -> str:
     return " or ".join(f"{each}{unit}" for each in (below, below + count) if each)
 
 
-def sold_as(name: str) -> str:
+def book_item(name: str) -> str:
     """Return the price-book item of a catalogue type: its name without the year its limits were published in."""
     return _YEAR.sub("", name)
 
@@ -96,9 +96,9 @@ def _line(
     per: Per,
     pieces: Decimal | float = 1,
     stops: bool = False,
-) -> Line:
+) -> BillItem:
     """Return a bill line; cached, because thousands of variants share most of their lines."""
-    return Line(
+    return BillItem(
         what=what,
         dimension=dimension,
         item=item,
@@ -109,21 +109,21 @@ def _line(
     )
 
 
-def _stopped_when_deleted(line: Line, use: Use) -> Line:
+def _stopped_when_deleted(line: BillItem, use: Use) -> BillItem:
     """Mark a line rented by the month as stopping while the design is off, if the use deletes everything then."""
     if not use.deleted_when_off or line.per != "month":
         return line
     return _line(line.what, line.dimension, line.item, line.each, line.per, line.pieces, stops=True)
 
 
-def _servers(group: Servers, use: Use) -> Iterator[Line]:
+def _servers(group: Servers, use: Use) -> Iterator[BillItem]:
     what = f"{group.instance}, {group.role}"
     yield _line(what, "instance", group.instance, 1, "hour", group.count, stops=True)
     if group.volumes is None:
         return
     volumes = group.volumes
     pieces = group.count * volume_count(volumes)
-    item = sold_as(volumes.type)
+    item = book_item(volumes.type)
     size = volume_size(volumes) * use.filled
     yield _line(f"{item} volumes", "volume-capacity", item, size, "month", pieces)
     if volumes.iops is not None:
@@ -132,7 +132,7 @@ def _servers(group: Servers, use: Use) -> Iterator[Line]:
         yield _line(f"throughput of {item} volumes", "volume-throughput", item, volumes.throughput, "month", pieces)
 
 
-def _service(design: Design, use: Use) -> Iterator[Line]:
+def _service(design: Design, use: Use) -> Iterator[BillItem]:
     service = design.service
     if isinstance(service, Efs):
         item = "efs-standard" if service.zones == "regional" else "efs-one-zone"
@@ -145,7 +145,7 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
             what = "EFS provisioned throughput"
             yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
     elif isinstance(service, FsxLustre):
-        item = sold_as(service.type)
+        item = book_item(service.type)
         yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity * use.filled, "month")
     elif isinstance(service, S3):
         yield from _bucket(service, use)
@@ -158,7 +158,7 @@ def _service(design: Design, use: Use) -> Iterator[Line]:
         yield _line("DynamoDB write units", "table-write", "dynamodb", ONE, "hour", service.write_units or 0)
 
 
-def _bucket(service: S3, use: Use) -> Iterator[Line]:
+def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
     """Yield the storage of each class, rounded up to the bytes, objects and days it charges at least.
 
     Snapshots of a bucket are older versions of its objects, and cost as much as the others.
@@ -178,10 +178,10 @@ def _bucket(service: S3, use: Use) -> Iterator[Line]:
         yield _line(f"{kind.label} storage", "object-capacity", name, billed, "month")
 
 
-def _managed(service: Managed, use: Use) -> Iterator[Line]:
+def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
     kind, size = catalog().managed(service.type), service.capacity
     sold, what = kind.prices, kind.label
-    filled, fast = use.filled, kind.fast(size, service.infrequent)
+    filled, fast = use.filled, kind.frequent_bytes(size, service.infrequent)
     rare = (size - fast if kind.least_fast is not None else size * service.infrequent) * filled
     if service.infrequent and sold.infrequent is None:
         raise AssayError(f"{kind.name} has no class for what is seldom read", "leave `infrequent` out")
@@ -200,7 +200,7 @@ def _managed(service: Managed, use: Use) -> Iterator[Line]:
         yield _line(f"{what} fee", "service-fee", sold.fixed, 1, "month")
 
 
-def _hardware(piece: Hardware) -> Iterator[Line]:
+def _hardware(piece: Hardware) -> Iterator[BillItem]:
     purchase = _line(piece.item, "purchase", piece.item, 1, "once", piece.count)
     yield purchase.model_copy(update={"years": piece.years})
     yield _line(f"power of {piece.item}", "power", "electricity", piece.watts / 1000, "hour", piece.count)
@@ -210,18 +210,18 @@ def _hardware(piece: Hardware) -> Iterator[Line]:
     yield _line(f"work on {piece.item}", "people", "administrator", piece.people, "month", piece.count)
 
 
-def _link(design: Design) -> Iterator[Line]:
+def _link(design: Design) -> Iterator[BillItem]:
     if design.link is not None:
         yield _line(f"port {design.link.item}", "port", design.link.item, 1, "hour", design.link.count)
 
 
-def _use(design: Design, use: Use) -> Iterator[Line]:
+def _use(design: Design, use: Use) -> Iterator[BillItem]:
     yield from _nonzero("administration", "people", "administrator", design.people + use.people, "month")
     yield from _nonzero("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
     yield from _nonzero("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
     yield from _nonzero("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     yield from _access(design, use)
-    types = sorted({sold_as(group.volumes.type) for group in design.servers if group.volumes})
+    types = sorted({book_item(group.volumes.type) for group in design.servers if group.volumes})
     backup = backup_item(design)
     if backup is not None:
         yield from _nonzero(BACKUPS[backup[0]], *backup, use.snapshots, "month")
@@ -229,7 +229,7 @@ def _use(design: Design, use: Use) -> Iterator[Line]:
         yield from _nonzero("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
 
 
-def _access(design: Design, use: Use) -> Iterator[Line]:
+def _access(design: Design, use: Use) -> Iterator[BillItem]:
     """Yield requests and bytes read and written, where the service charges for them."""
     service = design.service
     if isinstance(service, S3):
@@ -278,16 +278,14 @@ def backup_item(design: Design) -> tuple[str, str] | None:
     return None if item is None else ("filesystem-backup", item)
 
 
-def _requests(service: S3, use: Use) -> Iterator[Line]:
+def _requests(service: S3, use: Use) -> Iterator[BillItem]:
     """Yield requests to a bucket; the share of cold reads goes to the cold class."""
     cold = use.cold_reads if service.cold_class is not None else Decimal(0)
     name = service.storage_class
     yield from _nonzero("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
     if service.cold_class is not None:
         moved = use.puts * service.cold_share
-        yield from _nonzero(
-            "moves to a colder class", "object-requests", moved_item(service.cold_class), moved, "month"
-        )
+        yield from _nonzero("moves to a colder class", "object-requests", move_item(service.cold_class), moved, "month")
     for each, part in ((name, 1 - cold), (service.cold_class, cold)):
         if each is None or not part:
             continue
@@ -296,12 +294,12 @@ def _requests(service: S3, use: Use) -> Iterator[Line]:
             yield from _nonzero("retrieval", "object-retrieval", each, use.retrieved * part, "month")
 
 
-def moved_item(name: str) -> str:
+def move_item(name: str) -> str:
     """Return the item of `object-requests` that charges for moving an object into a class."""
     return f"{name}/{catalog().object_class(name).moved_as}"
 
 
-def _nonzero(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[Line]:
+def _nonzero(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[BillItem]:
     """Yield a line if its quantity is not 0: most uses have no quantity in most lines."""
     if each:
         yield _line(what, dimension, item, each, per)

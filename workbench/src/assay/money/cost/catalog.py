@@ -15,10 +15,10 @@ from assay.model.base import AssayError
 from assay.model.money.catalog import (
     AnyFileSystem,
     AnyVolume,
-    Entry,
+    CatalogEntry,
     FileSystemType,
     Instance,
-    LocalDisks,
+    InstanceDisks,
     ManagedType,
     ObjectClass,
     TableType,
@@ -37,7 +37,7 @@ EBS_BURST_SECONDS = 1800.0
 Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ebs-optimized.html
 """
 
-Some = TypeVar("Some", bound=Entry)
+Some = TypeVar("Some", bound=CatalogEntry)
 
 
 class Catalog:
@@ -102,7 +102,7 @@ class Catalog:
         """
         return _get(self._tables, name, "table type")
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str) -> CatalogEntry:
         """Return the entry with this name, of any kind.
 
         Raises:
@@ -115,7 +115,7 @@ class Catalog:
             raise _unknown(name, "entry of the catalogue", [*self._services, *self.instance_names()])
         return found
 
-    def services(self) -> tuple[Entry, ...]:
+    def services(self) -> tuple[CatalogEntry, ...]:
         """Return all entries that are not instances, in the order of the files."""
         return tuple(self._services.values())
 
@@ -135,7 +135,7 @@ class Catalog:
         return tuple(self.instance(each) for each in names)
 
     @property
-    def _services(self) -> dict[str, Entry]:
+    def _services(self) -> dict[str, CatalogEntry]:
         return {**self._volumes, **self._filesystems, **self._objects, **self._tables, **self._managed}
 
     def _read_instance(self, name: str) -> Instance:
@@ -217,7 +217,7 @@ def _aws_instance(row: Mapping[str, str], source: str) -> Instance:
     disks = []
     for written in row["disks"].split():
         count, size, kind = re.split("x|GB:", written)
-        disks.append(LocalDisks.model_validate({"count": int(count), "size": int(size) * 10**9, "kind": kind}))
+        disks.append(InstanceDisks.model_validate({"count": int(count), "size": int(size) * 10**9, "kind": kind}))
     return Instance(
         name=row["name"],
         vcpus=int(row["vcpus"]),

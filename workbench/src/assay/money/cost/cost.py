@@ -9,8 +9,8 @@ from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.amount import EXACT, TERM_MONTHS, Payment, Term, total
-from assay.model.money.price import UNITS, Bill, Book, Line, Row, Tier
+from assay.model.money.amount import EXACT, TERM_MONTHS, Payment, Term, exact_sum
+from assay.model.money.price import UNITS, Bill, BillItem, PriceBook, PriceRow, PriceTier
 
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36
@@ -32,15 +32,15 @@ class Charge(Frozen):
         job: Cost of each job.
     """
 
-    line: Line
-    row: Row
+    line: BillItem
+    row: PriceRow
     running: Decimal = ZERO
     fixed: Decimal = ZERO
     once: Decimal = ZERO
     once_months: int = 0
     job: Decimal = ZERO
 
-    def months_owed(self, months: int) -> int:
+    def months_paid(self, months: int) -> int:
         """Return the months for which `fixed` is paid if needed for `months`: a commitment lasts to its term's end."""
         return -(-months // self.once_months) * self.once_months if self.once_months else months
 
@@ -66,7 +66,7 @@ class Cost(Frozen):
     @property
     def month(self) -> Decimal:
         """Cost of a month at the duty cycle, with shares of what is paid at once."""
-        return total(charge.month(self.duty) for charge in self.charges)
+        return exact_sum(charge.month(self.duty) for charge in self.charges)
 
     @property
     def hour(self) -> Decimal:
@@ -88,20 +88,20 @@ class Cost(Frozen):
     @property
     def job(self) -> Decimal:
         """What a job adds by itself, such as its egress, without the hours of the design."""
-        return total(charge.job for charge in self.charges)
+        return exact_sum(charge.job for charge in self.charges)
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[PriceRow, ...]:
         """The price-book rows that were used, each once."""
-        used: dict[tuple[str, ...], Row] = {}
+        used: dict[tuple[str, ...], PriceRow] = {}
         for charge in self.charges:
             # A job's row may be only what the month leaves; the month's charge comes first and has the whole row.
             used.setdefault(charge.row.key, charge.row)
         return tuple(used.values())
 
-    def paid(self, months: int) -> Decimal:
+    def paid_after(self, months: int) -> Decimal:
         """Return the total paid after so many months; a reservation or purchase is paid in full as its term starts."""
-        return total(self._paid(charge, months) for charge in self.charges)
+        return exact_sum(self._paid(charge, months) for charge in self.charges)
 
     def _paid(self, charge: Charge, months: int) -> Decimal:
         """Return what has been paid for one charge."""
@@ -111,14 +111,14 @@ class Cost(Frozen):
             paid = EXACT.add(paid, EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
         return paid
 
-    def owed(self, months: int) -> Decimal:
+    def committed_cost(self, months: int) -> Decimal:
         """Return all that must be paid to use it for so many months: as `paid`, but commitments to their term's end."""
-        return total(
-            EXACT.add(EXACT.multiply(charge.fixed, Decimal(charge.months_owed(months) - months)), paid)
+        return exact_sum(
+            EXACT.add(EXACT.multiply(charge.fixed, Decimal(charge.months_paid(months) - months)), paid)
             for charge, paid in ((charge, self._paid(charge, months)) for charge in self.charges)
         )
 
-    def present(self, months: int, rate: Decimal) -> Decimal:
+    def present_value(self, months: int, rate: Decimal) -> Decimal:
         """Return the present value of `owed`: payments at a month's end, or at once, are discounted by their date.
 
         Net present value: sum of amount / (1 + rate)^(years until payment).
@@ -127,16 +127,16 @@ class Cost(Frozen):
         amounts = []
         for charge in self.charges:
             amounts.append(EXACT.multiply(EXACT.multiply(charge.running, self.duty), ends))
-            amounts.append(EXACT.multiply(charge.fixed, _present_value(1, charge.months_owed(months) + 1, 1, rate)))
+            amounts.append(EXACT.multiply(charge.fixed, _present_value(1, charge.months_paid(months) + 1, 1, rate)))
             if charge.once_months:
                 amounts.append(EXACT.multiply(charge.once, _present_value(0, months, charge.once_months, rate)))
-        return total(amounts)
+        return exact_sum(amounts)
 
 
 @functools.lru_cache(maxsize=1024)
 def _present_value(first: int, end: int, step: int, rate: Decimal) -> Decimal:
     """Return the present value of paying 1 at the start of each month of a range."""
-    return total(_discount_factor(month, rate) for month in range(first, end, step))
+    return exact_sum(_discount_factor(month, rate) for month in range(first, end, step))
 
 
 def _discount_factor(month: int, rate: Decimal) -> Decimal:
@@ -146,12 +146,12 @@ def _discount_factor(month: int, rate: Decimal) -> Decimal:
 
 def price_bill(
     bill: Bill,
-    book: Book,
+    book: PriceBook,
     term: Term = "on-demand",
     payment: Payment | None = None,
     duty: Decimal = ONE,
-    but: Container[str] = (),
-    known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None = None,
+    on_demand_items: Container[str] = (),
+    charge_cache: MutableMapping[tuple[int, str], tuple[BillItem, Charge]] | None = None,
 ) -> Cost:
     """Price each line of a bill.
 
@@ -175,17 +175,18 @@ def price_bill(
         term=term,
         duty=duty,
         charges=tuple(
-            _cached_charge(line, book, "on-demand" if line.item in but else term, payment, known) for line in bill.lines
+            _cached_charge(line, book, "on-demand" if line.item in on_demand_items else term, payment, charge_cache)
+            for line in bill.lines
         ),
     )
 
 
 def _cached_charge(
-    line: Line,
-    book: Book,
+    line: BillItem,
+    book: PriceBook,
     term: Term,
     payment: Payment | None,
-    known: MutableMapping[tuple[int, str], tuple[Line, Charge]] | None,
+    known: MutableMapping[tuple[int, str], tuple[BillItem, Charge]] | None,
 ) -> Charge:
     """Return the charge of a line from the cache, or price the line."""
     if known is None:
@@ -196,7 +197,7 @@ def _cached_charge(
     return entry[1]
 
 
-def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Charge:
+def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None) -> Charge:
     is_instance = line.dimension == "instance"
     row = book.row(line.dimension, line.item, term if is_instance else "on-demand", payment)
     amount = row.cost(line.each, line.pieces)
@@ -216,7 +217,7 @@ def _charge(line: Line, book: Book, term: Term, payment: Payment | None) -> Char
     return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
 
 
-def at_margin(cost: Cost) -> Cost:
+def with_marginal_jobs(cost: Cost) -> Cost:
     """Return the cost with each job priced on top of the month's use: free quantities and tiers are used up only once.
 
     One job a month is assumed; a second job would start at the tier where the first one ends.
@@ -240,7 +241,7 @@ def _marginal_charge(charge: Charge, used: Decimal) -> Charge:
     quantity = EXACT.divide(used, Decimal(UNITS[row.unit].factor))
     past = max(ZERO, EXACT.subtract(quantity, row.free))
     tiers = [
-        Tier(up_to=None if tier.up_to is None else EXACT.subtract(tier.up_to, past), price=tier.price)
+        PriceTier(up_to=None if tier.up_to is None else EXACT.subtract(tier.up_to, past), price=tier.price)
         for tier in row.tiers
         if tier.up_to is None or tier.up_to > past
     ]
@@ -248,10 +249,10 @@ def _marginal_charge(charge: Charge, used: Decimal) -> Charge:
     return charge.model_copy(update={"row": left, "job": left.cost(line.each, line.pieces)})
 
 
-def frozen_book(book: Book, costs: Iterable[Cost]) -> Book:
+def frozen_book(book: PriceBook, costs: Iterable[Cost]) -> PriceBook:
     """Return the book with only the rows that were used, as it is stored with a result."""
     used = {row.key for cost in costs for row in cost.rows}
-    return Book.model_validate(
+    return PriceBook.model_validate(
         {**book.model_dump(exclude={"rows"}), "rows": [row.model_dump() for row in book.rows if row.key in used]}
     )
 
@@ -303,7 +304,9 @@ def break_even_months(first: Cost, second: Cost) -> int | None:
         AssayError: They are in different currencies.
     """
     dearer, cheaper = _ordered(first, second)
-    return next((month for month in range(2, MOST_MONTHS + 1) if dearer.paid(month) < cheaper.paid(month)), None)
+    return next(
+        (month for month in range(2, MOST_MONTHS + 1) if dearer.paid_after(month) < cheaper.paid_after(month)), None
+    )
 
 
 def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
@@ -320,14 +323,14 @@ def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
         return None
     longest = max((charge.once_months for cost in (first, second) for charge in cost.charges), default=0)
     months = range(MOST_MONTHS + longest, 0, -1)
-    last = next((month for month in months if dearer.paid(month) >= cheaper.paid(month)), 0)
+    last = next((month for month in months if dearer.paid_after(month) >= cheaper.paid_after(month)), 0)
     return last + 1 if last < MOST_MONTHS else None
 
 
 def _ordered(first: Cost, second: Cost) -> tuple[Cost, Cost]:
     """Return the cost that is higher at the start, then the other."""
     _check_currency(first, second)
-    return (first, second) if first.paid(1) > second.paid(1) else (second, first)
+    return (first, second) if first.paid_after(1) > second.paid_after(1) else (second, first)
 
 
 def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Decimal) -> Decimal:
@@ -361,4 +364,4 @@ def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Deci
 
 
 def _month_at(cost: Cost, duty: Decimal) -> Decimal:
-    return total(charge.month(duty) for charge in cost.charges)
+    return exact_sum(charge.month(duty) for charge in cost.charges)

@@ -19,12 +19,12 @@ from pydantic import ValidationError
 from assay.model.base import AssayError, LineError
 from assay.model.files import first_problem
 from assay.model.frozen import Frozen
-from assay.model.money.design import Design, Parameter
-from assay.model.money.use import as_written
-from assay.model.source import Source, read_source
-from assay.model.units import one_of, shown
-from assay.model.unquoted import TYPED, Naming, unquoted
-from assay.money.books.books import find_file, is_shipped, read_found, shipped
+from assay.model.money.design import Design, DesignParameter
+from assay.model.money.use import yaml_text
+from assay.model.source import YamlSource, read_source
+from assay.model.units import choices_hint, display_value
+from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
+from assay.money.books.books import find_file, is_shipped, read_located, shipped_files
 from assay.money.cost.limits import Limits, design_limits
 
 DESIGNS = Path(__file__).with_name("templates")
@@ -39,11 +39,11 @@ _PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
 
 class _Parameters(Frozen):
-    parameters: dict[str, Parameter]
+    parameters: dict[str, DesignParameter]
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltDesign:
     """A design, with its limits computed when they are first used."""
 
     design: Design
@@ -70,9 +70,9 @@ class Template:
     """
 
     file: str
-    source: Source
-    parameters: Mapping[str, Parameter]
-    origin: tuple[Naming, Path, bytes] = (TYPED, Path(), b"")
+    source: YamlSource
+    parameters: Mapping[str, DesignParameter]
+    origin: tuple[FileOrigin, Path, bytes] = (TYPED_BY_USER, Path(), b"")
 
     @property
     def name(self) -> str:
@@ -90,7 +90,7 @@ class Template:
         """Whether advice considers the design only for needs that name it."""
         return self.source.data.get("only_if_named") is True
 
-    def same_for_all(self, key: str) -> bool:
+    def is_fixed(self, key: str) -> bool:
         """Return whether no parameter changes this key of the design."""
         return key in self._fixed
 
@@ -105,7 +105,7 @@ class Template:
         return {key: value for key, value in self.source.data.items() if key not in ("parameters", *self._fixed)}
 
     @cached_property
-    def _built(self) -> dict[tuple[Any, ...], Built]:
+    def _built(self) -> dict[tuple[Any, ...], BuiltDesign]:
         """Cache of built designs: advice builds the same design many times while it searches for sizes."""
         return {}
 
@@ -125,36 +125,36 @@ class Template:
         """
         return self._cached(values or {}).limits
 
-    def _cached(self, values: Mapping[str, Any]) -> Built:
+    def _cached(self, values: Mapping[str, Any]) -> BuiltDesign:
         try:
             # 1, 1.0 and True are equal, and not the same value.
             key = tuple((name, type(value), value) for name, value in sorted(values.items()))
             built = self._built.get(key)
         except TypeError:
-            return Built(self._build(values))
+            return BuiltDesign(self._build(values))
         if built is None:
             if len(self._built) >= MOST_BUILT:
                 self._built.clear()
-            built = self._built[key] = Built(self._build(values))
+            built = self._built[key] = BuiltDesign(self._build(values))
         return built
 
     def _build(self, values: Mapping[str, Any]) -> Design:
         for key in values:
             if key not in self.parameters:
-                hint = one_of(key, self.parameters, none="it has none")
-                raise AssayError(f"design {self.name} has no parameter {shown(key)}", hint)
+                hint = choices_hint(key, self.parameters, none="it has none")
+                raise AssayError(f"design {self.name} has no parameter {display_value(key)}", hint)
         chosen = {key: values.get(key, parameter.value) for key, parameter in self.parameters.items()}
         try:
             return Design.model_validate({**self._fixed, **_substituted(self._variable, chosen)})
         except ValidationError as error:
             problem = first_problem(error, self.source, Design, GUIDE)
-            with_values = "".join(f" ({key}={as_written(value)})" for key, value in values.items())
-            with unquoted(self.file, f"a design{with_values}", f"assay price {self.file}", *self.origin):
+            with_values = "".join(f" ({key}={yaml_text(value)})" for key, value in values.items())
+            with hide_content(self.file, f"a design{with_values}", f"assay price {self.file}", *self.origin):
                 line_error = LineError(self.file, problem.line, f"{problem.message}{with_values}", problem.hint)
                 line_error.what = f"{self.file}:{problem.line}: {problem.message}"
                 raise line_error from None
 
-    def all(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
+    def all_designs(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
         """Yield each combination of the parameters' choices, or of `values` where they are present, with its design.
 
         Raises:
@@ -172,7 +172,7 @@ class Template:
 
 def design_names() -> list[str]:
     """Return the names of the designs that come with Assay."""
-    return [*shipped(DESIGNS)]
+    return [*shipped_files(DESIGNS)]
 
 
 def load_template(ref: str, base: Path | None = None) -> Template:
@@ -187,20 +187,20 @@ def load_template(ref: str, base: Path | None = None) -> Template:
     """
     path, file = find_file(ref, DESIGNS, base)
     is_ours = is_shipped(path, DESIGNS)
-    data, naming = read_found("design", path, file, DESIGNS), Naming(base, is_ours or base is None)
-    with unquoted(file, "a design", f"assay price {file}", naming, path, data):
+    data, naming = read_located("design", path, file, DESIGNS), FileOrigin(base, is_ours or base is None)
+    with hide_content(file, "a design", f"assay price {file}", naming, path, data):
         template = _read(data, file, is_ours)
-    return template if naming.typed else replace(template, origin=(naming, path, data))
+    return template if naming.is_typed else replace(template, origin=(naming, path, data))
 
 
 @lru_cache(maxsize=256)
 def _read(data: bytes, file: str, shipped: bool) -> Template:
     """Parse a design file; cached by content, so that a changed file is read again."""
-    source = read_source(data, "design", shipped=shipped)
+    source = read_source(data, "design", is_shipped=shipped)
     if source.problems:
         raise LineError(file, source.problems[0].line, source.problems[0].message, source.problems[0].hint)
     if not isinstance(source.data, dict):
-        raise LineError(file, 1, f"{shown(source.data)} is not a design", f"see {GUIDE}")
+        raise LineError(file, 1, f"{display_value(source.data)} is not a design", f"see {GUIDE}")
     try:
         parameters = _Parameters.model_validate({"parameters": source.data.get("parameters") or {}}).parameters
     except ValidationError as error:
@@ -208,7 +208,7 @@ def _read(data: bytes, file: str, shipped: bool) -> Template:
         raise LineError(file, problem.line, problem.message, problem.hint) from None
     unknown = next((name for name in _parameter_names(source.data) if name not in parameters), None)
     if unknown is not None:
-        hint = one_of(unknown, parameters, none=f"add `{unknown}` to `parameters`")
+        hint = choices_hint(unknown, parameters, none=f"add `{unknown}` to `parameters`")
         raise AssayError(f"{file}: `${unknown}` is used, but not a parameter", hint)
     return Template(file, source, parameters)
 

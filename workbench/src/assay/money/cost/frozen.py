@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from decimal import Decimal
 
-from assay.model.money.amount import EXACT, Payment, Term, total
+from assay.model.money.amount import EXACT, Payment, Term, exact_sum
 from assay.model.money.design import Design
-from assay.model.money.price import Bill, Book
+from assay.model.money.price import Bill, PriceBook
 from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
-from assay.model.money.use import Chosen, Use
+from assay.model.money.use import DesignChoice, Use
 from assay.money.cost.bill import make_bill
-from assay.money.cost.cost import Cost, at_margin, frozen_book, price_bill
+from assay.money.cost.cost import Cost, frozen_book, price_bill, with_marginal_jobs
 from assay.money.cost.limits import METRICS, Limits, Metric, design_limits
 
 BY_USE = frozenset(
@@ -29,7 +29,7 @@ BY_USE = frozenset(
 """Dimensions that are paid by use: a run's share of them is not known in advance."""
 
 
-def priced_design(chosen: Chosen, design: Design, use: Use) -> PricedDesign:
+def priced_design(chosen: DesignChoice, design: Design, use: Use) -> PricedDesign:
     """Return a design with its bill, capacity and ceilings.
 
     Raises:
@@ -53,7 +53,7 @@ def design_ceilings(limits: Limits) -> tuple[DesignCeiling, ...]:
 
 
 def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
-    layer = limits.binding(metric)
+    layer = limits.binding_layer(metric)
     value = limits.sustained(metric)
     if layer is None or value is None:
         return None
@@ -70,7 +70,7 @@ def _ceiling(limits: Limits, metric: Metric) -> DesignCeiling | None:
 
 
 def freeze(
-    designs: Mapping[str, PricedDesign], book: Book, term: Term, payment: Payment | None, use: Use
+    designs: Mapping[str, PricedDesign], book: PriceBook, term: Term, payment: Payment | None, use: Use
 ) -> FrozenPrices:
     """Return the prices that are stored with a run.
 
@@ -88,7 +88,7 @@ def freeze(
     return FrozenPrices(term=term, payment=payment, use=use, book=frozen_book(book, costs), designs=dict(designs))
 
 
-def design_cost(prices: FrozenPrices, target: str, book: Book | None = None) -> Cost:
+def design_cost(prices: FrozenPrices, target: str, book: PriceBook | None = None) -> Cost:
     """Return the cost of a target's design.
 
     Args:
@@ -100,7 +100,7 @@ def design_cost(prices: FrozenPrices, target: str, book: Book | None = None) -> 
         AssayError: The book lacks a price.
     """
     bill = prices.designs[target].bill
-    return at_margin(price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty))
+    return with_marginal_jobs(price_bill(bill, book or prices.book, prices.term, prices.payment, prices.use.duty))
 
 
 def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
@@ -111,6 +111,6 @@ def hour_of_running(prices: FrozenPrices, target: str) -> Decimal:
     return EXACT.divide(cost.month, cost.hours_per_month)
 
 
-def all_running(prices: FrozenPrices) -> Decimal:
+def hour_of_all_running(prices: FrozenPrices) -> Decimal:
     """Return the cost of an hour in which all designs are switched on."""
-    return total(hour_of_running(prices, name) for name in prices.designs)
+    return exact_sum(hour_of_running(prices, name) for name in prices.designs)

@@ -23,8 +23,8 @@ from assay.model.money.design import (
     Layout,
     Managed,
     Servers,
-    Stated,
-    Volumes,
+    ServerVolumes,
+    StatedLimit,
 )
 from assay.model.money.filesystems import filesystem_limits
 from assay.model.money.volumes import VolumeType, volume_limits
@@ -62,14 +62,14 @@ class Limit(Frozen):
     how: str = ""
     source: str = ""
 
-    def keeps(self, metric: Metric) -> float | None:
+    def sustained(self, metric: Metric) -> float | None:
         """Return the sustained rate; None: unknown."""
         value: float | None = getattr(self, metric)
         return value
 
-    def bursts(self, metric: Metric) -> float | None:
+    def burst_rate(self, metric: Metric) -> float | None:
         """Return the highest rate for a while: the burst rate, or the sustained one without a burst; None: unknown."""
-        return self.burst.get(metric, self.keeps(metric))
+        return self.burst.get(metric, self.sustained(metric))
 
     def seconds(self, metric: Metric) -> float | None:
         """Return how long the burst lasts; None: not published."""
@@ -88,24 +88,24 @@ class Limits(Frozen):
     how_usable: str
     layers: tuple[Limit, ...]
 
-    def binding(self, metric: Metric) -> Limit | None:
+    def binding_layer(self, metric: Metric) -> Limit | None:
         """Return the layer with the lowest sustained rate; None if no layer's rate is known."""
-        known = [layer for layer in self.layers if layer.keeps(metric) is not None]
-        return min(known, key=lambda layer: layer.keeps(metric) or 0.0, default=None)
+        known = [layer for layer in self.layers if layer.sustained(metric) is not None]
+        return min(known, key=lambda layer: layer.sustained(metric) or 0.0, default=None)
 
     def sustained(self, metric: Metric) -> float | None:
         """Return the highest rate that the design can sustain; None if unknown."""
-        layer = self.binding(metric)
-        return layer.keeps(metric) if layer is not None else None
+        layer = self.binding_layer(metric)
+        return layer.sustained(metric) if layer is not None else None
 
     def burst(self, metric: Metric) -> tuple[float, float | None] | None:
         """Return the burst rate and its seconds, if it is above the sustained rate; seconds None: not published."""
-        known = [value for layer in self.layers if (value := layer.bursts(metric)) is not None]
+        known = [value for layer in self.layers if (value := layer.burst_rate(metric)) is not None]
         sustained = self.sustained(metric)
         if sustained is None or min(known) <= sustained * (1 + 1e-9):
             return None
         # The burst ends when the first layer that cannot sustain this rate has used up its credits.
-        ending = [layer for layer in self.layers if (layer.keeps(metric) or min(known)) < min(known)]
+        ending = [layer for layer in self.layers if (layer.sustained(metric) or min(known)) < min(known)]
         seconds = [layer.seconds(metric) for layer in ending]
         published = [value for value in seconds if value is not None]
         return min(known), min(published) if len(published) == len(seconds) and published else None
@@ -133,7 +133,7 @@ def design_limits(design: Design) -> Limits:
     return Limits(usable=usable, how_usable=how, layers=(*layers, *stated.values()))
 
 
-def _stated(item: Stated) -> Limit:
+def _stated(item: StatedLimit) -> Limit:
     return Limit(
         layer=item.layer,
         read=item.read,
@@ -241,7 +241,7 @@ def _all_volumes(
     throughput: float | None,
 ) -> Limit:
     """Return the limit of the volumes of so many servers; variants that differ only in their instance share it."""
-    volumes = Volumes.model_construct(
+    volumes = ServerVolumes.model_construct(
         type=name, capacity=capacity, count=written, layout=layout, iops=iops, throughput=throughput
     )
     kind, count = catalog().volume(volumes.type), volume_count(volumes)
@@ -314,7 +314,7 @@ def _misfit(layout: Layout, count: int) -> str:
     return f"{count} disks cannot be put together as {layout}"
 
 
-def _fitting_counts(volumes: Volumes, kind: VolumeType, count: int) -> str:
+def _fitting_counts(volumes: ServerVolumes, kind: VolumeType, count: int) -> str:
     """Return a hint with the nearest numbers of volumes that the layout, the capacity and the type allow."""
     allowed = [
         each
@@ -369,13 +369,13 @@ def _service(design: Design) -> Iterator[Limit]:
 def _managed(service: Managed) -> Limit:
     kind = catalog().managed(service.type)
     kind.check(service.capacity, service.throughput, service.iops)
-    size = kind.fast(service.capacity, service.infrequent)
+    size = kind.frequent_bytes(service.capacity, service.infrequent)
     throughput = service.throughput
     if throughput is None:
         throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0
     iops = float(service.iops) if service.iops is not None else kind.iops.included(size) if kind.iops else 0.0
     laws = {"reading": kind.read, "writing": kind.write, "read IOPS": kind.read_iops, "write IOPS": kind.write_iops}
-    words = [f"{name} {law.words()}" for name, law in laws.items() if law is not None]
+    words = [f"{name} {law.formula()}" for name, law in laws.items() if law is not None]
     burst_rates: dict[Metric, float] = {}
     for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
         if law is not None:
@@ -415,7 +415,7 @@ def _table(service: DynamoDb) -> Limit:
 def _hardware(design: Design) -> Iterator[Limit]:
     for piece in design.hardware:
         _check_apart(piece, design)
-        writes = piece.count / design.times
+        writes = piece.count / design.storage_factor
         if any(getattr(piece, metric) is not None for metric in METRICS):
             yield Limit(
                 layer=piece.item,
@@ -423,13 +423,14 @@ def _hardware(design: Design) -> Iterator[Limit]:
                 write=_times(piece.write, writes),
                 read_iops=_times(piece.read_iops, piece.count),
                 write_iops=_times(piece.write_iops, writes),
-                how=f"{piece.count} pieces, as stated" + (f"; writes / {design.redundancy}" * (design.times > 1)),
+                how=f"{piece.count} pieces, as stated"
+                + (f"; writes / {design.redundancy}" * (design.storage_factor > 1)),
                 source=piece.source,
             )
 
 
 def _check_apart(piece: Hardware, design: Design) -> None:
-    least = -(-design.parts // piece.apart) if piece.apart is not None else 0
+    least = -(-design.part_count // piece.apart) if piece.apart is not None else 0
     if piece.count < least:
         problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} apart"
         raise AssayError(problem, f"take at least {least}, or fewer copies or parts")
@@ -466,9 +467,9 @@ def _usable(design: Design) -> tuple[int, str]:
     raw += sum(piece.usable * piece.count for piece in design.hardware)
     words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
     how = " + ".join(words)
-    how += f" / {design.redundancy}" if design.times > 1 else ""
+    how += f" / {design.redundancy}" if design.storage_factor > 1 else ""
     how += f" - {float(design.overhead * 100):.4g} % for parity, formatting or reserve" if design.overhead else ""
-    return int(raw / design.times * (1 - float(design.overhead))), how
+    return int(raw / design.storage_factor * (1 - float(design.overhead))), how
 
 
 def _times(value: float | None, count: float) -> float | None:

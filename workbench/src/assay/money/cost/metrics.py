@@ -11,21 +11,21 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from assay.model.base import AssayError
-from assay.model.money.amount import EXACT, TERM_MONTHS, TERMS, Payment, Term, total
+from assay.model.money.amount import EXACT, TERM_MONTHS, TERMS, Payment, Term, exact_sum
 from assay.model.money.design import Design
-from assay.model.money.price import Bill, Book, one_currency
-from assay.model.money.use import Chosen, Use
+from assay.model.money.price import Bill, PriceBook, one_currency
+from assay.model.money.use import DesignChoice, Use
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import (
     ZERO,
     BreakEven,
     Cost,
-    at_margin,
     break_even_duty,
     break_even_months,
     expected_hours,
     price_bill,
     stays_cheaper_from,
+    with_marginal_jobs,
 )
 from assay.money.cost.frozen import BY_USE
 from assay.money.cost.limits import Limits, Metric, design_limits
@@ -54,14 +54,14 @@ class JobCost:
     expected: Decimal | None
     by_rate: bool
     money: Decimal | None
-    interrupted: Decimal | None
-    needs: Decimal | None
+    interruption_cost: Decimal | None
+    needed_rate: Decimal | None
     per_tb: Decimal | None
-    exceeds: tuple[Exceeded, ...] = ()
+    exceeded: tuple[Exceeded, ...] = ()
 
 
 @dataclass(frozen=True)
-class OnTerm:
+class TermCost:
     """The cost of a bill on another term."""
 
     term: Term
@@ -75,7 +75,7 @@ class OnTerm:
 
 
 @dataclass(frozen=True)
-class Pair:
+class CostComparison:
     """Two costs and their break-even points.
 
     Attributes:
@@ -89,33 +89,33 @@ class Pair:
 
     first: str
     second: str
-    duty: BreakEven
-    months: int | None
-    stays: int | None
-    sooner: str
-    equal: bool
+    break_even_duty: BreakEven
+    break_even_months: int | None
+    stays_cheaper_from: int | None
+    higher_start: str
+    is_equal: bool
 
     @property
-    def never(self) -> bool:
+    def never_crosses(self) -> bool:
         """Whether one is cheaper than the other at every duty cycle."""
-        return self.duty.duty is None and not self.equal
+        return self.break_even_duty.duty is None and not self.is_equal
 
-    def renamed(self, names: Mapping[str, str]) -> "Pair":
+    def renamed(self, names: Mapping[str, str]) -> "CostComparison":
         """Return the same comparison with other names."""
-        return replace(self, first=names[self.first], second=names[self.second], sooner=names[self.sooner])
+        return replace(self, first=names[self.first], second=names[self.second], higher_start=names[self.higher_start])
 
 
 @dataclass(frozen=True)
-class Option:
+class PricedOption:
     """A design with its price: all that a comparison uses.
 
     Attributes:
         use: Traffic, requests and other use that is paid for, and the job.
     """
 
-    chosen: Chosen
+    chosen: DesignChoice
     design: Design
-    book: Book
+    book: PriceBook
     use: Use
     bill: Bill
     cost: Cost
@@ -148,7 +148,9 @@ class Option:
     @property
     def by_use(self) -> Decimal:
         """Part of a month's cost that is paid for transfer, requests and access."""
-        return total(charge.month(self.cost.duty) for charge in self.cost.charges if charge.line.dimension in BY_USE)
+        return exact_sum(
+            charge.month(self.cost.duty) for charge in self.cost.charges if charge.line.dimension in BY_USE
+        )
 
     @cached_property
     def job(self) -> JobCost | None:
@@ -160,7 +162,7 @@ class Option:
             if not (data and rates):
                 return None
             hours, by_rate = EXACT.divide(EXACT.divide(data, Decimal(min(rates))), SECONDS), True
-        chance = self.interrupted
+        chance = self.interruption_chance
         expected = None if chance is None else expected_hours(hours, chance, self.book.hours_per_month)
         money = None
         if expected is not None:
@@ -171,10 +173,10 @@ class Option:
             expected=expected,
             by_rate=by_rate,
             money=money,
-            interrupted=None if expected is None else EXACT.multiply(expected - hours, self.cost.hour),
-            needs=needs,
+            interruption_cost=None if expected is None else EXACT.multiply(expected - hours, self.cost.hour),
+            needed_rate=needs,
             per_tb=EXACT.divide(money, EXACT.divide(data, TB)) if money is not None and data else None,
-            exceeds=tuple(self._exceeded(needs)),
+            exceeded=tuple(self._exceeded(needs)),
         )
 
     def _exceeded(self, needs: Decimal | None) -> Iterator[Exceeded]:
@@ -187,7 +189,7 @@ class Option:
             yield "capacity"
 
     @property
-    def interrupted(self) -> Decimal | None:
+    def interruption_chance(self) -> Decimal | None:
         """Probability that at least one instance is interrupted in a month; None: a price row does not state its share.
 
         1 - product over all instances of (1 - share), as if interruptions were independent.
@@ -201,37 +203,37 @@ class Option:
         return 1 - undisturbed
 
     @cached_property
-    def terms(self) -> tuple[OnTerm, ...]:
+    def terms(self) -> tuple[TermCost, ...]:
         """Cost on each term that the book has for all its instances, on demand first; empty if it rents no instance."""
         if not any(line.dimension == "instance" for line in self.bill.lines):
             return ()
         return tuple(self._terms())
 
     @cached_property
-    def term_pairs(self) -> tuple[Pair, ...]:
+    def term_pairs(self) -> tuple[CostComparison, ...]:
         """On demand compared with each reservation."""
         first = next((term for term in self.terms if term.term == "on-demand"), None)
         reserved = [term for term in self.terms if term.term in TERM_MONTHS]
         return tuple(_pair(first.name, first.cost, term.name, term.cost) for term in reserved) if first else ()
 
-    def _terms(self) -> Iterator[OnTerm]:
+    def _terms(self) -> Iterator[TermCost]:
         for term in TERMS:
             for payment in PAYMENTS if term in TERM_MONTHS else (None,):
                 try:
                     cost = price_bill(self.bill, self.book, term, payment, self.cost.duty)
                 except AssayError:
                     continue
-                yield OnTerm(term, payment, cost)
+                yield TermCost(term, payment, cost)
 
 
 def price_design(
-    chosen: Chosen,
+    chosen: DesignChoice,
     design: Design,
-    book: Book,
+    book: PriceBook,
     term: Term = "on-demand",
     payment: Payment | None = None,
     use: Use = Use(),  # noqa: B008
-) -> Option:
+) -> PricedOption:
     """Return a design with its bill, cost and limits.
 
     Raises:
@@ -244,8 +246,8 @@ def price_design(
         bill = make_bill(design, use)
     except AssayError as error:
         raise _error_at_design(chosen, error) from None
-    cost = at_margin(price_bill(bill, book, term, payment, use.duty))
-    option = Option(chosen, design, book, use, bill, cost, limits)
+    cost = with_marginal_jobs(price_bill(bill, book, term, payment, use.duty))
+    option = PricedOption(chosen, design, book, use, bill, cost, limits)
     try:
         # The property caches its value: an error shows now, before anything is printed.
         _ = option.job
@@ -254,11 +256,11 @@ def price_design(
     return option
 
 
-def _error_at_design(chosen: Chosen, error: AssayError) -> AssayError:
+def _error_at_design(chosen: DesignChoice, error: AssayError) -> AssayError:
     return error.at(f"design {' '.join(chosen.label.split())}")
 
 
-def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
+def compare(options: Sequence[PricedOption], most: int = 4) -> list[CostComparison]:
     """Compare each design with each other, or, if there are more than `most`, each with the cheapest by the month.
 
     Raises:
@@ -272,16 +274,16 @@ def compare(options: Sequence[Option], most: int = 4) -> list[Pair]:
     return [_pair(*cheapest, *other) for other in named if other is not cheapest]
 
 
-def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> Pair:
+def _pair(first: str, first_cost: Cost, second: str, second_cost: Cost) -> CostComparison:
     months = break_even_months(first_cost, second_cost)
     stays = None if months is None else stays_cheaper_from(first_cost, second_cost)
-    sooner = first if first_cost.paid(1) > second_cost.paid(1) else second
+    sooner = first if first_cost.paid_after(1) > second_cost.paid_after(1) else second
     equal = all(
-        total(charge.month(duty) for charge in first_cost.charges)
-        == total(charge.month(duty) for charge in second_cost.charges)
+        exact_sum(charge.month(duty) for charge in first_cost.charges)
+        == exact_sum(charge.month(duty) for charge in second_cost.charges)
         for duty in (ZERO, Decimal(1))
     )
-    return Pair(first, second, break_even_duty(first_cost, second_cost), months, stays, sooner, equal)
+    return CostComparison(first, second, break_even_duty(first_cost, second_cost), months, stays, sooner, equal)
 
 
 def per_unit(money: Decimal, rate: float | None, metric: Metric) -> Decimal | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 
-from assay.model.money.amount import EXACT, rounded
+from assay.model.money.amount import EXACT, round_half_up
 
 MISTAKES: dict[str, str] = {
     "cut": "cut off instead of rounded",
@@ -24,7 +24,7 @@ MISTAKES: dict[str, str] = {
     "month-744": "a month of 744 hours",
 }
 """Mistake -> in words. `cut` concerns printing, all others the computation."""
-MOST = 2
+MOST_MISTAKES = 2
 """Most mistakes that are combined."""
 MONTHS: dict[str, Decimal] = {f"month-{hours}": Decimal(hours) for hours in (720, 730, 744)}
 
@@ -34,7 +34,7 @@ Compute = Callable[[Mistakes], Decimal]
 
 
 @dataclass(frozen=True)
-class Checked:
+class PrintedFigure:
     """A printed figure, and how it is computed.
 
     Attributes:
@@ -45,16 +45,18 @@ class Checked:
 
     printed: str
     compute: Compute
-    knows: Mistakes
+    possible_mistakes: Mistakes
 
-    def gives(self, mistakes: Mistakes) -> bool:
+    def is_given_by(self, mistakes: Mistakes) -> bool:
         """Return whether these mistakes give the printed digits."""
-        return printing(self.compute(mistakes - {"cut"}), digits_of(self.printed), "cut" in mistakes) == self.printed
+        return (
+            format_digits(self.compute(mistakes - {"cut"}), digits_of(self.printed), "cut" in mistakes) == self.printed
+        )
 
     @property
-    def right(self) -> bool:
+    def is_right(self) -> bool:
         """Whether the computation without a mistake gives the printed digits."""
-        return self.gives(NONE)
+        return self.is_given_by(NONE)
 
 
 def digits_of(printed: str) -> int:
@@ -62,32 +64,32 @@ def digits_of(printed: str) -> int:
     return len(printed.partition(".")[2])
 
 
-def printing(value: Decimal, digits: int, cut: bool = False) -> str:
+def format_digits(value: Decimal, digits: int, cut: bool = False) -> str:
     """Return a value as text with so many decimal digits, rounded half up or cut off."""
     if not cut:
-        return f"{rounded(value, digits):f}"
+        return f"{round_half_up(value, digits):f}"
     return f"{value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_DOWN, context=EXACT):f}"
 
 
-def explain(figures: Sequence[Checked]) -> list[Mistakes]:
+def explaining_mistakes(figures: Sequence[PrintedFigure]) -> list[Mistakes]:
     """Return the mistakes that give the printed digits of all figures; empty if none do, or if all figures are right.
 
     A combination is left out if one of its mistakes explains the figures alone.
     """
-    if not figures or all(figure.right for figure in figures):
+    if not figures or all(figure.is_right for figure in figures):
         return []
-    known = {"cut"}.union(*(figure.knows for figure in figures))
+    known = {"cut"}.union(*(figure.possible_mistakes for figure in figures))
     explanations: list[Mistakes] = []
-    for size in range(1, MOST + 1):
+    for size in range(1, MOST_MISTAKES + 1):
         for chosen in itertools.combinations(sorted(known, key=list(MISTAKES).index), size):
             mistakes = frozenset(chosen)
             if any(simpler <= mistakes for simpler in explanations) or len(mistakes & MONTHS.keys()) > 1:
                 continue
-            if all(figure.gives(mistakes & (figure.knows | {"cut"})) for figure in figures):
+            if all(figure.is_given_by(mistakes & (figure.possible_mistakes | {"cut"})) for figure in figures):
                 explanations.append(mistakes)
     return explanations
 
 
-def words(mistakes: Iterable[str]) -> str:
+def mistakes_text(mistakes: Iterable[str]) -> str:
     """Return mistakes in words: `read instead of write, and 1024 for 1000`."""
     return ", and ".join(MISTAKES[name] for name in sorted(mistakes, key=list(MISTAKES).index))

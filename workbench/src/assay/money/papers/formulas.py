@@ -13,7 +13,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, Amount
 from assay.model.money.catalog import efs_bursting
 from assay.model.money.filesystems import LustreType
-from assay.model.money.price import UNITS, Book
+from assay.model.money.price import UNITS, PriceBook
 from assay.model.money.use import Size
 from assay.money.cost.catalog import catalog
 from assay.money.papers.audit import NONE, Mistakes
@@ -22,7 +22,7 @@ ONE, SECONDS = Decimal(1), Decimal(60)
 GIB, MIB, TIB, TB = Decimal(2**30), Decimal(2**20), Decimal(2**40), Decimal(10**12)
 
 
-class Context(NamedTuple):
+class FormulaInput(NamedTuple):
     """The inputs of a formula beside its own parameters.
 
     Attributes:
@@ -30,8 +30,8 @@ class Context(NamedTuple):
         found: Values of the preset's earlier figures, by name.
     """
 
-    book: Book
-    found: Mapping[str, Decimal]
+    book: PriceBook
+    values: Mapping[str, Decimal]
 
 
 class EfsFormula(Frozen):
@@ -48,11 +48,11 @@ class EfsFormula(Frozen):
     per: Literal["MiB/s", "GiB/s"] = "MiB/s"
 
     @property
-    def knows(self) -> Mistakes:
+    def possible_mistakes(self) -> Mistakes:
         """The mistakes that `value` can make."""
         return frozenset({"decimal", "burst"}) if self.of == "baseline" else frozenset({"decimal"})
 
-    def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
+    def value(self, context: FormulaInput, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
         """Return the value; mistakes take 1000 GiB as a TiB, or burst as baseline."""
         stored = self.stored * 1024 // 1000 if "decimal" in mistakes else self.stored
         rates = efs_bursting(stored)
@@ -62,7 +62,7 @@ class EfsFormula(Frozen):
         rate = rates.burst if self.of == "burst" or "burst" in mistakes else rates.baseline
         return EXACT.divide(Decimal(rate), MIB if self.per == "MiB/s" else GIB)
 
-    def how(self, context: Context) -> str:  # noqa: ARG002
+    def how(self, context: FormulaInput) -> str:  # noqa: ARG002
         """Return the formula with its numbers."""
         rates = efs_bursting(self.stored)
         tib, baseline, burst = self.stored / 2**40, rates.baseline / 2**20, rates.burst / 2**20
@@ -82,17 +82,17 @@ class LustreFormula(Frozen):
     capacity: Size
 
     @property
-    def knows(self) -> Mistakes:
+    def possible_mistakes(self) -> Mistakes:
         """The mistakes that `value` can make."""
         return frozenset({"decimal", "tb", "burst"})
 
-    def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
+    def value(self, context: FormulaInput, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
         """Return the value; mistakes take 1000 GiB as a TiB, TB as TiB, or burst as baseline."""
         kind = self._kind()
         per_tib = Decimal(str((kind.network_burst if "burst" in mistakes else None) or kind.per_tib))
         return EXACT.multiply(self._tib(mistakes), per_tib)
 
-    def how(self, context: Context) -> str:  # noqa: ARG002
+    def how(self, context: FormulaInput) -> str:  # noqa: ARG002
         """Return the formula with its numbers."""
         return f"{self.capacity // 2**30} GiB / 1024 x {self._kind().per_tib:g} MB/s per TiB"
 
@@ -122,16 +122,16 @@ class PriceFormula(Frozen):
     unit: str
 
     @property
-    def knows(self) -> Mistakes:
+    def possible_mistakes(self) -> Mistakes:
         """The mistakes that `value` can make: none."""
         return NONE
 
-    def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
+    def value(self, context: FormulaInput, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
         """Return the cost."""
         each = EXACT.multiply(self.amount, Decimal(UNITS[self.unit].factor))
         return context.book.row(self.dimension, self.item).cost(each)
 
-    def how(self, context: Context) -> str:
+    def how(self, context: FormulaInput) -> str:
         """Return the formula with its numbers."""
         book = context.book
         row = book.row(self.dimension, self.item)
@@ -154,11 +154,11 @@ class EgressFormula(Frozen):
     share: Amount = ONE
 
     @property
-    def knows(self) -> Mistakes:
+    def possible_mistakes(self) -> Mistakes:
         """The mistakes that `value` can make."""
         return frozenset({"binary"})
 
-    def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:
+    def value(self, context: FormulaInput, mistakes: Mistakes = NONE) -> Decimal:
         """Return the cost; the mistake takes a GB as 2^30 bytes."""
         bits = EXACT.multiply(EXACT.multiply(self.minutes * 60, self.gbit * 10**9), self.share)
         each = EXACT.divide(bits, Decimal(8))
@@ -167,7 +167,7 @@ class EgressFormula(Frozen):
             each = EXACT.divide(EXACT.multiply(each, Decimal(10**9)), GIB)
         return context.book.row("transfer-out", self.item).cost(each)
 
-    def how(self, context: Context) -> str:
+    def how(self, context: FormulaInput) -> str:
         """Return the formula with its numbers."""
         book = context.book
         row = book.row("transfer-out", self.item)
@@ -184,18 +184,18 @@ class SumFormula(Frozen):
     of: tuple[str, ...]
 
     @property
-    def knows(self) -> Mistakes:
+    def possible_mistakes(self) -> Mistakes:
         """The mistakes that `value` can make: none."""
         return NONE
 
-    def value(self, context: Context, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
+    def value(self, context: FormulaInput, mistakes: Mistakes = NONE) -> Decimal:  # noqa: ARG002
         """Return the sum of the other figures' values."""
         result = Decimal(0)
         for name in self.of:
-            result = EXACT.add(result, context.found[name])
+            result = EXACT.add(result, context.values[name])
         return result
 
-    def how(self, context: Context) -> str:  # noqa: ARG002
+    def how(self, context: FormulaInput) -> str:  # noqa: ARG002
         """Return the names of the summed figures, joined by `+`."""
         return " + ".join(self.of)
 

@@ -13,23 +13,31 @@ from assay.model.base import AssayError
 from assay.model.files import read_model
 from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, Amount, Term
-from assay.model.money.price import Bill, Book
+from assay.model.money.price import Bill, PriceBook
 from assay.model.study.axis import fault
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
-from assay.money.papers.audit import MONTHS, NONE, Checked, Mistakes, digits_of, explain, printing
-from assay.money.papers.formulas import Context, Formula
+from assay.money.papers.audit import (
+    MONTHS,
+    NONE,
+    Mistakes,
+    PrintedFigure,
+    digits_of,
+    explaining_mistakes,
+    format_digits,
+)
+from assay.money.papers.formulas import Formula, FormulaInput
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/price.md"
 THOUSAND, BINARY = Decimal(1000), Decimal(1024)
 
 
-class Column(Frozen):
+class CostColumn(Frozen):
     """A column of a cost table."""
 
     of: Literal["hour", "month", "year", "three_years"]
@@ -54,7 +62,7 @@ class CostTable(Frozen):
 
     table: str
     design: str
-    columns: dict[str, Column]
+    columns: dict[str, CostColumn]
     rows: tuple[CostRow, ...]
 
     @model_validator(mode="after")
@@ -66,7 +74,7 @@ class CostTable(Frozen):
         return self
 
 
-class Scaling(Frozen):
+class ClientRates(Frozen):
     """Rates measured with a number of clients, in MB/s of 10^6 bytes."""
 
     clients: int
@@ -82,7 +90,7 @@ class PrintedCosts(Frozen):
     per_gbs_write: str
 
 
-class Choice(Frozen):
+class MeasuredOption(Frozen):
     """A file system that the paper built and measured.
 
     Attributes:
@@ -95,7 +103,7 @@ class Choice(Frozen):
     set: dict[str, Any]
     capacity_tb: Amount
     printed: PrintedCosts
-    scaling: tuple[Scaling, ...] = Field(min_length=1)
+    scaling: tuple[ClientRates, ...] = Field(min_length=1)
 
     def rate(self, mistakes: Mistakes) -> Decimal:
         """Return the best write rate in GB/s, or what a mistake takes for it."""
@@ -104,7 +112,7 @@ class Choice(Frozen):
         return EXACT.divide(rate, BINARY if "binary" in mistakes else THOUSAND)
 
 
-class Figure(Frozen):
+class PaperFigure(Frozen):
     """A single figure.
 
     Attributes:
@@ -129,12 +137,12 @@ class Preset(Frozen):
     source: str
     book: str
     tables: tuple[CostTable, ...] = ()
-    options: tuple[Choice, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    options: tuple[MeasuredOption, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
 
 
 @dataclass(frozen=True)
-class Computed:
+class ComputedFigure:
     """A recomputed figure.
 
     Attributes:
@@ -154,7 +162,7 @@ class Computed:
     mistakes: tuple[Mistakes, ...] = ()
 
     @property
-    def right(self) -> bool | None:
+    def is_right(self) -> bool | None:
         """Whether the printed figure equals the computed one; None if none is printed."""
         return None if self.printed is None else self.text == self.printed
 
@@ -172,7 +180,7 @@ class TableRow:
     design: str
     set: Mapping[str, Any]
     storage_tb: Decimal
-    cells: Mapping[str, Computed]
+    cells: Mapping[str, ComputedFigure]
 
 
 def preset_names() -> list[str]:
@@ -188,7 +196,7 @@ def load_preset(name: str) -> Preset:
         AssayError: There is no such preset.
     """
     if name not in preset_names():
-        raise AssayError(f"there is no preset `{name}`", one_of(name, preset_names()))
+        raise AssayError(f"there is no preset `{name}`", choices_hint(name, preset_names()))
     path = PRESETS / f"{name}.yaml"
     return read_model(Preset, path.read_bytes(), path.name, GUIDE)
 
@@ -199,25 +207,25 @@ def table_rows(preset: Preset) -> list[TableRow]:
     return [row for table in preset.tables for row in _table(table, book)]
 
 
-def _table(table: CostTable, book: Book) -> Iterator[TableRow]:
+def _table(table: CostTable, book: PriceBook) -> Iterator[TableRow]:
     template = load_template(table.design)
-    checked: dict[str, list[Checked]] = {name: [] for name in table.columns}
+    checked: dict[str, list[PrintedFigure]] = {name: [] for name in table.columns}
     built = []
     for row in table.rows:
         design = template.build(row.set)
         bill = make_bill(design)
         built.append((row, design_limits(design).usable, bill))
         for (name, column), printed in zip(table.columns.items(), row.printed, strict=True):
-            checked[name].append(Checked(printed, partial(_column_value, bill, book, column), frozenset(MONTHS)))
-    why = {name: tuple(explain(figures)) for name, figures in checked.items()}
+            checked[name].append(PrintedFigure(printed, partial(_column_value, bill, book, column), frozenset(MONTHS)))
+    why = {name: tuple(explaining_mistakes(figures)) for name, figures in checked.items()}
     for place, (row, usable, bill) in enumerate(built):
         cells = {
-            name: Computed(
+            name: ComputedFigure(
                 what=f"{table.design} {row.set}",
                 group=f"{table.table}, {name}",
                 unit=book.currency,
                 value=(value := checked[name][place].compute(NONE)),
-                text=printing(value, column.digits),
+                text=format_digits(value, column.digits),
                 printed=row.printed[list(table.columns).index(name)],
                 how=f"{len(bill.lines)} lines of the bill, {book.hours_per_month} hours a month ({book.book})",
                 mistakes=why[name],
@@ -227,37 +235,37 @@ def _table(table: CostTable, book: Book) -> Iterator[TableRow]:
         yield TableRow(table.table, table.design, row.set, EXACT.divide(Decimal(usable), Decimal(10**12)), cells)
 
 
-def _column_value(bill: Bill, book: Book, column: Column, mistakes: Mistakes) -> Decimal:
+def _column_value(bill: Bill, book: PriceBook, column: CostColumn, mistakes: Mistakes) -> Decimal:
     hours = next((hours for name, hours in MONTHS.items() if name in mistakes), None)
     by_month = book if hours is None else book.model_copy(update={"hours_per_month": hours})
     cost = price_bill(bill, by_month, column.term)
     return {"hour": cost.hour, "month": cost.month, "year": cost.year, "three_years": cost.three_years}[column.of]
 
 
-def figures(preset: Preset) -> list[Computed]:
+def figures(preset: Preset) -> list[ComputedFigure]:
     """Return the figures outside cost tables, in order, with the mistakes that explain wrong printed ones."""
     return [*_options(preset), *_single(preset)]
 
 
-def _options(preset: Preset) -> list[Computed]:
+def _options(preset: Preset) -> list[ComputedFigure]:
     if not preset.options:
         return []
     book = load_book(preset.book)
-    by_group: dict[str, list[Computed]] = {}
-    checked: dict[str, list[Checked]] = {}
+    by_group: dict[str, list[ComputedFigure]] = {}
+    checked: dict[str, list[PrintedFigure]] = {}
     for choice in preset.options:
         for group, computed, figure in _choice(choice, book):
             by_group.setdefault(group, []).append(computed)
             checked.setdefault(group, []).append(figure)
-    explained = {group: tuple(explain(group_figures)) for group, group_figures in checked.items()}
+    explained = {group: tuple(explaining_mistakes(group_figures)) for group, group_figures in checked.items()}
     return [
-        Computed(**{**vars(computed), "mistakes": explained[group]})
+        ComputedFigure(**{**vars(computed), "mistakes": explained[group]})
         for group, group_figures in by_group.items()
         for computed in group_figures
     ]
 
 
-def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked]]:
+def _choice(choice: MeasuredOption, book: PriceBook) -> Iterator[tuple[str, ComputedFigure, PrintedFigure]]:
     design = load_template(choice.design).build(choice.set)
     hour = price_bill(make_bill(design), book).hour
     storage = ", ".join(f"{group.count} x {group.instance}" for group in design.servers)
@@ -284,41 +292,47 @@ def _choice(choice: Choice, book: Book) -> Iterator[tuple[str, Computed, Checked
         ),
     )
     for group, printed, compute, knows, how in computations:
-        figure = Checked(printed, compute, knows)
+        figure = PrintedFigure(printed, compute, knows)
         value = compute(NONE)
-        text = printing(value, 2)
-        yield group, Computed(choice.option, group, book.currency, value, text, printed, f"{how} ({book.book})"), figure
+        text = format_digits(value, 2)
+        yield (
+            group,
+            ComputedFigure(choice.option, group, book.currency, value, text, printed, f"{how} ({book.book})"),
+            figure,
+        )
 
 
-def _single(preset: Preset) -> Iterator[Computed]:
+def _single(preset: Preset) -> Iterator[ComputedFigure]:
     values: dict[str, Decimal] = {}
     for figure in preset.figures:
-        context = Context(load_book(figure.book or preset.book), dict(values))
+        context = FormulaInput(load_book(figure.book or preset.book), dict(values))
         value = figure.formula.value(context)
         values[figure.what] = value
         printed = figure.printed
         checked = _checked(figure, context)
-        yield Computed(
+        yield ComputedFigure(
             what=figure.what,
             group=figure.what,
             unit=figure.unit,
             value=value,
-            text=printing(value, figure.digits if printed is None else digits_of(printed)),
+            text=format_digits(value, figure.digits if printed is None else digits_of(printed)),
             printed=printed,
             how=figure.formula.how(context),
-            mistakes=() if checked is None else tuple(explain([checked])),
+            mistakes=() if checked is None else tuple(explaining_mistakes([checked])),
         )
 
 
-def _checked(figure: Figure, context: Context) -> Checked | None:
+def _checked(figure: PaperFigure, context: FormulaInput) -> PrintedFigure | None:
     if figure.printed is None:
         return None
-    return Checked(figure.printed, lambda mistakes: figure.formula.value(context, mistakes), figure.formula.knows)
+    return PrintedFigure(
+        figure.printed, lambda mistakes: figure.formula.value(context, mistakes), figure.formula.possible_mistakes
+    )
 
 
-def wrong(some: Sequence[Computed]) -> dict[str, list[Computed]]:
+def wrong_groups(figures: Sequence[ComputedFigure]) -> dict[str, list[ComputedFigure]]:
     """Return the groups that have a wrong printed figure: group -> its figures."""
-    groups: dict[str, list[Computed]] = {}
-    for one in some:
+    groups: dict[str, list[ComputedFigure]] = {}
+    for one in figures:
         groups.setdefault(one.group, []).append(one)
-    return {name: group for name, group in groups.items() if any(one.right is False for one in group)}
+    return {name: group for name, group in groups.items() if any(one.is_right is False for one in group)}

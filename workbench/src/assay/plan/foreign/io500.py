@@ -9,8 +9,8 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import format_size
-from assay.plan.foreign.ior import head
-from assay.plan.foreign.line import binary_size, place_of, whole
+from assay.plan.foreign.ior import head_comments
+from assay.plan.foreign.line import binary_size, directory_path, whole_number
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -67,9 +67,9 @@ def io500_study(text: str, name: str, tasks: int | None = None) -> str:
     """
     ini, notes = _read(text, name), Notes()
     _add_notes(ini, notes)
-    stonewall = whole(_value(ini, "debug", "stonewall-time") or _STONEWALL, "stonewall-time", name, 1)
+    stonewall = whole_number(_value(ini, "debug", "stonewall-time") or _STONEWALL, "stonewall-time", name, 1)
     datadir = _value(ini, "global", "datadir") or "./datafiles"
-    path = place_of(datadir, _PLACE, f"{name}: datadir")
+    path = directory_path(datadir, _PLACE, f"{name}: datadir")
     notes.add(f"datadir = {datadir}", f"files go to {path}, which Assay makes and removes")
     if tasks is None:
         notes.add("tasks", "a configuration does not say how many: one lane; say --tasks N, or change lanes")
@@ -88,7 +88,7 @@ def io500_study(text: str, name: str, tasks: int | None = None) -> str:
         "order": "sequential",
         "seed": 27,
     }
-    return study_text(study, head(f"io500 {name}", notes))
+    return study_text(study, head_comments(f"io500 {name}", notes))
 
 
 def looks_like_io500(text: str) -> bool:
@@ -172,10 +172,10 @@ def _sizes(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any]:
         more = {"layout": "shared"} if is_shared else {}
         return {"segments": 1, "block_size": format_size(block), "record_size": record, **more}
     if workload == "ior-hard":
-        segments = whole(_value(ini, workload, "segmentcount") or "10000000", "segmentCount", name, 1)
+        segments = whole_number(_value(ini, workload, "segmentcount") or "10000000", "segmentCount", name, 1)
         return {"segments": segments, "block_size": "47008B", "record_size": "47008B"}
     section = workload.removesuffix("-read")
-    files = whole(_value(ini, section, "n") or "1000000", f"[{section}] n", name, 1)
+    files = whole_number(_value(ini, section, "n") or "1000000", f"[{section}] n", name, 1)
     if workload == "mdtest-hard-read":
         notes.add(
             "mdtest-hard-read", "reads files of its own, made before it outside the timing: lower its files for less"

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.plan.foreign.ior_place import targets_of
-from assay.plan.foreign.ior_tests import Test, tests_of
+from assay.plan.foreign.ior_tests import IorTest, tests_of
 from assay.plan.foreign.ior_workload import workload_of
 from assay.plan.foreign.launcher import tasks_of
-from assay.plan.foreign.line import joined, read_line
+from assay.plan.foreign.line import join_lines, read_line
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -29,12 +29,12 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     Raises:
         AssayError: IOR would refuse the command line.
     """
-    text = joined(text)
+    text = join_lines(text)
     line = read_line(text, NAMES)
     notes = Notes()
     tests = tests_of(line, read)
     names = ["ior"] if len(tests) == 1 else [f"test-{number}" for number in range(1, len(tests) + 1)]
-    hints = _hints(line.launch.variables, any(test.by_mpi for test in tests), notes)
+    hints = _hints(line.launch.variables, any(test.uses_mpi for test in tests), notes)
     targets, places = targets_of(tests, hints, notes)
     workloads: dict[str, Any] = {}
     for name, test, place in zip(names, tests, places, strict=True):
@@ -43,15 +43,15 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
         workloads[name] = only | workload_of(test, test_tasks, hints, notes)
     study: dict[str, Any] = {"study": "from-ior", "targets": targets, "workloads": workloads}
     study |= _study_fields(tests, notes)
-    if any(test.by_mpi for test in tests):
+    if any(test.uses_mpi for test in tests):
         study["launcher"] = "srun" if line.launch.launcher == "srun" else "mpirun"
     if study.get("launcher") == "srun" or any("hosts" in workload for workload in workloads.values()):
         # Slurm knows its nodes by name, and none as localhost.
         study["hosts"] = "allocation"
-    return study_text(study, head(text, notes))
+    return study_text(study, head_comments(text, notes))
 
 
-def head(text: str, notes: Notes) -> Iterator[str]:
+def head_comments(text: str, notes: Notes) -> Iterator[str]:
     """Yield the comment lines for the head of a study that was made from a command line."""
     yield f"From: {' '.join(text.split())}"
     yield ""
@@ -72,16 +72,16 @@ def _hints(variables: Mapping[str, str], by_mpi: bool, notes: Notes) -> dict[str
         elif name.startswith(_HINT):
             notes.add(name, "a hint for MPI-IO only")
         else:
-            tell_variable(name, notes)
+            note_variable(name, notes)
     return hints
 
 
-def tell_variable(name: str, notes: Notes) -> None:
+def note_variable(name: str, notes: Notes) -> None:
     """Note that a study sets no environment variables. The value is left out, since it may be a secret."""
     notes.add(name, "a study sets no variables of the environment: set it where engines are started, if they need it")
 
 
-def _study_fields(tests: Sequence[Test], notes: Notes) -> dict[str, Any]:
+def _study_fields(tests: Sequence[IorTest], notes: Notes) -> dict[str, Any]:
     """Return the fields of the study outside its workloads."""
     repeats = [test.number("repetitions", 1) or 1 for test in tests]
     found: dict[str, Any] = {"repeats": max(repeats)}
@@ -106,7 +106,7 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(str(number) for number in numbers)
 
 
-def _seed(test: Test, notes: Notes) -> int:
+def _seed(test: IorTest, notes: Notes) -> int:
     """Return IOR's signature as a seed; 0 without one. IOR stores it as a signed 32-bit number."""
     if "settimestampsignature" not in test.texts:
         return 0

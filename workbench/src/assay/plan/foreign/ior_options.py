@@ -108,7 +108,7 @@ DIRECTIVES = {option.name for option in LETTERS.values()} | {
 }
 """Keys of `-O KEY=VALUE` and script files, in lower case."""
 
-TOLD = {
+OPTION_NOTES = {
     "refnum": "a number for IOR's own table: give the study a name",
     "intertestdelay": "phases follow each other at once, between barriers",
     "intratestbarriers": "each phase always starts and ends at a barrier",
@@ -169,7 +169,7 @@ TOLD = {
 }
 """Option -> why it has no counterpart in a study, or needs none."""
 
-OF_MPI = {
+MPI_OPTION_NOTES = {
     "collective": "collective",
     "hintsfilename": "its hints are not in this study: write them as hints of the target, or fields of workloads",
     "showhints": "what hints were in force is in the run",

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.plan.foreign.ior_tests import Test
+from assay.plan.foreign.ior_tests import IorTest
 from assay.plan.foreign.ior_workload import is_axis
-from assay.plan.foreign.line import place_of
+from assay.plan.foreign.line import directory_path
 from assay.plan.foreign.notes import Notes
 
 _PLACE = "assay-ior"
@@ -17,7 +17,7 @@ _PREFIXED = re.compile(r"([A-Za-z0-9]{1,16}):(.*)")
 
 
 def targets_of(
-    tests: Sequence[Test], hints: Mapping[str, str], notes: Notes
+    tests: Sequence[IorTest], hints: Mapping[str, str], notes: Notes
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Return the targets of all tests, and the name of each test's target.
 
@@ -30,7 +30,7 @@ def targets_of(
     names: list[str] = []
     keys: dict[str, tuple[str, str, bool]] = {}
     for test in tests:
-        key = (test.api if test.by_mpi else "", test.texts.get("testfile", ""), _has_several_directories(test))
+        key = (test.api if test.uses_mpi else "", test.texts.get("testfile", ""), _has_several_directories(test))
         name = next((name for name, other in keys.items() if other == key), None)
         if name is None:
             suffix = f"-{len(targets) + 1}" if targets else ""
@@ -41,12 +41,12 @@ def targets_of(
     return targets, names
 
 
-def _has_several_directories(test: Test) -> bool:
+def _has_several_directories(test: IorTest) -> bool:
     """Return whether the files of a test may be in several directories."""
     return test.has("fileperproc") and "@" in test.texts.get("testfile", "")
 
 
-def _target(test: Test, folder: str, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
+def _target(test: IorTest, folder: str, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
     written = test.texts.get("testfile", "")
     first, *others = written.split("@")
     prefix, first = _prefix(first, test)
@@ -57,7 +57,7 @@ def _target(test: Test, folder: str, hints: Mapping[str, str], notes: Notes) -> 
         notes.add("-o", f"it was not given: files go to {path}")
     else:
         notes.add(option, f"files go to {places}, which Assay makes and removes")
-    if not test.by_mpi:
+    if not test.uses_mpi:
         if test.api == "MPIIO":
             notes.add("-a MPIIO", "this Assay has no target of kind mpiio: POSIX instead")
         return {"kind": "file", "path": path, **({"shares": shares} if shares else {})}
@@ -69,10 +69,10 @@ def _target(test: Test, folder: str, hints: Mapping[str, str], notes: Notes) -> 
 
 def _path(name: str, folder: str) -> str:
     above, slash, _ = name.rpartition("/")
-    return place_of(above or slash, folder, "ior -o")
+    return directory_path(above or slash, folder, "ior -o")
 
 
-def _prefix(name: str, test: Test) -> tuple[str, str]:
+def _prefix(name: str, test: IorTest) -> tuple[str, str]:
     """Split a name into file system prefix, empty if there is none, and path."""
     found = _PREFIXED.fullmatch(name)
     if found is None or not (test.api == "MPIIO" or "/" in found[2]):
@@ -83,7 +83,7 @@ def _prefix(name: str, test: Test) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _shares(test: Test, others: Sequence[str], path: str, folder: str, option: str, notes: Notes) -> list[str]:
+def _shares(test: IorTest, others: Sequence[str], path: str, folder: str, option: str, notes: Notes) -> list[str]:
     """Return the further directories that tasks are spread over."""
     if not others:
         return []
@@ -94,7 +94,7 @@ def _shares(test: Test, others: Sequence[str], path: str, folder: str, option: s
         return []
     if not shares:
         return []
-    if test.by_mpi:
+    if test.uses_mpi:
         notes.add(option, f"targets of kind mpiio have one directory: all files go to {path}, IOR's to each in turn")
         return []
     if test.has("reordertasks") or test.has("reordertasksrandom"):

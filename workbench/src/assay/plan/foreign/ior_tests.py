@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 from assay.plan.foreign.ior_options import DIRECTIVES, LETTERS
-from assay.plan.foreign.line import Given, Line, binary_size, options_of, whole
+from assay.plan.foreign.line import Line, ParsedOption, binary_size, options_of, whole_number
 
 _SIZES = ("blocksize", "transfersize", "segmentcount", "randomprefill")
-_FLAGS = {option.name for option in LETTERS.values() if not option.takes} | {"stonewallingwearout"}
+_FLAGS = {option.name for option in LETTERS.values() if not option.takes_value} | {"stonewallingwearout"}
 _APIS = ("POSIX", "MPIIO", "MMAP", "AIO")
 _ACCESS_BYTES = 8
 """IOR's sizes must be multiples of it (sizeof(IOR_size_t))."""
 
 
 @dataclass
-class Test:
+class IorTest:
     """One test of IOR: the result of its options and directives.
 
     Attributes:
@@ -34,17 +34,17 @@ class Test:
     counts: dict[str, int] = field(default_factory=dict)
     texts_of: dict[str, str] = field(default_factory=dict)
 
-    def take(self, given: Given) -> None:
+    def apply(self, option: ParsedOption) -> None:
         """Apply an option or a directive."""
-        name = {"reordertasksconstant": "reordertasks"}.get(given.name, given.name)
-        self.texts_of[name] = given.text
+        name = {"reordertasksconstant": "reordertasks"}.get(option.name, option.name)
+        self.texts_of[name] = option.text
         if name in _SIZES:
-            self.sizes[name] = binary_size(given.value, given.text.split()[0], "ior")
+            self.sizes[name] = binary_size(option.value, option.text.split()[0], "ior")
         elif name in _FLAGS:
-            flag_value = given.value and whole(given.value, given.text, "ior")
-            self.counts[name] = int(flag_value) if given.value else self.counts.get(name, 0) + 1
+            flag_value = option.value and whole_number(option.value, option.text, "ior")
+            self.counts[name] = int(flag_value) if option.value else self.counts.get(name, 0) + 1
         else:
-            self.texts[name] = given.value
+            self.texts[name] = option.value
 
     def has(self, name: str) -> bool:
         """Return whether a flag is set."""
@@ -53,7 +53,7 @@ class Test:
     def number(self, name: str, least: int = 0) -> int | None:
         """Return the value of an option that is a whole number; None if it was not given."""
         text = self.texts.get(name)
-        return None if text is None else whole(text, self.texts_of[name].split()[0], "ior", least)
+        return None if text is None else whole_number(text, self.texts_of[name].split()[0], "ior", least)
 
     @property
     def api(self) -> str:
@@ -61,7 +61,7 @@ class Test:
         return self.texts.get("api", "POSIX").upper()
 
     @property
-    def by_mpi(self) -> bool:
+    def uses_mpi(self) -> bool:
         """Whether it uses MPI-IO, and this installation has the kind mpiio."""
         return self.api == "MPIIO" and "mpiio" in kinds()
 
@@ -80,7 +80,7 @@ class Test:
         return any(self.has(name) for name in ("writefile", "readfile", "checkwrite", "checkread"))
 
     @property
-    def drawn(self) -> bool:
+    def has_full_random_order(self) -> bool:
         """Whether the random order is over the whole file (-z -z) and not within each block (-z).
 
         With one transfer per block, -z has an effect only before version 4.0, where it is over the whole file.
@@ -92,12 +92,12 @@ class Test:
         """Return the bytes of all files together for a number of tasks."""
         return self.sizes["segmentcount"] * self.sizes["blocksize"] * tasks
 
-    def copy(self) -> "Test":
+    def copy(self) -> "IorTest":
         """Return a copy, for the next test of a script."""
-        return Test(dict(self.sizes), dict(self.texts), dict(self.counts), dict(self.texts_of))
+        return IorTest(dict(self.sizes), dict(self.texts), dict(self.counts), dict(self.texts_of))
 
 
-def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
+def tests_of(line: Line, read: Callable[[str], str]) -> list[IorTest]:
     """Return the tests of a command line, in order.
 
     Args:
@@ -107,15 +107,15 @@ def tests_of(line: Line, read: Callable[[str], str]) -> list[Test]:
     Raises:
         AssayError: IOR would refuse it.
     """
-    test = Test()
+    test = IorTest()
     for option in options_of(line, LETTERS, "ior"):
         if option.name == "help":
             raise AssayError("ior -h tests nothing", "write a command line that writes or reads")
         if option.name == "directives":
             for one in _directives(option.value, option.text):
-                test.take(one)
+                test.apply(one)
         else:
-            test.take(option)
+            test.apply(option)
     script = test.texts.pop("script", None)
     tests = _script(read(script), script, test) if script is not None else [test]
     for found in tests:
@@ -130,7 +130,7 @@ _HINTS = dict.fromkeys(
 """Word that is often mistaken for a directive -> hint."""
 
 
-def _directives(text: str, shown: str) -> Iterator[Given]:
+def _directives(text: str, shown: str) -> Iterator[ParsedOption]:
     for part in filter(None, (piece.strip() for piece in text.partition("#")[0].split(","))):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         name = key.lower().removeprefix("--").removeprefix("posix.").replace("odirect", "useo_direct")
@@ -138,14 +138,14 @@ def _directives(text: str, shown: str) -> Iterator[Given]:
         if not equals or not value:
             raise AssayError(f"ior {shown}: {part!r} is no directive", "write KEY=VALUE, such as stoneWallingWearOut=1")
         if name not in DIRECTIVES:
-            hint = _HINTS.get(name) or one_of(name, sorted(DIRECTIVES))
+            hint = _HINTS.get(name) or choices_hint(name, sorted(DIRECTIVES))
             raise AssayError(f"ior {shown}: there is no directive {key!r}", hint)
-        yield Given(name, value, f"{key}={value}")
+        yield ParsedOption(name, value, f"{key}={value}")
 
 
-def _script(text: str, path: str, first: Test) -> list[Test]:
+def _script(text: str, path: str, first: IorTest) -> list[IorTest]:
     """Return the tests of a script file: the lines between IOR START and IOR STOP, one test up to each RUN."""
-    tests: list[Test] = []
+    tests: list[IorTest] = []
     current, inside, pending = first, False, False
     for number, raw in enumerate(text.splitlines(), 1):
         words = raw.split("#", 1)[0].strip()
@@ -162,7 +162,7 @@ def _script(text: str, path: str, first: Test) -> list[Test]:
             case _ if inside:
                 pending = True
                 for one in _directives(words, f"{path}:{number}"):
-                    current.take(one)
+                    current.apply(one)
     if pending:
         tests.append(current)
     if not tests:
@@ -170,7 +170,7 @@ def _script(text: str, path: str, first: Test) -> list[Test]:
     return tests
 
 
-def _refuse(test: Test) -> None:
+def _refuse(test: IorTest) -> None:
     """Refuse what IOR itself refuses."""
     if test.api not in _APIS:
         message = f"ior -a {test.api}: there is no such target"
@@ -189,7 +189,7 @@ def _refuse(test: Test) -> None:
         _refuse_random(test)
 
 
-def _refuse_sizes(test: Test) -> None:
+def _refuse_sizes(test: IorTest) -> None:
     block, transfer = test.sizes["blocksize"], test.sizes["transfersize"]
     for letter, size in (("-t", transfer), ("-b", block)):
         if size % _ACCESS_BYTES:
@@ -207,7 +207,7 @@ def _refuse_sizes(test: Test) -> None:
         raise AssayError("ior: -s is below 1", "write -s 1 or more")
 
 
-def _refuse_random(test: Test) -> None:
+def _refuse_random(test: IorTest) -> None:
     other = next((name for name in ("reordertasks", "reordertasksrandom") if test.has(name)), None)
     if other and not test.has("fileperproc"):
         message = f"ior: {test.texts_of[other]} and -z exclude each other in one shared file"

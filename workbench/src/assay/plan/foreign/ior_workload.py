@@ -5,17 +5,17 @@ from typing import Any
 
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.units import about_size, format_size
-from assay.plan.foreign.ior_options import OF_MPI, TOLD
-from assay.plan.foreign.ior_tests import Test
+from assay.plan.foreign.ior_options import MPI_OPTION_NOTES, OPTION_NOTES
+from assay.plan.foreign.ior_tests import IorTest
 from assay.plan.foreign.launcher import Tasks, lanes_of
-from assay.plan.foreign.line import MODULE
+from assay.plan.foreign.line import INTERFACE_PREFIX
 from assay.plan.foreign.notes import Notes
 
 _OF_ANOTHER_RUN = ("stonewallingwearoutiterations", "stonewallingstatusfile")
 """Options that tell a read how much another run has written."""
 
 
-def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
+def workload_of(test: IorTest, tasks: Tasks, hints: Mapping[str, str], notes: Notes) -> dict[str, Any]:
     """Return the fields of the workload that is equivalent to a test.
 
     Args:
@@ -29,7 +29,7 @@ def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes
     found["layout"] = "separate" if test.has("fileperproc") else "shared"
     found |= _shape(test, tasks, notes)
     found["record_size"] = format_size(test.sizes["transfersize"])
-    found |= lanes_of(tasks, notes, test.by_mpi)
+    found |= lanes_of(tasks, notes, test.uses_mpi)
     found |= _order(test, notes)
     found |= _time(test, notes)
     found["cache"] = _cache(test, notes)
@@ -42,7 +42,7 @@ def workload_of(test: Test, tasks: Tasks, hints: Mapping[str, str], notes: Notes
         found["method"] = "mmap"
     if test.api == "AIO":
         notes.add("-a AIO", "one operation of a lane is in flight: for more write method: io_uring and queue_depth")
-    if test.by_mpi:
+    if test.uses_mpi:
         found |= {name: int(value) if value.isdigit() else value for name, value in hints.items() if is_axis(name)}
     return found | _mpi(test, notes)
 
@@ -53,14 +53,14 @@ def is_axis(hint: str) -> bool:
     return item is not None and item.job == f"target.hints.{hint}"
 
 
-def _add_notes(test: Test, notes: Notes) -> None:
+def _add_notes(test: IorTest, notes: Notes) -> None:
     for name, text in test.texts_of.items():
         if name in _OF_ANOTHER_RUN and not test.writes:
             notes.add(text, "what another run has written is not read: all data is written first, outside the timing")
-        elif name in TOLD:
-            notes.add(text, TOLD[name])
-        elif name.startswith(MODULE):
-            is_own_interface = name.removeprefix(MODULE).upper().startswith(f"{test.api}.")
+        elif name in OPTION_NOTES:
+            notes.add(text, OPTION_NOTES[name])
+        elif name.startswith(INTERFACE_PREFIX):
+            is_own_interface = name.removeprefix(INTERFACE_PREFIX).upper().startswith(f"{test.api}.")
             why = (
                 "no counterpart"
                 if is_own_interface
@@ -69,10 +69,10 @@ def _add_notes(test: Test, notes: Notes) -> None:
             notes.add(text, why)
 
 
-def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
+def _shape(test: IorTest, tasks: Tasks, notes: Notes) -> dict[str, Any]:
     """Return the fields for the sizes of files, and how lanes share them."""
     segments, block, transfer = (test.sizes[name] for name in ("segmentcount", "blocksize", "transfersize"))
-    if not test.drawn:
+    if not test.has_full_random_order:
         return {"segments": segments, "block_size": format_size(block)}
     # With blocks a random order would go segment by segment; with one record per block it would not be random at all.
     shared = not test.has("fileperproc")
@@ -96,11 +96,11 @@ def _shape(test: Test, tasks: Tasks, notes: Notes) -> dict[str, Any]:
     return {"file_size": format_size(segments * block * (tasks.total if shared else 1))}
 
 
-def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
+def _operations(test: IorTest, tasks: Tasks, notes: Notes) -> list[str]:
     writes, reads, shuffled = test.writes, test.reads, test.has("randomoffset")
     if test.has("checkwrite") and not (test.has("readfile") or test.has("checkread")):
         notes.add("-W", "what was written is read in a phase of its own, which checks every byte")
-    if shuffled and not test.drawn:
+    if shuffled and not test.has_full_random_order:
         notes.add("-z", "each transfer comes exactly once; which one when is not what IOR's random numbers make it")
         notes.add(
             "-z",
@@ -112,7 +112,7 @@ def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
     if writes and test.has("useexistingtestfile"):
         notes.add("-E", "write empties the file first; rewrite goes over one that is there")
     if reads and not writes:
-        size, field = about_size(test.bytes(tasks.total)), "file_size" if test.drawn else "segments"
+        size, field = about_size(test.bytes(tasks.total)), "file_size" if test.has_full_random_order else "segments"
         notes.add(
             "-r without -w",
             f"what is read is written first, outside the timing: all {size}, whatever the write of another run came "
@@ -122,7 +122,7 @@ def _operations(test: Test, tasks: Tasks, notes: Notes) -> list[str]:
     return [*found, "random_read" if shuffled else "read"] if reads else found
 
 
-def _order(test: Test, notes: Notes) -> dict[str, Any]:
+def _order(test: IorTest, notes: Notes) -> dict[str, Any]:
     by = test.number("taskpernodeoffset")
     if test.has("reordertasks") and by == 0:
         notes.add("-C -Q 0", "on by no node: each lane reads what it has written, with IOR too")
@@ -143,7 +143,7 @@ def _order(test: Test, notes: Notes) -> dict[str, Any]:
     return {}
 
 
-def _time(test: Test, notes: Notes) -> dict[str, Any]:
+def _time(test: IorTest, notes: Notes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     deadline, least = test.number("deadlineforstonewalling"), test.number("mintimeduration")
     if least:
@@ -174,7 +174,7 @@ def _time(test: Test, notes: Notes) -> dict[str, Any]:
     return found
 
 
-def _cache(test: Test, notes: Notes) -> str:
+def _cache(test: IorTest, notes: Notes) -> str:
     no_direct_reason = {"MPIIO": "MPI-IO has no O_DIRECT", "MMAP": "a mapping has no O_DIRECT"}.get(test.api)
     if test.has("useo_direct") and no_direct_reason is None:
         return "direct"
@@ -184,7 +184,7 @@ def _cache(test: Test, notes: Notes) -> str:
     return "keep"
 
 
-def _sync(test: Test, notes: Notes) -> str:
+def _sync(test: IorTest, notes: Notes) -> str:
     if test.has("fsyncperwrite"):
         if test.api not in ("MPIIO", "MMAP"):
             notes.add("-Y", "o_dsync: every write is stable when it ends, without a call of its own")
@@ -199,14 +199,14 @@ def _sync(test: Test, notes: Notes) -> str:
     return "fsync" if test.has("fsync") else "none"
 
 
-def _mpi(test: Test, notes: Notes) -> dict[str, Any]:
+def _mpi(test: IorTest, notes: Notes) -> dict[str, Any]:
     """Return the fields for options that only MPI-IO has, if this installation has the kind mpiio."""
     found: dict[str, Any] = {}
-    for name, why in OF_MPI.items():
+    for name, why in MPI_OPTION_NOTES.items():
         if name in test.counts or name in test.texts:
             has_view = name == "usefileview" and not (test.has("fileperproc") or test.has("randomoffset"))
-            if test.by_mpi and (name == "collective" or has_view):
+            if test.uses_mpi and (name == "collective" or has_view):
                 found |= {"collective": True} if name == "collective" else {"view": "subarray"}
             else:
-                notes.add(test.texts_of[name], why if test.by_mpi else "for MPI-IO only")
+                notes.add(test.texts_of[name], why if test.uses_mpi else "for MPI-IO only")
     return found

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
-from assay.model.site.host import MOST_HOSTS
+from assay.model.site.host import MAX_HOSTS
 from assay.plan.foreign.notes import Notes
 
-MOST_LANES, MOST_GUESSED = 1024, 64
+MOST_LANES, MOST_ASSUMED_HOSTS = 1024, 64
 """Most lanes of one engine, and most hosts that are assumed if a command line states no number."""
 _LIKE_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
 _OTHERS = ("srun", "aprun", "jsrun", "ibrun")
@@ -70,7 +70,7 @@ class Launch:
     launcher: str = ""
     tasks: int | None = None
     nodes: int | None = None
-    unread: str = ""
+    invalid_option: str = ""
     by_slots: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
 
@@ -114,7 +114,7 @@ def launch_of(words: Sequence[str]) -> Launch:
         nodes = -(-numbers["sets"] // numbers["sets_each"])
     if tasks is None and each and (nodes or slots):
         tasks = (nodes or len(slots)) * each
-    if tasks is None and slots and not found.unread:
+    if tasks is None and slots and not found.invalid_option:
         tasks = sum(slots.values())
         found.by_slots = True
     if nodes is None and tasks and each:
@@ -135,8 +135,8 @@ def _variables(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _number(words: Sequence[str], known: Sequence[str], found: Launch) -> int | None:
     for name, text in _values_of(words, known, found.launcher in _GLUED):
         if not text.isdigit():
-            if not found.unread:
-                found.unread = f"{name} {text}".strip()
+            if not found.invalid_option:
+                found.invalid_option = f"{name} {text}".strip()
             continue
         if int(text) < 1:
             message = f"{found.launcher or 'the command line'} {name}: {text} is below 1, so that nothing is started"
@@ -179,7 +179,7 @@ def _hosts_with_tasks(slots: Mapping[str, int], tasks: int | None) -> int:
     return max(1, hosts)
 
 
-def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None = None) -> Tasks:
+def tasks_of(launch: Launch, requested: int | None, notes: Notes, program_tasks: int | None = None) -> Tasks:
     """Return the tasks that take part.
 
     Args:
@@ -188,25 +188,31 @@ def tasks_of(launch: Launch, asked: int | None, notes: Notes, said: int | None =
         notes: Receives a line for each difference.
         said: Number of tasks by the program's own option, of those that are started.
     """
-    total = asked or launch.tasks or said
-    if not asked and launch.tasks and said:
-        total = min(launch.tasks, said)
-        if said > launch.tasks:
-            notes.add(f"-N {said}", f"only {launch.tasks} tasks are started, and as with IOR no more than these work")
+    total = requested or launch.tasks or program_tasks
+    if not requested and launch.tasks and program_tasks:
+        total = min(launch.tasks, program_tasks)
+        if program_tasks > launch.tasks:
+            notes.add(
+                f"-N {program_tasks}", f"only {launch.tasks} tasks are started, and as with IOR no more than these work"
+            )
     if total is None:
-        why = f"{launch.unread!r} is no number" if launch.unread else "the command line does not say how many"
+        why = (
+            f"{launch.invalid_option!r} is no number"
+            if launch.invalid_option
+            else "the command line does not say how many"
+        )
         notes.add("tasks", f"{why}: one lane; say --tasks N, or change lanes")
         total = 1
-    elif launch.unread:
-        notes.add(launch.unread, "it is no number, and was not read")
-    if launch.by_slots and not asked:
+    elif launch.invalid_option:
+        notes.add(launch.invalid_option, "it is no number, and was not read")
+    if launch.by_slots and not requested:
         notes.add(
             "-H", f"{launch.tasks} tasks, one for each slot, as Open MPI starts them; --tasks says another number"
         )
     return Tasks(total, min(launch.nodes or 1, total), launch.launcher == "srun")
 
 
-def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]:
+def lanes_of(tasks: Tasks, notes: Notes, uses_mpi: bool = False) -> dict[str, int]:
     """Return the workload fields for the lanes that correspond to the tasks.
 
     Args:
@@ -218,27 +224,27 @@ def lanes_of(tasks: Tasks, notes: Notes, by_mpi: bool = False) -> dict[str, int]
         AssayError: There are more tasks than one host can run, and they cannot be divided evenly among several.
     """
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
-    if (each if by_mpi else total) > MOST_LANES:
-        return _spread(tasks, notes, "tasks_per_host" if by_mpi else "lanes")
+    if (each if uses_mpi else total) > MOST_LANES:
+        return _spread(tasks, notes, "tasks_per_host" if uses_mpi else "lanes")
     what = f"{nodes} nodes"
-    if nodes > 1 and by_mpi and tasks.of_slurm:
+    if nodes > 1 and uses_mpi and tasks.of_slurm:
         return {"hosts": nodes, "tasks_per_host": each}
-    if nodes > 1 and by_mpi:
+    if nodes > 1 and uses_mpi:
         why = f"then write hosts: {nodes} beside tasks_per_host: {each}; till then {each} tasks are here, not {total}"
         notes.add(what, f"name them as hosts of the study, {why}")
     elif nodes > 1:
         why = f"then write hosts: {nodes} and lanes: {each}; till then all are here"
         notes.add(what, f"name them as hosts of the study, {why}")
-    return {"tasks_per_host" if by_mpi else "lanes": each if by_mpi else total}
+    return {"tasks_per_host" if uses_mpi else "lanes": each if uses_mpi else total}
 
 
 def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
     """Spread more tasks than one host can run: over the stated nodes, else evenly over as few as possible."""
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
     if nodes == 1 or each > MOST_LANES:
-        counts = range(2, MOST_GUESSED + 1)
+        counts = range(2, MOST_ASSUMED_HOSTS + 1)
         nodes = next((count for count in counts if not total % count and total <= count * MOST_LANES), 0)
-    if not 0 < nodes <= MOST_HOSTS:
+    if not 0 < nodes <= MAX_HOSTS:
         message = f"{total} tasks are more than the {MOST_LANES} that one host takes, and do not fit on several"
         raise AssayError(message, "say on how many nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
     each = -(-total // nodes)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.model.base import AssayError
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 from assay.plan.foreign.launcher import Launch, launch_of
 
 _SIZE = re.compile(r"\s*([+-]?\d+)\s*(\S)?.*")
@@ -18,7 +18,7 @@ _SHELL = re.compile(r"(\d*|&)(>>?|<<?)[&|]?.*|\|\|?&?|&&?|;|.*;")
 """Shell syntax: redirections, pipes, further commands."""
 _CONTINUED = re.compile(r"\\[ \t]*\r?\n")
 """A line continuation. Blanks behind the backslash are accepted, since they are a common copying error."""
-MODULE = "--"
+INTERFACE_PREFIX = "--"
 """Prefix of the names of options for one interface (-a) other than POSIX and MPI-IO."""
 _MODULES = (
     *("dfs", "daos", "aio", "s3", "s3-libs3", "s3-plus", "s3-emc", "hdfs", "hdf5", "ncmpi", "rados", "cephfs", "chfs"),
@@ -37,11 +37,11 @@ class Option(NamedTuple):
     """
 
     name: str
-    takes: bool
+    takes_value: bool
     long: str = ""
 
 
-class Given(NamedTuple):
+class ParsedOption(NamedTuple):
     """An option on a command line.
 
     Attributes:
@@ -90,7 +90,7 @@ def binary_size(text: str, option: str, program: str) -> int:
     return int(found[1]) << _SHIFTS.get(letter, 0)
 
 
-def whole(text: str, option: str, program: str, least: int = 0) -> int:
+def whole_number(text: str, option: str, program: str, least: int = 0) -> int:
     """Parse a whole number.
 
     Raises:
@@ -105,7 +105,7 @@ def whole(text: str, option: str, program: str, least: int = 0) -> int:
     return number
 
 
-def joined(text: str) -> str:
+def join_lines(text: str) -> str:
     """Join a command line that continues over several lines, and strip what ends it in a script."""
     return _CONTINUED.sub(" ", text).rstrip("; \t\r\n")
 
@@ -121,7 +121,7 @@ def read_line(text: str, names: Sequence[str]) -> Line:
         AssayError: The text cannot be split into words, has shell syntax, or does not name the program.
     """
     try:
-        words = shlex.split(joined(text), comments=False)
+        words = shlex.split(join_lines(text), comments=False)
     except ValueError as error:
         message = f"the command line cannot be read: {str(error).lower()}"
         raise AssayError(message, "quote it as for a shell") from None
@@ -145,14 +145,14 @@ def _is_program(word: str, names: Sequence[str]) -> bool:
     return base in names or base.split("-")[0].split(".")[0] in names
 
 
-def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[Given]:
+def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[ParsedOption]:
     """Return the options of a command line, in order.
 
     Raises:
         AssayError: An option is unknown, or lacks its value.
     """
     longs = {option.long: option for option in letters.values() if option.long}
-    found: list[Given] = []
+    found: list[ParsedOption] = []
     rest = list(line.words)
     while rest:
         word = rest.pop(0)
@@ -168,24 +168,24 @@ def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[
     return found
 
 
-def _long(word: str, rest: list[str], longs: Mapping[str, Option], program: str) -> Given:
+def _long(word: str, rest: list[str], longs: Mapping[str, Option], program: str) -> ParsedOption:
     name, equals, value = word[2:].partition("=")
     option = longs.get(name)
     if option is None and name.partition(".")[0].lower() in _MODULES and "." in name:
         if not equals and rest and not rest[0].startswith("-"):
             value = rest.pop(0)
-        return Given(f"{MODULE}{name}", value, f"--{name}" + (f"={value}" if value else ""))
+        return ParsedOption(f"{INTERFACE_PREFIX}{name}", value, f"--{name}" + (f"={value}" if value else ""))
     if option is None:
-        raise AssayError(f"{program} has no option --{name}", one_of(name, sorted(longs)))
-    if option.takes and not equals:
+        raise AssayError(f"{program} has no option --{name}", choices_hint(name, sorted(longs)))
+    if option.takes_value and not equals:
         if not rest:
             raise AssayError(f"{program} --{name} lacks its value", f"write --{name}=VALUE")
         value = rest.pop(0)
-    return Given(option.name, value, f"--{name}" + (f"={value}" if option.takes else ""))
+    return ParsedOption(option.name, value, f"--{name}" + (f"={value}" if option.takes_value else ""))
 
 
-def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: str) -> list[Given]:
-    found: list[Given] = []
+def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: str) -> list[ParsedOption]:
+    found: list[ParsedOption] = []
     at = 1
     while at < len(word):
         letter = word[at]
@@ -194,18 +194,18 @@ def _short(word: str, rest: list[str], letters: Mapping[str, Option], program: s
             known = " ".join(f"-{name}" for name in letters if len(name) == 1)
             raise AssayError(f"{program} has no option -{letter} (in {word!r})", f"known: {known}")
         at += 1
-        if not option.takes:
-            found.append(Given(option.name, "", f"-{letter}"))
+        if not option.takes_value:
+            found.append(ParsedOption(option.name, "", f"-{letter}"))
             continue
         value = word[at:].removeprefix("=") or (rest.pop(0) if rest else "")
         if not value:
             raise AssayError(f"{program} -{letter} lacks its value", f"write -{letter} VALUE")
-        found.append(Given(option.name, value, f"-{letter} {value}"))
+        found.append(ParsedOption(option.name, value, f"-{letter} {value}"))
         break
     return found
 
 
-def place_of(folder: str, name: str, option: str) -> str:
+def directory_path(folder: str, name: str, option: str) -> str:
     """Return the path of directory `name` in a folder from the command line; an empty folder is the current one.
 
     Raises:

@@ -7,9 +7,19 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.study.shape import directories
 from assay.model.units import format_size
-from assay.plan.foreign.ior import head, tell_variable
+from assay.plan.foreign.ior import head_comments, note_variable
 from assay.plan.foreign.launcher import Tasks, lanes_of, tasks_of
-from assay.plan.foreign.line import MODULE, Given, Option, binary_size, joined, options_of, place_of, read_line, whole
+from assay.plan.foreign.line import (
+    INTERFACE_PREFIX,
+    Option,
+    ParsedOption,
+    binary_size,
+    directory_path,
+    join_lines,
+    options_of,
+    read_line,
+    whole_number,
+)
 from assay.plan.foreign.notes import Notes
 from assay.plan.text import study_text
 
@@ -74,7 +84,7 @@ LETTERS: dict[str, Option] = {
 }
 """Letter, or long name if there is no letter -> option."""
 
-TOLD = {
+OPTION_NOTES = {
     "nobarriers": "there is a barrier before each phase",
     "collectivecreates": "each lane makes its own names; one lane for all is lanes: 1",
     "first": "several numbers of tasks: write lanes: [1, 2, 4]",
@@ -123,17 +133,17 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
     Raises:
         AssayError: mdtest would refuse the command line.
     """
-    text = joined(text)
+    text = join_lines(text)
     line = read_line(text, NAMES)
     notes = Notes()
     options = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
     _refuse(options)
     for name, one in options.items():
-        if name in TOLD or name.startswith(MODULE):
-            notes.add(one.text, TOLD.get(name, "an option of another interface, which -a POSIX does not use"))
+        if name in OPTION_NOTES or name.startswith(INTERFACE_PREFIX):
+            notes.add(one.text, OPTION_NOTES.get(name, "an option of another interface, which -a POSIX does not use"))
     repeats = _number(options, "iterations", 1, 1)
     for name in line.launch.variables:
-        tell_variable(name, notes)
+        note_variable(name, notes)
     all_tasks = tasks_of(line.launch, tasks, notes)
     fields = {**lanes_of(all_tasks, notes), **_neighbour(options, all_tasks, notes)}
     workloads = _workloads(options, fields, notes)
@@ -147,20 +157,20 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
         study["hosts"] = "allocation"
     if repeats < 3:
         notes.add(f"-i {repeats}", "an interval needs 3 repeats at least: change repeats")
-    return study_text(study, head(text, notes))
+    return study_text(study, head_comments(text, notes))
 
 
-def _number(options: Mapping[str, Given], name: str, default: int, least: int = 0) -> int:
+def _number(options: Mapping[str, ParsedOption], name: str, default: int, least: int = 0) -> int:
     one = options.get(name)
-    return default if one is None else whole(one.value, one.text.split()[0], "mdtest", least)
+    return default if one is None else whole_number(one.value, one.text.split()[0], "mdtest", least)
 
 
-def _bytes(options: Mapping[str, Given], name: str) -> int:
+def _bytes(options: Mapping[str, ParsedOption], name: str) -> int:
     one = options.get(name)
     return 0 if one is None else binary_size(one.value, one.text.split()[0], "mdtest")
 
 
-def _refuse(options: Mapping[str, Given]) -> None:
+def _refuse(options: Mapping[str, ParsedOption]) -> None:
     if "help" in options:
         raise AssayError("mdtest -h tests nothing", "write a command line with -n or -I")
     if "api" in options and options["api"].value.upper() != "POSIX":
@@ -173,10 +183,10 @@ def _refuse(options: Mapping[str, Given]) -> None:
         )
 
 
-def _path(options: Mapping[str, Given], notes: Notes) -> str:
+def _path(options: Mapping[str, ParsedOption], notes: Notes) -> str:
     written = options["dir"].value if "dir" in options else ""
     first, several, _ = written.partition("@")
-    path = place_of(first, _PLACE, "mdtest -d")
+    path = directory_path(first, _PLACE, "mdtest -d")
     if several:
         notes.add(options["dir"].text, "several directories: write the others as shares of the target")
     if written:
@@ -186,7 +196,7 @@ def _path(options: Mapping[str, Given], notes: Notes) -> str:
     return path
 
 
-def _shape(options: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
+def _shape(options: Mapping[str, ParsedOption], notes: Notes) -> dict[str, Any]:
     """Return the fields for files and directories of each task, counted as mdtest does."""
     depth, width = _number(options, "depth", 0), _number(options, "branch", 1, 1)
     inner = depth > 0 and "leafonly" not in options
@@ -212,7 +222,7 @@ def _shape(options: Mapping[str, Given], notes: Notes) -> dict[str, Any]:
     return found | ({"inner": True} if inner else {})
 
 
-def _loops(options: Mapping[str, Given], items: int, each: int) -> int:
+def _loops(options: Mapping[str, ParsedOption], items: int, each: int) -> int:
     """Return the number of trees that mdtest makes, one after the other, for -n ITEMS with -I ITEMS_PER_DIRECTORY."""
     if not items or not each:
         return 1
@@ -223,7 +233,7 @@ def _loops(options: Mapping[str, Given], items: int, each: int) -> int:
     return items // each
 
 
-def _neighbour(options: Mapping[str, Given], tasks: Tasks, notes: Notes) -> dict[str, Any]:
+def _neighbour(options: Mapping[str, ParsedOption], tasks: Tasks, notes: Notes) -> dict[str, Any]:
     """Return the fields for -N, which chooses the lane whose names are accessed.
 
     From version 3.3 on it counts nodes, or tasks if there is only one node.
@@ -245,18 +255,18 @@ def _neighbour(options: Mapping[str, Given], tasks: Tasks, notes: Notes) -> dict
     return {"reorder": "lane", **({"reorder_by": by} if by > 1 else {})}
 
 
-def _common(options: Mapping[str, Given], fields: Mapping[str, Any]) -> dict[str, Any]:
+def _common(options: Mapping[str, ParsedOption], fields: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"layout": "separate" if "unique" in options else "shared", **fields}
     found["sync"] = "o_sync" if "syncfile" in options else "fsync" if "syncphase" in options else "none"
     return found
 
 
-def _phases(options: Mapping[str, Given]) -> list[str]:
+def _phases(options: Mapping[str, ParsedOption]) -> list[str]:
     phases = [name for name in ("create", "stat", "read", "remove") if name in options]
     return phases or ["create", "stat", "read", "remove"]
 
 
-def _workloads(options: Mapping[str, Given], fields: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
+def _workloads(options: Mapping[str, ParsedOption], fields: Mapping[str, Any], notes: Notes) -> dict[str, Any]:
     shape, common, phases = _shape(options, notes), _common(options, fields), _phases(options)
     size, seconds = _bytes(options, "writebytes"), _number(options, "stonewall", 0)
     limit: dict[str, Any] = {"time_limit": f"{seconds}s", "wear_out": True} if seconds else {}
@@ -283,7 +293,7 @@ def _workloads(options: Mapping[str, Given], fields: Mapping[str, Any], notes: N
 
 
 def _file_workloads(
-    options: Mapping[str, Given],
+    options: Mapping[str, ParsedOption],
     phases: list[str],
     fields: dict[str, Any],
     size: int,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.model.study.case import Case
-from assay.model.study.growth import GROWING
+from assay.model.study.growth import GROWING_AXES
 
 
 class Stage(NamedTuple):
@@ -27,12 +27,12 @@ def stages_of(cases: Sequence[Case]) -> tuple[Stage, ...]:
     Args:
         cases: Cases of a study, in plan order.
     """
-    for axis in GROWING:
-        values = {case.parameters.known(axis) for case in cases}
+    for axis in GROWING_AXES:
+        values = {case.parameters.get_value(axis) for case in cases}
         numbers = sorted(value for value in values if isinstance(value, int))
         if len(numbers) > 1 and len(numbers) == len(values):
             return tuple(
-                Stage(axis, number, tuple(case for case in cases if case.parameters.known(axis) == number))
+                Stage(axis, number, tuple(case for case in cases if case.parameters.get_value(axis) == number))
                 for number in numbers
             )
     return ()

@@ -9,7 +9,7 @@ from typing import Any
 from assay.model.study.names import SHUFFLES
 from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
-from assay.plan.broken import Broken
+from assay.plan.broken import BrokenRule
 from assay.plan.tree import all_lanes
 
 
@@ -35,7 +35,7 @@ def block_bytes(parameters: Parameters) -> int | None:
     return block
 
 
-def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield a broken rule for random order with one record per segment: it goes segment by segment, so in sequence."""
     block, shuffled = values["block_size"], [name for name in operations if name in SHUFFLES]
     if (
@@ -48,36 +48,40 @@ def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Itera
             f"{shuffled[0]} shuffles the records of each segment, and a lane has one of {format_size(block)} in each"
         )
         hint = "leave block_size and segments out and say file_size, for a random order of the whole file"
-        yield Broken("block_size", "one record a block", f"{message}: it would go in sequence", hint)
+        yield BrokenRule("block_size", "one record a block", f"{message}: it would go in sequence", hint)
 
 
-def block_rules(values: Mapping[str, Any]) -> Iterator[Broken]:
+def block_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     """Yield the rules of blocks that a combination of parameters breaks, for operations on one file."""
     block, record, file = values["block_size"], values["record_size"], values["file_size"]
     if block is None:
         if values["segments"] is not None:
             message = "segments consist of blocks, and nothing says how large they are"
-            yield Broken("segments", "no block", message, "add for example block_size: 1MiB")
+            yield BrokenRule("segments", "no block", message, "add for example block_size: 1MiB")
         return
     segment = segment_bytes(values)
     if values["view"] != "none" and block < record:
         yield from _parted_records(block, record, (file, all_lanes(values)))
     elif block % record:
         message = f"block_size {format_size(block)} is not a multiple of record_size {format_size(record)}"
-        yield Broken("block_size", "whole records", message, "make blocks a multiple of records")
+        yield BrokenRule("block_size", "whole records", message, "make blocks a multiple of records")
     elif values["segments"] is None and (file < segment or file % segment):
         message = f"file_size {format_size(file)} is not a multiple of {format_size(segment)}, which one segment has"
-        yield Broken("block_size", "whole segments", message, "say segments instead of file_size")
+        yield BrokenRule("block_size", "whole segments", message, "say segments instead of file_size")
 
 
-def _parted_records(block: int, record: int, whole: tuple[int, int]) -> Iterator[Broken]:
+def _parted_records(block: int, record: int, whole: tuple[int, int]) -> Iterator[BrokenRule]:
     """Yield broken rules for views: a record consists of whole blocks, and each rank has whole records."""
     file, lanes = whole
     if record % block:
         message = f"record_size {format_size(record)} is not a multiple of block_size {format_size(block)}"
-        yield Broken("block_size", "whole blocks", message, "make records of whole blocks, or blocks of whole records")
+        yield BrokenRule(
+            "block_size", "whole blocks", message, "make records of whole blocks, or blocks of whole records"
+        )
     elif file % (record * lanes):
         message = (
             f"file_size {format_size(file)} is not a multiple of a record of each rank, {format_size(record * lanes)}"
         )
-        yield Broken("block_size", "whole records of ranks", message, "make the file larger or smaller by some records")
+        yield BrokenRule(
+            "block_size", "whole records of ranks", message, "make the file larger or smaller by some records"
+        )

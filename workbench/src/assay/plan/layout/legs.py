@@ -9,7 +9,7 @@ from assay.contract._generated import Job, Operation, Phase
 from assay.plan.phases import leg_starts
 from assay.plan.tree import PhasePlan
 
-NOTHING_TO_DO = Phase(operation=Operation.prepare, measured=False)
+EMPTY_PHASE = Phase(operation=Operation.prepare, measured=False)
 """Replaces a phase of an earlier leg; all files exist, so that it does nothing."""
 
 
@@ -40,7 +40,7 @@ def legs_of(job: Job) -> tuple[Leg, ...]:
             first,
             job.model_copy(
                 update={
-                    "phases": [*[NOTHING_TO_DO] * first, *job.phases[first:end]],
+                    "phases": [*[EMPTY_PHASE] * first, *job.phases[first:end]],
                     "keep_files": job.keep_files or end < len(phases),
                     "reuse_files": job.reuse_files or first > 0,
                 }

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.names import SHUFFLES
-from assay.plan.broken import Broken
+from assay.plan.broken import BrokenRule
 
-ONWARD = ("write", "rewrite", "read", "reread")
+SEQUENTIAL_OPERATIONS = ("write", "rewrite", "read", "reread")
 """Operations that go through a file once, from beginning to end."""
 
 
-def mpi_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def mpi_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield the rules of views and pointers that a combination of parameters breaks.
 
     Args:
@@ -26,40 +26,40 @@ def mpi_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
         yield from _pointer(values, operations)
 
 
-def _view(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _view(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     if values["layout"] != "shared":
-        yield Broken("view", "view of one", "a view is of a file that all ranks share", "add layout: shared")
+        yield BrokenRule("view", "view of one", "a view is of a file that all ranks share", "add layout: shared")
     if values["block_size"] is None:
         message = "in a view a rank sees its own blocks, and nothing says how large they are"
-        yield Broken("view", "view of nothing", message, "add for example block_size: 64KiB")
+        yield BrokenRule("view", "view of nothing", message, "add for example block_size: 64KiB")
     if values["pointer"] == "shared":
         message = "ranks that share a pointer must all see the same"
-        yield Broken("view", "view and pointer", message, "write view: none, or pointer: individual")
+        yield BrokenRule("view", "view and pointer", message, "write view: none, or pointer: individual")
     for operation in operations:
         if operation in SHUFFLES:
             message = f"in a view a rank sees only its own part, and {operation} goes over that of others"
-            yield Broken("view", "random view", message, "write view: none for it, or go in sequence")
+            yield BrokenRule("view", "random view", message, "write view: none for it, or go in sequence")
 
 
-def _pointer(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[Broken]:
+def _pointer(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     if values["layout"] != "shared":
         message = "ranks share a pointer only of a file that they share"
-        yield Broken("pointer", "pointer of one", message, "add layout: shared")
+        yield BrokenRule("pointer", "pointer of one", message, "add layout: shared")
     ordered = values["collective"] and values["block_size"] == values["record_size"]
     if values["verify"] and not ordered:
         message = "which rank has which record follows from who comes first, so that nothing can be checked"
         hint = "write verify: false, or collective: true with block_size as large as record_size"
-        yield Broken("verify", "pointer and verify", message, hint)
+        yield BrokenRule("verify", "pointer and verify", message, hint)
     if values["collective"] and values["queue_depth"] > 1:
         message = "MPI has no nonblocking collective operations by a shared pointer"
-        yield Broken("queue_depth", "ordered depth", message, "write queue_depth: 1")
+        yield BrokenRule("queue_depth", "ordered depth", message, "write queue_depth: 1")
     if values["runtime"] is not None:
         message = "a shared pointer goes once over the file"
-        yield Broken("runtime", "pointer and runtime", message, "write time_limit instead")
+        yield BrokenRule("runtime", "pointer and runtime", message, "write time_limit instead")
     if values["reorder"] != "none":
         message = "by a shared pointer no rank has a part of its own"
-        yield Broken("reorder", "pointer and reorder", message, "leave reorder out")
-    others = [operation for operation in operations if operation not in ONWARD]
+        yield BrokenRule("reorder", "pointer and reorder", message, "leave reorder out")
+    others = [operation for operation in operations if operation not in SEQUENTIAL_OPERATIONS]
     if others:
         message = f"a shared pointer goes once from the beginning to the end of the file, not as {others[0]} does"
-        yield Broken("pointer", "pointer back", message, f"use {', '.join(ONWARD)}")
+        yield BrokenRule("pointer", "pointer back", message, f"use {', '.join(SEQUENTIAL_OPERATIONS)}")

@@ -9,7 +9,7 @@ from assay.model.study.study import Study
 from assay.plan.jobs import PlannedJob, data_seed
 from assay.plan.phases import job_id
 
-READING = frozenset(
+READ_PARAMETERS = frozenset(
     (
         *("record_size", "file_order", "streams", "queue_depth", "reorder", "reorder_by", "method", "sqpoll", "iopoll"),
         *("huge_pages", "cpus", "numa_node", "cache", "server_cache", "memory_limit", "sync", "rate", "arrivals"),
@@ -45,14 +45,14 @@ class SharedFiles:
         for case in self._cases:
             if self._only_reads(case):
                 values = case.parameters.__dict__.items()
-                key = (case.target, *((name, str(value)) for name, value in values if name not in READING))
+                key = (case.target, *((name, str(value)) for name, value in values if name not in READ_PARAMETERS))
                 found[case.id] = firsts.setdefault(key, case.id)
         return found
 
     def _only_reads(self, case: Case) -> bool:
         reads = all(operation in READS and operation not in WRITES for operation in case.operations)
         target = self._study.targets[case.target]
-        return reads and case.parameters.on_set and target.keeps_data and not self._study.output.keep_files
+        return reads and case.parameters.is_on_set and target.keeps_data and not self._study.output.keep_files
 
     def directory(self, case: Case) -> str | None:
         """Return the name of the directory with the shared files of a case; None if each repeat has its own."""

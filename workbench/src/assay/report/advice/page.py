@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from assay.model.money.advice import Advice
-from assay.model.money.advice_picture import Assumption, Curves, End, Picture
-from assay.model.money.amount import money, rounded
-from assay.money.advice.outlook.curves import size_words
-from assay.money.advice.words import counted
+from assay.model.money.advice_picture import Assumption, CostCurves, RangeEnd, Sensitivity
+from assay.model.money.amount import format_money, round_half_up
+from assay.money.advice.outlook.curves import size_text
+from assay.money.advice.words import count_text
 from assay.report.advice import words
 from assay.report.document import (
     Block,
@@ -25,8 +25,8 @@ from assay.report.document import (
     Text,
 )
 
-LOOK = "advice"
-MOST_ROWS, MOST_CHANGES, MOST_SAID = 7, 2, 8
+STYLE = "advice"
+MOST_ROWS, MOST_CHANGES, MOST_CHANGE_SENTENCES = 7, 2, 8
 TITLES = {
     "capacity": "capacity",
     "read": "reading, of all clients together",
@@ -43,21 +43,26 @@ def build_page(advice: Advice, today: dt.date) -> Document:
         advice: The advice, with its curves and sensitivities if it has any.
         today: The day against which the age of prices is counted.
     """
-    next_one = words.next_one(advice)
-    first: list[Block] = [Paragraph(words.answer(advice), lead=True)]
+    next_one = words.runner_up_sentence(advice)
+    first: list[Block] = [Paragraph(words.answer_sentence(advice), lead=True)]
     first += [Paragraph(next_one)] if next_one else []
     sections = [
         Section("answer", "Answer", tuple(first)),
-        Section("why", "Why", (Bullets(tuple(words.why(advice))),)),
-        Section("accept", "What you accept with it", (Bullets(tuple(words.accepted(advice))),)),
+        Section("why", "Why", (Bullets(tuple(words.reason_sentences(advice))),)),
+        Section("accept", "What you accept with it", (Bullets(tuple(words.drawbacks(advice))),)),
         Section("change", "What would change it", tuple(_change(advice))),
-        Section("unknown", "What is not known", (Bullets(tuple(words.unknown(advice, today))),)),
-        Section("books", "Price books", (Bullets(tuple(words.books(advice))),)),
+        Section("unknown", "What is not known", (Bullets(tuple(words.unknowns(advice, today))),)),
+        Section("books", "Price books", (Bullets(tuple(words.price_books(advice))),)),
     ]
     if words.chosen(advice) is None:
         sections = [section for section in sections if section.id != "accept"]
     return Document(
-        f"Assay advice · {today}", advice.need.need, advice.need.about, tuple(words.meta(advice)), tuple(sections), LOOK
+        f"Assay advice · {today}",
+        advice.need.need,
+        advice.need.about,
+        tuple(words.need_facts(advice)),
+        tuple(sections),
+        STYLE,
     )
 
 
@@ -68,8 +73,12 @@ def _change(advice: Advice) -> Iterator[Block]:
         yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
         return
     sentences = list(_change_sentences(advice, found))
-    more = [f"{len(sentences) - MOST_SAID} more: see --json."] if len(sentences) > MOST_SAID else []
-    yield Bullets((*sentences[:MOST_SAID], *more))
+    more = (
+        [f"{len(sentences) - MOST_CHANGE_SENTENCES} more: see --json."]
+        if len(sentences) > MOST_CHANGE_SENTENCES
+        else []
+    )
+    yield Bullets((*sentences[:MOST_CHANGE_SENTENCES], *more))
     legend = tuple(
         (number, each.design, ", ".join(f"{key} {value}" for key, value in each.values.items()))
         for number, each in enumerate(found.designs)
@@ -87,7 +96,7 @@ def _change(advice: Advice) -> Iterator[Block]:
         yield Paragraph(f"At both ends of these nothing changes: {', '.join(found.idle)}.")
 
 
-def _change_sentences(advice: Advice, found: Picture) -> Iterator[Text]:
+def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
     """Yield sentences on crossings of curves, assumptions that change the choice, and changes that no chart shows."""
     best = found.designs[0].design
     for axis, _, sign, text in words.crossings(found):
@@ -95,7 +104,7 @@ def _change_sentences(advice: Advice, found: Picture) -> Iterator[Text]:
     for curves in (found.capacity, found.rate):
         if curves is not None and not curves.crossings:
             points = curves.curves[0].points
-            ends = " to ".join(size_words(curves.axis, point.at) for point in (points[0], points[-1]))
+            ends = " to ".join(size_text(curves.axis, point.at) for point in (points[0], points[-1]))
             yield f"{curves.axis.replace('_iops', ' operations')}: from {ends} the cheapest stays {best}."
     for each in found.tornado:
         for end in (each.low, each.high):
@@ -105,7 +114,7 @@ def _change_sentences(advice: Advice, found: Picture) -> Iterator[Text]:
     yield from (words.sentence(text) for text in others[:MOST_CHANGES])
 
 
-def _turn(advice: Advice, end: End) -> str:
+def _turn(advice: Advice, end: RangeEnd) -> str:
     if end.choice is not None:
         return f"{end.choice} would be the choice"
     return (
@@ -113,7 +122,7 @@ def _turn(advice: Advice, end: End) -> str:
     )
 
 
-def _plot(advice: Advice, found: Picture, curves: Curves) -> Plot:
+def _plot(advice: Advice, found: Sensitivity, curves: CostCurves) -> Plot:
     axis = curves.axis
     points = curves.curves[0].points
     lines = tuple(
@@ -121,7 +130,7 @@ def _plot(advice: Advice, found: Picture, curves: Curves) -> Plot:
             each.design,
             number,
             tuple((point.at, None if point.month is None else float(point.month)) for point in each.points),
-            strong=number == 0,
+            is_emphasised=number == 0,
         )
         for number, each in enumerate(curves.curves)
     )
@@ -130,22 +139,22 @@ def _plot(advice: Advice, found: Picture, curves: Curves) -> Plot:
     level = None
     if budget is not None and found.measure.endswith("a month"):
         most = budget.amount if budget.per == "month" else budget.amount / advice.need.months
-        level = (float(most), f"budget {money(most)}")
+        level = (float(most), f"budget {format_money(most)}")
     marks = tuple((at, sign) for name, at, sign, _ in words.crossings(found) if name == axis)
     return Plot(
         f"curve-{axis}",
         f"Cost against {'capacity' if axis == 'capacity' else 'rate'}",
         found.measure + along,
         TITLES[axis],
-        tuple((point.at, size_words(axis, point.at).removesuffix(" IOPS")) for point in points),
+        tuple((point.at, size_text(axis, point.at).removesuffix(" IOPS")) for point in points),
         lines,
-        (curves.need, f"need: {size_words(axis, curves.need)}"),
+        (curves.need, f"need: {size_text(axis, curves.need)}"),
         marks,
         level,
     )
 
 
-def _spans(found: Picture) -> Spans:
+def _spans(found: Sensitivity) -> Spans:
     """Return the tornado chart: how much more the next best option costs; without one, the cost of the choice."""
     gap = found.gap is not None
     rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
@@ -153,7 +162,7 @@ def _spans(found: Picture) -> Spans:
     title = "By how much the next one is dearer" if gap else "Cost of the choice"
     caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
     caption += "; left of the red line another one is cheaper." if gap else "."
-    caption += f" {counted(more, 'smaller one')} not shown." if more > 0 else ""
+    caption += f" {count_text(more, 'smaller one')} not shown." if more > 0 else ""
     caption += f" Nothing changes at either end of: {', '.join(found.idle)}." if found.idle else ""
     base = found.gap if found.gap is not None else found.month
     return Spans(
@@ -162,13 +171,13 @@ def _spans(found: Picture) -> Spans:
         caption,
         float(base),
         rows,
-        f"Cost of the choice, now {rounded(found.month, 0):,}",
+        f"Cost of the choice, now {round_half_up(found.month, 0):,}",
         (0.0, "another one is cheaper") if gap else None,
     )
 
 
-def _row(each: Assumption, found: Picture) -> SpanRow:
-    def end(which: End | None) -> tuple[float, str] | None:
+def _row(each: Assumption, found: Sensitivity) -> SpanRow:
+    def end(which: RangeEnd | None) -> tuple[float, str] | None:
         value: Decimal | None = None if which is None else which.month if found.gap is None else which.gap
         return None if which is None or value is None else (float(value), which.value)
 
@@ -184,9 +193,11 @@ def _label(each: Assumption) -> str:
     return f"{each.name}: {each.value}, or {ends}"
 
 
-def _costs(each: Assumption, found: Picture) -> str:
+def _costs(each: Assumption, found: Sensitivity) -> str:
     """Return the cost of the choice at both ends of an assumption."""
-    costs = [None if end.month is None else rounded(end.month, 0) for end in (each.low, each.high) if end is not None]
-    if all(cost == rounded(found.month, 0) for cost in costs):
+    costs = [
+        None if end.month is None else round_half_up(end.month, 0) for end in (each.low, each.high) if end is not None
+    ]
+    if all(cost == round_half_up(found.month, 0) for cost in costs):
         return "the same"
     return " to ".join("not met" if cost is None else f"{cost:,}" for cost in costs)

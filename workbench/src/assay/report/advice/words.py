@@ -4,42 +4,42 @@ import datetime as dt
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
-from assay.model.money.advice import Advice, Option, Remark
-from assay.model.money.advice_picture import Picture
-from assay.model.money.amount import TERM_MONTHS, money
+from assay.model.money.advice import Advice, AdviceOption, Remark
+from assay.model.money.advice_picture import Sensitivity
+from assay.model.money.amount import TERM_MONTHS, format_money
 from assay.model.units import about_size
-from assay.money.advice.words import amount, counted, percent, term_words
+from assay.money.advice.words import amount, count_text, percent, term_text
 from assay.report.document import Mono, Strong, Text
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
 MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
-LONG = 230
+LONGEST_SENTENCE = 230
 """Longest sentence, in characters."""
 
 
-def chosen(advice: Advice) -> Option | None:
+def chosen(advice: Advice) -> AdviceOption | None:
     """Return the option that is recommended first; None if none is."""
     label = advice.recommended[0] if advice.recommended else None
     return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
 
 
-def runner_up(advice: Advice, best: Option) -> Option | None:
+def runner_up(advice: Advice, best: AdviceOption) -> AdviceOption | None:
     """Return the second recommended option, which is not separable from the first, else the best of another design."""
     pool = advice.options if best in advice.options else advice.unproven
     inseparable = next((item for item in pool if item.label in advice.recommended[1:]), None)
     return inseparable or next((item for item in pool if item.design != best.design), None)
 
 
-def answer(advice: Advice) -> Text:
+def answer_sentence(advice: Advice) -> Text:
     """Return the answer in one sentence with the price."""
     best = chosen(advice)
     if best is None:
-        return (Strong("Nothing meets this need"), f": {counted(advice.counts.enumerated, 'variant')} were tried.")
-    price, months = best.price, counted(advice.need.months, "month")
+        return (Strong("Nothing meets this need"), f": {count_text(advice.counts.enumerated, 'variant')} were tried.")
+    price, months = best.price, count_text(advice.need.months, "month")
     nearly = "about " if price.lacks else ""
-    costs = f"{nearly}{money(price.month, price.currency)} a month"
-    term = term_words(price.term, price.payment, price.bought)
-    whole = f" ({money(price.paid, price.currency)} in {months}, {term}): "
+    costs = f"{nearly}{format_money(price.month, price.currency)} a month"
+    term = term_text(price.term, price.payment, price.bought)
+    whole = f" ({format_money(price.paid, price.currency)} in {months}, {term}): "
     before, does = {
         "recommended": ("", " meets the need for "),
         "not separable": ("The evidence does not show which of the best two is better. The first is ", " for "),
@@ -48,13 +48,13 @@ def answer(advice: Advice) -> Text:
     return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
 
 
-def _about(advice: Advice, option: Option) -> str:
+def _about(advice: Advice, option: AdviceOption) -> str:
     designs = advice.picture.designs if advice.picture is not None else ()
     found = next((each.about for each in designs if each.design == option.design and each.about), option.design)
     return found.split("; ", 1)[0].rstrip(".")
 
 
-def next_one(advice: Advice) -> Text:
+def runner_up_sentence(advice: Advice) -> Text:
     """Return a sentence on the runner-up and its difference in cost; empty without a choice."""
     best = chosen(advice)
     other = runner_up(advice, best) if best is not None else None
@@ -66,18 +66,18 @@ def next_one(advice: Advice) -> Text:
     more = other.price.month - best.price.month
     about = _about(advice, other)
     name = f"{about} " if about not in (other.design, _about(advice, best)) else ""
-    cost = f"for {money(other.price.month, other.price.currency)} a month, {_difference(more, best)}: "
+    cost = f"for {format_money(other.price.month, other.price.currency)} a month, {_difference(more, best)}: "
     return (Strong("Runner-up: "), name, cost, Mono(other.label), ".")
 
 
-def _difference(more: Decimal, best: Option) -> str:
+def _difference(more: Decimal, best: AdviceOption) -> str:
     if not more:
         return "as much"
     share = f" ({percent(abs(more) / best.price.month)})" if best.price.month else ""
-    return f"{money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
+    return f"{format_money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
 
 
-def why(advice: Advice) -> Iterator[str]:
+def reason_sentences(advice: Advice) -> Iterator[str]:
     """Yield up to three reasons with numbers, first on cost, then on rates, then why nothing cheaper was chosen.
 
     Without a choice, yield the requirements that conflict.
@@ -106,7 +106,7 @@ def _ranked(advice: Advice) -> list[str]:
     return [sentence(each.text) for each in firsts[:MOST_REASONS]]
 
 
-def accepted(advice: Advice) -> Iterator[str]:
+def drawbacks(advice: Advice) -> Iterator[str]:
     """Yield the conditions of the choice and the reasons against it."""
     best = chosen(advice)
     if best is None:
@@ -116,7 +116,7 @@ def accepted(advice: Advice) -> Iterator[str]:
     if months is not None and best.price.payment:
         texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
     if best.price.once:
-        texts.append(f"{money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
+        texts.append(f"{format_money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
     sentences = list(dict.fromkeys(sentence(text) for text in texts))
     yield from sentences[:MOST_ACCEPTED]
     if len(sentences) > MOST_ACCEPTED:
@@ -125,14 +125,14 @@ def accepted(advice: Advice) -> Iterator[str]:
         yield f"Nothing: no condition of {best.design} is on record, and no rule speaks against it."
 
 
-def unknown(advice: Advice, today: dt.date) -> Iterator[str]:
+def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
     """Yield what the advice does not know or assumes."""
     best = chosen(advice)
     if best is not None:
         yield from _of_option(advice, best)
     if advice.counts.unpriced:
-        yield f"{counted(advice.counts.unpriced, 'variant')} had no price in these books, and could be cheaper."
-    yield dates(advice, today)
+        yield f"{count_text(advice.counts.unpriced, 'variant')} had no price in these books, and could be cheaper."
+    yield price_dates(advice, today)
     if advice.exchange is not None:
         rates = ", ".join(
             f"1 {key} = {value:f} {advice.prices.currency}" for key, value in advice.exchange.rates.items()
@@ -150,12 +150,12 @@ def unknown(advice: Advice, today: dt.date) -> Iterator[str]:
             "pattern": profile.pattern,
             "record": f"records of {about_size(profile.record)}",
             "read_share": f"{percent(profile.read_share)} reading",
-            "streams": f"{counted(profile.streams, 'stream')} of each client",
+            "streams": f"{count_text(profile.streams, 'stream')} of each client",
         }
         yield f"The need does not say how it is used; assumed: {', '.join(values[key] for key in assumed)}."
 
 
-def _of_option(advice: Advice, best: Option) -> Iterator[str]:
+def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
     if best.price.lacks:
         yield f"The price is without {', '.join(best.price.lacks)}: no book has a price of it."
     other = runner_up(advice, best)
@@ -177,13 +177,13 @@ def amount_words(advice: Advice, metric: str) -> str:
     return f"{metric.removesuffix('_iops')} {amount(metric, getattr(advice.need, metric))}"
 
 
-def dates(advice: Advice, today: dt.date) -> str:
+def price_dates(advice: Advice, today: dt.date) -> str:
     """Return the dates of the prices that were used, and the age of the oldest."""
     found = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
     first, last = min(found), max(found)
     span = f"of {first}" if first == last else f"of {first} to {last}"
     age = (today - first).days
-    old = f"the oldest is {counted(age, 'day')} old" if age >= 0 else "they lie in the future"
+    old = f"the oldest is {count_text(age, 'day')} old" if age >= 0 else "they lie in the future"
     return f"Prices {span}: on {today} {old}."
 
 
@@ -192,12 +192,13 @@ def _power(advice: Advice) -> str:
     if not rows:
         return "No option that is shown pays for electricity by itself."
     each = ", ".join(
-        f"{money(row.price or Decimal(0), advice.prices.currency)} for 1 {row.unit.split('-')[0]}" for row in rows
+        f"{format_money(row.price or Decimal(0), advice.prices.currency)} for 1 {row.unit.split('-')[0]}"
+        for row in rows
     )
     return f"Electricity of own hardware: {each}."
 
 
-def books(advice: Advice) -> Iterator[Text]:
+def price_books(advice: Advice) -> Iterator[Text]:
     """Yield the price books, each with the options it was used for."""
     best = chosen(advice)
     other = runner_up(advice, best) if best is not None else None
@@ -214,10 +215,10 @@ def books(advice: Advice) -> Iterator[Text]:
 def sentence(text: str) -> str:
     """Return the first part of a remark as one sentence; one longer than `LONG` loses its brackets, then its end."""
     first = _part(text)
-    if len(first) > LONG:
+    if len(first) > LONGEST_SENTENCE:
         first = _without_brackets(first)
-    if len(first) > LONG:
-        first = f"{first[:LONG].rsplit(' ', 1)[0]} …"
+    if len(first) > LONGEST_SENTENCE:
+        first = f"{first[:LONGEST_SENTENCE].rsplit(' ', 1)[0]} …"
     if first.split(" ", 1)[0].rstrip(":,").isalpha():
         # The first word of a label, such as `st1:`, keeps its case.
         first = first[:1].upper() + first[1:]
@@ -243,29 +244,29 @@ def _without_brackets(text: str) -> str:
     return " ".join("".join(outside).split()).replace(" ,", ",")
 
 
-def meta(advice: Advice) -> Iterable[tuple[str, str]]:
+def need_facts(advice: Advice) -> Iterable[tuple[str, str]]:
     """Yield names and values that identify the need."""
     need = advice.need
     demands = [f"{need.access}, {about_size(need.capacity)}"]
     demands += [amount_words(advice, metric) for metric in RATES[:4] if getattr(need, metric) is not None]
     yield "Need", ", ".join(demands)
-    more = [counted(need.clients, "client")] if need.clients else []
+    more = [count_text(need.clients, "client")] if need.clients else []
     more += [f"durability {need.durability}"] if need.durability else []
     more += [f"availability {need.availability:g} %"] if need.availability else []
     more += [f"growth {percent(need.growth)}"] if need.growth else []
     more += [f"growth {percent(need.growth_per_year)} a year"] if need.growth_per_year else []
     if more:
         yield "With", ", ".join(more)
-    yield "For", counted(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
+    yield "For", count_text(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
     if need.budget is not None:
         per = "a month" if need.budget.per == "month" else "in all"
-        yield "Budget", f"{money(need.budget.amount, need.budget.currency)} {per}"
+        yield "Budget", f"{format_money(need.budget.amount, need.budget.currency)} {per}"
     designs = len({item.design for item in advice.options})
-    met = f"{advice.counts.met:,} of {counted(designs, 'design')} meet the need"
-    yield "Tried", f"{counted(advice.counts.enumerated, 'variant')}, of which {met}"
+    met = f"{advice.counts.met:,} of {count_text(designs, 'design')} meet the need"
+    yield "Tried", f"{count_text(advice.counts.enumerated, 'variant')}, of which {met}"
 
 
-def crossings(found: Picture) -> Iterator[tuple[str, float, str, str]]:
+def crossings(found: Sensitivity) -> Iterator[tuple[str, float, str, str]]:
     """Yield axis, position, sign and sentence of each crossing; signs are numbered through both plots."""
     number = 0
     for curves in (found.capacity, found.rate):

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.report import numbers
-from assay.report.charts.theme import measured, pointed
-from assay.report.draw.drawing import Cell, HeatMap
-from assay.report.draw.scales import Scale
+from assay.report.charts.theme import rate_words, tooltip_text
+from assay.report.draw.drawing import HeatCell, HeatMap
+from assay.report.draw.scales import AxisScale
 from assay.report.measure import measure_of
-from assay.report.view import plausible, sound
+from assay.report.view import is_plausible, is_sound
 
 _PANEL_WIDTH = 380
 _WORDS_FROM = 36
@@ -18,7 +18,7 @@ _WORDS_FROM = 36
 
 
 def heat_map(
-    rows: Sequence[Row], axes: tuple[str, str], values: tuple[list[Any], list[Any]], targets: Sequence[str]
+    rows: Sequence[ResultRow], axes: tuple[str, str], values: tuple[list[Any], list[Any]], targets: Sequence[str]
 ) -> HeatMap:
     """Return one operation's heat map.
 
@@ -34,7 +34,7 @@ def heat_map(
     places = [{value: number for number, value in enumerate(some)} for some in values]
     shown = [row for row in rows if row.case.axes.get(axes[0]) in places[0] and row.case.axes.get(axes[1]) in places[1]]
     measure = measure_of(rows[0].operation)
-    speeds = [row.rate.median / measure.scale for row in shown if row.rate and plausible(row)]
+    speeds = [row.rate.median / measure.scale for row in shown if row.rate and is_plausible(row)]
     low, high = (min(speeds), max(speeds)) if speeds else (1.0, 10.0)
     if low == high:
         low, high = low * 0.9, high * 1.1
@@ -49,7 +49,7 @@ def heat_map(
         tuple(right),
         tuple(up),
         tuple(panels),
-        Scale(low, high, logarithmic=True),
+        AxisScale(low, high, logarithmic=True),
         measure.unit,
         width,
         34 if len(up) <= 12 else 14,
@@ -57,27 +57,27 @@ def heat_map(
     )
 
 
-def _cell(row: Row, axes: tuple[str, str], places: list[dict[Any, int]]) -> Cell:
+def _cell(row: ResultRow, axes: tuple[str, str], places: list[dict[Any, int]]) -> HeatCell:
     speed = row.rate.median / measure_of(row.operation).scale if row.rate else None
     up, right = (row.case.axes.get(axis) for axis in axes)
-    drawn = speed is not None and plausible(row)
+    drawn = speed is not None and is_plausible(row)
     at = f"{numbers.axis_value(axes[0], up)} / {numbers.axis_value(axes[1], right)}"
-    return Cell(
+    return HeatCell(
         places[1][right],
         places[0][up],
         speed if drawn else None,
         numbers.significant(speed, 3) if speed is not None else "",
         _remark(row),
-        not sound(row),
+        not is_sound(row),
         "good" if row.verdict is Verdict.OK else "bad" if row.verdict in NO_RESULT else "doubt",
-        pointed(row.case.target, at, measured(row), row.verdict.value),
+        tooltip_text(row.case.target, at, rate_words(row), row.verdict.value),
     )
 
 
-def _remark(row: Row) -> str:
+def _remark(row: ResultRow) -> str:
     """Return the verdict; for an unstable result half its interval, since the number is still the storage's own."""
     value = row.rate
-    if not sound(row) or value is None:
+    if not is_sound(row) or value is None:
         return row.verdict.value
     if row.verdict is Verdict.OK:
         return ""

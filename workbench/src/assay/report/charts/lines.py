@@ -5,38 +5,38 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from assay.model.result.percentile import Standing
-from assay.model.result.result import Row
+from assay.model.result.percentile import PercentileQuality
+from assay.model.result.result import ResultRow
 from assay.report import numbers, percentiles
 from assay.report.charts.theme import (
-    Figure,
+    PlottedValue,
     colours,
-    marked_dots,
+    line_legend,
     measured_axis,
-    of_lines,
-    of_targets,
-    pointed,
-    rate_of,
+    plotted_rate,
     swept_axis,
+    target_legend,
+    tooltip_text,
+    verdict_dots,
 )
-from assay.report.draw.drawing import Dot, Drawing, Interval, Mark, Path
+from assay.report.draw.drawing import Dot, Drawing, IntervalMark, LineMark, Mark
 from assay.report.measure import measure_of
-from assay.report.view import plausible, point
+from assay.report.view import is_plausible, point_words
 
-Metric = Literal["rate", "latency"]
+ChartQuantity = Literal["rate", "latency"]
 MOST_SERIES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    row: Row
+    row: ResultRow
     series: str
     at: float
-    figure: Figure
+    figure: PlottedValue
 
 
 def line_chart(
-    rows: Sequence[Row], axis: str, others: Sequence[str], targets: Sequence[str], metric: Metric
+    rows: Sequence[ResultRow], axis: str, others: Sequence[str], targets: Sequence[str], metric: ChartQuantity
 ) -> Drawing:
     """Return one operation's line chart.
 
@@ -51,23 +51,23 @@ def line_chart(
     points = [found for row in rows if (found := _point(row, axis, others, metric)) is not None]
     series = list(dict.fromkeys(found.series for found in points))
     shades = colours(targets)
-    setting = [value for p in points for value in p.figure.setting(p.row.verdict, plausible(p.row))]
-    title = measure_of(rows[0].operation).axis if metric == "rate" else "Median latency (µs)"
+    setting = [value for p in points for value in p.figure.scale_values(p.row.verdict, is_plausible(p.row))]
+    title = measure_of(rows[0].operation).axis_title if metric == "rate" else "Median latency (µs)"
     names = [axis, *others]
     dots = [(_dot(p, names, shades, series.index(p.series)), p.row.verdict) for p in points]
     x = swept_axis(axis, [row.case.axes.get(axis) for row in rows])
-    marks = (*_lines(points, series, shades), *marked_dots(dots))
+    marks = (*_lines(points, series, shades), *verdict_dots(dots))
     name = " / ".join(numbers.axis_title(name) for name in others)
     legends = (
-        *of_targets(targets, (found.row.case.target for found in points)),
-        *of_lines(name, series, MOST_SERIES, shapes=True),
+        *target_legend(targets, (found.row.case.target for found in points)),
+        *line_legend(name, series, MOST_SERIES, shapes=True),
     )
     return Drawing(x, measured_axis(setting, title), marks, legends)
 
 
 def _dot(found: _Point, names: Sequence[str], shades: dict[str, str], shape: int) -> Dot:
     case, words = found.row.case, found.figure.words
-    title = pointed(case.target, point(case.axes, names), words, found.row.verdict.value)
+    title = tooltip_text(case.target, point_words(case.axes, names), words, found.row.verdict.value)
     return Dot(found.at, found.figure.middle, shades[case.target], title, shape)
 
 
@@ -77,32 +77,32 @@ def _lines(points: Sequence[_Point], series: Sequence[str], shades: dict[str, st
     def line(found: _Point) -> tuple[str, str]:
         return found.row.case.target, found.series
 
-    sound = [found for found in points if plausible(found.row)]
+    sound = [found for found in points if is_plausible(found.row)]
     marks: list[Mark] = []
     for (target, name), group in groupby(sorted(sound, key=line), key=line):
         places = tuple(sorted((found.at, found.figure.middle) for found in group))
-        marks.append(Path(places, shades[target], dash=series.index(name)))
+        marks.append(LineMark(places, shades[target], dash=series.index(name)))
     for found in sound:
         ends = found.figure.low, found.figure.high
-        marks.append(Interval((found.at, found.at), ends, shades[found.row.case.target]))
+        marks.append(IntervalMark((found.at, found.at), ends, shades[found.row.case.target]))
     return marks
 
 
-def _point(row: Row, axis: str, others: Sequence[str], metric: Metric) -> _Point | None:
-    found = rate_of(row) if metric == "rate" else _latency(row)
+def _point(row: ResultRow, axis: str, others: Sequence[str], metric: ChartQuantity) -> _Point | None:
+    found = plotted_rate(row) if metric == "rate" else _latency(row)
     x = row.case.axes.get(axis)
     if found is None or not isinstance(x, int | float):
         return None
-    return _Point(row, point(row.case.axes, others), float(x), found)
+    return _Point(row, point_words(row.case.axes, others), float(x), found)
 
 
-def _latency(row: Row) -> Figure | None:
+def _latency(row: ResultRow) -> PlottedValue | None:
     half, tail = row.percentile("p50"), row.percentile("p99")
     if half is None or half.value is None:
         return None
-    ends = (half.lowest, half.highest) if half.standing is Standing.UNCERTAIN else half.interval
+    ends = (half.lowest, half.highest) if half.quality is PercentileQuality.UNCERTAIN else half.interval
     low, high = (half.value if end is None else end for end in ends)
-    words = f"p50 {percentiles.words(half)}"
+    words = f"p50 {percentiles.percentile_words(half)}"
     if tail is not None:
-        words += f"; p99 {percentiles.words(tail)}"
-    return Figure(half.value / 1e3, low / 1e3, high / 1e3, words)
+        words += f"; p99 {percentiles.percentile_words(tail)}"
+    return PlottedValue(half.value / 1e3, low / 1e3, high / 1e3, words)

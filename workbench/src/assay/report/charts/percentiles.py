@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from assay.model.result.percentile import LEAST_BEYOND
-from assay.model.result.result import Row
+from assay.model.result.percentile import MIN_BEYOND
+from assay.model.result.result import ResultRow
 from assay.report import numbers
-from assay.report.charts.theme import colours, of_lines, of_targets, on_ticks, pointed
-from assay.report.draw.drawing import Axis, Dot, Drawing, Mark, Path
-from assay.report.draw.scales import Scale
-from assay.report.view import View
+from assay.report.charts.theme import colours, line_legend, target_legend, ticked_axis, tooltip_text
+from assay.report.draw.drawing import ChartAxis, Dot, Drawing, LineMark, Mark
+from assay.report.draw.scales import AxisScale
+from assay.report.view import RunView
 
 _DASHES = 3
 _NINES = {
@@ -24,7 +24,7 @@ _BETWEEN = {4: "75", 20: "95"}
 """Further ticks for charts in which all curves end before 99 %."""
 
 
-def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
+def percentile_chart(rows: Sequence[ResultRow], view: RunView) -> Drawing:
     """Draw pooled latency against 1 / (1 - p), so that each nine of the percentile takes the same room.
 
     A curve ends at the last percentile for which there are enough operations.
@@ -41,33 +41,33 @@ def percentile_chart(rows: Sequence[Row], view: View) -> Drawing:
         curve, name, shade = _curve(row), _series(row, view), shades[row.case.target]
         if not curve:
             continue
-        words = pointed(row.case.target, name, row.verdict.value)
+        words = tooltip_text(row.case.target, name, row.verdict.value)
         points = tuple((x, y) for x, y, _ in curve)
-        paths.append(Path(points, shade, words, series.index(name) % _DASHES, step="after"))
-        dots += [Dot(x, y, shade, pointed(row.case.target, title), look="unseen") for x, y, title in curve]
+        paths.append(LineMark(points, shade, words, series.index(name) % _DASHES, step="after"))
+        dots += [Dot(x, y, shade, tooltip_text(row.case.target, title), look="unseen") for x, y, title in curve]
     far = max((dot.x for dot in dots), default=10.0)
     heights = [dot.y for dot in dots] or [1.0]
     places = _NINES if far >= 100 else _NINES | _BETWEEN
     ticks = tuple((float(place), places[place]) for place in sorted(places) if place <= far * 1.01)
-    x = Axis("Percentile of operations (%)", Scale(1.0, far * 1.05, logarithmic=True), ticks)
-    y = on_ticks(Scale(min(heights) * 0.8, max(heights) * 1.25, logarithmic=True), "Latency (µs), log scale")
+    x = ChartAxis("Percentile of operations (%)", AxisScale(1.0, far * 1.05, logarithmic=True), ticks)
+    y = ticked_axis(AxisScale(min(heights) * 0.8, max(heights) * 1.25, logarithmic=True), "Latency (µs), log scale")
     legends = (
-        *of_targets(view.targets, (row.case.target for row in rows if _curve(row))),
-        *of_lines("At", series, _DASHES),
+        *target_legend(view.targets, (row.case.target for row in rows if _curve(row))),
+        *line_legend("At", series, _DASHES),
     )
     return Drawing(x, y, (*paths, *dots), legends)
 
 
-def _series(row: Row, view: View) -> str:
+def _series(row: ResultRow, view: RunView) -> str:
     return view.point_of(row) or row.case.workload
 
 
-def _curve(row: Row) -> list[tuple[float, float, str]]:
+def _curve(row: ResultRow) -> list[tuple[float, float, str]]:
     """Return 1 / (1 - p), latency in µs and both in words for each point of a curve."""
     half = row.percentile("p50")
     operations = 0 if half is None else half.ops
     return [
         (1 / rest, max(nanoseconds, 1) / 1e3, f"{percent:.6g} %: {numbers.latency(nanoseconds)}")
         for percent, nanoseconds in row.curve
-        if (rest := 1 - percent / 100) * operations >= LEAST_BEYOND
+        if (rest := 1 - percent / 100) * operations >= MIN_BEYOND
     ]

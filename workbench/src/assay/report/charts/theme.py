@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from assay.model.result.counts import count_verdicts
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import NO_RESULT, Verdict
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
-from assay.report.draw.drawing import Axis, Dot, Key, Legend
-from assay.report.draw.scales import Scale, amount, from_zero
-from assay.report.draw.svg import shade
+from assay.report.draw.drawing import ChartAxis, Dot, Legend, LegendEntry
+from assay.report.draw.scales import AxisScale, scale_from_zero, tick_text
+from assay.report.draw.svg import colour_class
 from assay.report.measure import measure_of
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ _MOST_SWEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PlottedValue:
     """A rate or latency to draw, in the unit of its axis, with both ends of its interval.
 
     Attributes:
@@ -36,7 +36,7 @@ class Figure:
     high: float
     words: str
 
-    def setting(self, verdict: Verdict, plausible: bool) -> list[float]:
+    def scale_values(self, verdict: Verdict, plausible: bool) -> list[float]:
         """Return the values that a scale must hold: the whole interval of an ok result, the median of a doubtful one.
 
         There are none for a result that is not plausible. Intervals that go beyond the scale end at its edge.
@@ -47,96 +47,100 @@ class Figure:
         return [value for value in values if value]
 
 
-def rate_of(row: Row) -> Figure | None:
+def plotted_rate(row: ResultRow) -> PlottedValue | None:
     """Return a row's rate in the unit of its operation; None if it has no rate."""
     value, scale = row.rate, measure_of(row.operation).scale
     if value is None:
         return None
     low, high = (value.median if end is None else end for end in (value.low, value.high))
-    return Figure(value.median / scale, max(low, value.median * 0.01) / scale, high / scale, measured(row))
+    return PlottedValue(value.median / scale, max(low, value.median * 0.01) / scale, high / scale, rate_words(row))
 
 
 def colours(targets: Sequence[str]) -> dict[str, str]:
     """Return the colour of each target, the same in every chart."""
-    return {target: shade(number) for number, target in enumerate(targets)}
+    return {target: colour_class(number) for number, target in enumerate(targets)}
 
 
-def of_targets(targets: Sequence[str], present: Iterable[str]) -> list[Legend]:
+def target_legend(targets: Sequence[str], present: Iterable[str]) -> list[Legend]:
     """Return the legend of the targets that are drawn; none for a single one."""
     drawn = set(present)
-    keys = tuple(Key(target, colour) for target, colour in colours(targets).items() if target in drawn)
+    keys = tuple(LegendEntry(target, colour) for target, colour in colours(targets).items() if target in drawn)
     return [Legend("Target", keys)] if len(keys) > 1 else []
 
 
-def of_lines(title: str, names: Sequence[str], dashes: int, shapes: bool = False) -> list[Legend]:
+def line_legend(title: str, names: Sequence[str], dashes: int, shapes: bool = False) -> list[Legend]:
     """Return the legend of dash patterns and shapes; none for a single name."""
-    keys = tuple(Key(name, "soft", place if shapes else None, place % dashes) for place, name in enumerate(names))
+    keys = tuple(
+        LegendEntry(name, "soft", place if shapes else None, place % dashes) for place, name in enumerate(names)
+    )
     return [Legend(title, keys)] if len(names) > 1 else []
 
 
-def on_ticks(scale: Scale, title: str, most: int = 5) -> Axis:
+def ticked_axis(scale: AxisScale, title: str, most: int = 5) -> ChartAxis:
     """Return an axis with round numbers."""
-    return Axis(title, scale, tuple((tick, amount(tick)) for tick in scale.ticks(most)))
+    return ChartAxis(title, scale, tuple((tick, tick_text(tick)) for tick in scale.ticks(most)))
 
 
-def measured_axis(values: Sequence[float], title: str) -> Axis:
+def measured_axis(values: Sequence[float], title: str) -> ChartAxis:
     """Return an axis of measured values: linear from 0, or logarithmic if they span a factor of 20 or more."""
     positive = [value for value in values if value > 0]
     low, high = (min(positive), max(positive)) if positive else (0.1, 1.0)
     if high / low >= _LOG_FROM:
-        return on_ticks(Scale(low * 0.8, high * 1.25, logarithmic=True), f"{title}, log scale")
-    return on_ticks(from_zero(high * 1.04), title)
+        return ticked_axis(AxisScale(low * 0.8, high * 1.25, logarithmic=True), f"{title}, log scale")
+    return ticked_axis(scale_from_zero(high * 1.04), title)
 
 
-def share_axis(high: float, title: str) -> Axis:
+def share_axis(high: float, title: str) -> ChartAxis:
     """Return an axis of shares from 0, in percent."""
-    scale = from_zero(100 * high)
+    scale = scale_from_zero(100 * high)
     ticks = scale.ticks()
-    return Axis(title, Scale(0.0, scale.high / 100), tuple((tick / 100, f"{amount(tick)} %") for tick in ticks))
+    return ChartAxis(
+        title, AxisScale(0.0, scale.high / 100), tuple((tick / 100, f"{tick_text(tick)} %") for tick in ticks)
+    )
 
 
-def time_axis(values: Iterable[float], title: str) -> Axis:
+def time_axis(values: Iterable[float], title: str) -> ChartAxis:
     """Return an axis of seconds from 0."""
-    scale = Scale(0.0, max([*values, 1.0]))
+    scale = AxisScale(0.0, max([*values, 1.0]))
     ticks = [tick for tick in scale.ticks(6) if tick == round(tick)]
-    return Axis(title, scale, tuple((tick, amount(tick)) for tick in ticks), grid=False)
+    return ChartAxis(title, scale, tuple((tick, tick_text(tick)) for tick in ticks), grid=False)
 
 
-def swept_axis(name: str, values: Sequence[AxisValue]) -> Axis:
+def swept_axis(name: str, values: Sequence[AxisValue]) -> ChartAxis:
     """Return a swept axis with its own values as ticks; it is logarithmic if they span a factor of 8 or more."""
     found = sorted({float(value) for value in values if isinstance(value, int | float)}) or [1.0]
     low, high = found[0], found[-1]
     logarithmic = low > 0 and high / low >= 8
     if logarithmic:
         room = (high / low) ** 0.05
-        scale = Scale(low / room, high * room, logarithmic=True)
+        scale = AxisScale(low / room, high * room, logarithmic=True)
     else:
         room = 0.05 * (high - low) or abs(high) * 0.5 or 1.0
-        scale = Scale(low - room, high + room)
+        scale = AxisScale(low - room, high + room)
     words = tuple(
         (tick, numbers.axis_value(name, int(tick) if tick == int(tick) else tick)) for tick in _apart(found, scale)
     )
-    return Axis(numbers.axis_title(name), scale, words, grid=False)
+    return ChartAxis(numbers.axis_title(name), scale, words, grid=False)
 
 
-def _apart(values: list[float], scale: Scale) -> list[float]:
+def _apart(values: list[float], scale: AxisScale) -> list[float]:
     """Return at most 8 of the values, far enough apart for their labels; both ends are among them."""
-    room = 0.999 * (scale.place(values[-1]) - scale.place(values[0])) / (_MOST_SWEPT - 1)
+    room = 0.999 * (scale.position(values[-1]) - scale.position(values[0])) / (_MOST_SWEPT - 1)
     chosen = values[:1]
     for value in values[1:]:
-        if scale.place(value) - scale.place(chosen[-1]) >= room:
+        if scale.position(value) - scale.position(chosen[-1]) >= room:
             chosen.append(value)
     return chosen if chosen[-1] == values[-1] else [*(chosen[:-1] or chosen), values[-1]]
 
 
-def thin(values: Sequence[T], most: int) -> list[T]:
+def thinned(values: Sequence[T], most: int) -> list[T]:
     """Return at most `most` of the values, evenly spread; both ends are among them."""
     if len(values) <= most:
         return list(values)
     return [values[round(place * (len(values) - 1) / (most - 1))] for place in range(most)]
 
 
-def measured(row: Row) -> str:
+def rate_words(row: ResultRow) -> str:
     """Return a row's rate with interval and n, for tooltips."""
     value, measure = row.rate, measure_of(row.operation)
     if value is None:
@@ -147,12 +151,12 @@ def measured(row: Row) -> str:
     return f"{words}, n = {value.n}"
 
 
-def pointed(*words: str) -> str:
+def tooltip_text(*words: str) -> str:
     """Return the tooltip of a mark, a line for each text that is not empty."""
     return "\n".join(word for word in words if word)
 
 
-def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
+def verdict_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
     """Return the dots, hollow and labelled with the verdict if it is not ok.
 
     If there are many such dots, only cached, impossible and incomplete ones are labelled.
@@ -164,11 +168,11 @@ def marked_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
             found.append(dot)
             continue
         label = verdict.value if doubtful <= _MOST_LABELS or verdict in NO_RESULT else ""
-        found.append(Dot(dot.x, dot.y, dot.shade, dot.title, dot.shape, "open", label))
+        found.append(Dot(dot.x, dot.y, dot.css_class, dot.tooltip, dot.shape, "open", label))
     return found
 
 
-def marked(rows: Iterable[Row]) -> str:
+def doubtful_counts(rows: Iterable[ResultRow]) -> str:
     """Return a sentence that counts the verdicts of hollow or hatched marks; empty if there are none."""
     counts = count_verdicts(row.verdicts for row in rows if row.verdict is not Verdict.OK)
     return f" Not ok: {counts.words}." if counts.total else ""

@@ -2,11 +2,11 @@
 
 from assay.model.result.uses import HostUse
 from assay.report.charts.theme import share_axis, time_axis
-from assay.report.draw.drawing import Drawing, Key, Legend, Path
-from assay.report.draw.svg import shade
+from assay.report.draw.drawing import Drawing, Legend, LegendEntry, LineMark
+from assay.report.draw.svg import colour_class
 
 
-def uses_chart(uses: tuple[HostUse, ...]) -> Drawing | None:
+def host_usage_chart(uses: tuple[HostUse, ...]) -> Drawing | None:
     """Return the chart of one phase; None if it was too short.
 
     Lines are shares: of the time of CPUs and of the busiest disk, and of the speed of links if that is known.
@@ -17,11 +17,11 @@ def uses_chart(uses: tuple[HostUse, ...]) -> Drawing | None:
             lines.setdefault(name, []).append(place)
     if not lines:
         return None
-    shades = {name: shade(number) for number, name in enumerate(lines)}
+    shades = {name: colour_class(number) for number, name in enumerate(lines)}
     paths = tuple(
-        Path(tuple(places), shades[name], name, number // 8) for number, (name, places) in enumerate(lines.items())
+        LineMark(tuple(places), shades[name], name, number // 8) for number, (name, places) in enumerate(lines.items())
     )
-    keys = tuple(Key(name, shades[name], None, number // 8) for number, name in enumerate(lines))
+    keys = tuple(LegendEntry(name, shades[name], None, number // 8) for number, name in enumerate(lines))
     x = time_axis((at for places in lines.values() for at, _ in places), "Time since the phase began (s)")
     return Drawing(x, share_axis(1.0, "Busy"), paths, (Legend("", keys),))
 

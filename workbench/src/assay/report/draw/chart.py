@@ -1,9 +1,9 @@
 """Writes a chart as HTML: its legends, and an SVG that is as wide as the page allows."""
 
-from assay.report.draw.axes import BELOW, TOP, across, gutter, row_lines, row_names, up
-from assay.report.draw.drawing import Drawing, Key, Legend, Rows
-from assay.report.draw.marks import area_of, marks_svg, shape
-from assay.report.draw.svg import classes, escape, pixel
+from assay.report.draw.axes import BOTTOM, TOP, gutter, horizontal_axis, row_lines, row_names, vertical_axis
+from assay.report.draw.drawing import Drawing, Legend, LegendEntry, NamedRows
+from assay.report.draw.marks import area_of, marks_svg, shape_svg
+from assay.report.draw.svg import classes, escape, pixels
 
 DEFINITIONS = (
     '<svg class="defs" width="0" height="0" aria-hidden="true"><defs>'
@@ -27,12 +27,12 @@ def chart_html(drawing: Drawing, label: str) -> str:
         label: Id of the element that describes the chart.
     """
     area = area_of(drawing)
-    rows = isinstance(drawing.y, Rows)
-    left = "" if isinstance(drawing.y, Rows) else f' style="padding-left:{gutter(drawing.y)}px"'
-    names = row_names(drawing.y) if isinstance(drawing.y, Rows) else ""
-    scale = row_lines(drawing.y) if isinstance(drawing.y, Rows) else up(drawing.y, area.height)
-    size = f'width="100%" height="{pixel(TOP + area.height + BELOW)}"'
-    inner = f"{across(drawing.x, area.height, rows)}{scale}{marks_svg(drawing.marks, area)}"
+    rows = isinstance(drawing.y, NamedRows)
+    left = "" if isinstance(drawing.y, NamedRows) else f' style="padding-left:{gutter(drawing.y)}px"'
+    names = row_names(drawing.y) if isinstance(drawing.y, NamedRows) else ""
+    scale = row_lines(drawing.y) if isinstance(drawing.y, NamedRows) else vertical_axis(drawing.y, area.height)
+    size = f'width="100%" height="{pixels(TOP + area.height + BOTTOM)}"'
+    inner = f"{horizontal_axis(drawing.x, area.height, rows)}{scale}{marks_svg(drawing.marks, area)}"
     svg = f'<svg role="img" aria-labelledby="{label}" {size}>{inner}</svg>'
     plot = f"<div{classes('plot', 'rows' if rows else '')}{left}>{names}<div class=area>{svg}</div></div>"
     return legends_html(drawing.legends) + plot
@@ -46,14 +46,14 @@ def legends_html(legends: tuple[Legend, ...]) -> str:
     return f"<ul class=keys>{''.join(items)}</ul>" if items else ""
 
 
-def _key(key: Key, before: str) -> str:
+def _key(key: LegendEntry, before: str) -> str:
     line = ""
     if key.dash is not None:
         line = f'<line{classes(f"d{key.dash}" if key.dash else "")} x1="1" x2="25" y1="6" y2="6"/>'
     wide = key.dash is not None
-    mark = shape(key.shape or 0, ' transform="translate(13 6)"' if wide else ' transform="translate(6 6)"')
+    mark = shape_svg(key.shape or 0, ' transform="translate(13 6)"' if wide else ' transform="translate(6 6)"')
     sign = line + (mark if key.shape is not None else "")
     detail = f" <small>{escape(key.detail)}</small>" if key.detail else ""
     box = f'<svg aria-hidden="true" width="{26 if wide else 12}" height="12">{sign}</svg>'
     head = f"<i>{escape(before)}</i>" if before else ""
-    return f"<li{classes(key.shade)}>{head}{box}<b>{escape(key.name)}</b>{detail}</li>"
+    return f"<li{classes(key.css_class)}>{head}{box}<b>{escape(key.name)}</b>{detail}</li>"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from assay.report import numbers
 from assay.report.document import DotRow, Dots, Lane
-from assay.report.draw.scales import Scale, amount, decades
-from assay.report.draw.svg import anchor, classes, escape, percent, shade, upright
+from assay.report.draw.scales import AxisScale, log_scale, tick_text
+from assay.report.draw.svg import classes, colour_class, escape, percent, text_anchor, vertical_line
 
 _HEIGHT = 17
 _RADIUS = 2.2
@@ -20,23 +20,27 @@ MOST_DOTS = 500
 
 def dots_html(block: Dots) -> str:
     """Return the block as HTML; empty if there is nothing to draw."""
-    values = [value for row in block.rows for lane in row.lanes for value in (*lane.values, *lane.open)]
+    values = [
+        value for row in block.rows for lane in row.lanes for value in (*lane.decided_values, *lane.undecided_values)
+    ]
     if not values:
         return ""
     inliers = [value for row in block.rows for lane in row.lanes for value in _set_scale(lane)]
-    scale = decades([*inliers, 1.0] if block.ratio else inliers)
-    title = f"{block.title}, log scale{_beyond(values, scale, block.ratio)}"
-    rows = "".join(_row(row, scale, block.ratio) for row in block.rows)
-    cut = any(len(lane.values) + len(lane.open) > MOST_DOTS for row in block.rows for lane in row.lanes)
+    scale = log_scale([*inliers, 1.0] if block.is_ratio else inliers)
+    title = f"{block.title}, log scale{_beyond(values, scale, block.is_ratio)}"
+    rows = "".join(_row(row, scale, block.is_ratio) for row in block.rows)
+    cut = any(
+        len(lane.decided_values) + len(lane.undecided_values) > MOST_DOTS for row in block.rows for lane in row.lanes
+    )
     caption = block.caption + (f" Of more than {MOST_DOTS} dots, so many are drawn." if cut else "")
-    axis = f'<div class="lane axis"><b></b>{_axis(scale, block.ratio)}</div><p class=unit>{escape(title)}</p>'
+    axis = f'<div class="lane axis"><b></b>{_axis(scale, block.is_ratio)}</div><p class=unit>{escape(title)}</p>'
     foot = f"<div class=row><div class=said></div><div class=lanes>{axis}</div></div>"
     return f'<div class=dots id="{block.id}">{rows}{foot}<p class=caption>{escape(caption)}</p></div>'
 
 
 def _set_scale(lane: Lane) -> Sequence[float]:
     """Return the values of a lane that determine the scale: all except a single outlier at each end."""
-    values = sorted((*lane.values, *lane.open))
+    values = sorted((*lane.decided_values, *lane.undecided_values))
     if len(values) < _LEAST_DOTS:
         return values
     low = 1 if values[1] > _FAR * values[0] else 0
@@ -44,23 +48,23 @@ def _set_scale(lane: Lane) -> Sequence[float]:
     return values[low:high]
 
 
-def _beyond(values: Sequence[float], scale: Scale, ratio: bool) -> str:
+def _beyond(values: Sequence[float], scale: AxisScale, ratio: bool) -> str:
     """Return in words which values are beyond the scale."""
     sign = "×" if ratio else ""
-    found = [f"{numbers.significant(value)}{sign}" for value in sorted(values) if scale.beyond(value)]
+    found = [f"{numbers.significant(value)}{sign}" for value in sorted(values) if scale.side_beyond(value)]
     if len(found) > 2:
         return f"; {len(found)} arrows: {found[0]} to {found[-1]}"
     return f"; {'arrow' if len(found) == 1 else 'arrows'}: {numbers.listing(found)}" if found else ""
 
 
-def _row(row: DotRow, scale: Scale, ratio: bool) -> str:
+def _row(row: DotRow, scale: AxisScale, ratio: bool) -> str:
     lanes = "".join(_lane(lane, scale, ratio) for lane in row.lanes)
     return f"<div class=row><div class=said>{escape(row.label)}</div><div class=lanes>{lanes}</div></div>"
 
 
-def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
+def _lane(lane: Lane, scale: AxisScale, ratio: bool) -> str:
     shown = _HEIGHT - 2 * _RADIUS - 2
-    kinds = (("", _thinned(lane.values)), (" class=open", _thinned(lane.open)))
+    kinds = (("", _thinned(lane.decided_values)), (" class=open", _thinned(lane.undecided_values)))
     # Dots are spread over the height of the lane, so that equal values can be distinguished.
     places = (
         (kind, value, 1 + _RADIUS + shown * (number * _GOLDEN % 1))
@@ -68,20 +72,20 @@ def _lane(lane: Lane, scale: Scale, ratio: bool) -> str:
         for number, value in enumerate(values)
     )
     dots = "".join(_dot(kind, value, scale, y) for kind, value, y in places)
-    count = len(lane.values) + len(lane.open)
-    known = lane.middle is not None and count > 0
-    middle = upright("middle", scale.place(lane.middle or 0.0), 0, _HEIGHT) if known else ""
-    median = f", median {numbers.significant(lane.middle or 0.0)}" if known else ""
+    count = len(lane.decided_values) + len(lane.undecided_values)
+    known = lane.mark is not None and count > 0
+    middle = vertical_line("middle", scale.position(lane.mark or 0.0), 0, _HEIGHT) if known else ""
+    median = f", median {numbers.significant(lane.mark or 0.0)}" if known else ""
     label = escape(f"{lane.name}: {numbers.plural(count, 'repeat')}{median}")
     drawn = f"{_lines(scale, ratio)}{dots}{middle}"
     svg = f'<svg role="img" aria-label="{label}" height="{_HEIGHT}">{drawn}</svg>'
-    return f"<div {classes('lane', shade(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"
+    return f"<div {classes('lane', colour_class(lane.target))[1:]}><b>{escape(lane.name)}</b>{svg}</div>"
 
 
-def _dot(kind: str, value: float, scale: Scale, y: float) -> str:
+def _dot(kind: str, value: float, scale: AxisScale, y: float) -> str:
     """Draw a dot, or an arrow at the edge if its value is beyond the scale."""
-    x = scale.place(value)
-    if side := scale.beyond(value):
+    x = scale.position(value)
+    if side := scale.side_beyond(value):
         return f'<use{kind} href="#to-{"right" if side > 0 else "left"}" x="{percent(x)}" y="{y:.1f}"/>'
     return f'<circle{kind} cx="{percent(x)}" cy="{y:.1f}" r="{_RADIUS}"/>'
 
@@ -93,15 +97,15 @@ def _thinned(values: Sequence[float]) -> Sequence[float]:
     return [ordered[round(place * (len(ordered) - 1) / (MOST_DOTS - 1))] for place in range(MOST_DOTS)]
 
 
-def _lines(scale: Scale, ratio: bool) -> str:
-    lines = "".join(upright("grid", scale.place(tick), 0, _HEIGHT) for tick in scale.ticks())
-    return lines + (upright("one", scale.place(1), 0, _HEIGHT) if ratio else "")
+def _lines(scale: AxisScale, ratio: bool) -> str:
+    lines = "".join(vertical_line("grid", scale.position(tick), 0, _HEIGHT) for tick in scale.ticks())
+    return lines + (vertical_line("one", scale.position(1), 0, _HEIGHT) if ratio else "")
 
 
-def _axis(scale: Scale, ratio: bool) -> str:
+def _axis(scale: AxisScale, ratio: bool) -> str:
     texts = "".join(
-        f'<text x="{percent(place)}" y="12"{anchor(place)}>{amount(tick)}{"×" if ratio else ""}</text>'
+        f'<text x="{percent(place)}" y="12"{text_anchor(place)}>{tick_text(tick)}{"×" if ratio else ""}</text>'
         for tick in scale.ticks()
-        for place in (scale.place(tick),)
+        for place in (scale.position(tick),)
     )
     return f'<svg aria-hidden="true" height="16">{texts}</svg>'

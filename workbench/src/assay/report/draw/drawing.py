@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from assay.report.draw.scales import Scale
+from assay.report.draw.scales import AxisScale
 
-Place = tuple[float, float | None]
+PathPoint = tuple[float, float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ChartAxis:
     """A scale with its title.
 
     Attributes:
@@ -18,13 +18,13 @@ class Axis:
     """
 
     title: str
-    scale: Scale
+    scale: AxisScale
     ticks: tuple[tuple[float, str], ...]
     grid: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class NamedRows:
     """Named rows in place of a vertical axis; the first row is between 0 and 1.
 
     Attributes:
@@ -50,15 +50,15 @@ class Dot:
 
     x: float
     y: float
-    shade: str = ""
-    title: str = ""
+    css_class: str = ""
+    tooltip: str = ""
     shape: int = 0
     look: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class LineMark:
     """A line through points; it is broken where y is None.
 
     Attributes:
@@ -67,26 +67,26 @@ class Path:
         step: Draw steps: the line goes up or down before or after the horizontal part; empty: a straight line.
     """
 
-    points: tuple[Place, ...]
-    shade: str = ""
-    title: str = ""
+    points: tuple[PathPoint, ...]
+    css_class: str = ""
+    tooltip: str = ""
     dash: int = 0
     look: str = ""
     step: Literal["", "before", "after"] = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalMark:
     """A straight line between two points: an interval, or with the look `join` a connection of two marks."""
 
     x: tuple[float, float]
     y: tuple[float, float]
-    shade: str = ""
+    css_class: str = ""
     look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ReferenceLine:
     """A line through the whole chart at one value.
 
     Attributes:
@@ -98,32 +98,32 @@ class Rule:
 
     value: float
     look: str
-    upright: bool = True
-    shade: str = ""
-    title: str = ""
+    is_vertical: bool = True
+    css_class: str = ""
+    tooltip: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextMark:
     """A text to the right of a point."""
 
     x: float
     y: float
     text: str
-    title: str = ""
+    tooltip: str = ""
 
 
-Mark = Dot | Path | Interval | Rule | Words
-M = TypeVar("M", Dot, Path, Interval, Rule, Words)
+Mark = Dot | LineMark | IntervalMark | ReferenceLine | TextMark
+M = TypeVar("M", Dot, LineMark, IntervalMark, ReferenceLine, TextMark)
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendEntry:
     """An entry of a legend: name, colour, shape and dash pattern; None: no shape or no line."""
 
     name: str
-    shade: str = ""
+    css_class: str = ""
     shape: int | None = 0
     dash: int | None = None
     detail: str = ""
@@ -134,7 +134,7 @@ class Legend:
     """Entries with a title."""
 
     title: str
-    keys: tuple[Key, ...]
+    keys: tuple[LegendEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +145,19 @@ class Drawing:
         height: Height of the drawn area in pixels; ignored if `y` is rows, which have a height of their own.
     """
 
-    x: Axis
-    y: Axis | Rows
+    x: ChartAxis
+    y: ChartAxis | NamedRows
     marks: tuple[Mark, ...]
     legends: tuple[Legend, ...] = ()
     height: int = 210
 
-    def of(self, kind: type[M]) -> list[M]:
+    def marks_of(self, kind: type[M]) -> list[M]:
         """Return the marks of one kind."""
         return [mark for mark in self.marks if isinstance(mark, kind)]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class HeatCell:
     """One field of a heat map.
 
     Attributes:
@@ -176,7 +176,7 @@ class Cell:
     remark: str = ""
     doubtful: bool = False
     look: str = ""
-    title: str = ""
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +195,9 @@ class HeatMap:
     y_title: str
     columns: tuple[str, ...]
     rows: tuple[str, ...]
-    panels: tuple[tuple[str, tuple[Cell, ...]], ...]
-    scale: Scale
+    panels: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    scale: AxisScale
     unit: str
     width: int
     height: int
-    words: bool
+    has_text: bool

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from assay.report.draw.drawing import Cell, HeatMap
-from assay.report.draw.scales import amount
-from assay.report.draw.svg import anchor, classes, escape, percent, pixel, title
+from assay.report.draw.drawing import HeatCell, HeatMap
+from assay.report.draw.scales import tick_text
+from assay.report.draw.svg import classes, escape, percent, pixels, text_anchor, tooltip
 
 _COLOURS = (
     *((68, 1, 84), (72, 36, 117), (65, 68, 135), (53, 95, 141), (42, 120, 142), (33, 145, 140)),
@@ -18,7 +18,7 @@ _LETTER = 6.3
 _HEAD, _FOOT = 20, 38
 _NARROWEST = 34
 """Least width of a field with text, in pixels; a map with less room is scrolled."""
-BAR = 220
+SCALE_WIDTH = 220
 
 
 def colour(share: float) -> str:
@@ -41,14 +41,14 @@ def heat_html(heat: HeatMap, label: str) -> str:
     return f"{_bar(heat)}<div class=maps>{panels}</div>"
 
 
-def _panel(name: str, cells: Sequence[Cell], heat: HeatMap, left: int, label: str) -> str:
+def _panel(name: str, cells: Sequence[HeatCell], heat: HeatMap, left: int, label: str) -> str:
     height = heat.height * len(heat.rows)
     fields = "".join(_field(cell, heat) for cell in cells)
     names = _column_names(heat, _HEAD + height) + _row_names(heat, left)
     size = f'width="100%" height="{_HEAD + height + _FOOT}"'
     svg = f'<svg role="img" aria-label="{escape(name)}" aria-describedby="{label}" {size}>{fields}{names}</svg>'
     wide = heat.width * len(heat.columns)
-    narrowest = min(_NARROWEST if heat.words else 10, heat.width)
+    narrowest = min(_NARROWEST if heat.has_text else 10, heat.width)
     # Names may be wider than narrow columns; that of the last column needs room right of the map.
     right = max(4, math.ceil((_LETTER * max(map(len, heat.columns)) - narrowest) / 2))
     sides, least = left + right, narrowest * len(heat.columns)
@@ -56,23 +56,23 @@ def _panel(name: str, cells: Sequence[Cell], heat: HeatMap, left: int, label: st
     return f'<div class=map style="{style}"><b>{escape(name)}</b>{svg}</div>'
 
 
-def _field(cell: Cell, heat: HeatMap) -> str:
+def _field(cell: HeatCell, heat: HeatMap) -> str:
     count = len(heat.columns)
     x, y = cell.column / count, _HEAD + heat.height * (len(heat.rows) - 1 - cell.row)
-    box = f' x="{percent(x)}" y="{pixel(y)}" width="{percent(1 / count)}" height="{heat.height}"'
-    share = None if cell.value is None else heat.scale.place(cell.value)
+    box = f' x="{percent(x)}" y="{pixels(y)}" width="{percent(1 / count)}" height="{heat.height}"'
+    share = None if cell.value is None else heat.scale.position(cell.value)
     ink = cell.look if share is None else "light" if share < _DARK_UP_TO else "dark"
     look = classes("none") if share is None else f' fill="{colour(share)}"'
-    parts = [f"<rect{look}{box}>{title(cell.title)}</rect>"]
+    parts = [f"<rect{look}{box}>{tooltip(cell.tooltip)}</rect>"]
     if share is not None and cell.doubtful:
-        parts.append(f'<rect class=hatched fill="url(#hatch)"{box}>{title(cell.title)}</rect>')
-    if heat.words:
+        parts.append(f'<rect class=hatched fill="url(#hatch)"{box}>{tooltip(cell.tooltip)}</rect>')
+    if heat.has_text:
         middle, centre = percent((cell.column + 0.5) / count), y + heat.height / 2 + 4
         lift = 5 if cell.remark else 0
-        parts.append(f'<text{classes(ink)} x="{middle}" y="{pixel(centre - lift)}">{escape(cell.text)}</text>')
+        parts.append(f'<text{classes(ink)} x="{middle}" y="{pixels(centre - lift)}">{escape(cell.text)}</text>')
         if cell.remark:
             down = 8 if cell.text else 0
-            small = f'<text{classes("small", ink)} x="{middle}" y="{pixel(centre + down)}">'
+            small = f'<text{classes("small", ink)} x="{middle}" y="{pixels(centre + down)}">'
             parts.append(f"{small}{escape(cell.remark)}</text>")
     return "".join(parts)
 
@@ -81,17 +81,17 @@ def _column_names(heat: HeatMap, bottom: float) -> str:
     count = len(heat.columns)
     every = max(1, -(-max(_LETTER * len(name) + 6 for name in heat.columns) // heat.width))
     texts = "".join(
-        f'<text x="{percent((number + 0.5) / count)}" y="{pixel(bottom + 15)}">{escape(name)}</text>'
+        f'<text x="{percent((number + 0.5) / count)}" y="{pixels(bottom + 15)}">{escape(name)}</text>'
         for number, name in enumerate(heat.columns)
         if number % every == 0
     )
-    return f'{texts}<text class=title x="50%" y="{pixel(bottom + 31)}">{escape(heat.x_title)}</text>'
+    return f'{texts}<text class=title x="50%" y="{pixels(bottom + 31)}">{escape(heat.x_title)}</text>'
 
 
 def _row_names(heat: HeatMap, left: int) -> str:
     middle = _HEAD + heat.height * (len(heat.rows) - 0.5) + 4
     texts = "".join(
-        f'<text class=up x="-6" y="{pixel(middle - heat.height * number)}">{escape(name)}</text>'
+        f'<text class=up x="-6" y="{pixels(middle - heat.height * number)}">{escape(name)}</text>'
         for number, name in enumerate(heat.rows)
     )
     return f'{texts}<text class="title over" x="{4 - left}" y="12">{escape(heat.y_title)}</text>'
@@ -101,14 +101,14 @@ def _bar(heat: HeatMap) -> str:
     """Draw the scale of colours as a row of fields, each of its own colour."""
     steps = 32
     fields = "".join(
-        f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * BAR / steps:g}" width="{BAR / steps + 0.5:g}" '
+        f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * SCALE_WIDTH / steps:g}" width="{SCALE_WIDTH / steps + 0.5:g}" '
         'height="10"/>'
         for number in range(steps)
     )
     texts = "".join(
-        f'<text x="{pixel(BAR * place)}" y="22"{anchor(place, 0.03)}>{amount(tick)}</text>'
+        f'<text x="{pixels(SCALE_WIDTH * place)}" y="22"{text_anchor(place, 0.03)}>{tick_text(tick)}</text>'
         for tick in heat.scale.ticks(4)
-        for place in (heat.scale.place(tick),)
+        for place in (heat.scale.position(tick),)
     )
-    svg = f'<svg aria-hidden="true" width="{BAR}" height="24">{fields}{texts}</svg>'
+    svg = f'<svg aria-hidden="true" width="{SCALE_WIDTH}" height="24">{fields}{texts}</svg>'
     return f"<p class=colours>{escape(heat.unit)}{svg}</p>"

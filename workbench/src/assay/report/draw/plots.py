@@ -2,10 +2,10 @@
 
 from assay.report.document import Plot, Plots
 from assay.report.draw.chart import chart_html, legends_html
-from assay.report.draw.drawing import Axis, Dot, Drawing, Key, Legend, Mark, Path, Rule
+from assay.report.draw.drawing import ChartAxis, Dot, Drawing, Legend, LegendEntry, LineMark, Mark, ReferenceLine
 from assay.report.draw.marks import SHAPES
-from assay.report.draw.scales import amount, decades
-from assay.report.draw.svg import classes, escape, shade
+from assay.report.draw.scales import log_scale, tick_text
+from assay.report.draw.svg import classes, colour_class, escape
 
 _HEIGHT = 160
 _SHAPES = len(SHAPES) - 1
@@ -13,7 +13,9 @@ _SHAPES = len(SHAPES) - 1
 
 def plots_html(block: Plots) -> str:
     """Return the block as HTML."""
-    keys = (Key(name, shade(number), number % _SHAPES, 0, detail) for number, name, detail in block.legend)
+    keys = (
+        LegendEntry(name, colour_class(number), number % _SHAPES, 0, detail) for number, name, detail in block.legend
+    )
     figures = "".join(_figure(plot) for plot in block.figures)
     caption = f"<p class=caption>{escape(block.caption)}</p>" if block.caption else ""
     return f'{legends_html((Legend("", tuple(keys)),))}<div class="gallery plots">{figures}</div>{caption}'
@@ -22,25 +24,29 @@ def plots_html(block: Plots) -> str:
 def _figure(plot: Plot) -> str:
     small = f" <span>{escape(plot.caption)}</span>" if plot.caption else ""
     words = f'<figcaption id="{plot.id}-words"><b>{escape(plot.title)}</b>{small}</figcaption>'
-    return f'<figure{classes("card")} id="{plot.id}">{words}{chart_html(drawing(plot), f"{plot.id}-words")}</figure>'
+    return (
+        f'<figure{classes("card")} id="{plot.id}">{words}{chart_html(plot_drawing(plot), f"{plot.id}-words")}</figure>'
+    )
 
 
-def drawing(plot: Plot) -> Drawing:
+def plot_drawing(plot: Plot) -> Drawing:
     """Return the contents of a plot; each line has its own shape, so that lines differ without colours, too."""
     xs = [x for line in plot.lines for x, _ in line.points]
     ys = [y for line in plot.lines for _, y in line.points if y]
     shown = plot.level is not None and bool(ys) and min(ys) / 3 < plot.level[0] < max(ys) * 3
     level = [plot.level] if plot.level is not None and shown else []
-    up = decades([*(ys or [1.0]), *(value for value, _ in level)], 1.12, 2.0)
-    marks: list[Mark] = [Rule(value, "cross", label=sign) for value, sign in plot.marks]
-    marks += [Rule(plot.here[0], "here", label=plot.here[1])]
-    marks += [Rule(value, "level", upright=False, label=words) for value, words in level]
+    up = log_scale([*(ys or [1.0]), *(value for value, _ in level)], 1.12, 2.0)
+    marks: list[Mark] = [ReferenceLine(value, "cross", label=sign) for value, sign in plot.marks]
+    marks += [ReferenceLine(plot.need[0], "here", label=plot.need[1])]
+    marks += [ReferenceLine(value, "level", is_vertical=False, label=words) for value, words in level]
     # The emphasised line is drawn last, over the others.
-    for line in sorted(plot.lines, key=lambda line: line.strong):
+    for line in sorted(plot.lines, key=lambda line: line.is_emphasised):
         points = tuple((x, y or None) for x, y in line.points)
-        marks.append(Path(points, shade(line.target), line.name, look="strong" if line.strong else ""))
+        marks.append(
+            LineMark(points, colour_class(line.target), line.name, look="strong" if line.is_emphasised else "")
+        )
         number = line.target % _SHAPES
-        marks += [Dot(x, y, shade(line.target), line.name, number, "small") for x, y in points if y is not None]
-    across = Axis(plot.x_title, decades(xs, 1.0, 2.0), plot.x_ticks, grid=False)
-    ticks = tuple((value, amount(value)) for value in up.ticks())
-    return Drawing(across, Axis("", up, ticks), tuple(marks), height=_HEIGHT)
+        marks += [Dot(x, y, colour_class(line.target), line.name, number, "small") for x, y in points if y is not None]
+    across = ChartAxis(plot.x_title, log_scale(xs, 1.0, 2.0), plot.x_ticks, grid=False)
+    ticks = tuple((value, tick_text(value)) for value in up.ticks())
+    return Drawing(across, ChartAxis("", up, ticks), tuple(marks), height=_HEIGHT)

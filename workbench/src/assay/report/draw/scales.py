@@ -10,7 +10,7 @@ _AS_LINEAR = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class AxisScale:
     """A scale from its lowest to its highest value.
 
     Attributes:
@@ -21,14 +21,14 @@ class Scale:
     high: float
     logarithmic: bool = False
 
-    def place(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Return the position of a value, 0 at the low end to 1 at the high end; values beyond an end are at it."""
         value = min(max(value, self.low), self.high)
         if self.logarithmic:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
-    def beyond(self, value: float) -> int:
+    def side_beyond(self, value: float) -> int:
         """Return -1 if a value is below the low end, 1 if it is above the high end, 0 if it is on the scale."""
         return (value > self.high) - (value < self.low)
 
@@ -58,14 +58,14 @@ def _step(span: float, most: int) -> float:
     return next(step * factor for factor in (1, 2, 5, 10, 20) if span / (step * factor) <= most)
 
 
-def spread(values: Sequence[float], room: float = 0.06) -> Scale:
+def linear_scale(values: Sequence[float], room: float = 0.06) -> AxisScale:
     """Return a linear scale that holds all values, with a share of their span as margin at both ends."""
     low, high = min(values), max(values)
     span = (high - low) or abs(high) or 1.0
-    return Scale(low - room * span, high + room * span)
+    return AxisScale(low - room * span, high + room * span)
 
 
-def decades(values: Sequence[float], room: float = 1.06, least: float = 1.0) -> Scale:
+def log_scale(values: Sequence[float], room: float = 1.06, least: float = 1.0) -> AxisScale:
     """Return a logarithmic scale that holds all values, which must be above 0.
 
     Args:
@@ -77,17 +77,17 @@ def decades(values: Sequence[float], room: float = 1.06, least: float = 1.0) -> 
     if high / low < least:
         more = math.sqrt(least * low / high)
         low, high = low / more, high * more
-    return Scale(low, high, logarithmic=True)
+    return AxisScale(low, high, logarithmic=True)
 
 
-def from_zero(high: float) -> Scale:
+def scale_from_zero(high: float) -> AxisScale:
     """Return a linear scale from 0 to the next round value."""
     high = high if high > 0 else 1.0
     step = _step(high, MOST_TICKS - 1)
-    return Scale(0.0, step * math.ceil(high / step - 1e-9))
+    return AxisScale(0.0, step * math.ceil(high / step - 1e-9))
 
 
-def amount(value: float) -> str:
+def tick_text(value: float) -> str:
     """Return a round value without needless zeros: `1,000`, `2.5`, `0.02`."""
     if abs(value) >= 1000:
         return f"{value:,.0f}"

@@ -1,21 +1,21 @@
 """Draws bars to both sides of a value, which show how each assumption changes it."""
 
 from assay.report.document import SpanRow, Spans
-from assay.report.draw.scales import Scale, amount, spread
-from assay.report.draw.svg import classes, escape, percent, title, upright
+from assay.report.draw.scales import AxisScale, linear_scale, tick_text
+from assay.report.draw.svg import classes, escape, percent, tooltip, vertical_line
 
-LANE = 15
+ROW_HEIGHT = 15
 
 
 def spans_html(block: Spans) -> str:
     """Return the block as HTML."""
     values = [end[0] for row in block.rows for end in (row.low, row.high) if end is not None]
     values += [block.base, *([block.limit[0]] if block.limit is not None else [])]
-    scale = spread(values)
+    scale = linear_scale(values)
     rows = "".join(_row(row, block, scale) for row in block.rows)
     beyond = ""
     if block.limit is not None:
-        x = scale.place(block.limit[0])
+        x = scale.position(block.limit[0])
         side = "left" if x < 0.5 else "right"
         beyond = f" <i class=beyond>{'◂' if side == 'left' else '▸'} {escape(block.limit[1])}</i>"
     axis = f"<div class=row><b></b>{_axis(scale)}<small></small></div>"
@@ -24,34 +24,36 @@ def spans_html(block: Spans) -> str:
     return f'<div class=spans id="{block.id}">{heads}{rows}{axis}<p class=caption>{escape(block.caption)}</p></div>'
 
 
-def _row(row: SpanRow, block: Spans, scale: Scale) -> str:
+def _row(row: SpanRow, block: Spans, scale: AxisScale) -> str:
     bars = "".join(
         _bar(kind, end, block.base, scale) for kind, end in (("low", row.low), ("high", row.high)) if end is not None
     )
     limit = [block.limit[0]] if block.limit is not None else []
-    grid = "".join(upright("grid", scale.place(tick), 0, LANE) for tick in scale.ticks())
+    grid = "".join(vertical_line("grid", scale.position(tick), 0, ROW_HEIGHT) for tick in scale.ticks())
     lines = "".join(
-        upright(kind, scale.place(value), 0, LANE)
+        vertical_line(kind, scale.position(value), 0, ROW_HEIGHT)
         for kind, values in (("base", [block.base]), ("limit", limit))
         for value in values
     )
-    ends = [f"{words}: {amount(value)}" for value, words in (end for end in (row.low, row.high) if end is not None)]
+    ends = [f"{words}: {tick_text(value)}" for value, words in (end for end in (row.low, row.high) if end is not None)]
     label = escape(f"{row.label}: {', '.join(ends)}" if ends else row.label)
-    svg = f'<svg role="img" aria-label="{label}" height="{LANE}">{grid}{bars}{lines}</svg>'
-    kind = classes("row", "strong" if row.strong else "")
+    svg = f'<svg role="img" aria-label="{label}" height="{ROW_HEIGHT}">{grid}{bars}{lines}</svg>'
+    kind = classes("row", "strong" if row.is_emphasised else "")
     return f"<div{kind}><b>{escape(row.label)}</b>{svg}<small>{escape(row.note)}</small></div>"
 
 
-def _bar(kind: str, end: tuple[float, str], base: float, scale: Scale) -> str:
+def _bar(kind: str, end: tuple[float, str], base: float, scale: AxisScale) -> str:
     value, words = end
-    low, high = sorted((scale.place(base), scale.place(value)))
+    low, high = sorted((scale.position(base), scale.position(value)))
     # The bars of both ends may go to the same side, so each takes half of the height.
-    y = 1.5 if kind == "low" else LANE / 2
+    y = 1.5 if kind == "low" else ROW_HEIGHT / 2
     width = percent(max(high - low, 0.0025))
-    box = f'x="{percent(low)}" y="{y:g}" width="{width}" height="{LANE / 2 - 1.5:g}"'
-    return f"<rect class={kind} {box}>{title(f'{words}: {amount(value)}')}</rect>"
+    box = f'x="{percent(low)}" y="{y:g}" width="{width}" height="{ROW_HEIGHT / 2 - 1.5:g}"'
+    return f"<rect class={kind} {box}>{tooltip(f'{words}: {tick_text(value)}')}</rect>"
 
 
-def _axis(scale: Scale) -> str:
-    texts = "".join(f'<text x="{percent(scale.place(tick))}" y="12">{amount(tick)}</text>' for tick in scale.ticks())
+def _axis(scale: AxisScale) -> str:
+    texts = "".join(
+        f'<text x="{percent(scale.position(tick))}" y="12">{tick_text(tick)}</text>' for tick in scale.ticks()
+    )
     return f'<svg aria-hidden="true" height="16">{texts}</svg>'

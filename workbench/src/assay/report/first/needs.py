@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 
-from assay.analyse.needs import Answer, Met, Reached
-from assay.model.result.first_page import Line
-from assay.model.study.needs import Need
+from assay.analyse.needs import NeedAnswer, NeedResult, NeedStatus
+from assay.model.result.first_page import SummaryLine
+from assay.model.study.needs import TargetNeed
 from assay.model.units import about_latency, about_number, about_size
 from assay.report import numbers
-from assay.report.first.words import bound
-from assay.report.view import View
+from assay.report.first.words import lower_bound_text
+from assay.report.view import RunView
 
 
-def need_lines(view: View, found: Sequence[Answer]) -> tuple[Line, ...]:
+def need_lines(view: RunView, found: Sequence[NeedAnswer]) -> tuple[SummaryLine, ...]:
     """Return a line for each need: what each target reaches, and whether that is enough."""
     return tuple(
-        Line(
-            label=numbers.titled(need_words(need)),
-            points=max(len(answer.reached) for answer in found if answer.need is need),
+        SummaryLine(
+            label=numbers.capitalized(need_words(need)),
+            points=max(len(answer.results) for answer in found if answer.need is need),
             values={
                 target: _cell(answer, view)
                 for target in view.targets
@@ -29,50 +29,50 @@ def need_lines(view: View, found: Sequence[Answer]) -> tuple[Line, ...]:
     )
 
 
-def needs_sentence(view: View, found: Sequence[Answer]) -> str:
+def needs_sentence(view: RunView, found: Sequence[NeedAnswer]) -> str:
     """Return a sentence for each target on which needs it meets; empty without needs or without results."""
     parts = [_of_target(target, mine) for target in view.targets if (mine := [a for a in found if a.target == target])]
     return " ".join(parts)
 
 
-def need_words(need: Need) -> str:
+def need_words(need: TargetNeed) -> str:
     """Return a need in words: `read at least 500 MB/s`, `fsync p99 at most 10 ms`."""
     name = need.operation.replace("_", " ")
     where = f" ({need.workload})" if need.workload else ""
-    if need.at_most:
+    if need.is_upper_limit:
         return f"{name} {need.measure}{where} at most {_amount(need, need.limit)}"
     return f"{name}{where} at least {_amount(need, need.limit)}"
 
 
-def _amount(need: Need, value: float) -> str:
+def _amount(need: TargetNeed, value: float) -> str:
     """Return a value with the unit of the need."""
-    if need.at_most:
+    if need.is_upper_limit:
         return about_latency(value)
     return f"{about_number(value)} IOPS" if need.measure == "iops" else f"{about_size(value)}/s"
 
 
-def _of_target(target: str, found: Sequence[Answer]) -> str:
-    by = {other_needs: [answer for answer in found if answer.met is other_needs] for other_needs in Met}
-    if len(by[Met.YES]) == len(found):
+def _of_target(target: str, found: Sequence[NeedAnswer]) -> str:
+    by = {other_needs: [answer for answer in found if answer.status is other_needs] for other_needs in NeedStatus}
+    if len(by[NeedStatus.YES]) == len(found):
         every = "the need" if len(found) == 1 else "both needs" if len(found) == 2 else f"all {len(found)} needs"
         return f"Yes: {target} meets {every}{_margin(found)}."
-    missed = [f"{need_words(one.need)}, {_short(one)}" for one in by[Met.NO]]
-    unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[Met.OPEN]]
+    missed = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.NO]]
+    unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.OPEN]]
     if missed:
         rest = f" Undecided: {'; '.join(unknown)}." if unknown else ""
         return f"No: {target} misses: {'; '.join(missed)}.{rest}"
-    others = len(by[Met.YES])
+    others = len(by[NeedStatus.YES])
     other_needs = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
     return f"Undecided for {target}: {'; '.join(unknown)}.{other_needs}"
 
 
-def _margin(found: Sequence[Answer]) -> str:
+def _margin(found: Sequence[NeedAnswer]) -> str:
     """Return the smallest margin by which the needs are met."""
     least = min(answer.worst.margin(answer.need) for answer in found)
-    return f", {'each ' if len(found) > 1 else ''}with a margin of at least {bound(least)}"
+    return f", {'each ' if len(found) > 1 else ''}with a margin of at least {lower_bound_text(least)}"
 
 
-def _short(answer: Answer) -> str:
+def _short(answer: NeedAnswer) -> str:
     """Return what was measured, or why nothing is known."""
     one = answer.worst
     if one.value is None:
@@ -80,19 +80,19 @@ def _short(answer: Answer) -> str:
     return f"measured {_amount(answer.need, one.value)}{_interval(answer.need, one)}"
 
 
-def _cell(answer: Answer, view: View) -> str:
+def _cell(answer: NeedAnswer, view: RunView) -> str:
     """Return a table cell: `yes: 612 MB/s (598 to 630)`; with several points, that of the worst one."""
     one = answer.worst
     what = "" if one.value is None else f"{_amount(answer.need, one.value)}{_interval(answer.need, one)}"
     why = f", {one.why}" if one.why and one.value is not None else one.why
     at = view.point_of(one.row)
-    where = f", {at}" if len(answer.reached) > 1 and at else ""
-    met = sum(each.met is Met.YES for each in answer.reached)
-    count = f" ({met} of {len(answer.reached)} combinations)" if len(answer.reached) > 1 else ""
-    return f"{one.met}{count}: {what}{why}{where}"
+    where = f", {at}" if len(answer.results) > 1 and at else ""
+    met = sum(each.status is NeedStatus.YES for each in answer.results)
+    count = f" ({met} of {len(answer.results)} combinations)" if len(answer.results) > 1 else ""
+    return f"{one.status}{count}: {what}{why}{where}"
 
 
-def _interval(need: Need, one: Reached) -> str:
+def _interval(need: TargetNeed, one: NeedResult) -> str:
     if one.low is None or one.high is None:
         return ""
     low, high = _amount(need, one.low), _amount(need, one.high)

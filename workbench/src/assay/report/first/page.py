@@ -3,34 +3,34 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.analyse.needs import answers
+from assay.analyse.needs import need_answers
 from assay.analyse.odd.plateau import Plateau, plateaus
 from assay.analyse.scaling import Scaling, scalings
 from assay.analyse.servers import Growth, growths
-from assay.model.result.first_page import CAVEATS_SHOWN, Caveat, FirstPage, Line
-from assay.model.result.result import Row
+from assay.model.result.first_page import MAX_CAVEATS, Caveat, SummaryLine, SummaryPage
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 from assay.model.units import about_latency, about_number
 from assay.report import numbers
 from assay.report.brief import line_tables
-from assay.report.claims import Claim, claims, kind_of
-from assay.report.costs import cheapest, target_costs
-from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, words
+from assay.report.claims import ComparisonClaim, find_claims, kind_of_work
+from assay.report.costs import cheapest_text, target_costs
+from assay.report.document import Block, Dots, Panels, Paragraph, Span, Text, plain_text
 from assay.report.first import lines
-from assay.report.first.caveats import caveats, commonest
+from assay.report.first.caveats import caveats, most_frequent_verdict
 from assay.report.first.groups import reached_limits
-from assay.report.first.held import GROUP, THROTTLE, limit_sentences
+from assay.report.first.held import CONTROL_GROUP_LIMIT, RATE_LIMIT, limit_sentences
 from assay.report.first.needs import need_lines, needs_sentence
 from assay.report.first.places import round_trip
 from assay.report.first.steps import next_step
-from assay.report.first.words import headline, sentence
-from assay.report.growth.words import counted, growth_sentence, noun
+from assay.report.first.words import claim_sentence, headline
+from assay.report.growth.words import growth_sentence, number_words, plural_noun
 from assay.report.measure import measure_of
-from assay.report.view import View
+from assay.report.view import RunView
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageContents:
     """The contents of the first page.
 
     Attributes:
@@ -45,75 +45,75 @@ class Page:
     """
 
     lead: Text
-    needs: tuple[Line, ...]
-    lines: tuple[Line, ...]
+    needs: tuple[SummaryLine, ...]
+    lines: tuple[SummaryLine, ...]
     dots: tuple[Dots, ...]
-    more: int
+    omitted_line_count: int
     cost: Text
     caveats: tuple[Caveat, ...]
-    step: Text
+    next_step: Text
 
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the page."""
-        rest = len(self.caveats) - CAVEATS_SHOWN
+        rest = len(self.caveats) - MAX_CAVEATS
         more = (f"{rest:,} more under Evidence.",) if rest > 0 else ()
         panels: tuple[tuple[str, tuple[Text, ...]], ...] = (
             *((("Cost", (self.cost,)),) if self.cost else ()),
-            ("Caveats", (*(one.words for one in self.caveats[:CAVEATS_SHOWN]), *more)),
-            ("Next step", (self.step,)),
+            ("Caveats", (*(one.words for one in self.caveats[:MAX_CAVEATS]), *more)),
+            ("Next step", (self.next_step,)),
         )
         return (
             Paragraph(self.lead, lead=True),
             *line_tables(self.needs, "Needed"),
-            *line_tables(self.lines, "Work", self.more),
+            *line_tables(self.lines, "Work", self.omitted_line_count),
             *self.dots,
             Panels(tuple(panel for panel in panels if panel[1])),
         )
 
-    def kept(self, question: str) -> FirstPage:
+    def as_stored(self, question: str) -> SummaryPage:
         """Return the page as text, in the form that a run stores."""
-        return FirstPage(
+        return SummaryPage(
             question=question,
-            answer=words(self.lead).strip(),
+            answer=plain_text(self.lead).strip(),
             needs=self.needs,
             lines=self.lines,
-            more=self.more,
-            cost=words(self.cost),
+            more=self.omitted_line_count,
+            cost=plain_text(self.cost),
             caveats=self.caveats,
-            next=words(self.step),
+            next=plain_text(self.next_step),
         )
 
 
-def first_page(view: View) -> Page:
+def first_page(view: RunView) -> PageContents:
     """Build the first page of a run."""
-    found, growth = claims(view.analysis.decisions), scalings(view.analysis.rows)
+    found, growth = find_claims(view.analysis.decisions), scalings(view.analysis.rows)
     served = growths(view.analysis.rows, view.run.places)
     if served and set(view.targets) <= set(served[0].targets.values()):
         # That four servers are faster than one needs no claim: the question is how much they add.
         found = ()
     answered = {Verdict.NETWORK_BOUND} if growth else set()
-    answered_needs = answers(view.run.needs, view.analysis.rows)
+    answered_needs = need_answers(view.run.needs, view.analysis.rows)
     needs, needs_lead = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
-    lead, content = _answer(view, found, growth, served, lines.MOST - len(needs))
+    lead, content = _answer(view, found, growth, served, lines.MOST_LINES - len(needs))
     if early_end := _cut_short(view):
-        lead, content = early_end, lines.Said()
-    return Page(
+        lead, content = early_end, lines.PageLines()
+    return PageContents(
         needs_lead or lead,
         needs,
         content.lines,
         content.dots,
         content.more,
-        cheapest(target_costs(view)) or "",
+        cheapest_text(target_costs(view)) or "",
         tuple(caveats(view, found, growth)),
         next_step(view, answered),
     )
 
 
-def _cut_short(view: View) -> str:
+def _cut_short(view: RunView) -> str:
     """Return a sentence if the run ended early without any result; empty otherwise."""
     run = view.run
-    if run.finished >= run.planned or not all(row.no_result for row in view.analysis.rows):
+    if run.finished >= run.planned or not all(row.has_no_result for row in view.analysis.rows):
         return ""
     return f"No answer yet: the run is {run.status} after {run.finished:,} of {run.planned:,} repeats."
 
@@ -122,56 +122,56 @@ def _spans(text: Text) -> tuple[Span, ...]:
     return (text,) if isinstance(text, str) else text
 
 
-BURSTS = 2
+MOST_BURSTS = 2
 """Most results that begin with a burst and have a sentence on it."""
-SERVED = 4
+MOST_NAMED_KINDS = 4
 """Most kinds of work that the lead names one by one."""
 
 
 def _answer(
-    view: View, found: tuple[Claim, ...], growth: list[Scaling], served: list[Growth], room: int
-) -> tuple[Text, lines.Said]:
-    leads: list[Text] = [growth_sentence(one) for one in served[:SERVED]]
-    content = lines.Said()
+    view: RunView, found: tuple[ComparisonClaim, ...], growth: list[Scaling], served: list[Growth], room: int
+) -> tuple[Text, lines.PageLines]:
+    leads: list[Text] = [growth_sentence(one) for one in served[:MOST_NAMED_KINDS]]
+    content = lines.PageLines()
     if growth:
-        content += lines.grown(growth, view, max(1, room // 2 if found else room))
+        content += lines.growth_lines(growth, view, max(1, room // 2 if found else room))
         leads.append(_growth_lead(growth))
     if found:
-        content += lines.compared(found, view, max(1, room - len(content.lines)))
-        leads.append(sentence(found[0]) if len(found) == 1 else headline(found))
+        content += lines.comparison_lines(found, view, max(1, room - len(content.lines)))
+        leads.append(claim_sentence(found[0]) if len(found) == 1 else headline(found))
     if not leads:
-        return _lead_without_comparison(view), lines.alone(view, max(1, room))
+        return _lead_without_comparison(view), lines.uncompared_lines(view, max(1, room))
     return tuple(span for lead in leads for span in (*_spans(lead), " ")), content
 
 
 def _growth_lead(growth: list[Scaling]) -> Text:
     """Return where each total stops growing; with more than `SERVED` kinds of work, how many stop."""
-    clear = [one for one in growth if one.clear]
+    clear = [one for one in growth if one.is_clear]
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
     undecided = len(growth) - len(clear)
     rest = f" Of {undecided:,} more it is undecided." if undecided else ""
-    if len(clear) <= SERVED:
-        return f"{'; '.join(lines.stops(one) for one in clear)}.{rest}"
+    if len(clear) <= MOST_NAMED_KINDS:
+        return f"{'; '.join(lines.growth_end(one) for one in clear)}.{rest}"
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in clear)
     axes = {one.axis for one in clear}
     most = max(point.number for one in clear for point in one.points)
     of = numbers.plural(len(clear), "kind of work", "kinds of work")
     if not stopped:
-        return f"Of {of}, the total of all hosts still grows at {counted(min(axes), most)}.{rest}"
-    more = noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
+        return f"Of {of}, the total of all hosts still grows at {number_words(min(axes), most)}.{rest}"
+    more = plural_noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
     return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured.{rest}"
 
 
-def _lead_without_comparison(view: View) -> Text:
+def _lead_without_comparison(view: RunView) -> Text:
     """Return what each target reaches and what limited it, for runs that compare nothing."""
     targets = numbers.listing(list(view.targets))
-    rows = [row for row in view.analysis.rows if lines.answers(row)]
+    rows = [row for row in view.analysis.rows if lines.is_usable(row)]
     if not rows:
         every = view.analysis.rows
         return " ".join([f"No reliable rate of {targets}: {_why_not(every)}.", *_bursts(every)])
     flat = plateaus(rows, view.run.places)
-    throttle = GROUP if reached_limits(view).devices else THROTTLE
+    throttle = CONTROL_GROUP_LIMIT if reached_limits(view).devices else RATE_LIMIT
     limits = limit_sentences([row for row in rows if row.case.target not in flat], throttle)
     limits = " ".join(filter(None, (limits, *map(_plateau, flat.values()), _round_trip_sentence(view, rows))))
     without_result = [name for name in view.targets if not any(row.case.target == name for row in rows)]
@@ -184,17 +184,17 @@ def _lead_without_comparison(view: View) -> Text:
     return f"{_reached(view, rows)} {limits}".strip()
 
 
-def _at_study_rate(rows: Sequence[Row]) -> str:
-    own = all(row.case.parameters.known("rate") is not None for row in rows)
+def _at_study_rate(rows: Sequence[ResultRow]) -> str:
+    own = all(row.case.parameters.get_value("rate") is not None for row in rows)
     return " at the rate that the study sets" if own else ""
 
 
-def _round_trip_sentence(view: View, rows: Sequence[Row]) -> str:
+def _round_trip_sentence(view: RunView, rows: Sequence[ResultRow]) -> str:
     """Return a sentence on the results of which the network's round trip is most of the latency."""
     known = [seconds for row in rows if (seconds := round_trip(row, view)) is not None]
     if not known:
         return ""
-    part = numbers.part(len(known), len(rows))
+    part = numbers.part_of_total(len(known), len(rows))
     return f"The network's round trip of {about_latency(1e9 * min(known))} is most of the latency of {part}."
 
 
@@ -207,9 +207,9 @@ def _plateau(found: Plateau) -> str:
     )
 
 
-def _why_not(rows: Sequence[Row]) -> str:
+def _why_not(rows: Sequence[ResultRow]) -> str:
     """Return in words why most of these results are not usable."""
-    common = commonest(rows)
+    common = most_frequent_verdict(rows)
     if common is None:
         return "the repeats vary too much" if any(row.rate is not None for row in rows) else "nothing was measured"
     if common[0] is Verdict.UNSTABLE:
@@ -217,18 +217,18 @@ def _why_not(rows: Sequence[Row]) -> str:
     return f"{common[1]:,} {'is' if common[1] == 1 else 'are'} {common[0]}"
 
 
-def _reached(view: View, rows: list[Row]) -> str:
+def _reached(view: RunView, rows: list[ResultRow]) -> str:
     """Return what each target reaches in its first kinds of work."""
-    kinds: dict[str, dict[str, list[Row]]] = {}
+    kinds: dict[str, dict[str, list[ResultRow]]] = {}
     for row in rows:
-        kinds.setdefault(row.case.target, {}).setdefault(kind_of(row.operation), []).append(row)
-    room = max(1, SERVED // len(kinds))
+        kinds.setdefault(row.case.target, {}).setdefault(kind_of_work(row.operation), []).append(row)
+    room = max(1, MOST_NAMED_KINDS // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():
-        shown = [f"{kind} {lines.span(mine)}{_at_study_rate(mine)}" for kind, mine in list(found.items())[:room]]
+        shown = [f"{kind} {lines.rate_range(mine)}{_at_study_rate(mine)}" for kind, mine in list(found.items())[:room]]
         more += len(found) - len(shown)
         parts.append(f"{target}: {'; '.join(shown)}.")
-    not_usable = [row for row in view.analysis.rows if not lines.answers(row)]
+    not_usable = [row for row in view.analysis.rows if not lines.is_usable(row)]
     rest = [f"{more:,} more below." if more else ""]
     rest.append(
         f"No reliable rate in {numbers.plural(len(not_usable), 'more case')}: {_why_not(not_usable)}."
@@ -238,13 +238,13 @@ def _reached(view: View, rows: list[Row]) -> str:
     return " ".join([*parts, *(words for words in rest if words), *_bursts(not_usable)])
 
 
-def _bursts(rows: Sequence[Row]) -> list[str]:
+def _bursts(rows: Sequence[ResultRow]) -> list[str]:
     """Return for the first bursting results the rate at the beginning and the rate that lasts."""
     found = [(row, each.numbers) for row in rows for each in row.findings if each.verdict is Verdict.BURSTING]
-    return [_burst(row, known) for row, known in found[:BURSTS] if "after_per_s" in known]
+    return [_burst(row, known) for row, known in found[:MOST_BURSTS] if "after_per_s" in known]
 
 
-def _burst(row: Row, known: Mapping[str, float]) -> str:
+def _burst(row: ResultRow, known: Mapping[str, float]) -> str:
     measure = measure_of(row.operation)
     before, after, at = (known[name] for name in ("before_per_s", "after_per_s", "at_s"))
     rates = f"from {measure.number(before)} to {measure.text(after)} after {about_number(at)} s"

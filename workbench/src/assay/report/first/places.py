@@ -2,27 +2,27 @@
 
 from assay.analyse.odd.plateau import plateaus
 from assay.model.result.first_page import Caveat
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 from assay.model.study.names import MIXES, READS, WRITES
 from assay.report import numbers
-from assay.report.view import View
+from assay.report.view import RunView
 
 NO_BARRIERS = frozenset({"nobarrier", "barrier=0"})
 """Mount options with which a flush does not empty the write cache of the device (ext4(5), xfs(5), btrfs(5))."""
-LINKS = frozenset({"link", "client link", "server link", "shared link"})
+LINK_CEILINGS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
-ROUND_TRIP = 0.5
+ROUND_TRIP_SHARE = 0.5
 """From this share of the mean latency on, the network's round trip counts as the limit."""
 MOST_OPTIONS = 4
 """Most mount options that are shown for a target."""
 
 
-def _mount(view: View, target: str, item: str) -> str:
+def _mount(view: RunView, target: str, item: str) -> str:
     return view.run.environment.get(f"target {target}", {}).get(item, "")
 
 
-def without_barriers(view: View) -> list[Caveat]:
+def without_barriers(view: RunView) -> list[Caveat]:
     """Warn of targets that are written to and mounted without barriers."""
     written = {row.case.target for row in view.analysis.rows if row.operation in WRITES | MIXES}
     names = [name for name in view.targets if NO_BARRIERS & set(_mount(view, name, "options").split(","))]
@@ -34,7 +34,7 @@ def without_barriers(view: View) -> list[Caveat]:
     return [Caveat(text=f"{text} syncs cost less than they should.", remedy="Mount with barriers, and measure again.")]
 
 
-def journalled_data(view: View) -> list[Caveat]:
+def journalled_data(view: RunView) -> list[Caveat]:
     """Warn of targets mounted so that all data goes through the journal (ext4(5): no direct I/O, each write twice)."""
     names = [name for name in view.targets if "data=journal" in _mount(view, name, "options").split(",")]
     if not names:
@@ -45,10 +45,10 @@ def journalled_data(view: View) -> list[Caveat]:
     return [Caveat(text=text, remedy="Mount with data=ordered for what the storage itself does.")]
 
 
-def different_read_ahead(view: View) -> list[Caveat]:
+def different_read_ahead(view: RunView) -> list[Caveat]:
     """Warn of compared targets with different read-ahead, if the run has buffered reads."""
     buffered = any(
-        row.operation in READS and row.case.parameters.known("cache") != "direct" for row in view.analysis.rows
+        row.operation in READS and row.case.parameters.get_value("cache") != "direct" for row in view.analysis.rows
     )
     known = {name: _mount(view, name, "read_ahead_kib") for name in view.targets}
     if not buffered or not all(known.values()) or len(set(known.values())) == 1:
@@ -58,7 +58,7 @@ def different_read_ahead(view: View) -> list[Caveat]:
     return [Caveat(text=text, remedy="Set them alike (blockdev --setra), or use cache: direct.")]
 
 
-def round_trip(row: Row, view: View) -> float | None:
+def round_trip(row: ResultRow, view: RunView) -> float | None:
     """Return the round trip to a result's servers in seconds, if it is at least half of the mean latency; else None.
 
     The mean latency is the number of operations in flight divided by their rate (Little's law). Percentiles would be
@@ -68,10 +68,14 @@ def round_trip(row: Row, view: View) -> float | None:
     if network is None or place is None or row.iops is None or row.iops.median <= 0:
         return None
     trips = [one.median for one in network.rtts if one.server in place.servers and one.median is not None]
-    return min(trips) if trips and min(trips) >= ROUND_TRIP * row.case.parameters.in_flight / row.iops.median else None
+    return (
+        min(trips)
+        if trips and min(trips) >= ROUND_TRIP_SHARE * row.case.parameters.in_flight / row.iops.median
+        else None
+    )
 
 
-def different_mounts(view: View) -> list[Caveat]:
+def different_mounts(view: RunView) -> list[Caveat]:
     """Warn of compared targets whose file systems have one type but different mount options."""
     known = {name: _mount(view, name, "options").split(",") for name in view.targets if _mount(view, name, "options")}
     types = {_mount(view, name, "filesystem") for name in known}
@@ -86,7 +90,7 @@ def different_mounts(view: View) -> list[Caveat]:
     return [Caveat(text=text, remedy="Mount both alike to compare the storage.")]
 
 
-def same_storage(view: View) -> list[Caveat]:
+def same_storage(view: RunView) -> list[Caveat]:
     """Warn of compared targets that are on the same file system."""
     groups: dict[tuple[str, str], list[str]] = {}
     for name in view.targets:
@@ -100,10 +104,12 @@ def same_storage(view: View) -> list[Caveat]:
     return [Caveat(text=text, remedy="Name a place on each storage that you want to compare.")]
 
 
-def unknown_link(view: View) -> list[Caveat]:
+def unknown_link(view: RunView) -> list[Caveat]:
     """Warn of targets across a network whose link was not measured and whose limit is not known otherwise."""
     rows = view.analysis.rows
-    known = {ceiling.target for ceiling in view.run.ceilings if ceiling.name in LINKS and ceiling.value is not None}
+    known = {
+        ceiling.target for ceiling in view.run.ceilings if ceiling.name in LINK_CEILINGS and ceiling.value is not None
+    }
     explained = set(plateaus(rows, view.run.places)) | {
         row.case.target for row in rows if Verdict.NETWORK_BOUND in row.verdicts
     }

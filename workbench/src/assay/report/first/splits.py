@@ -3,24 +3,24 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.report import numbers
-from assay.report.claims import Claim
+from assay.report.claims import ComparisonClaim
 
 _FIRST = ("record_size", "object_size", "file_size", "queue_depth")
 """Axes that are tried first, since they explain most differences."""
 
-Spot = tuple[Decision, PointDecision]
-Name = Callable[[Spot], str]
+DecidedPoint = tuple[TargetDecision, PointDecision]
+NamePart = Callable[[DecidedPoint], str]
 
 
-def parts(claim: Claim) -> tuple[Claim, ...]:
+def split_claim(claim: ComparisonClaim) -> tuple[ComparisonClaim, ...]:
     """Split a claim into named parts; return it whole if one side is ahead everywhere or nothing splits it.
 
     A numeric axis splits it if one target is ahead up to a value and the other one from a greater value on. Operations,
     workloads and other axes split it if at each value at most one target is ahead.
     """
-    if not (claim.won(claim.base) and claim.won(claim.other)):
+    if not (claim.points_won_by(claim.base) and claim.points_won_by(claim.other)):
         return (claim,)
     spots = [(decision, point) for decision in claim.decisions for point in decision.points]
     axes = [name for name in spots[0][1].axes if all(name in point.axes for _, point in spots)]
@@ -28,23 +28,23 @@ def parts(claim: Claim) -> tuple[Claim, ...]:
         found = _by_number(claim, spots, axis)
         if found:
             return found
-    named: list[Name] = [lambda spot: f"operation {numbers.operation_title(spot[0].operation).lower()}"]
+    named: list[NamePart] = [lambda spot: f"operation {numbers.operation_title(spot[0].operation).lower()}"]
     named.append(lambda spot: f"workload {spot[0].workload}")
     named += [_of_axis(axis) for axis in axes]
     return next((found for name in named if (found := _by_name(claim, spots, name))), (claim,))
 
 
-def _of_axis(axis: str) -> Name:
+def _of_axis(axis: str) -> NamePart:
     title = numbers.axis_title(axis).lower()
     return lambda spot: f"{title} {numbers.axis_value(axis, spot[1].axes[axis])}"
 
 
-def _number(spot: Spot, axis: str) -> float | None:
+def _number(spot: DecidedPoint, axis: str) -> float | None:
     value = spot[1].axes[axis]
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _by_number(claim: Claim, spots: Sequence[Spot], axis: str) -> tuple[Claim, ...]:
+def _by_number(claim: ComparisonClaim, spots: Sequence[DecidedPoint], axis: str) -> tuple[ComparisonClaim, ...]:
     """Split at values up to which one target is ahead and from which the other one is; between them is a third part."""
     values = [_number(spot, axis) for spot in spots]
     if any(value is None for value in values):
@@ -67,7 +67,7 @@ def _by_number(claim: Claim, spots: Sequence[Spot], axis: str) -> tuple[Claim, .
     )
 
 
-def _band(axis: str, found: Sequence[tuple[float, Spot]], how: str, end: float) -> str:
+def _band(axis: str, found: Sequence[tuple[float, DecidedPoint]], how: str, end: float) -> str:
     """Name a range of an axis: `record size up to 64 KiB`, or `record size 4 KiB` for a single value."""
     title = numbers.axis_title(axis).lower()
     texts = list(
@@ -79,22 +79,24 @@ def _band(axis: str, found: Sequence[tuple[float, Spot]], how: str, end: float) 
     return f"{title} {how.format(text)}"
 
 
-def _by_name(claim: Claim, spots: Sequence[Spot], name: Name) -> tuple[Claim, ...]:
+def _by_name(claim: ComparisonClaim, spots: Sequence[DecidedPoint], name: NamePart) -> tuple[ComparisonClaim, ...]:
     """Split into one part for each name if in each at most one target is ahead; otherwise return nothing."""
-    groups: dict[str, list[Spot]] = {}
+    groups: dict[str, list[DecidedPoint]] = {}
     for spot in spots:
         groups.setdefault(name(spot), []).append(spot)
-    winners = [{point.winner for _, point in found if point.outcome is Outcome.FASTER} for found in groups.values()]
+    winners = [
+        {point.winner for _, point in found if point.outcome is PointOutcome.FASTER} for found in groups.values()
+    ]
     if len(groups) < 2 or any(len(found) > 1 for found in winners):
         return ()
     return tuple(_part(claim, found, where) for where, found in groups.items())
 
 
-def _part(claim: Claim, spots: Sequence[Spot], where: str) -> Claim:
-    return replace(claim, decisions=tuple(_decisions_at(claim, spots)), where=where)
+def _part(claim: ComparisonClaim, spots: Sequence[DecidedPoint], where: str) -> ComparisonClaim:
+    return replace(claim, decisions=tuple(_decisions_at(claim, spots)), part=where)
 
 
-def _decisions_at(claim: Claim, spots: Sequence[Spot]) -> Iterator[Decision]:
+def _decisions_at(claim: ComparisonClaim, spots: Sequence[DecidedPoint]) -> Iterator[TargetDecision]:
     """Yield the decisions of a claim, reduced to these points."""
     wanted = {id(point) for _, point in spots}
     for decision in claim.decisions:

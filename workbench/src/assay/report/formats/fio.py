@@ -17,9 +17,9 @@ from typing import Any
 from assay import __version__
 from assay.analyse.histograms import Histogram, decode, merge, moments, percentiles
 from assay.model.base import AssayError
-from assay.model.foreign import in_json, plain
-from assay.model.result.percentile import LEAST_BEYOND
-from assay.model.result.result import Row, RunAnalysis
+from assay.model.foreign import escape_json, escape_line
+from assay.model.result.percentile import MIN_BEYOND
+from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import KindCounts, Sample
 from assay.model.study.names import OP_KINDS
 
@@ -60,22 +60,22 @@ def fio_document(analysis: RunAnalysis) -> dict[str, Any]:
 
 def fio_text(analysis: RunAnalysis) -> str:
     """Return the document as text, indented as by fio."""
-    return in_json(json.dumps(fio_document(analysis), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+    return escape_json(json.dumps(fio_document(analysis), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def left_out(analysis: RunAnalysis) -> int:
+def left_out_count(analysis: RunAnalysis) -> int:
     """Return the number of results that fio's format cannot hold, since their operations move no data."""
     return sum(not _moves(row) for row in analysis.rows)
 
 
-def _moves(row: Row) -> bool:
-    return not row.case.metadata and any(sample.moves_data for sample in row.samples)
+def _moves(row: ResultRow) -> bool:
+    return not row.case.is_metadata and any(sample.moves_data for sample in row.samples)
 
 
-def _job(row: Row, sample: Sample) -> dict[str, Any]:
+def _job(row: ResultRow, sample: Sample) -> dict[str, Any]:
     """Return one repeat as a fio job, named by target, workload, case, operation and repeat."""
     case, milliseconds = row.case, round(sample.elapsed_ns / 1e6)
-    name = plain(f"{case.target}.{case.workload}.{case.id}.{row.operation}.{sample.repeat}")
+    name = escape_line(f"{case.target}.{case.workload}.{case.id}.{row.operation}.{sample.repeat}")
     job: dict[str, Any] = {"jobname": name, "groupid": 0, "error": _error(sample), "eta": 0}
     job |= {"elapsed": round(sample.elapsed_ns / 1e9), "job options": _options(row, name)}
     for direction in DIRECTIONS:
@@ -83,9 +83,9 @@ def _job(row: Row, sample: Sample) -> dict[str, Any]:
     syncs = [counts for counts in sample.kinds if counts.kind == "sync"]
     job["sync"] = {"total_ios": sum(counts.ops for counts in syncs), "lat_ns": _latencies(sample, syncs)}
     job["job_runtime"] = milliseconds
-    if "elapsed_ns" not in sample.not_told and sample.elapsed_ns:
+    if "elapsed_ns" not in sample.missing_names and sample.elapsed_ns:
         for key, field in (("usr_cpu", "cpu_user_ns"), ("sys_cpu", "cpu_system_ns")):
-            if field not in sample.not_told:
+            if field not in sample.missing_names:
                 job[key] = 100 * getattr(sample, field) / sample.elapsed_ns
     return job
 
@@ -97,7 +97,7 @@ def _error(sample: Sample) -> int:
     return 0 if sample.status in ("done", "time_limit") else _EIO
 
 
-def _options(row: Row, name: str) -> dict[str, str]:
+def _options(row: ResultRow, name: str) -> dict[str, str]:
     """Return the parameters that fio has options for as text, sizes in bytes."""
     parameters = row.case.parameters
     pattern = _PATTERNS.get(row.operation) or ("read" if "read" in row.operation else "write")
@@ -108,11 +108,11 @@ def _options(row: Row, name: str) -> dict[str, str]:
         ("iodepth", "queue_depth"),
         ("numjobs", "lanes"),
     ):
-        options[option] = parameters.known(field, None)
+        options[option] = parameters.get_value(field, None)
     return {option: str(value) for option, value in options.items() if value is not None}
 
 
-def _is_pattern(row: Row) -> bool:
+def _is_pattern(row: ResultRow) -> bool:
     """Return whether fio has a name for the operation's order of offsets."""
     return row.operation in (
         *_PATTERNS,
@@ -182,5 +182,5 @@ def _percentiles(histogram: Histogram) -> dict[str, int]:
 
 def _known_percents(ops: int) -> Iterator[float]:
     for percent in PERCENTS:
-        if ops >= round(100 * LEAST_BEYOND / min(percent, 100 - percent)):
+        if ops >= round(100 * MIN_BEYOND / min(percent, 100 - percent)):
             yield percent

@@ -19,15 +19,15 @@ def io500_text(analysis: RunAnalysis) -> str:
     if not scores:
         message = f"run {analysis.run.id} has not all of IO500's workloads"
         raise AssayError(message, "run studies/io500/study.yaml, or one with its workloads")
-    return "\n".join(line for score in scores for line in (*summary(score, len(scores) > 1), ""))
+    return "\n".join(line for score in scores for line in (*score_summary(score, len(scores) > 1), ""))
 
 
-def summary(score: Score, named: bool) -> Iterator[str]:
+def score_summary(score: Score, with_title: bool) -> Iterator[str]:
     """Yield the lines of one repeat; with `named` they begin with target and repeat."""
-    if named:
+    if with_title:
         yield f"; {score.target}, repeat {score.repeat}"
     yield f"; {UNOFFICIAL}"
-    yield from (f"; rule not kept: {rule}" for rule in score.broken)
+    yield from (f"; rule not kept: {rule}" for rule in score.broken_rules)
     for phase in score.phases:
         unit = "GiB/s" if phase.bandwidth else "kIOPS"
         value = "none" if phase.value is None else f"{phase.value:.6f}"
@@ -37,7 +37,7 @@ def summary(score: Score, named: bool) -> Iterator[str]:
     yield f"[SCORE ] Bandwidth {bandwidth} GiB/s : IOPS {iops} kiops : TOTAL {total} [INVALID]"
 
 
-def lines_of(scores: Iterable[Score]) -> list[str]:
+def score_lines(scores: Iterable[Score]) -> list[str]:
     """Return the lines of all scores, for a terminal."""
     found = list(scores)
-    return [line for score in found for line in summary(score, len(found) > 1)]
+    return [line for score in found for line in score_summary(score, len(found) > 1)]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from assay.analyse.runs import Gate, Unjudged
-from assay.model.foreign import plain
+from assay.analyse.runs import Gate, UnjudgedRow
+from assay.model.foreign import escape_line
 from assay.model.result.comparison import ComparedRow, RunsComparison
 
 SUITE = "assay compare"
@@ -28,7 +28,7 @@ class _Case:
 
 
 def junit_text(
-    found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[Unjudged], allowed: float
+    found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[UnjudgedRow], allowed: float
 ) -> str:
     """Return the check as XML; all text is valid in XML 1.0.
 
@@ -51,10 +51,10 @@ def junit_text(
 
 
 def _cases(
-    found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[Unjudged], allowed: float
+    found: RunsComparison, result: Gate, slower: Sequence[ComparedRow], unjudged: Sequence[UnjudgedRow], allowed: float
 ) -> list[_Case]:
     """Return a case for each row, then one for each broken or unjudged item that is no row of the comparison."""
-    broken = {one.row: one.why for one in result.broken}
+    broken = {one.row: one.why for one in result.lost}
     unknown = {one.row: one.why for one in unjudged}
     slow = {row.name for row in slower}
     cases = []
@@ -107,4 +107,4 @@ def _write(suite: ElementTree.Element, case: _Case) -> None:
 
 def _safe(text: str) -> str:
     """Return a line without the characters that XML 1.0 forbids (section 2.2): controls, surrogates, U+FFFE, U+FFFF."""
-    return plain(text, most=2000)
+    return escape_line(text, max_chars=2000)

@@ -9,20 +9,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.model.foreign import plain
-from assay.model.result.result import Estimate, Row, RunAnalysis
+from assay.model.foreign import escape_line
+from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]")
 _PER_NS = 1e-9
 ESTIMATES = ("median", "low", "high")
 """Values of the label `estimate`."""
 
-Sample = tuple[Mapping[str, str], float]
+MetricSample = tuple[Mapping[str, str], float]
 """Labels and value."""
 
 
 @dataclass(frozen=True)
-class Family:
+class MetricFamily:
     """A metric with its samples.
 
     Attributes:
@@ -35,16 +35,16 @@ class Family:
     name: str
     unit: str
     help: str
-    samples: tuple[Sample, ...]
+    samples: tuple[MetricSample, ...]
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the metric."""
         yield f"# TYPE {self.name} gauge"
         if self.unit:
             yield f"# UNIT {self.name} {self.unit}"
-        yield f"# HELP {self.name} {escaped(self.help)}"
+        yield f"# HELP {self.name} {escape_label(self.help)}"
         for labels, value in self.samples:
-            inner = ",".join(f'{name}="{escaped(text)}"' for name, text in labels.items())
+            inner = ",".join(f'{name}="{escape_label(text)}"' for name, text in labels.items())
             yield f"{self.name}{{{inner}}} {value!r}"
 
 
@@ -57,12 +57,12 @@ def openmetrics_text(analysis: RunAnalysis) -> str:
     return "\n".join([line for family in families for line in family.lines()] + ["# EOF", ""])
 
 
-def escaped(text: str) -> str:
+def escape_label(text: str) -> str:
     r"""Return the text of a label or help line: a single line, with `\` and `"` escaped."""
-    return plain(text).replace("\\", "\\\\").replace('"', '\\"')
+    return escape_line(text).replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _families(analysis: RunAnalysis) -> Iterator[Family]:
+def _families(analysis: RunAnalysis) -> Iterator[MetricFamily]:
     rows = analysis.rows
     yield _estimates(
         analysis, "throughput", "bytes_per_second", "Throughput over the repeats.", lambda row: row.throughput
@@ -73,37 +73,39 @@ def _families(analysis: RunAnalysis) -> Iterator[Family]:
         for row in rows
         for name, nanoseconds in row.latency.items()
     ]
-    yield Family("assay_latency_seconds", "seconds", "Latency of all repeats pooled.", tuple(latencies))
+    yield MetricFamily("assay_latency_seconds", "seconds", "Latency of all repeats pooled.", tuple(latencies))
     repeats = [(_labels(analysis, row), float(row.rate.n if row.rate else 0)) for row in rows]
-    yield Family("assay_repeats", "", "Repeats that count.", tuple(repeats))
+    yield MetricFamily("assay_repeats", "", "Repeats that count.", tuple(repeats))
     verdicts = [({**_labels(analysis, row), "verdict": str(row.verdict)}, 1.0) for row in rows]
-    yield Family("assay_verdict", "", "What the evidence allows to be said of a result.", tuple(verdicts))
+    yield MetricFamily("assay_verdict", "", "What the evidence allows to be said of a result.", tuple(verdicts))
     shares = [
-        ({**_labels(analysis, row), "ceiling": row.binding.name}, float(row.binding.share))
+        ({**_labels(analysis, row), "ceiling": row.limiting_ceiling.name}, float(row.limiting_ceiling.share))
         for row in rows
-        if row.binding
+        if row.limiting_ceiling
     ]
     help_ = "Measured by the ceiling that it is closest to."
-    yield Family("assay_ceiling_share_ratio", "ratio", help_, tuple(shares))
+    yield MetricFamily("assay_ceiling_share_ratio", "ratio", help_, tuple(shares))
     yield from _run_families(analysis)
 
 
-def _run_families(analysis: RunAnalysis) -> Iterator[Family]:
+def _run_families(analysis: RunAnalysis) -> Iterator[MetricFamily]:
     run = analysis.run
     labels = {"study": run.study, "run": run.id}
-    yield Family("assay_run_planned_repeats", "", "Repeats that were planned.", ((labels, float(run.planned)),))
-    yield Family("assay_run_finished_repeats", "", "Repeats that were executed.", ((labels, float(run.finished)),))
+    yield MetricFamily("assay_run_planned_repeats", "", "Repeats that were planned.", ((labels, float(run.planned)),))
+    yield MetricFamily(
+        "assay_run_finished_repeats", "", "Repeats that were executed.", ((labels, float(run.finished)),)
+    )
     moments = (("start", run.created_at, "began"), ("end", run.finished_at, "ended"))
     for name, moment, word in moments:
         if moment is not None:
             text = f"When the run {word}, in seconds since 1970."
-            yield Family(f"assay_run_{name}_timestamp_seconds", "seconds", text, ((labels, float(moment)),))
+            yield MetricFamily(f"assay_run_{name}_timestamp_seconds", "seconds", text, ((labels, float(moment)),))
 
 
 def _estimates(
-    analysis: RunAnalysis, name: str, unit: str, help_: str, get: Callable[[Row], Estimate | None]
-) -> Family:
-    samples: list[Sample] = []
+    analysis: RunAnalysis, name: str, unit: str, help_: str, get: Callable[[ResultRow], Estimate | None]
+) -> MetricFamily:
+    samples: list[MetricSample] = []
     for row in analysis.rows:
         estimate = get(row)
         for part in ESTIMATES if estimate is not None else ():
@@ -111,10 +113,10 @@ def _estimates(
             if value is not None:
                 samples.append(({**_labels(analysis, row), "estimate": part}, float(value)))
     whole = f"{help_} Median, and the ends of its 95 % interval."
-    return Family(f"assay_{name}_{unit}", unit, whole, tuple(samples))
+    return MetricFamily(f"assay_{name}_{unit}", unit, whole, tuple(samples))
 
 
-def _labels(analysis: RunAnalysis, row: Row) -> dict[str, str]:
+def _labels(analysis: RunAnalysis, row: ResultRow) -> dict[str, str]:
     """Return the labels that identify a result; those of axes begin with `axis_`, so that they equal no other label."""
     case = row.case
     labels = {

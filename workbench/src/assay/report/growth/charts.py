@@ -3,15 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assay.analyse.growth.best import Best
+from assay.analyse.growth.best import BestPoint
 from assay.analyse.growth.variation import SMALL, Variation
 from assay.analyse.scaling import Scaling
 from assay.model.units import about_number
 from assay.report import numbers
-from assay.report.charts.theme import measured_axis, pointed, share_axis, swept_axis
-from assay.report.draw.drawing import Axis, Dot, Drawing, Interval, Key, Legend, Mark, Path, Rule
-from assay.report.draw.svg import shade
-from assay.report.growth.words import counted, scaled_where, several
+from assay.report.charts.theme import measured_axis, share_axis, swept_axis, tooltip_text
+from assay.report.draw.drawing import (
+    ChartAxis,
+    Dot,
+    Drawing,
+    IntervalMark,
+    Legend,
+    LegendEntry,
+    LineMark,
+    Mark,
+    ReferenceLine,
+)
+from assay.report.draw.svg import colour_class
+from assay.report.growth.words import has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 MOST_LINES = 12
@@ -40,16 +50,16 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
     measure, axis = measure_of(found[0].operation), found[0].axis
     points: list[_Point] = []
     for one in found[:MOST_LINES]:
-        first, name = one.points[0], scaled_where(one, several(found))
+        first, name = one.points[0], scaling_title(one, has_several_workloads(found))
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
             value_words = f"{measure.text(point.rate)}, {numbers.share(point.efficiency)} of the ideal"
-            words = pointed(name, counted(axis, point.number), value_words)
+            words = tooltip_text(name, number_words(axis, point.number), value_words)
             ideal = first.rate * point.number / first.number / measure.scale
             ends = low / measure.scale, high / measure.scale
             points.append(_Point(name, point.number, point.rate / measure.scale, *ends, words, ideal))
     heights = [value for point in points for value in (point.y, point.ideal or point.y)]
-    return _lines(points, axis, measured_axis(heights, measure.axis))
+    return _lines(points, axis, measured_axis(heights, measure.axis_title))
 
 
 def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
@@ -57,28 +67,28 @@ def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
     axis = found[0].axis
     points: list[_Point] = []
     for one in found[:MOST_LINES]:
-        name = scaled_where(one, several(found))
+        name = scaling_title(one, has_several_workloads(found))
         for point in one.points:
-            low, high = point.sure or (point.efficiency, point.efficiency)
+            low, high = point.efficiency_interval or (point.efficiency, point.efficiency)
             value_words = f"{numbers.share(point.efficiency)}"
-            value_words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.sure else ""
-            words = pointed(name, counted(axis, point.number), value_words)
+            value_words += f" ({numbers.share(low)} to {numbers.share(high)})" if point.efficiency_interval else ""
+            words = tooltip_text(name, number_words(axis, point.number), value_words)
             points.append(_Point(name, point.number, point.efficiency, low, high, words))
     top = max([1.0, *(point.high for point in points)])
     return _lines(points, axis, share_axis(min(2.0, 1.05 * top), "Efficiency"))
 
 
-def best_chart(found: Sequence[Best]) -> Drawing:
+def best_chart(found: Sequence[BestPoint]) -> Drawing:
     """Draw the best rate against the number of hosts, a line for each target, for one operation and axis."""
     measure, axis = measure_of(found[0].operation), found[0].axis
     points: list[_Point] = []
     for item in found:
         low, high = (item.rate if end is None else end for end in (item.low, item.high))
         at = ", ".join(numbers.axis_value(name, value) for name, value in item.at)  # type: ignore[arg-type]
-        words = pointed(item.target, f"{counted(axis, item.number)}, {at}", measure.text(item.rate))
+        words = tooltip_text(item.target, f"{number_words(axis, item.number)}, {at}", measure.text(item.rate))
         ends = low / measure.scale, high / measure.scale
         points.append(_Point(item.target, item.number, item.rate / measure.scale, *ends, words))
-    return _lines(points, axis, measured_axis([point.y for point in points], measure.axis))
+    return _lines(points, axis, measured_axis([point.y for point in points], measure.axis_title))
 
 
 def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
@@ -96,36 +106,36 @@ def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
                 continue
             ends = (value, value) if hosts or item.repeats is None else (item.repeats.low, item.repeats.high)
             name = f"{one.target}, {one.workload}"
-            words = pointed(name, numbers.size(item.size), f"{about_number(100 * value, 2)} %")
+            words = tooltip_text(name, numbers.size(item.size), f"{about_number(100 * value, 2)} %")
             points.append(_Point(name, item.size, value, *ends, words))
     top = max((point.y for point in points), default=0.1)
     drawing = _lines(points, "record_size", share_axis(1.4 * top or 0.1, "Coefficient of variation"))
     inside = drawing.x.scale.low <= SMALL <= drawing.x.scale.high
-    return replace(drawing, marks=(*drawing.marks, Rule(float(SMALL), "mark"))) if inside else drawing
+    return replace(drawing, marks=(*drawing.marks, ReferenceLine(float(SMALL), "mark"))) if inside else drawing
 
 
 def _along(point: _Point) -> float:
     return point.x
 
 
-def _lines(points: Sequence[_Point], axis: str, y: Axis) -> Drawing:
+def _lines(points: Sequence[_Point], axis: str, y: ChartAxis) -> Drawing:
     """Draw lines with points and intervals, one colour for each, and dashed lines for ideal growth."""
     lines: dict[str, list[_Point]] = {}
     for point in points:
         lines.setdefault(point.line, []).append(point)
-    shades = {name: shade(number) for number, name in enumerate(lines)}
+    shades = {name: colour_class(number) for number, name in enumerate(lines)}
     ideal: list[Mark] = []
     drawn: list[Mark] = []
     for number, (name, its) in enumerate(lines.items()):
         if any(point.ideal is not None for point in its):
             ideal.append(
-                Path(tuple((point.x, point.ideal) for point in sorted(its, key=_along)), shades[name], look="ideal")
+                LineMark(tuple((point.x, point.ideal) for point in sorted(its, key=_along)), shades[name], look="ideal")
             )
         drawn.append(
-            Path(tuple((point.x, point.y) for point in sorted(its, key=_along)), shades[name], name, number // 8)
+            LineMark(tuple((point.x, point.y) for point in sorted(its, key=_along)), shades[name], name, number // 8)
         )
-        drawn += [Interval((point.x, point.x), (point.low, point.high), shades[name]) for point in its]
+        drawn += [IntervalMark((point.x, point.x), (point.low, point.high), shades[name]) for point in its]
     dots = [Dot(point.x, point.y, shades[point.line], point.words) for point in points]
-    keys = tuple(Key(name, colour, 0, number // 8) for number, (name, colour) in enumerate(shades.items()))
+    keys = tuple(LegendEntry(name, colour, 0, number // 8) for number, (name, colour) in enumerate(shades.items()))
     x = swept_axis(axis, [point.x for point in points])
     return Drawing(x, y, (*ideal, *drawn, *dots), (Legend("", keys),) if len(keys) > 1 else ())

@@ -20,10 +20,10 @@ def stage_lines(run: RunInfo) -> list[str]:
 def stages_table(run: RunInfo) -> Table:
     """Return a table with a row for each stage."""
     columns = (
-        Column("Stage", numeric=True),
+        Column("Stage", is_numeric=True),
         Column("With"),
         Column("Ended"),
-        Column("Efficiency", numeric=True),
+        Column("Efficiency", is_numeric=True),
         Column("Result"),
         Column("Time so far"),
         Column("Cost so far"),
@@ -37,13 +37,13 @@ def stages_table(run: RunInfo) -> Table:
             (
                 Num(str(place), place),
                 f"{stage.axis} {stage.value}",
-                numbers.moment(stage.ended_at),
+                numbers.utc_time(stage.ended_at),
                 Num(numbers.share(stage.efficiency), stage.efficiency),
                 "; ".join(stage.lines),
                 numbers.seconds(stage.seconds),
                 stage.cost or "no prices",
                 stage.accepted_by or "nobody",
-                numbers.moment(stage.accepted_at) if stage.accepted_at is not None else "",
+                numbers.utc_time(stage.accepted_at) if stage.accepted_at is not None else "",
                 stage.accepted_how,
             )
         )

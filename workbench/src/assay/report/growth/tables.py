@@ -3,32 +3,32 @@
 from collections.abc import Iterator, Sequence
 
 from assay.analyse.growth.bend import Bend
-from assay.analyse.growth.best import Best
-from assay.analyse.scaling import Point, Scaling
+from assay.analyse.growth.best import BestPoint
+from assay.analyse.scaling import Scaling, ScalingPoint
 from assay.analyse.servers import Growth
 from assay.analyse.statistics.segments import moving_average
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.growth.words import counted, scaled_where, several
+from assay.report.growth.words import has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 
 def totals_table(scaled: Sequence[Scaling]) -> Table:
     """Return a table of total, efficiency and time at each number of hosts, tasks or lanes."""
     columns = (
-        Column("Result", facet=True),
-        Column("With", facet=True),
-        Column("Unit", facet=True),
-        Column("All", numeric=True),
-        Column("Moving average", numeric=True),
-        Column("Each", numeric=True),
-        Column("Ideal", numeric=True),
-        Column("Efficiency", numeric=True),
+        Column("Result", is_filter=True),
+        Column("With", is_filter=True),
+        Column("Unit", is_filter=True),
+        Column("All", is_numeric=True),
+        Column("Moving average", is_numeric=True),
+        Column("Each", is_numeric=True),
+        Column("Ideal", is_numeric=True),
+        Column("Efficiency", is_numeric=True),
         Column("95 % interval"),
-        Column("Work", facet=True),
-        Column("Time", "s", numeric=True),
-        Column("Ideal time", "s", numeric=True),
+        Column("Work", is_filter=True),
+        Column("Time", "s", is_numeric=True),
+        Column("Ideal time", "s", is_numeric=True),
     )
     caption = (
         "All: the median over repeats. Ideal: each adds as much as the first; efficiency: the total as a share of "
@@ -37,23 +37,25 @@ def totals_table(scaled: Sequence[Scaling]) -> Table:
         "strong if all together have. Time: the median of a phase that goes over the data once; with weak scaling the "
         "ideal one stays as it is, with strong scaling it is shared out."
     )
-    named = several(scaled)
+    named = has_several_workloads(scaled)
     lines = tuple(line for found in scaled for line in _totals(found, named))
-    return Table("scaling-table", columns, lines, caption, interactive=True)
+    return Table("scaling-table", columns, lines, caption, is_interactive=True)
 
 
 def _totals(found: Scaling, named: bool) -> Iterator[tuple[Cell, ...]]:
-    measure, where, first = measure_of(found.operation), scaled_where(found, named), found.points[0]
+    measure, where, first = measure_of(found.operation), scaling_title(found, named), found.points[0]
     averages = moving_average([point.rate for point in found.points], reach=1)
     for point, average in zip(found.points, averages, strict=True):
         ideal = first.rate * point.number / first.number
         yield (
             where,
-            Num(counted(found.axis, point.number), point.number),
+            Num(number_words(found.axis, point.number), point.number),
             measure.unit,
             *(Num(measure.number(rate), rate) for rate in (point.rate, average, point.rate / point.number, ideal)),
             Num(numbers.share(point.efficiency), point.efficiency),
-            "" if point.sure is None else f"{numbers.share(point.sure[0])} to {numbers.share(point.sure[1])}",
+            ""
+            if point.efficiency_interval is None
+            else f"{numbers.share(point.efficiency_interval[0])} to {numbers.share(point.efficiency_interval[1])}",
             found.work or "other",
             _seconds(point.seconds),
             _seconds(_ideal_seconds(found, point)),
@@ -64,24 +66,24 @@ def _seconds(value: float | None) -> Num:
     return Num(numbers.NONE if value is None else numbers.significant(value), value)
 
 
-def _ideal_seconds(found: Scaling, point: Point) -> float | None:
+def _ideal_seconds(found: Scaling, point: ScalingPoint) -> float | None:
     first = found.points[0]
     if first.seconds is None or not found.work:
         return None
     return first.seconds if found.work == "weak" else first.seconds * first.number / point.number
 
 
-def best_table(found: Sequence[Best]) -> Table:
+def best_table(found: Sequence[BestPoint]) -> Table:
     """Return a table of the best rate of each target at each number of hosts, over all values of the other axes."""
     columns = (
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
-        Column("With", facet=True),
-        Column("Unit", facet=True),
-        Column("Best", numeric=True),
+        Column("Target", is_filter=True),
+        Column("Operation", is_filter=True),
+        Column("With", is_filter=True),
+        Column("Unit", is_filter=True),
+        Column("Best", is_numeric=True),
         Column("95 % interval"),
         Column("At"),
-        Column("Of", numeric=True),
+        Column("Of", is_numeric=True),
     )
     lines: list[tuple[Cell, ...]] = []
     for item in found:
@@ -93,22 +95,22 @@ def best_table(found: Sequence[Best]) -> Table:
             (
                 item.target,
                 numbers.operation_title(item.operation),
-                Num(counted(item.axis, item.number), item.number),
+                Num(number_words(item.axis, item.number), item.number),
                 measure.unit,
                 Num(measure.number(item.rate), item.rate),
                 ends,
                 _at(item),
-                Num(str(item.of), item.of),
+                Num(str(item.point_count), item.point_count),
             )
         )
     caption = (
         "Of: so many points of the other axes were measured, of which this is the best. The best of several is a "
         "little too good; its interval is that of the point alone."
     )
-    return Table("best-table", columns, tuple(lines), caption, interactive=True)
+    return Table("best-table", columns, tuple(lines), caption, is_interactive=True)
 
 
-def _at(item: Best) -> str:
+def _at(item: BestPoint) -> str:
     return ", ".join(
         f"{numbers.axis_title(name).lower()} {numbers.axis_value(name, value)}"  # type: ignore[arg-type]
         for name, value in item.at
@@ -138,13 +140,13 @@ def servers_table(grown: Sequence[Growth]) -> Table:
                 )
             )
     columns = (
-        Column("Result", facet=True),
-        Column("Target", facet=True),
-        Column("Servers", numeric=True),
-        Column("Hosts", numeric=True),
-        Column("Unit", facet=True),
+        Column("Result", is_filter=True),
+        Column("Target", is_filter=True),
+        Column("Servers", is_numeric=True),
+        Column("Hosts", is_numeric=True),
+        Column("Unit", is_filter=True),
         *(
-            Column(name, numeric=True)
+            Column(name, is_numeric=True)
             for name in ("All", "Sum of the parts", "Efficiency", "Bends with, for each server")
         ),
     )
@@ -154,7 +156,7 @@ def servers_table(grown: Sequence[Growth]) -> Table:
         "a share of that. Bends with, for each server: hosts by servers where the total bends, with its 95 % interval; "
         "empty where no bend is seen for sure, or too few numbers of hosts or repeats tell it."
     )
-    return Table("servers-table", columns, tuple(lines), caption, interactive=True)
+    return Table("servers-table", columns, tuple(lines), caption, is_interactive=True)
 
 
 def _ratio(bend: Bend | None) -> Num:

@@ -8,7 +8,7 @@ from importlib import resources
 
 from assay.report.draw.svg import escape
 
-Link = tuple[str, str]
+PageLink = tuple[str, str]
 """Text and address."""
 _BODY = "<body>\n"
 
@@ -19,7 +19,7 @@ def _asset(name: str) -> str:
 
 
 @cache
-def policy() -> str:
+def security_policy() -> str:
     """Return the content security policy of these pages: nothing from other hosts, and one script, with its hash."""
     digest = base64.b64encode(hashlib.sha256(_asset("runs.js").encode()).digest()).decode()
     return (
@@ -28,7 +28,7 @@ def policy() -> str:
     )
 
 
-def page(title: str, about: str, body: str, every: int = 0, live: bool = False) -> str:
+def page(title: str, about: str, body: str, refresh_s: int = 0, live: bool = False) -> str:
     """Return a whole page.
 
     Args:
@@ -38,9 +38,9 @@ def page(title: str, about: str, body: str, every: int = 0, live: bool = False) 
         every: Seconds after which the page's script looks for changes; 0: never.
         live: A run is under way, so that browsers without scripts reload the page, too.
     """
-    again = f'<noscript><meta http-equiv="refresh" content="{every}"></noscript>\n' if live and every else ""
+    again = f'<noscript><meta http-equiv="refresh" content="{refresh_s}"></noscript>\n' if live and refresh_s else ""
     more = f"<p class=description>{escape(about)}</p>" if about else ""
-    news = f' data-every="{every}"' if every else ""
+    news = f' data-every="{refresh_s}"' if refresh_s else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -51,14 +51,14 @@ def page(title: str, about: str, body: str, every: int = 0, live: bool = False) 
     )
 
 
-def message(title: str, text: str, hint: str = "") -> str:
+def message_page(title: str, text: str, hint: str = "") -> str:
     """Return a page with an error message and a link to the list of runs."""
     more = f"<p>{escape(hint)}</p>" if hint else ""
     back = '<p><a href="/">All runs</a></p>'
     return page(title, "", f"<section><p class=lead>{escape(text)}</p>{more}{back}</section>\n")
 
 
-def with_links(whole: str, links: Iterable[Link]) -> str:
+def add_links(whole: str, links: Iterable[PageLink]) -> str:
     """Return the page of a report or comparison with a line of links added at its top.
 
     Args:

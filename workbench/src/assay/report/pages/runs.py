@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.result.verdict import RANK
 from assay.report import numbers
 from assay.report.draw.svg import escape
 from assay.report.pages.frame import page
 
-PAGE = 100
+RUNS_PER_PAGE = 100
 """Most runs on one page."""
-EVERY, EVERY_LIVE = 30, 5
+REFRESH_SECONDS, REFRESH_LIVE_SECONDS = 30, 5
 """Seconds between looks for changes: in general, and while a run is under way."""
 MOST_ANSWER = 400
 DOWNLOADS = (("CSV", "export.csv"), ("JSON", "export.json"), ("XLSX", "export.xlsx"))
@@ -81,8 +81,8 @@ def runs_page(shown: RunsPage) -> str:
     title = "Runs" if shown.study is None else f"Runs of {shown.study}"
     live = any(line.running for line in shown.lines)
     body = _table(shown) if shown.lines else _empty(shown)
-    about = f"{numbers.plural(shown.total, 'run')} in {plain(shown.folder)}"
-    return page(title, about, body, EVERY_LIVE if live else EVERY, live)
+    about = f"{numbers.plural(shown.total, 'run')} in {escape_line(shown.folder)}"
+    return page(title, about, body, REFRESH_LIVE_SECONDS if live else REFRESH_SECONDS, live)
 
 
 def _empty(shown: RunsPage) -> str:
@@ -91,7 +91,7 @@ def _empty(shown: RunsPage) -> str:
             f'<section><p class=lead>No run is of {escape(shown.study)}.</p><p><a href="/">All runs</a></p></section>\n'
         )
     return (
-        f"<section><p class=lead>There are no runs in {escape(plain(shown.folder))} yet.</p>"
+        f"<section><p class=lead>There are no runs in {escape(escape_line(shown.folder))} yet.</p>"
         "<p>Start one; it appears here by itself:</p>"
         "<pre>assay init\nassay plan study.yaml\nassay run study.yaml</pre></section>\n"
     )
@@ -115,7 +115,7 @@ def _filter(shown: RunsPage) -> str:
     if len(shown.studies) < 2:
         return ""
     options = "".join(
-        f'<option value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(plain(name, 80))}</option>'
+        f'<option value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(escape_line(name, 80))}</option>'
         for name in shown.studies
     )
     everything = f'<option value=""{"" if shown.study else " selected"}>all studies</option>'
@@ -135,15 +135,15 @@ def _pages(shown: RunsPage) -> str:
 
 
 def _row(line: RunLine) -> str:
-    name = escape(plain(line.name, 120))
+    name = escape(escape_line(line.name, 120))
     if line.problem:
-        why = f'<td colspan=3><b class="v incomplete">{escape(plain(line.status))}</b> {escape(plain(line.problem))}'
+        why = f'<td colspan=3><b class="v incomplete">{escape(escape_line(line.status))}</b> {escape(escape_line(line.problem))}'
         return f"<tr><td><td><b>{name}</b>{why}"
     tick = f'<input type=checkbox name=run value="{line.slug}" aria-label="Choose {name} to compare">'
-    small = " · ".join(escape(plain(words, 120)) for words in (line.started, line.study, line.host) if words)
-    question = f"<p>{escape(plain(line.question, 200))}</p>" if line.question else ""
+    small = " · ".join(escape(escape_line(words, 120)) for words in (line.started, line.study, line.host) if words)
+    question = f"<p>{escape(escape_line(line.question, 200))}</p>" if line.question else ""
     run = f'<a href="/run/{line.slug}">{name}</a>{question}<p class=soft>{small}</p>'
-    answer = escape(plain(line.answer, MOST_ANSWER))
+    answer = escape(escape_line(line.answer, MOST_ANSWER))
     links = " ".join(f'<a href="/run/{line.slug}/{file}">{words}</a>' for words, file in DOWNLOADS)
     cells = (tick, run, _status(line), _verdicts(line), f"{answer}<p class=soft>{links}</p>")
     return f"<tr>{''.join(f'<td>{cell}' for cell in cells)}"
@@ -154,13 +154,13 @@ def _status(line: RunLine) -> str:
     bar = ""
     if line.running and line.planned > 0:
         bar = f"<progress max={line.planned} value={min(line.finished, line.planned)}></progress>"
-    return f"{escape(plain(line.status, 60))}{bar}<p class=soft>{done}</p>"
+    return f"{escape(escape_line(line.status, 60))}{bar}<p class=soft>{done}</p>"
 
 
 def _verdicts(line: RunLine) -> str:
     known = {str(verdict): place for verdict, place in RANK.items()}
     found = sorted(line.verdicts, key=lambda item: (known.get(item[0], -1), item[0]))
     return " ".join(
-        f'<b class="v {name if name in known else "unknown"}">{escape(plain(name, 40))} {count:,}</b>'
+        f'<b class="v {name if name in known else "unknown"}">{escape(escape_line(name, 40))} {count:,}</b>'
         for name, count in found
     )

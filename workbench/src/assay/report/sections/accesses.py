@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import KindCounts
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.sections.lead import LEAD, lead
-from assay.report.view import View
+from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.view import RunView
 
 _PERCENTILES = ("p50", "p99")
 
 
-def accesses_table(view: View) -> Table | None:
+def repeated_access_table(view: RunView) -> Table | None:
     """Return a table with a row for each result with repeated fetches; None without any."""
     rows = [row for row in view.analysis.rows if _fetches(row)]
     # A case whose phases fetch each object once has a row for the first phase and one for the second.
@@ -26,12 +26,12 @@ def accesses_table(view: View) -> Table | None:
     if not lines:
         return None
     columns = (
-        *LEAD,
-        Column("First", "fetches", numeric=True),
-        *(Column(f"First {name}", "µs", numeric=True) for name in _PERCENTILES),
-        Column("Repeated", "fetches", numeric=True),
-        *(Column(f"Repeated {name}", "µs", numeric=True) for name in _PERCENTILES),
-        Column("Repeated / first", "p50", numeric=True),
+        *LEADING_COLUMNS,
+        Column("First", "fetches", is_numeric=True),
+        *(Column(f"First {name}", "µs", is_numeric=True) for name in _PERCENTILES),
+        Column("Repeated", "fetches", is_numeric=True),
+        *(Column(f"Repeated {name}", "µs", is_numeric=True) for name in _PERCENTILES),
+        Column("Repeated / first", "p50", is_numeric=True),
     )
     caption = (
         "Repeated: fetches of an object that the same repeat had fetched before since it was stored; first: all the "
@@ -39,30 +39,30 @@ def accesses_table(view: View) -> Table | None:
         "far below 1 may mean that something on the way keeps what was fetched. Where both are of one phase, the first "
         "ones lie at its beginning, when connections are made."
     )
-    return Table("accesses-table", columns, tuple(lines), caption, interactive=True)
+    return Table("accesses-table", columns, tuple(lines), caption, is_interactive=True)
 
 
-def _fetches(row: Row) -> list[KindCounts]:
+def _fetches(row: ResultRow) -> list[KindCounts]:
     """Return the counts of fetches in each repeat that counts."""
     return [counts for sample in usable(row.samples) for counts in sample.kinds if counts.kind == "get" and counts.ops]
 
 
-def _first(row: Row) -> list[dict[str, float]]:
-    return [counts.first_said if counts.repeated_ops else counts.latency_said for counts in _fetches(row)]
+def _first(row: ResultRow) -> list[dict[str, float]]:
+    return [counts.reliable_first if counts.repeated_ops else counts.reliable_latency for counts in _fetches(row)]
 
 
-def _line(view: View, row: Row, of_case: float | None) -> tuple[Cell, ...]:
+def _line(view: RunView, row: ResultRow, of_case: float | None) -> tuple[Cell, ...]:
     kinds = _fetches(row)
     first_ops, repeated_ops = (
         sum(counts.ops - counts.repeated_ops for counts in kinds),
         sum(counts.repeated_ops for counts in kinds),
     )
     first = _first(row)
-    repeated = [counts.repeated_said for counts in kinds]
+    repeated = [counts.reliable_repeated for counts in kinds]
     medians = (_median(first, "p50") or of_case, _median(repeated, "p50"))
     ratio = medians[1] / medians[0] if medians[0] and medians[1] is not None else None
     return (
-        *lead(view, row),
+        *leading_cells(view, row),
         Num(f"{first_ops:,}", float(first_ops)),
         *(_time(first, name, first_ops) for name in _PERCENTILES),
         Num(f"{repeated_ops:,}", float(repeated_ops)),

@@ -2,9 +2,9 @@
 
 from assay.report.document import Section
 from assay.report.first.page import first_page
-from assay.report.view import View
+from assay.report.view import RunView
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section."""
     return Section("answer", "Short answer", first_page(view).blocks)

@@ -16,23 +16,23 @@ from assay.report.sections import (
     variation,
     verdicts,
 )
-from assay.report.view import View
+from assay.report.view import RunView
 
 _MODULES = (results, parts, seconds, comparison, variation, io500, uses, verdicts, ceilings, method, environment)
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section: what the other sections leave out, then commands, versions and the study file."""
     found = [fold for module in _MODULES for fold in module.folds(view)]
     return Section("appendix", "Appendix", (*found, *_notes(view), _repeat(view)))
 
 
-def _notes(view: View) -> Iterator[Fold]:
+def _notes(view: RunView) -> Iterator[Fold]:
     if view.analysis.notes:
         yield Fold("What looked odd", (Bullets(view.analysis.notes),), "notes")
 
 
-def _repeat(view: View) -> Fold:
+def _repeat(view: RunView) -> Fold:
     run = view.run
     blocks: list[Block] = [
         Paragraph("Save the study below as study.yaml, then:"),

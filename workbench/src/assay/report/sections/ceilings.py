@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assay.model.result.ceiling import HOST_WIDE, Binding, Ceiling, Exceeding
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingShare, ExceedingRepeat
 from assay.report import numbers
 from assay.report.document import (
     Block,
@@ -21,7 +21,7 @@ from assay.report.document import (
     Text,
 )
 from assay.report.measure import COUNTED, DATA
-from assay.report.view import View
+from assay.report.view import RunView
 
 _WORDS = (
     "The most that machine and storage could do, measured in this run or stated in the study. Each result is compared "
@@ -37,12 +37,12 @@ _NONE = (
     "No upper limit was measured or stated, so that no result could be held against what machine and storage can do."
 )
 _COLUMNS = (
-    Column("Of", facet=True),
+    Column("Of", is_filter=True),
     Column("Limit"),
-    Column("Most seen", numeric=True),
-    Column("Worst pass", numeric=True),
-    Column("95 % interval", numeric=True),
-    Column("Passes", numeric=True),
+    Column("Most seen", is_numeric=True),
+    Column("Worst pass", is_numeric=True),
+    Column("95 % interval", is_numeric=True),
+    Column("Passes", is_numeric=True),
     Column("How it was found, or why not"),
 )
 _FAR = 1.05
@@ -57,7 +57,7 @@ _WHEN: dict[str, str] = {
 }
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section: for each target the limits nearest to its results, and limits that were underestimated."""
     if not view.run.ceilings:
         return Section("ceilings", "Upper limits", (Note(_NONE, "warning"),))
@@ -70,7 +70,7 @@ def section(view: View) -> Section:
     return Section("ceilings", "Upper limits", tuple(blocks))
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield all limits and passes; limits of the engine, one per kind of job, have tables of their own."""
     ceilings = view.run.ceilings
     if not ceilings:
@@ -96,14 +96,14 @@ def folds(view: View) -> Iterator[Fold]:
     yield Fold("All upper limits", tuple(blocks), "ceilings-all")
 
 
-def _nearest(view: View) -> list[Block]:
+def _nearest(view: RunView) -> list[Block]:
     """Return a table of the limits that the results of each target are nearest to."""
     rows: list[tuple[Cell, ...]] = []
     for target in view.targets:
-        found: dict[str, list[Binding]] = {}
+        found: dict[str, list[CeilingShare]] = {}
         for row in view.analysis.rows:
-            if row.case.target == target and row.binding is not None:
-                found.setdefault(row.binding.name, []).append(row.binding)
+            if row.case.target == target and row.limiting_ceiling is not None:
+                found.setdefault(row.limiting_ceiling.name, []).append(row.limiting_ceiling)
         nearest = sorted(found.items(), key=lambda item: -max(one.share for one in item[1]))[:_MOST_OPEN]
         for name, bindings in nearest:
             shares = [one.share for one in bindings]
@@ -112,15 +112,15 @@ def _nearest(view: View) -> list[Block]:
     columns = (
         Column("Target"),
         Column("Nearest limit"),
-        Column("Of results", numeric=True),
-        Column("% of limit", "median", numeric=True),
-        Column("% of limit", "highest", numeric=True),
+        Column("Of results", is_numeric=True),
+        Column("% of limit", "median", is_numeric=True),
+        Column("% of limit", "highest", is_numeric=True),
     )
     caption = f"At most {_MOST_OPEN} of each target, the nearest first."
     return [Table("limits-table", columns, tuple(rows), caption)] if rows else []
 
 
-def _underestimated(view: View) -> tuple[Text, ...]:
+def _underestimated(view: RunView) -> tuple[Text, ...]:
     return tuple(_wrong(item) for item in view.run.ceilings if _was_wrong(item))
 
 
@@ -130,7 +130,7 @@ def _was_wrong(item: Ceiling) -> bool:
     return any(one.when == "again" for one in item.passes)
 
 
-def _by_far(one: Exceeding) -> bool:
+def _by_far(one: ExceedingRepeat) -> bool:
     """Return whether a result exceeded a measured limit by 5 % or more; less is no reason to doubt the measurement."""
     return one.value >= _FAR * one.measured
 
@@ -170,11 +170,11 @@ def _wrong(item: Ceiling) -> Text:
 
 def _passes(items: Iterable[Ceiling], begun: float) -> Table:
     columns = (
-        Column("Of", facet=True),
-        Column("Limit", facet=True),
-        Column("Begun after", numeric=True),
+        Column("Of", is_filter=True),
+        Column("Limit", is_filter=True),
+        Column("Begun after", is_numeric=True),
         Column("When"),
-        Column("Best try", numeric=True),
+        Column("Best try", is_numeric=True),
         Column("How"),
     )
     rows = [
@@ -221,8 +221,8 @@ def _of_kinds(engine: list[Ceiling]) -> tuple[Cell, ...]:
 def _kinds(engine: Iterable[Ceiling], name: str) -> Table:
     columns = (
         Column("Kind of job"),
-        Column("Best pass", numeric=True),
-        Column("Worst pass", numeric=True),
+        Column("Best pass", is_numeric=True),
+        Column("Worst pass", is_numeric=True),
         Column("Why not"),
     )
     rows = [

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from assay.model.result.decision import Decision, Outcome, PointDecision
+from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.model.result.result import Comparison
-from assay.model.study.repeats import LEAST_COMPARED
+from assay.model.study.repeats import MIN_COMPARED
 from assay.report import figures, numbers
 from assay.report.charts.dots import ratio_chart
-from assay.report.claims import kind_of
+from assay.report.claims import kind_of_work
 from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
-from assay.report.first.words import bound
-from assay.report.view import View
+from assay.report.first.words import lower_bound_text
+from assay.report.view import RunView
 
 _SIZES = " Two sizes are file size / record size."
 _MOST_POINTS = 30
@@ -27,7 +27,7 @@ RULE = (
     "Targets are compared round by round, on logarithms, so that a drift of the machine cancels out. The noise is "
     "estimated from all comparisons of the same two targets together (moderated t test); autocorrelated repeats count "
     "for less. A difference is significant if its p-value times the number of comparisons is below 0.05 (Bonferroni), "
-    f"if it has p < 0.05 by itself, too, and from {LEAST_COMPARED} repeats on; else there is no clear difference. "
+    f"if it has p < 0.05 by itself, too, and from {MIN_COMPARED} repeats on; else there is no clear difference. "
     f"{EFFECT}"
 )
 _CHART = (
@@ -36,43 +36,43 @@ _CHART = (
 )
 
 
-def open_blocks(view: View) -> list[Block]:
+def evidence_blocks(view: RunView) -> list[Block]:
     """Return the blocks for the evidence: a row for each operation, then the first charts."""
     if not view.analysis.comparisons:
         return []
     blocks: list[Block] = []
-    too_few = sum(pair.too_few for pair in view.analysis.comparisons)
+    too_few = sum(pair.has_too_few for pair in view.analysis.comparisons)
     if too_few:
         of = numbers.plural(len(view.analysis.comparisons), "comparison")
-        words = f"{too_few:,} of {of} have fewer than {LEAST_COMPARED} repeats of a side: too few to show a difference."
+        words = f"{too_few:,} of {of} have fewer than {MIN_COMPARED} repeats of a side: too few to show a difference."
         blocks.append(Note(words, "warning"))
     blocks.append(_summary(view))
     if charts := tuple(islice(_charts(view, True), _MOST_OPEN)):
-        two = any({"file_size", "record_size"} <= workload.swept.keys() for workload in view.workloads)
+        two = any({"file_size", "record_size"} <= workload.swept_axes.keys() for workload in view.workloads)
         blocks += [Gallery(charts), Paragraph(f"{_CHART}{_SIZES if two else ''}")]
     return blocks
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield all points in one table, and the charts that are not in the evidence."""
     pairs = view.analysis.comparisons
     if not pairs:
         return
     yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
     every = chain(islice(_charts(view, True), _MOST_OPEN, None), _charts(view, False))
-    if charts := figures.capped(every, "charts"):
+    if charts := figures.limited_gallery(every, "charts"):
         yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
 
 
-def _summary(view: View) -> Table:
+def _summary(view: RunView) -> Table:
     """Return a table of the outcomes of each operation's points."""
     found = view.analysis.decisions
     columns = (
         Column("Operation"),
         Column("Workload"),
-        Column("Points", numeric=True),
+        Column("Points", is_numeric=True),
         Column("Faster"),
-        Column("Typically", numeric=True),
+        Column("Typically", is_numeric=True),
         Column("Least to most"),
         Column("At least", "simultaneous 95 %"),
         Column("Median latency"),
@@ -85,7 +85,7 @@ def _summary(view: View) -> Table:
     return Table("decisions-table", columns, rows, caption)
 
 
-def _line(one: Decision, view: View) -> tuple[Cell, ...]:
+def _line(one: TargetDecision, view: RunView) -> tuple[Cell, ...]:
     sides = [(name, [point for point in one.points if point.winner == name]) for name in (one.other, one.base)]
     won = [(name, points) for name, points in sides if points]
     typical = [numbers.median([point.ratio for point in points]) for _, points in won]
@@ -99,23 +99,25 @@ def _line(one: Decision, view: View) -> tuple[Cell, ...]:
         Num(", ".join(map(numbers.ratio, typical)) or numbers.NONE, max(typical, default=None)),
         ", ".join(f"{numbers.ratio(low)} to {numbers.ratio(high)}" for low, *_, high in (e * 2 for e in ends))
         or numbers.NONE,
-        ", ".join(map(bound, least)) or numbers.NONE,
+        ", ".join(map(lower_bound_text, least)) or numbers.NONE,
         _latency(one, view),
-        ", ".join(f"{len(points):,} {name}" for outcome, name in _OTHERS if (points := one.of(outcome)))
+        ", ".join(f"{len(points):,} {name}" for outcome, name in _OTHERS if (points := one.points_with(outcome)))
         or numbers.NONE,
     )
 
 
-_OTHERS = ((Outcome.EQUAL, "equal"), (Outcome.OPEN, "undecided"), (Outcome.BARRED, "excluded"))
+_OTHERS = ((PointOutcome.EQUAL, "equal"), (PointOutcome.OPEN, "undecided"), (PointOutcome.BARRED, "excluded"))
 
 
-def _latency(one: Decision, view: View) -> str:
+def _latency(one: TargetDecision, view: RunView) -> str:
     """Return the ratio of p50, as the median over the points."""
     mine = (one.workload, one.operation, one.base, one.other)
     ratios = [
         pair.ratio
         for pair in view.analysis.latency_comparisons
-        if pair.of == "p50" and (pair.workload, pair.operation, pair.base, pair.other) == mine and view.comparable(pair)
+        if pair.of == "p50"
+        and (pair.workload, pair.operation, pair.base, pair.other) == mine
+        and view.is_comparable(pair)
     ]
     return f"{one.other} {_lower(numbers.median(ratios))}" if ratios else numbers.NONE
 
@@ -125,7 +127,7 @@ def _lower(ratio: float) -> str:
     return f"{numbers.ratio(ratio if ratio > 1 else 1 / ratio)} {'higher' if ratio > 1 else 'lower'}"
 
 
-def _charts(view: View, leading: bool) -> Iterator[Chart]:
+def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
     """Yield charts of the first operation of each kind of work in each workload, or of all other operations."""
     groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for pair in view.analysis.comparisons:
@@ -134,9 +136,9 @@ def _charts(view: View, leading: bool) -> Iterator[Chart]:
     pairs_of = {tuple(sides) for _, _, *sides in groups}
     charted: set[tuple[str, ...]] = set()
     for place, ((workload, operation, base, other), pairs) in enumerate(groups.items()):
-        if not any(view.comparable(pair) for pair in pairs):
+        if not any(view.is_comparable(pair) for pair in pairs):
             continue
-        kind = (workload, kind_of(operation), base, other)
+        kind = (workload, kind_of_work(operation), base, other)
         first = kind not in charted
         charted.add(kind)
         if first is not leading:
@@ -154,21 +156,21 @@ def _key(pair: Comparison) -> _Key:
     return (pair.workload, pair.operation, pair.base, pair.other, tuple(pair.axes.items()))
 
 
-def _table(view: View) -> Table:
+def _table(view: RunView) -> Table:
     columns = (
-        Column("Workload", facet=True),
-        Column("Operation", facet=True),
+        Column("Workload", is_filter=True),
+        Column("Operation", is_filter=True),
         Column("At"),
-        Column("Targets", facet=True),
-        Column("Result", facet=True),
-        Column("Ratio", "÷", numeric=True),
+        Column("Targets", is_filter=True),
+        Column("Result", is_filter=True),
+        Column("Ratio", "÷", is_numeric=True),
         Column("95 % interval"),
         Column("Simultaneous 95 %"),
-        Column("p", "adjusted", numeric=True),
-        Column("Effect", "δ", numeric=True),
+        Column("p", "adjusted", is_numeric=True),
+        Column("Effect", "δ", is_numeric=True),
         Column("n"),
-        Column("p50", "95 % interval", numeric=True),
-        Column("p99", "95 % interval", numeric=True),
+        Column("p50", "95 % interval", is_numeric=True),
+        Column("p99", "95 % interval", is_numeric=True),
         Column("Caveat"),
     )
     points = _points(view)
@@ -182,15 +184,15 @@ def _table(view: View) -> Table:
     )
     if len(pairs) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
-    return Table("comparison-table", columns, rows, caption, interactive=True)
+    return Table("comparison-table", columns, rows, caption, is_interactive=True)
 
 
-def _where(pair: Comparison, view: View) -> str:
-    names = view.swept_of(pair.workload)
+def _where(pair: Comparison, view: RunView) -> str:
+    names = view.swept_axes_of(pair.workload)
     return " / ".join(numbers.axis_value(name, pair.axes.get(name)) for name in names) or numbers.NONE
 
 
-def _points(view: View) -> dict[_Key, PointDecision]:
+def _points(view: RunView) -> dict[_Key, PointDecision]:
     """Return the decision at each point of a comparison."""
     return {
         (one.workload, one.operation, one.base, one.other, tuple(point.axes.items())): point
@@ -200,16 +202,16 @@ def _points(view: View) -> dict[_Key, PointDecision]:
 
 
 def _cells(
-    pair: Comparison, view: View, points: dict[_Key, PointDecision], latencies: dict[_Key, Comparison]
+    pair: Comparison, view: RunView, points: dict[_Key, PointDecision], latencies: dict[_Key, Comparison]
 ) -> tuple[Cell, ...]:
-    drawn, point = view.comparable(pair), points.get(_key(pair))
+    drawn, point = view.is_comparable(pair), points.get(_key(pair))
     p_value, effect = (pair.p_adjusted, pair.effect) if drawn else (None, None)
     return (
         pair.workload,
         numbers.operation_title(pair.operation),
         _where(pair, view),
         f"{pair.other} ÷ {pair.base}",
-        _answer(point) if point is not None and drawn and not pair.too_few else _result(pair, drawn),
+        _answer(point) if point is not None and drawn and not pair.has_too_few else _result(pair, drawn),
         Num(numbers.significant(pair.ratio) if drawn else numbers.NONE, pair.ratio if drawn else None),
         _interval(pair.low, pair.high) if drawn else numbers.NONE,
         _interval(pair.sure_low, pair.sure_high) if drawn else numbers.NONE,
@@ -235,13 +237,13 @@ def _of_latency(pair: Comparison | None, drawn: bool) -> Num:
 
 def _answer(point: PointDecision) -> str:
     """Return the outcome of a point in the words of the short answer."""
-    words = {Outcome.FASTER: f"{point.winner} faster", Outcome.EQUAL: "equal", Outcome.OPEN: "undecided"}
+    words = {PointOutcome.FASTER: f"{point.winner} faster", PointOutcome.EQUAL: "equal", PointOutcome.OPEN: "undecided"}
     return words.get(point.outcome, "not compared")
 
 
 def _result(pair: Comparison, drawn: bool) -> str:
     if not drawn:
         return "not compared"
-    if pair.too_few:
+    if pair.has_too_few:
         return "too few repeats"
-    return f"{pair.other if pair.better else pair.base} faster" if pair.separable else "no clear difference"
+    return f"{pair.other if pair.is_better else pair.base} faster" if pair.separable else "no clear difference"

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from assay.model.money.amount import EXACT, money
-from assay.model.money.price import Book, Row
+from assay.model.money.amount import EXACT, format_money
+from assay.model.money.price import PriceBook, PriceRow
 from assay.model.money.priced import FrozenPrices
 from assay.money.cost.limits import METRICS, Metric
 from assay.report import numbers
 from assay.report.charts.pareto import pareto_chart
-from assay.report.costs import Ratio, TargetCost, cheapest, front, scale, target_costs
+from assay.report.costs import TargetCost, UnitCost, cheapest_text, cost_points, price_unit_size, target_costs
 from assay.report.document import (
     Block,
     Cell,
@@ -32,10 +32,10 @@ from assay.report.pricing import (
     ceiling_share,
     limit_facts,
     limit_table,
+    metric_words,
     money_cell,
-    what,
 )
-from assay.report.view import View
+from assay.report.view import RunView
 
 _WORDS = (
     "What the targets would cost if they were the designs that the study names. That a target behaves as its design "
@@ -59,22 +59,22 @@ _HOURS = (
 )
 
 
-def section(view: View) -> Section | None:
+def section(view: RunView) -> Section | None:
     """Return the section; None if the study names no prices."""
     costs, prices = target_costs(view), view.run.prices
     if prices is None or not costs:
         return None
     currency = prices.book.currency
     blocks: list[Block] = [Paragraph(_WORDS), _facts(prices)]
-    answer = cheapest(costs)
+    answer = cheapest_text(costs)
     blocks += [Paragraph(answer)] if answer is not None else []
     blocks.append(_table(costs, currency))
     blocks += _today(view, costs)
     blocks += [Heading("Cost of what was measured", "cost-measured"), Paragraph(_SPEED), _speeds(view, costs, currency)]
     charts = tuple(_charts(view, costs, currency))
     blocks += [Gallery(charts)] if charts else []
-    blocks += [Note(_beyond(item), "warning") for item in costs if item.beyond]
-    blocks += [Note(_without(item), "warning") for item in costs if item.without_requests]
+    blocks += [Note(_beyond(item), "warning") for item in costs if item.exceeded_metrics]
+    blocks += [Note(_without(item), "warning") for item in costs if item.excludes_requests]
     missing = [name for name in view.targets if name not in prices.designs]
     if missing:
         blocks.append(Note(f"The study names no design for {numbers.listing(missing)}."))
@@ -83,7 +83,7 @@ def section(view: View) -> Section | None:
 
 
 def _beyond(item: TargetCost) -> str:
-    words = numbers.listing([what(metric) for metric in item.beyond])
+    words = numbers.listing([metric_words(metric) for metric in item.exceeded_metrics])
     return (
         f"{item.target} did more {words} than its design can do, even for a while: it is not such a design, or a "
         "ceiling is wrong. Its costs of what was measured are then not those of the design."
@@ -91,7 +91,7 @@ def _beyond(item: TargetCost) -> str:
 
 
 def _without(item: TargetCost) -> str:
-    fields = " and ".join(item.item.unpriced)
+    fields = " and ".join(item.design.unpriced_fields)
     return (
         f"{item.target}: requests to its design are paid for one by one, and the study does not say how many there are "
         f"in a month ({fields} of prices.use). Its costs are without them, and are compared with no others."
@@ -112,7 +112,7 @@ def _facts(prices: FrozenPrices) -> Facts:
     )
 
 
-def _dates(book: Book, rows: Iterable[Row]) -> str:
+def _dates(book: PriceBook, rows: Iterable[PriceRow]) -> str:
     """Return the date of these prices, or the earliest and the latest date."""
     dates = sorted({book.date_of(row) for row in rows}) or [book.date]
     return str(dates[0]) if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
@@ -121,25 +121,25 @@ def _dates(book: Book, rows: Iterable[Row]) -> str:
 def _table(costs: Sequence[TargetCost], currency: str) -> Table:
     columns = (Column("Target"), Column("Design"), *amount_columns(currency))
     rows = tuple(
-        (item.target, item.item.chosen.label, *amount_cells(item.cost, item.item.usable, item.without_requests))
+        (item.target, item.design.chosen.label, *amount_cells(item.cost, item.design.usable, item.excludes_requests))
         for item in costs
     )
     return Table("cost-table", columns, tuple(rows), _HOURS)
 
 
-def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
+def _today(view: RunView, costs: Sequence[TargetCost]) -> list[Block]:
     """Return a table of monthly costs by another price book; nothing without one."""
     if view.today is None or view.run.prices is None:
         return []
     old, new = view.run.prices.book, view.today
-    used = [row for item in costs if item.today is not None for row in item.today.rows]
+    used = [row for item in costs if item.current_cost is not None for row in item.current_cost.rows]
     now = f", {_dates(new, used)}" if used else ""
     columns = (
         Column("Target"),
-        Column("Month, frozen", f"{old.currency}, {_dates(old, old.rows)}", numeric=True),
-        Column("Month, today", f"{new.currency}{now}", numeric=True),
-        Column("Difference", old.currency, numeric=True),
-        Column("Difference", "%", numeric=True),
+        Column("Month, frozen", f"{old.currency}, {_dates(old, old.rows)}", is_numeric=True),
+        Column("Month, today", f"{new.currency}{now}", is_numeric=True),
+        Column("Difference", old.currency, is_numeric=True),
+        Column("Difference", "%", is_numeric=True),
         Column("Why not"),
     )
     rows = tuple(_differences(item) for item in costs)
@@ -151,88 +151,95 @@ def _today(view: View, costs: Sequence[TargetCost]) -> list[Block]:
 
 def _differences(item: TargetCost) -> tuple[Cell, ...]:
     before = item.cost.month
-    if item.today is None:
-        return (item.target, money_cell(before), money_cell(None), money_cell(None), money_cell(None), item.no_today)
-    more = EXACT.subtract(item.today.month, before)
+    if item.current_cost is None:
+        return (
+            item.target,
+            money_cell(before),
+            money_cell(None),
+            money_cell(None),
+            money_cell(None),
+            item.no_current_cost_reason,
+        )
+    more = EXACT.subtract(item.current_cost.month, before)
     share = None if not before else float(EXACT.divide(more, before)) * 100
     sign = "+" if more > 0 else ""
     return (
         item.target,
         money_cell(before),
-        money_cell(item.today.month),
-        Num(f"{sign}{money(more)}", float(more)),
+        money_cell(item.current_cost.month),
+        Num(f"{sign}{format_money(more)}", float(more)),
         Num(numbers.NONE if share is None else f"{share:+.1f}", share),
         "",
     )
 
 
-def _speeds(view: View, costs: Sequence[TargetCost], currency: str) -> Table:
+def _speeds(view: RunView, costs: Sequence[TargetCost], currency: str) -> Table:
     columns = (
-        Column("Target", facet=True),
-        Column("Of", facet=True),
-        Column("Measured", numeric=True),
+        Column("Target", is_filter=True),
+        Column("Of", is_filter=True),
+        Column("Measured", is_numeric=True),
         Column("Interval"),
         Column("At"),
-        Column("A month of it", currency, numeric=True),
-        Column("From", currency, numeric=True),
-        Column("To", currency, numeric=True),
-        Column("Of the design's ceiling", numeric=True),
+        Column("A month of it", currency, is_numeric=True),
+        Column("From", currency, is_numeric=True),
+        Column("To", currency, is_numeric=True),
+        Column("Of the design's ceiling", is_numeric=True),
     )
     rows = [_speed(view, item, metric) for item in costs for metric in METRICS]
     return Table("cost-speed", columns, tuple(rows))
 
 
-def _speed(view: View, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
-    rate, ratio, size = item.best.get(metric), item.per(metric), scale(metric)
+def _speed(view: RunView, item: TargetCost, metric: Metric) -> tuple[Cell, ...]:
+    rate, ratio, size = item.best.get(metric), item.unit_cost(metric), price_unit_size(metric)
     if rate is None:
-        return (item.target, what(metric), Num("none usable", None), "", "", *_ends(None), Share(None))
+        return (item.target, metric_words(metric), Num("none usable", None), "", "", *_ends(None), Share(None))
     interval = numbers.NONE
     if rate.low is not None and rate.high is not None:
         interval = f"{numbers.significant(rate.low / size)} to {numbers.significant(rate.high / size)}"
     where = view.point_of(rate.row) or rate.row.case.workload
     return (
         item.target,
-        what(metric),
+        metric_words(metric),
         Num(numbers.significant(rate.value / size), rate.value / size),
         interval,
         f"{numbers.operation_title(rate.row.operation)}, {where}",
-        *_ends(ratio, item.without_requests),
+        *_ends(ratio, item.excludes_requests),
         ceiling_share(rate.value, item.ceiling(metric)),
     )
 
 
-def _ends(ratio: Ratio | None, without_requests: bool = False) -> tuple[Num, Num, Num]:
+def _ends(ratio: UnitCost | None, without_requests: bool = False) -> tuple[Num, Num, Num]:
     if ratio is None:
         return money_cell(None), money_cell(None), money_cell(None)
     return money_cell(ratio.value, without_requests), money_cell(ratio.low), money_cell(ratio.high)
 
 
-def _charts(view: View, costs: Sequence[TargetCost], currency: str) -> list[Chart]:
-    designs = {item.target: item.item.chosen.label for item in costs}
+def _charts(view: RunView, costs: Sequence[TargetCost], currency: str) -> list[Chart]:
+    designs = {item.target: item.design.chosen.label for item in costs}
     found = []
     metrics: tuple[Metric, ...] = ("read", "write")
     for metric in metrics:
-        points = front(costs, metric)
+        points = cost_points(costs, metric)
         if len(points) > 1:
             drawing = pareto_chart(points, designs, metric, currency, view.targets)
-            on = [point.target for point in points if point.standing == "on the front"]
+            on = [point.target for point in points if point.position == "on the front"]
             words = f"{_FRONT} On the front: {numbers.listing(on) or 'none for certain'}."
             found.append(Chart(f"cost-{metric}", f"Cost against {metric} throughput", words, drawing))
     return found
 
 
 def _fold(item: TargetCost, prices: FrozenPrices) -> Fold:
-    design = item.item.design
+    design = item.design.design
     facts = Facts(
         (
             ("Design", f"{design.design}: {design.about}" if design.about else design.design),
-            ("Usable", f"{numbers.size(item.item.usable or 0)}: {item.item.how_usable}"),
+            ("Usable", f"{numbers.size(item.design.usable or 0)}: {item.design.how_usable}"),
             ("Durability", f"class {design.durability}; fails as one: {design.failure_domain}"),
         )
     )
-    ceilings = item.item.ceilings
+    ceilings = item.design.ceilings
     limits: tuple[Block, ...] = ()
     if ceilings:
         limits = (limit_table(f"design-ceilings-{item.target}", ceilings, item.cost), limit_facts(ceilings))
     bill = bill_table(f"bill-{item.target}", item.cost, prices.book)
-    return Fold(f"Bill of {item.target}: {item.item.chosen.label}", (facts, bill, *limits))
+    return Fold(f"Bill of {item.target}: {item.design.chosen.label}", (facts, bill, *limits))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from assay.analyse.environments.settings import setting_lines
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Fold, Heading, Mono, Note, Num, Section, Table
-from assay.report.environments import readable
-from assay.report.sections.existing import existing_table
-from assay.report.view import View
+from assay.report.environments import readable_values
+from assay.report.sections.existing import existing_objects_table
+from assay.report.view import RunView
 
 _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Host", "host", ("name", "vendor", "product", "system")),
@@ -27,22 +27,22 @@ _COLUMNS = (
     Column("Kind"),
     Column("Path"),
     Column("Lies on"),
-    Column("Free", numeric=True),
+    Column("Free", is_numeric=True),
     Column("Stored in memory"),
     Column("O_DIRECT bypasses the cache"),
     Column("Notes"),
 )
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section: targets, one row each, and the machine in a few lines."""
-    environment = {name: readable(values) for name, values in view.run.environment.items()}
+    environment = {name: readable_values(values) for name, values in view.run.environment.items()}
     brief = [(label, part, names) for label, part, names in _BRIEF if part in environment]
     brief += [
         (_title(part.removeprefix("scheduler ")), part, _BRIEF_OF_JOB) for part in environment if part.startswith(_JOB)
     ]
     facts = [(label, text) for label, part, names in brief if (text := _known(environment[part], names))]
-    existing = existing_table(view)
+    existing = existing_objects_table(view)
     blocks: list[Block] = [_targets(view)] if view.run.places else []
     blocks += [existing] if existing else []
     blocks += [Facts(tuple(facts))] if facts else []
@@ -52,17 +52,17 @@ def section(view: View) -> Section:
     return Section("environment", "Environment", tuple(blocks))
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield the whole environment, part by part."""
     blocks: list[Block] = []
     for name, values in view.run.environment.items():
         mark = f"environment-{len(blocks)}"
-        blocks += [Heading(_title(name), mark, 4), Facts(tuple(readable(values).items()))]
+        blocks += [Heading(_title(name), mark, 4), Facts(tuple(readable_values(values).items()))]
     if blocks:
         yield Fold("Environment in full", tuple(blocks), "environment-all")
 
 
-def _targets(view: View) -> Table:
+def _targets(view: RunView) -> Table:
     """Return a table with a row for each target and the columns that are not empty for all."""
     rows = [_cells(place) for place in view.run.places]
     filled = [number for number in range(len(_COLUMNS)) if not all(_empty(row[number]) for row in rows)]
@@ -70,10 +70,10 @@ def _targets(view: View) -> Table:
     return Table("options-table", columns, tuple(tuple(row[number] for number in filled) for row in rows))
 
 
-def _cells(place: Place) -> tuple[Cell, ...]:
+def _cells(place: TargetPlace) -> tuple[Cell, ...]:
     below = (f"lies on {place.stacked_on}",) if place.stacked_on else ()
     system = "" if place.filesystem == place.kind else place.filesystem
-    lies_on = place.lies_on if place.layers else " on ".join(filter(None, (system, place.device)))
+    lies_on = place.storage_chain if place.layers else " on ".join(filter(None, (system, place.device)))
     return (
         place.target,
         place.kind,
@@ -86,7 +86,7 @@ def _cells(place: Place) -> tuple[Cell, ...]:
     )
 
 
-def _known_of(answer: bool, place: Place) -> str:
+def _known_of(answer: bool, place: TargetPlace) -> str:
     """Return yes or no for storage of this machine; for storage of a server the answer is not known."""
     if place.servers:
         return numbers.NONE

@@ -3,11 +3,11 @@
 from collections import Counter
 
 from assay.analyse.scaling import scalings
-from assay.model.result.first_page import CAVEATS_SHOWN
-from assay.model.result.result import Row
+from assay.model.result.first_page import MAX_CAVEATS
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
-from assay.report.claims import claims, kind_of
+from assay.report.claims import find_claims, kind_of_work
 from assay.report.document import (
     Block,
     Bullets,
@@ -21,10 +21,10 @@ from assay.report.document import (
     Table,
 )
 from assay.report.first.caveats import caveats
-from assay.report.first.lines import answers
+from assay.report.first.lines import is_usable
 from assay.report.measure import measure_of
 from assay.report.sections import comparison, results
-from assay.report.view import View
+from assay.report.view import RunView
 
 _MOST = 24
 """Most rows of the table of results that are not compared."""
@@ -37,15 +37,15 @@ _READ = (
 )
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section, from which the short answer follows."""
-    found = claims(view.analysis.decisions)
+    found = find_claims(view.analysis.decisions)
     growth = scalings(view.analysis.rows)
-    blocks: list[Block] = comparison.open_blocks(view)
-    if not results.stand_open(view):
-        blocks += reached(view, {name for claim in found for name in (claim.base, claim.other)})
-    blocks += results.open_blocks(view)
-    more = caveats(view, found, growth)[CAVEATS_SHOWN:]
+    blocks: list[Block] = comparison.evidence_blocks(view)
+    if not results.are_in_evidence(view):
+        blocks += uncompared_blocks(view, {name for claim in found for name in (claim.base, claim.other)})
+    blocks += results.evidence_blocks(view)
+    more = caveats(view, found, growth)[MAX_CAVEATS:]
     if more:
         blocks += [Heading("More caveats", "evidence-caveats"), Bullets(tuple(one.words for one in more))]
     if found:
@@ -53,18 +53,18 @@ def section(view: View) -> Section:
     return Section("evidence", "Evidence", tuple(blocks))
 
 
-def reached(view: View, compared: set[str]) -> list[Block]:
+def uncompared_blocks(view: RunView, compared: set[str]) -> list[Block]:
     """Return a table of the rates per kind of work, for targets that are compared with no other.
 
     Args:
         view: The run.
         compared: Targets that are compared, which are left out.
     """
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[ResultRow]] = {}
     mine = [row for row in view.analysis.rows if row.case.target not in compared]
     for row in mine:
-        if answers(row):
-            groups.setdefault((numbers.titled(kind_of(row.operation)), row.case.target), []).append(row)
+        if is_usable(row):
+            groups.setdefault((numbers.capitalized(kind_of_work(row.operation)), row.case.target), []).append(row)
     if mine and not groups:
         return [Paragraph("No result is usable: see Verdicts.")]
     if not groups:
@@ -72,11 +72,11 @@ def reached(view: View, compared: set[str]) -> list[Block]:
     columns = (
         Column("Kind of work"),
         Column("Target"),
-        Column("Points", numeric=True),
+        Column("Points", is_numeric=True),
         Column("Slowest"),
         Column("Fastest"),
         Column("Nearest limit"),
-        Column("% of limit", "median", numeric=True),
+        Column("% of limit", "median", is_numeric=True),
     )
     rows = tuple(_line(kind, target, rows, view) for (kind, target), rows in groups.items())
     unverified = sum(Verdict.UNVERIFIED in row.verdicts for found in groups.values() for row in found)
@@ -85,14 +85,14 @@ def reached(view: View, compared: set[str]) -> list[Block]:
     return [Table("alone-table", columns, rows[:_MOST], caption)]
 
 
-def _line(kind: str, target: str, rows: list[Row], view: View) -> tuple[Cell, ...]:
+def _line(kind: str, target: str, rows: list[ResultRow], view: RunView) -> tuple[Cell, ...]:
     measure = measure_of(rows[0].operation)
     ordered = sorted(rows, key=lambda row: row.rate.median if row.rate else 0.0)
     ends = [
         f"{measure.text(row.rate.median if row.rate else 0.0)}{f' ({point})' if (point := view.point_of(row)) else ''}"
         for row in (ordered[0], ordered[-1])
     ]
-    limits = [row.binding for row in rows if row.binding is not None]
+    limits = [row.limiting_ceiling for row in rows if row.limiting_ceiling is not None]
     name = Counter(one.name for one in limits).most_common(1)[0][0] if limits else "none known"
     share = numbers.median([one.share for one in limits if one.name == name]) if limits else None
     return (

@@ -6,7 +6,7 @@ from assay.analyse.usable import usable
 from assay.model.result.objects import ExistingObjects
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.view import View
+from assay.report.view import RunView
 
 _CAPTION = (
     "Objects that were there before the run, which only read them. Of those in the list each repeat drew anew as many "
@@ -15,7 +15,7 @@ _CAPTION = (
 )
 
 
-def existing_table(view: View) -> Table | None:
+def existing_objects_table(view: RunView) -> Table | None:
     """Return a table with a row for each target and workload with existing objects; None without any."""
     found: dict[tuple[str, str], list[ExistingObjects]] = {}
     for row in view.analysis.rows:
@@ -27,13 +27,13 @@ def existing_table(view: View) -> Table | None:
     columns = (
         Column("Target"),
         Column("Workload"),
-        Column("In the list", "objects", numeric=True),
-        Column("In the list", "bytes", numeric=True),
-        Column("Drawn", "objects", numeric=True),
-        Column("Drawn", "bytes", numeric=True),
-        Column("Smallest", numeric=True),
-        Column("Median", numeric=True),
-        Column("Largest", numeric=True),
+        Column("In the list", "objects", is_numeric=True),
+        Column("In the list", "bytes", is_numeric=True),
+        Column("Drawn", "objects", is_numeric=True),
+        Column("Drawn", "bytes", is_numeric=True),
+        Column("Smallest", is_numeric=True),
+        Column("Median", is_numeric=True),
+        Column("Largest", is_numeric=True),
     )
     lines = tuple((target, workload, *_cells(data_sets)) for (target, workload), data_sets in found.items())
     return Table("existing-table", columns, lines, _CAPTION)

@@ -4,49 +4,49 @@ from collections.abc import Iterator
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.sections.lead import LEAD, lead
-from assay.report.view import View
+from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.view import RunView
 
 _MOST_ROWS = 500
 
 
-def file_sets_table(view: View) -> Table | None:
+def file_sets_table(view: RunView) -> Table | None:
     """Return a table with a row for each result on a set of files; None without any."""
     mixed = any(row.operation == "file_mix" for row in view.analysis.rows)
     lines = [(*line, *(_turns(row) if mixed else ())) for row in view.analysis.rows for line in _line(view, row)]
     if not lines:
         return None
     columns = (
-        *LEAD,
-        Column("Files", "in the set", numeric=True),
-        Column("Data", "in the set", numeric=True),
-        Column("Opened", "files, those that were made included", numeric=True),
-        Column("Records", numeric=True),
-        Column("Moved", numeric=True),
-        Column("Flushed", "files", numeric=True),
-        Column("Closed", "files", numeric=True),
-        *((Column("Made / removed", "files"), Column("Looked at", "files", numeric=True)) if mixed else ()),
-        *((Column("Turns", "files/s", numeric=True),) if mixed else ()),
+        *LEADING_COLUMNS,
+        Column("Files", "in the set", is_numeric=True),
+        Column("Data", "in the set", is_numeric=True),
+        Column("Opened", "files, those that were made included", is_numeric=True),
+        Column("Records", is_numeric=True),
+        Column("Moved", is_numeric=True),
+        Column("Flushed", "files", is_numeric=True),
+        Column("Closed", "files", is_numeric=True),
+        *((Column("Made / removed", "files"), Column("Looked at", "files", is_numeric=True)) if mixed else ()),
+        *((Column("Turns", "files/s", is_numeric=True),) if mixed else ()),
     )
     caption = (
         "Counts of a repeat, medians over those that count. Throughput, operations and latencies of a result are of "
         "its records alone; opening, flushing and closing files has rates and latencies of its own, in the table of "
         "kinds. The time of a result is that of all of them."
     )
-    return Table("file-sets-table", columns, tuple(lines[:_MOST_ROWS]), caption, interactive=True)
+    return Table("file-sets-table", columns, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
 
 
-def _line(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
+def _line(view: RunView, row: ResultRow) -> Iterator[tuple[Cell, ...]]:
     parameters, samples = row.case.parameters, usable(row.samples)
-    if not parameters.on_set or not samples:
+    if not parameters.is_on_set or not samples:
         return
     all_files, size = parameters.all_files, parameters.data_set_bytes
     yield (
-        *lead(view, row),
+        *leading_cells(view, row),
         Num(numbers.count(all_files), all_files),
         Num(numbers.size(size), size),
         _count([_of(sample, "open") + _of(sample, "create") for sample in samples]),
@@ -57,7 +57,7 @@ def _line(view: View, row: Row) -> Iterator[tuple[Cell, ...]]:
     )
 
 
-def _turns(row: Row) -> tuple[Cell, ...]:
+def _turns(row: ResultRow) -> tuple[Cell, ...]:
     """Return the cells of a file mix: files made, removed and looked at, and files per second; empty for other rows."""
     samples = usable(row.samples)
     if row.operation != "file_mix":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from assay.analyse import hosts
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.brief import rate_cell
@@ -19,7 +19,7 @@ from assay.report.document import (
     Table,
 )
 from assay.report.measure import Measure, measure_of
-from assay.report.view import View
+from assay.report.view import RunView
 
 _WORDS = (
     "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had moved "
@@ -31,7 +31,7 @@ _MOST_OPEN = 12
 """Most results of a table that is not folded."""
 
 
-def section(view: View) -> Section | None:
+def section(view: RunView) -> Section | None:
     """Return the section: a row for each result with the least, mean and greatest rate of a host, and all hosts folded.
 
     None if no result has several hosts.
@@ -47,16 +47,16 @@ def section(view: View) -> Section | None:
     caption = (
         "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
     )
-    table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, interactive=True)
+    table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, is_interactive=True)
     blocks.append(Fold("Host by host", (table,)))
     return Section("hosts", "Hosts", tuple(blocks))
 
 
-def _engines(view: View, rows: Sequence[Row]) -> str:
+def _engines(view: RunView, rows: Sequence[ResultRow]) -> str:
     """Return how many engines each host has, and which launcher started them if it was not ssh."""
     launcher = view.run.launcher
     by = f", started by {launcher}" if launcher not in ("", "ssh") else ""
-    tasks = {row.case.parameters.known("tasks_per_host", 1) for row in rows}
+    tasks = {row.case.parameters.get_value("tasks_per_host", 1) for row in rows}
     if tasks == {1}:
         return f"Each host is a machine with an engine of its own{by}"
     if len(tasks) == 1:
@@ -65,43 +65,43 @@ def _engines(view: View, rows: Sequence[Row]) -> str:
     return f"Each host is a machine with {several}{by}, which are one in these figures"
 
 
-def _totals(view: View, rows: list[Row], unit: str) -> Table:
+def _totals(view: RunView, rows: list[ResultRow], unit: str) -> Table:
     columns = (
-        Column("Verdict", facet=True),
-        Column("Target", facet=True),
-        Column("Operation", facet=True),
+        Column("Verdict", is_filter=True),
+        Column("Target", is_filter=True),
+        Column("Operation", is_filter=True),
         Column("At"),
-        Column("Hosts", numeric=True),
-        *(Column(name, unit, numeric=True) for name in ("All", "Least", "Mean", "Most")),
-        Column("Least transferred", numeric=True),
-        Column("Start skew", "ms", numeric=True),
+        Column("Hosts", is_numeric=True),
+        *(Column(name, unit, is_numeric=True) for name in ("All", "Least", "Mean", "Most")),
+        Column("Least transferred", is_numeric=True),
+        Column("Start skew", "ms", is_numeric=True),
     )
-    return Table("hosts-table", columns, tuple(_total(view, row) for row in rows), interactive=True)
+    return Table("hosts-table", columns, tuple(_total(view, row) for row in rows), is_interactive=True)
 
 
-def _total(view: View, row: Row) -> tuple[Cell, ...]:
+def _total(view: RunView, row: ResultRow) -> tuple[Cell, ...]:
     found = hosts.summary(row)
     assert found is not None
     measure = measure_of(row.operation)
-    rates = (row.rate.median if row.rate else None, found.least, found.mean, found.most)
+    rates = (row.rate.median if row.rate else None, found.least_rate, found.mean_rate, found.most_rate)
     skew = f"{about_number(found.skew_ns / 1e6, 2)} ± {about_number(found.uncertainty_ns / 1e6, 2)}"
     return (
         Badge(row.verdict),
         row.case.target,
         numbers.operation_title(row.operation),
         view.point_of(row) or row.case.workload,
-        Num(str(found.hosts), found.hosts),
+        Num(str(found.host_count), found.host_count),
         *(Num(measure.number(rate), rate) for rate in rates),
-        Num(numbers.size(found.least_transferred), found.least_transferred),
+        Num(numbers.size(found.least_transferred_bytes), found.least_transferred_bytes),
         Num(skew, found.skew_ns),
     )
 
 
 def _host_columns(unit: str) -> tuple[Column, ...]:
-    return (Column("Target", facet=True), Column("Operation", facet=True), Column("At"), *_line_columns(unit))
+    return (Column("Target", is_filter=True), Column("Operation", is_filter=True), Column("At"), *_line_columns(unit))
 
 
-def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
+def _hosts(view: RunView, row: ResultRow) -> list[tuple[Cell, ...]]:
     measure, where = measure_of(row.operation), view.point_of(row) or row.case.workload
     head = (row.case.target, numbers.operation_title(row.operation), where)
     return [(*head, *_line_cells(line, measure)) for line in hosts.lines(row)]
@@ -110,13 +110,13 @@ def _hosts(view: View, row: Row) -> list[tuple[Cell, ...]]:
 def _line_columns(unit: str) -> tuple[Column, ...]:
     """Return the columns of `_line_cells`."""
     return (
-        Column("Host", facet=True),
-        Column("Rate", unit, numeric=True),
-        Column("Moved", numeric=True),
-        Column("Until the first ended", numeric=True),
-        Column("p50", "µs", numeric=True),
-        Column("p99", "µs", numeric=True),
-        Column("CPUs used", numeric=True),
+        Column("Host", is_filter=True),
+        Column("Rate", unit, is_numeric=True),
+        Column("Moved", is_numeric=True),
+        Column("Until the first ended", is_numeric=True),
+        Column("p50", "µs", is_numeric=True),
+        Column("p99", "µs", is_numeric=True),
+        Column("CPUs used", is_numeric=True),
     )
 
 
@@ -133,7 +133,7 @@ def _line_cells(line: hosts.HostLine, measure: Measure) -> tuple[Cell, ...]:
     )
 
 
-def host_tables(rows: Sequence[Row]) -> list[Table]:
+def host_tables(rows: Sequence[ResultRow]) -> list[Table]:
     """Return tables of each host's part of results of several hosts, medians over repeats; none for other results."""
     found = []
     for row in rows:

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 
-from assay.analyse.machine import moved_words
-from assay.model.result.run import Place, RunInfo
+from assay.analyse.machine import variation_text
+from assay.model.result.run import RunInfo, TargetPlace
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
 from assay.model.study.kinds import kinds
 from assay.model.study.names import MIXABLE, Group
-from assay.model.study.parameters import DEFINITIONS, Parameters, default_of
+from assay.model.study.parameters import DEFINITIONS, Parameters, default_value
 from assay.model.study.repeats import within_words
-from assay.model.told import NOT_TOLD
+from assay.model.told import MISSING_TEXT
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Heading, Section, Table, Text
-from assay.report.view import View, Workload
+from assay.report.view import RunView, WorkloadRows
 
 CACHE_WORDS = {
     "direct": "Cache direct: files are opened with O_DIRECT, so that data goes past the page cache",
@@ -76,16 +76,16 @@ _OF_HOSTS = ("hosts", "tasks_per_host")
 """Settings that are listed with the load, since they are a part of it."""
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section: the method in a few lines."""
     return Section("method", "Method", (Bullets(tuple(_principles(view))),))
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield parameters of all workloads with their meaning, the system calls used, and points that were left out."""
     across = {place.target for place in view.run.places if _is_remote(place)}
     data = [case for case in view.analysis.cases if case.group == "data" and case.target not in across]
-    names = [case for case in view.analysis.cases if case.metadata]
+    names = [case for case in view.analysis.cases if case.is_metadata]
     words = [*_used(data, "cache", CACHE_WORDS), *_used(names, "cache", _NAMES_CACHE_WORDS)]
     words += [*_used(data, "sync", _SYNC_WORDS), *_used(names, "sync", _NAMES_SYNC_WORDS)]
     existing = [_is_existing(case) for case in view.analysis.cases if case.group == "objects"]
@@ -100,12 +100,12 @@ def folds(view: View) -> Iterator[Fold]:
     yield Fold("Parameters and method in full", tuple(blocks), "method-all")
 
 
-def _is_remote(place: Place) -> bool:
+def _is_remote(place: TargetPlace) -> bool:
     """Return whether the engine itself reaches a target over a network; in old runs only such targets have servers."""
     return bool(place.servers) if place.remote is None else place.remote
 
 
-def _remote(view: View, across: set[str]) -> list[str]:
+def _remote(view: RunView, across: set[str]) -> list[str]:
     """Return sentences on targets that the engine accesses over a network, one kind of target after another."""
     if not across:
         return []
@@ -120,10 +120,10 @@ def _remote(view: View, across: set[str]) -> list[str]:
     return words
 
 
-def _principles(view: View) -> list[Text]:
+def _principles(view: RunView) -> list[Text]:
     run = view.run
     cases = numbers.plural(len(view.analysis.cases), "case")
-    cases_of_round = "every case that still needs repeats" if run.adaptive else "every case"
+    cases_of_round = "every case that still needs repeats" if run.is_adaptive else "every case"
     order = (
         f"each round runs {cases_of_round} once, in a new random order, so that a drift of the machine hits all alike"
         if run.order == "random"
@@ -133,14 +133,18 @@ def _principles(view: View) -> list[Text]:
         f"{cases}, {run.repeats_words} each; order {run.order}: {order}. Seed {run.seed}.",
         *_until(run),
         "A repeat is an independent execution. Results are medians over repeats with their 95 % confidence interval.",
-        *(["Writes are timed up to and including the flush that the workload asks for."] if view.flushes else []),
+        *(
+            ["Writes are timed up to and including the flush that the workload asks for."]
+            if view.includes_flushes
+            else []
+        ),
         *_caches(view),
         *_contents(view),
         *_control(view),
     ]
 
 
-def _caches(view: View) -> Iterator[Text]:
+def _caches(view: RunView) -> Iterator[Text]:
     """Yield a sentence on how the page cache was treated."""
     cases = [case for case in view.analysis.cases if case.group == "data"]
     used = [f"{value} ({_CACHE_SHORT[str(value)]})" for value in _values(cases, "cache") if str(value) in _CACHE_SHORT]
@@ -152,17 +156,17 @@ _DETAILS = (
     "Throughput is all bytes of a phase divided by the time from the common start to the end of the last thread; the "
     "rate of operations that move none is their number divided by the same time.",
     "Latencies are kept in HDR histograms with three significant digits, merged exactly over threads and hosts. "
-    + percentiles.READING,
+    + percentiles.EXPLANATION,
 )
 
 
 def _is_existing(case: Case) -> bool:
     """Return whether a case reads objects that existed before the run."""
     parameters = case.parameters
-    return parameters.tells("objects") and parameters.tells("object_size") and parameters.existing
+    return parameters.has("objects") and parameters.has("object_size") and parameters.has_existing_objects
 
 
-def _contents(view: View) -> Iterator[Text]:
+def _contents(view: RunView) -> Iterator[Text]:
     """Yield sentences on the contents of the data."""
     existing = [_is_existing(case) for case in view.analysis.cases]
     if not all(existing) or not existing:
@@ -171,12 +175,12 @@ def _contents(view: View) -> Iterator[Text]:
         yield "What objects hold that were there already is not known, and is not checked."
 
 
-def _control(view: View) -> list[Text]:
+def _control(view: RunView) -> list[Text]:
     """Return the control measurements of a quiet machine; for a busy one they are part of the verdicts section."""
     controls = view.run.controls
     if controls is None or view.analysis.machine is not None:
         return []
-    return [f"{moved_words(controls)} No sign that the machine affected the results."]
+    return [f"{variation_text(controls)} No sign that the machine affected the results."]
 
 
 def _until(run: RunInfo) -> list[Text]:
@@ -194,7 +198,7 @@ def _until(run: RunInfo) -> list[Text]:
         return [
             "A case is repeated until it is decided which target is faster, or that they differ by less than "
             f"{within_words(run.repeats_decide)}{or_after}. That is asked after {run.repeats_least} repeats, then each "
-            f"time there are 1.4 times as many, {run.looks} times at most; p-values allow for it."
+            f"time there are 1.4 times as many, {run.look_count} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
         return []
@@ -205,7 +209,7 @@ def _until(run: RunInfo) -> list[Text]:
     ]
 
 
-def _parameters(view: View) -> Table:
+def _parameters(view: RunView) -> Table:
     """Return a table with a column per workload and a row per parameter that any of them sets."""
     columns = (Column("Parameter"), *(Column(workload.name) for workload in view.workloads))
     facts = [_facts(workload) for workload in view.workloads]
@@ -219,31 +223,31 @@ def _parameters(view: View) -> Table:
     )
 
 
-def _facts(workload: Workload) -> dict[str, str]:
+def _facts(workload: WorkloadRows) -> dict[str, str]:
     """Return title of a parameter -> its value, or its values if it is swept."""
     cases = list({row.case.id: row.case for row in workload.rows}.values())
     operations = [numbers.operation_title(name).lower() for name in workload.operations]
     found = {"Targets": ", ".join(dict.fromkeys(case.target for case in cases)), "Operations": ", ".join(operations)}
     group = cases[0].group
-    on_set = group != "data" or any(case.parameters.on_set for case in cases)
-    for name in _in_order(workload.swept, group):
-        if DEFINITIONS[name].of_sets and not on_set:
+    on_set = group != "data" or any(case.parameters.is_on_set for case in cases)
+    for name in _in_order(workload.swept_axes, group):
+        if DEFINITIONS[name].sets_only and not on_set:
             continue
         values = _values(cases, name)
-        always_shown = name in workload.swept or DEFINITIONS[name].shown not in ("limit", "setting")
-        usual = None if always_shown else default_of(name, group)
+        always_shown = name in workload.swept_axes or DEFINITIONS[name].report_row not in ("limit", "setting")
+        usual = None if always_shown else default_value(name, group)
         if values != [usual]:
             found.setdefault(numbers.axis_title(name), _shortened(name, values))
     p = cases[0].parameters
     if set(MIXABLE) & set(workload.operations):
         found["Mix (%)"] = _shortened("mix", _values(cases, "mix"))
-    if group != "objects" and (not (p.tells("lanes") and p.tells("hosts")) or p.all_lanes > 1):
-        trees = group == "names" or any(case.parameters.on_set for case in cases)
+    if group != "objects" and (not (p.has("lanes") and p.has("hosts")) or p.all_lanes > 1):
+        trees = group == "names" or any(case.parameters.is_on_set for case in cases)
         thing = "Directory trees" if trees else "Files"
         layouts = {"separate": "one per thread", "shared": "one, shared by all threads"}
-        found[thing] = layouts.get(p.known("layout"), NOT_TOLD)
-    if p.known("rate") is not None:
-        found["Arrivals"] = f"{p.known('arrivals', NOT_TOLD)}; latency counts from the intended start"
+        found[thing] = layouts.get(p.get_value("layout"), MISSING_TEXT)
+    if p.get_value("rate") is not None:
+        found["Arrivals"] = f"{p.get_value('arrivals', MISSING_TEXT)}; latency counts from the intended start"
     if group != "objects":
         found["Cache"] = _shortened("cache", _values(cases, "cache"))
         found["Flush"] = _shortened("sync", _values(cases, "sync"))
@@ -256,15 +260,15 @@ def _facts(workload: Workload) -> dict[str, str]:
 
 
 def _data(p: Parameters) -> str:
-    if not (p.tells("compressible") and p.tells("duplicate")):
-        return NOT_TOLD
+    if not (p.has("compressible") and p.has("duplicate")):
+        return MISSING_TEXT
     data = f"{p.compressible} % compressible, {p.duplicate} % duplicate"
     return data if p.compressible or p.duplicate else "incompressible"
 
 
 def _in_order(swept: Iterable[str], group: Group) -> list[str]:
     """Return the parameters that may have a row, in order: load, axes, limits, settings; booleans are last."""
-    shown = {name: item.shown for name, item in DEFINITIONS.items() if item.is_for(group)}
+    shown = {name: item.report_row for name, item in DEFINITIONS.items() if item.applies_to(group)}
     load = [name for name in shown if shown[name] == "always" or name in _OF_HOSTS]
     settings = sorted((name for name in shown if shown[name] == "setting"), key=_on_or_off)
     return [*load, *swept, *(name for name in shown if shown[name] == "limit"), *settings]
@@ -274,14 +278,14 @@ def _on_or_off(name: str) -> bool:
     return DEFINITIONS[name].kind.column == "boolean"
 
 
-def _calls(view: View) -> Table:
+def _calls(view: RunView) -> Table:
     """Return a table of the I/O methods that were used, with the reasons."""
     groups: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
     for row in view.analysis.rows:
         case = row.case
         for sample in row.samples:
             if sample.method:
-                requested = case.parameters.known("method", NOT_TOLD)
+                requested = case.parameters.get_value("method", MISSING_TEXT)
                 about = (case.workload, case.target, requested, sample.method, sample.method_reason)
                 groups.setdefault(about, {})[sample.operation] = None
     rows: list[tuple[Cell, ...]] = []
@@ -294,7 +298,7 @@ def _calls(view: View) -> Table:
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
     """Return the different values of a parameter, in plan order."""
-    return list(dict.fromkeys(case.parameters.known(name, NOT_TOLD) for case in cases))
+    return list(dict.fromkeys(case.parameters.get_value(name, MISSING_TEXT) for case in cases))
 
 
 def _shortened(name: str, values: list[AxisValue]) -> str:
@@ -307,7 +311,7 @@ def _used(cases: list[Case], name: str, words: dict[str, str]) -> list[str]:
     return [words[str(value)] for value in _values(cases, name) if str(value) in words]
 
 
-def _excluded(view: View) -> Table:
+def _excluded(view: RunView) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for point in view.analysis.excluded[:200]:
         axes = ", ".join(

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from assay.analyse.links import best_alone
 from assay.analyse.network import network_findings
-from assay.model.result.network import Direction, LinkCeiling, Network
+from assay.model.result.network import Direction, LinkCeiling, NetworkMeasurements
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Num, Paragraph, Section, Strong, Table, Text
-from assay.report.view import View
+from assay.report.view import RunView
 
 _RATES = "payload of TCP with iperf3, each direction on its own, since a link carries both at once"
 _TRIPS = {"icmp": "round trips with ping", "tcp": "round trips by connecting"}
@@ -17,26 +17,26 @@ _HELD = (
 )
 _WAYS: dict[Direction, str] = {"write": "to servers", "read": "from servers"}
 _LINKS = (
-    Column("Link of", facet=True),
+    Column("Link of", is_filter=True),
     Column("Name"),
-    Column("Direction", facet=True),
-    Column("Carries", "MB/s", numeric=True),
-    Column("Gbit/s", numeric=True),
+    Column("Direction", is_filter=True),
+    Column("Carries", "MB/s", is_numeric=True),
+    Column("Gbit/s", is_numeric=True),
     Column("How it was found, or why not"),
 )
 _PAIRS = (
-    Column("Client", facet=True),
-    Column("Server", facet=True),
-    Column("To server", "MB/s", numeric=True),
-    Column("From server", "MB/s", numeric=True),
-    Column("Round trip, least", "ms", numeric=True),
-    Column("median", "ms", numeric=True),
-    Column("most", "ms", numeric=True),
-    Column("Packet", "bytes", numeric=True),
+    Column("Client", is_filter=True),
+    Column("Server", is_filter=True),
+    Column("To server", "MB/s", is_numeric=True),
+    Column("From server", "MB/s", is_numeric=True),
+    Column("Round trip, least", "ms", is_numeric=True),
+    Column("median", "ms", is_numeric=True),
+    Column("most", "ms", is_numeric=True),
+    Column("Packet", "bytes", is_numeric=True),
 )
 
 
-def section(view: View) -> Section | None:
+def section(view: RunView) -> Section | None:
     """Return the section: findings, links, and each pair of client and server in a fold; None if none was measured."""
     network = view.run.network
     if network is None:
@@ -50,12 +50,12 @@ def section(view: View) -> Section | None:
         Paragraph(_words(network, found.ceilings)),
         Table("links-table", _LINKS, tuple(_link(item) for item in found.ceilings)),
     ]
-    pairs = Table("pairs-table", _PAIRS, tuple(_pairs(network)), interactive=True)
+    pairs = Table("pairs-table", _PAIRS, tuple(_pairs(network)), is_interactive=True)
     blocks.append(Fold("Each client with each server alone", (pairs,)))
     return Section("network", "Network", tuple(blocks))
 
 
-def _words(network: Network, links: Sequence[LinkCeiling]) -> str:
+def _words(network: NetworkMeasurements, links: Sequence[LinkCeiling]) -> str:
     """Return what was measured and how results are compared with it."""
     ways = {trip.method for trip in network.rtts if trip.median is not None}
     measured = [_RATES] if any(path.bits_per_s for path in network.paths) else []
@@ -77,12 +77,12 @@ def _link(item: LinkCeiling) -> tuple[Cell, ...]:
     )
 
 
-def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
+def _pairs(network: NetworkMeasurements) -> Sequence[tuple[Cell, ...]]:
     trips = {(item.client, item.server): item for item in network.rtts}
     packets = {(item.client, item.server): item.mtu for item in network.mtus}
     rows: list[tuple[Cell, ...]] = []
-    for client in network.names("client"):
-        for server in network.names("server"):
+    for client in network.host_names("client"):
+        for server in network.host_names("server"):
             trip, packet = trips.get((client, server)), packets.get((client, server))
             rates = [_alone(network, client, server, direction) for direction in _WAYS]
             times = (trip.least, trip.median, trip.most) if trip is not None else (None, None, None)
@@ -98,7 +98,7 @@ def _pairs(network: Network) -> Sequence[tuple[Cell, ...]]:
     return rows
 
 
-def _alone(network: Network, client: str, server: str, direction: Direction) -> float | None:
+def _alone(network: NetworkMeasurements, client: str, server: str, direction: Direction) -> float | None:
     """Return the bytes per second of one pair alone, with the best number of connections."""
     bits = best_alone([path for path in network.paths if path.direction == direction], client, server)
     return bits / 8 if bits else None

@@ -2,27 +2,27 @@
 
 from statistics import fmean
 
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.report import figures, numbers
-from assay.report.beside import Beside, with_figures
+from assay.report.beside import PublishedFigures, with_figures
 from assay.report.document import Block, Cell, Column, Fold, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.measure import DATA
-from assay.report.view import View, Workload, plausible
+from assay.report.view import RunView, WorkloadRows, is_plausible
 
 
-def section(view: View, beside: Beside) -> Section:
+def section(view: RunView, published_figures: PublishedFigures) -> Section:
     """Return the section: heat maps and line charts of both, and means over the sizes that all have."""
-    merged = with_figures(view.analysis, beside)
+    merged = with_figures(view.analysis, published_figures)
     if merged is None:
         words = (
-            f"None of the figures of {beside.source} can stand beside this run's: that takes a workload that sweeps "
+            f"None of the figures of {published_figures.source} can stand beside this run's: that takes a workload that sweeps "
             "file_size and record_size, and nothing else, with an operation that both have."
         )
         return Section("published", "Published figures", (Note(words, "warning"),))
-    both = View(merged)
-    others = list(dict.fromkeys(figure.target for figure in beside.figures))
+    both = RunView(merged)
+    others = list(dict.fromkeys(figure.target for figure in published_figures.figures))
     words = (
-        f"{numbers.listing(others)}: figures of {beside.source}, as published. They were not repeated or judged here, "
+        f"{numbers.listing(others)}: figures of {published_figures.source}, as published. They were not repeated or judged here, "
         "and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
         "no difference that was measured."
     )
@@ -37,31 +37,31 @@ def section(view: View, beside: Beside) -> Section:
     return Section("published", "Published figures", tuple(blocks))
 
 
-def _targets(workload: Workload) -> list[str]:
+def _targets(workload: WorkloadRows) -> list[str]:
     return list(dict.fromkeys(row.case.target for row in workload.rows))
 
 
-def _workload(both: View, workload: Workload) -> list[Block]:
+def _workload(both: RunView, workload: WorkloadRows) -> list[Block]:
     mark = f"published-{both.workloads.index(workload)}"
     blocks: list[Block] = []
-    heats = figures.capped(figures.heat_maps(both, workload, mark, workload.operations), "heat maps")
+    heats = figures.limited_gallery(figures.heat_maps(both, workload, mark, workload.operations), "heat maps")
     if heats:
         blocks += [Heading(f"{workload.name}: throughput over file size and record size", f"heat-{mark}", 4), *heats]
     for axis in workload.numeric_axes()[::-1]:
         lines = figures.line_charts(both, workload, axis, "rate", mark, workload.operations)
-        charts = figures.capped(lines, "charts")
+        charts = figures.limited_gallery(lines, "charts")
         if charts:
             title = f"{workload.name}: throughput against {numbers.axis_title(axis).lower()}"
             blocks.append(Fold(title, tuple(charts)))
     return [*blocks, *_means(workload, mark)]
 
 
-def _means(workload: Workload, mark: str) -> list[Block]:
+def _means(workload: WorkloadRows, mark: str) -> list[Block]:
     """Return a table of each target's mean over the sizes that all targets have, with a row per operation."""
     targets = _targets(workload)
     lines: list[tuple[Cell, ...]] = []
     for operation in workload.operations:
-        found = {target: _points(workload.of(operation), target) for target in targets}
+        found = {target: _points(workload.rows_of(operation), target) for target in targets}
         by_target = {target: points for target, points in found.items() if points}
         common = set.intersection(*(set(points) for points in by_target.values())) if by_target else set()
         if not common:
@@ -75,8 +75,8 @@ def _means(workload: Workload, mark: str) -> list[Block]:
         return []
     columns = (
         Column("Operation"),
-        Column("Sizes", numeric=True),
-        *(Column(target, DATA.unit, numeric=True) for target in targets),
+        Column("Sizes", is_numeric=True),
+        *(Column(target, DATA.unit, is_numeric=True) for target in targets),
     )
     caption = "Mean of the medians over the pairs of file size and record size that all targets of the line have."
     return [
@@ -85,10 +85,10 @@ def _means(workload: Workload, mark: str) -> list[Block]:
     ]
 
 
-def _points(rows: list[Row], target: str) -> dict[tuple[object, object], float]:
+def _points(rows: list[ResultRow], target: str) -> dict[tuple[object, object], float]:
     """Return file size and record size -> bytes per second, for one target."""
     return {
         (row.case.axes["file_size"], row.case.axes["record_size"]): row.throughput.median
         for row in rows
-        if row.case.target == target and row.throughput is not None and plausible(row)
+        if row.case.target == target and row.throughput is not None and is_plausible(row)
     }

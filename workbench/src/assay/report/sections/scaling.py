@@ -2,19 +2,27 @@
 
 from collections.abc import Iterator, Sequence
 
-from assay.analyse.growth.best import bests
+from assay.analyse.growth.best import best_points
 from assay.analyse.scaling import HOSTS, Scaling, scalings
 from assay.analyse.servers import growths
-from assay.model.study.growth import GROWING
+from assay.model.study.growth import GROWING_AXES
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Chart, Fold, Gallery, Heading, Note, Paragraph, Section, Text
 from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
 from assay.report.growth.stages import stage_lines, stages_table
 from assay.report.growth.tables import best_table, servers_table, totals_table
-from assay.report.growth.words import bend_sentence, growth_sentence, law_sentence, noun, sentence, several, work_words
-from assay.report.view import View
+from assay.report.growth.words import (
+    bend_sentence,
+    growth_sentence,
+    has_several_workloads,
+    law_sentence,
+    plural_noun,
+    scaling_sentence,
+    work_words,
+)
+from assay.report.view import RunView
 
-MOST = 12
+MOST_SENTENCES = 12
 """Most totals that have sentences; the table has all."""
 _BENDS = (
     "Where a total bends is estimated with a 95 % interval, by a bootstrap over repeats, from one of two curves: the "
@@ -24,16 +32,16 @@ _BENDS = (
 )
 
 
-def section(view: View) -> Section | None:
+def section(view: RunView) -> Section | None:
     """Return the section: sentences, charts and tables; None if the run varies no number of hosts, lanes or servers."""
     rows = view.analysis.rows
-    scaled = scalings(rows, GROWING)
+    scaled = scalings(rows, GROWING_AXES)
     grown = growths(rows, view.run.places)
     blocks: list[Block] = []
     if scaled:
-        blocks += [Bullets(tuple(_sentences(scaled[:MOST])))]
-        if len(scaled) > MOST:
-            blocks.append(Note(f"Of the first {MOST} of {len(scaled):,} totals; the folded table has all."))
+        blocks += [Bullets(tuple(_sentences(scaled[:MOST_SENTENCES])))]
+        if len(scaled) > MOST_SENTENCES:
+            blocks.append(Note(f"Of the first {MOST_SENTENCES} of {len(scaled):,} totals; the folded table has all."))
         blocks.append(Gallery(tuple(_charts(scaled))))
         blocks.append(Fold("Totals in numbers", (Paragraph(_BENDS), totals_table(scaled))))
     if grown:
@@ -51,11 +59,11 @@ def section(view: View) -> Section | None:
 
 
 def _sentences(scaled: Sequence[Scaling]) -> Iterator[Text]:
-    named = several(scaled)
+    named = has_several_workloads(scaled)
     for workload, axis, words in dict.fromkeys((one.workload, one.axis, work_words(one)) for one in scaled):
-        yield f"With more {noun(axis)}, {f'{workload} is ' if named else ''}{words}."
+        yield f"With more {plural_noun(axis)}, {f'{workload} is ' if named else ''}{words}."
     for one in scaled:
-        texts = sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
+        texts = scaling_sentence(one, named), bend_sentence(one, named), law_sentence(one, named)
         yield from (text for text in texts if text)
 
 
@@ -65,28 +73,28 @@ def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
     for one in scaled:
         groups.setdefault((one.operation, one.axis), []).append(one)
     for place, ((operation, axis), found) in enumerate(groups.items()):
-        title = f"{numbers.operation_title(operation)}, total against {noun(axis)}"
+        title = f"{numbers.operation_title(operation)}, total against {plural_noun(axis)}"
         more = f" The first {MOST_LINES} of {len(found)} lines." if len(found) > MOST_LINES else ""
         words = f"Median and 95 % interval; dashed: each adds as much as the first.{more}"
         yield Chart(f"scaling-total-{place}", title, words, totals_chart(found))
-        title = f"{numbers.operation_title(operation)}, efficiency against {noun(axis)}"
+        title = f"{numbers.operation_title(operation)}, efficiency against {plural_noun(axis)}"
         yield Chart(f"scaling-share-{place}", title, f"With its 95 % interval.{more}", efficiency_chart(found))
 
 
-def _best(view: View) -> list[Block]:
+def _best(view: RunView) -> list[Block]:
     """Return charts and tables of the best rate at each number of hosts, if other axes vary, too."""
     blocks: list[Block] = []
     for axis in HOSTS:
-        found = bests(view.analysis.rows, axis)
+        found = best_points(view.analysis.rows, axis)
         if not found:
             continue
         charts = []
         for operation in dict.fromkeys(item.operation for item in found):
-            title = f"{numbers.operation_title(operation)}, the best with each number of {noun(axis)}"
+            title = f"{numbers.operation_title(operation)}, the best with each number of {plural_noun(axis)}"
             drawing = best_chart([item for item in found if item.operation == operation])
             charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", drawing))
         words = "The best of all other settings with each number, as who tunes the store would have it."
-        heading = Heading(f"The best with each number of {noun(axis)}", f"scaling-best-{axis}")
-        table = Fold(f"The best with each number of {noun(axis)}, in numbers", (best_table(found),))
+        heading = Heading(f"The best with each number of {plural_noun(axis)}", f"scaling-best-{axis}")
+        table = Fold(f"The best with each number of {plural_noun(axis)}, in numbers", (best_table(found),))
         blocks += [heading, Paragraph(words), Gallery(tuple(charts)), table]
     return blocks

@@ -6,13 +6,13 @@ from statistics import median
 from assay.analyse.statistics.segments import REACH
 from assay.analyse.usable import usable
 from assay.model.result.course import Segments
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.report import figures, numbers
 from assay.report.charts.course import course_chart, latency_chart
 from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Paragraph, Table
 from assay.report.measure import measure_of
-from assay.report.sections.lead import LEAD, lead
-from assay.report.view import View
+from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.view import RunView
 
 _MOST_ROWS = 500
 _MARKS = (
@@ -22,55 +22,55 @@ _MARKS = (
 )
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield a table of the results with rates per second, and charts over time of some; nothing without any."""
     found = [(row, segments) for row in view.analysis.rows if (segments := segments_of(row))]
     if not found:
         return
     title = f"Moving averages over {2 * REACH + 1} seconds"
-    charts = figures.capped(_charts(view, [row for row, _ in found]), "charts")
+    charts = figures.limited_gallery(_charts(view, [row for row, _ in found]), "charts")
     drawn: list[Block] = [Heading(title, "results-moving", 4), Paragraph(_MARKS), *charts] if charts else []
-    latencies = figures.capped(_latencies(view, [row for row, _ in found]), "charts")
+    latencies = figures.limited_gallery(_latencies(view, [row for row, _ in found]), "charts")
     title = "Latency second by second, repeat by repeat"
     drawn += [Heading(title, "results-latencies", 4), *latencies] if latencies else []
     yield Fold("Second by second", (_table(view, found), *drawn), "results-seconds")
 
 
-def segments_of(row: Row) -> list[Segments]:
+def segments_of(row: ResultRow) -> list[Segments]:
     """Return the rates per second of the repeats that count."""
     courses = [sample.course for sample in usable(row.samples)]
     return [course.segments for course in courses if course is not None and course.segments is not None]
 
 
-def _table(view: View, found: Sequence[tuple[Row, list[Segments]]]) -> Table:
+def _table(view: RunView, found: Sequence[tuple[ResultRow, list[Segments]]]) -> Table:
     columns = (
-        *LEAD,
-        Column("Segments", numeric=True),
-        Column("Unit", facet=True),
-        *(Column(name, numeric=True) for name in ("Slowest", "Median", "Fastest")),
-        Column("Slowest / median", numeric=True),
+        *LEADING_COLUMNS,
+        Column("Segments", is_numeric=True),
+        Column("Unit", is_filter=True),
+        *(Column(name, is_numeric=True) for name in ("Slowest", "Median", "Fastest")),
+        Column("Slowest / median", is_numeric=True),
     )
     caption = (
         "Of each second in which every thread worked, of all repeats that count. What was under way at the border of "
         "two seconds counts in both, by the time that it spent in each."
     )
-    if view.flushes:
+    if view.includes_flushes:
         caption += " The flush at the end is in none."
     if any(segments.length_ns > 10**9 for _, every in found for segments in every):
         caption += " Of very long repeats a segment is longer than a second."
     if len(found) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(found):,}."
     lines = tuple(_line(view, row, segments) for row, segments in found[:_MOST_ROWS])
-    return Table("seconds-table", columns, lines, caption, interactive=True)
+    return Table("seconds-table", columns, lines, caption, is_interactive=True)
 
 
-def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
+def _line(view: RunView, row: ResultRow, every: Sequence[Segments]) -> tuple[Cell, ...]:
     measure = measure_of(row.operation)
     rates = [rate for segments in every for rate in segments.rates]
     ends = (min(rates), median(rates), max(rates))
     share = ends[0] / ends[1] if ends[1] else None
     return (
-        *lead(view, row),
+        *leading_cells(view, row),
         Num(str(len(rates)), float(len(rates))),
         measure.unit,
         *(Num(measure.number(rate), rate) for rate in ends),
@@ -78,22 +78,22 @@ def _line(view: View, row: Row, every: Sequence[Segments]) -> tuple[Cell, ...]:
     )
 
 
-def _charts(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
+def _charts(view: RunView, rows: Sequence[ResultRow]) -> Iterator[Chart]:
     """Yield a chart of rates for each operation at each point of the axes, with a line for each repeat."""
     for number, (title, group) in enumerate(_groups(view, rows)):
         yield Chart(f"moving-{number}", title, "", course_chart(group, view.targets))
 
 
-def _latencies(view: View, rows: Sequence[Row]) -> Iterator[Chart]:
+def _latencies(view: RunView, rows: Sequence[ResultRow]) -> Iterator[Chart]:
     """Yield a chart of latencies for each operation at each point of the axes, if they were stored."""
     for number, (title, group) in enumerate(_groups(view, rows)):
         if (drawing := latency_chart(group, view.targets)) is not None:
             yield Chart(f"seconds-latency-{number}", title, "", drawing)
 
 
-def _groups(view: View, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+def _groups(view: RunView, rows: Sequence[ResultRow]) -> list[tuple[str, list[ResultRow]]]:
     """Return the rows of each operation at each point of the axes, with a title."""
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str, str], list[ResultRow]] = {}
     for row in rows:
         groups.setdefault((row.case.workload, view.point_of(row), row.operation), []).append(row)
     return [

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from assay.analyse.usable import usable
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 from assay.model.result.uses import DiskUse, HostUse, LinkUse
 from assay.report import figures, numbers
-from assay.report.charts.uses import uses_chart
+from assay.report.charts.uses import host_usage_chart
 from assay.report.document import Cell, Chart, Column, Fold, Num, Paragraph, Table
 from assay.report.measure import DATA
-from assay.report.sections.lead import LEAD, lead
-from assay.report.view import View
+from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.view import RunView
 
 _MOST_ROWS = 500
 _WORDS = (
@@ -25,7 +25,7 @@ _SHARED = (
 )
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield a table with a row for each host of each result, and charts over time of some; nothing without counters."""
     found = [(row, sample) for row in view.analysis.rows if (sample := _middle(row)) is not None]
     if not found:
@@ -38,35 +38,35 @@ def folds(view: View) -> Iterator[Fold]:
     )
     if len(lines) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(lines):,}."
-    table = Table("uses-table", _COLUMNS, tuple(lines[:_MOST_ROWS]), caption, interactive=True)
-    drawn = figures.capped(_charts(view, found), "charts")
+    table = Table("uses-table", _COLUMNS, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
+    drawn = figures.limited_gallery(_charts(view, found), "charts")
     words = Paragraph(_WORDS + (_SHARED if shared else ""))
     yield Fold("Use of links, CPUs and disks", (words, table, *drawn), "host-uses")
 
 
-def _middle(row: Row) -> Sample | None:
+def _middle(row: ResultRow) -> Sample | None:
     """Return the repeat with the median rate, or the lower of the two middle ones; None without counters."""
     counted = sorted((sample for sample in usable(row.samples) if sample.uses), key=lambda sample: sample.rate)
     return counted[(len(counted) - 1) // 2] if counted else None
 
 
 _COLUMNS = (
-    *LEAD,
-    Column("Host", facet=True),
-    Column("CPUs", "busy", numeric=True),
+    *LEADING_COLUMNS,
+    Column("Host", is_filter=True),
+    Column("CPUs", "busy", is_numeric=True),
     Column("Link"),
-    Column("Carried", DATA.unit, numeric=True),
-    Column("Share", numeric=True),
+    Column("Carried", DATA.unit, is_numeric=True),
+    Column("Share", is_numeric=True),
     Column("Disk"),
-    Column("Busy", numeric=True),
-    Column("Queue", numeric=True),
-    Column("Sent again", "TCP", numeric=True),
-    Column("Thrown away", "frames", numeric=True),
+    Column("Busy", is_numeric=True),
+    Column("Queue", is_numeric=True),
+    Column("Sent again", "TCP", is_numeric=True),
+    Column("Thrown away", "frames", is_numeric=True),
 )
 
 
-def _lines(view: View, row: Row, uses: tuple[HostUse, ...]) -> Iterator[tuple[Cell, ...]]:
-    head = lead(view, row)
+def _lines(view: RunView, row: ResultRow, uses: tuple[HostUse, ...]) -> Iterator[tuple[Cell, ...]]:
+    head = leading_cells(view, row)
     shared = [use for use in uses if use.shared]
     if shared:
         cpu = [use.cpu for use in shared if use.cpu is not None]
@@ -112,11 +112,11 @@ def _lost(use: HostUse | None) -> tuple[Cell, ...]:
     return (resent, Num(f"{dropped:,}", float(dropped)))
 
 
-def _charts(view: View, found: list[tuple[Row, Sample]]) -> Iterator[Chart]:
+def _charts(view: RunView, found: list[tuple[ResultRow, Sample]]) -> Iterator[Chart]:
     for number, (row, sample) in enumerate(found):
-        drawing = uses_chart(sample.uses)
+        drawing = host_usage_chart(sample.uses)
         if drawing is not None:
-            case, target, operation, where = lead(view, row)
+            case, target, operation, where = leading_cells(view, row)
             title = f"{operation} · {target} · {where}"
             words = f"Case {case}, repeat {sample.repeat}: shares of the time, of links shares of their speed."
             yield Chart(f"uses-{number}", title, words, drawing)

@@ -7,7 +7,7 @@ from assay.analyse.growth.variation import Variation, variations
 from assay.report import numbers
 from assay.report.document import Bullets, Chart, Fold, Gallery, Paragraph, Strong, Text
 from assay.report.growth.charts import variation_chart
-from assay.report.view import View
+from assay.report.view import RunView
 
 _WORDS = (
     "The coefficient of variation is the standard deviation as a share of the mean. That of repeats is pooled over all "
@@ -16,18 +16,18 @@ _WORDS = (
 )
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield sentences and a chart of each operation; nothing if fewer than three sizes of transfer were measured."""
     found = [one for one in variations(view.analysis.rows) if any(item.repeats for item in one.sizes)]
     if not found:
         return
-    sentences = tuple(text for one in found if (text := sentence(one)) is not None)
+    sentences = tuple(text for one in found if (text := variation_sentence(one)) is not None)
     blocks = (Bullets(sentences),) if sentences else ()
     words = "Variation with the size of a transfer"
     yield Fold(words, (*blocks, Paragraph(_WORDS), Gallery(tuple(_charts(found)))), "variation")
 
 
-def sentence(found: Variation) -> Text | None:
+def variation_sentence(found: Variation) -> Text | None:
     """Return how much small and large transfers vary; None unless both were measured."""
     if found.small is None or found.large is None:
         return None

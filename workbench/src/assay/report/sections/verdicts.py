@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
 from assay.model.result.counts import count_verdicts
-from assay.model.result.result import Row
-from assay.model.result.verdict import MEANINGS, PARTLY, RANK, Finding, Verdict
-from assay.model.told import NOT_TOLD
+from assay.model.result.result import ResultRow
+from assay.model.result.verdict import MEANINGS, PARTLY_CHECKED_MEANING, RANK, Finding, Verdict
+from assay.model.told import MISSING_TEXT
 from assay.report import numbers, reasons
 from assay.report.document import Badge, Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Table
 from assay.report.measure import measure_of
-from assay.report.view import View, false, sound
+from assay.report.view import RunView, is_false, is_sound
 
 _MORE = "Repeat more often, and find out what else the machine does."
 """The remedy for unstable results in general, since each finding names its own number of repeats."""
@@ -23,47 +23,47 @@ _ALIKE = ("file_size", "record_size", "object_size", "files", "lanes", "queue_de
 """Parameters that two cases with the same operation and target must share to differ in the cache alone."""
 
 
-def section(view: View) -> Section:
+def section(view: RunView) -> Section:
     """Return the section: notes on the machine, and a row for each verdict that occurs."""
     blocks: list[Block] = [Note(text) for text in machine_notes(view.analysis.machine)]
     return Section("verdicts", "Verdicts", (*blocks, _counts(view), *_excluded(view)))
 
 
-def folds(view: View) -> Iterator[Fold]:
+def folds(view: RunView) -> Iterator[Fold]:
     """Yield each reason for a verdict other than ok, and the checks that could not run."""
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     if bad:
         yield Fold("Why results are not ok", (_list(bad, view),), "verdicts-list")
-    found = reasons.grouped(view.analysis.rows)
+    found = reasons.group_by_reason(view.analysis.rows)
     if found:
         yield Fold("Checks that could not run", (_lacking(view, found),), "verdicts-skipped")
 
 
-def _lacking(view: View, found: list[reasons.Lack]) -> Table:
+def _lacking(view: RunView, found: list[reasons.UnevaluatedGroup]) -> Table:
     """Return a table of the rules that were not evaluated, with a row per reason."""
-    columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", numeric=True))
+    columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", is_numeric=True))
     rows = tuple(
         (
             ", ".join(name.replace("_", " ") for name in lack.rules),
             ("" if lack.applies else "does not apply: ")
             + lack.reason
-            + (f" (and {lack.more:,} with other figures)" if lack.more else ""),
-            Num(numbers.count(lack.results), float(lack.results)),
+            + (f" (and {lack.other_wordings_count:,} with other figures)" if lack.other_wordings_count else ""),
+            Num(numbers.count(lack.result_count), float(lack.result_count)),
         )
         for lack in found
     )
     return Table("skipped-table", columns, rows, "A rule that does not apply takes nothing from a result.")
 
 
-def _counts(view: View) -> Table:
+def _counts(view: RunView) -> Table:
     every = view.analysis.rows
-    counts = Counter((row.verdict, row.as_far_as_seen, row.case.target) for row in every)
+    counts = Counter((row.verdict, row.is_partly_checked, row.case.target) for row in every)
     kinds = [(verdict, partly) for verdict in Verdict for partly in (True, False)]
     occurring = [kind for kind in kinds if any(counts[*kind, target] for target in view.targets)]
     remedies = _remedies(every)
     columns = (
         Column("Verdict"),
-        *(Column(target, "results", numeric=True) for target in view.targets),
+        *(Column(target, "results", is_numeric=True) for target in view.targets),
         Column("What it means"),
         *((Column("What to do"),) if remedies else ()),
     )
@@ -72,14 +72,19 @@ def _counts(view: View) -> Table:
         cells = (Num(numbers.count(n), float(n)) for n in (counts[verdict, partly, target] for target in view.targets))
         remedy = (remedies.get(verdict, numbers.NONE),) if remedies else ()
         rows.append(
-            (Badge(verdict, partly=partly), *cells, (PARTLY if partly else MEANINGS[verdict]).sentence, *remedy)
+            (
+                Badge(verdict, is_partial=partly),
+                *cells,
+                (PARTLY_CHECKED_MEANING if partly else MEANINGS[verdict]).sentence,
+                *remedy,
+            )
         )
     also = count_verdicts(row.verdicts for row in every).also_words
     caption = f"A result counts once, under its gravest verdict. {also}." if also else ""
     return Table("verdict-counts", columns, tuple(rows), caption)
 
 
-def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
+def _remedies(rows: tuple[ResultRow, ...]) -> dict[Verdict, str]:
     """Return the most frequent remedy of each verdict."""
     counts: dict[Verdict, Counter[str]] = {}
     for row in rows:
@@ -89,10 +94,12 @@ def _remedies(rows: tuple[Row, ...]) -> dict[Verdict, str]:
     return common | ({Verdict.UNSTABLE: _MORE} if Verdict.UNSTABLE in common else {})
 
 
-def _excluded(view: View) -> list[Block]:
+def _excluded(view: RunView) -> list[Block]:
     """Return the greatest ratio of a cached rate to that of the same work without the cache, if the run has both."""
     found = [
-        (row, uncached) for row in view.analysis.rows if false(row) and (uncached := _uncached(row, view)) is not None
+        (row, uncached)
+        for row in view.analysis.rows
+        if is_false(row) and (uncached := _uncached(row, view)) is not None
     ]
     factors = [
         (row.rate.median / uncached.rate.median, row, uncached) for row, uncached in found if row.rate and uncached.rate
@@ -107,16 +114,19 @@ def _excluded(view: View) -> list[Block]:
     return [Paragraph(f"Excluded results (served from cache): {words}")]
 
 
-def _uncached(row: Row, view: View) -> Row | None:
+def _uncached(row: ResultRow, view: RunView) -> ResultRow | None:
     """Return the sound result of the same work on the same target without the cache; None if there is none."""
 
-    def alike(other: Row) -> bool:
+    def alike(other: ResultRow) -> bool:
         same = (other.operation, other.case.target) == (row.operation, row.case.target)
         mine, its = row.case.parameters, other.case.parameters
-        return same and all(mine.known(name) == its.known(name) for name in _ALIKE)
+        return same and all(mine.get_value(name) == its.get_value(name) for name in _ALIKE)
 
-    rows = (other for other in view.analysis.rows if sound(other) and alike(other))
-    return next((one for one in rows if one.case.parameters.known("cache", NOT_TOLD) not in ("keep", NOT_TOLD)), None)
+    rows = (other for other in view.analysis.rows if is_sound(other) and alike(other))
+    return next(
+        (one for one in rows if one.case.parameters.get_value("cache", MISSING_TEXT) not in ("keep", MISSING_TEXT)),
+        None,
+    )
 
 
 class _Complaint(NamedTuple):
@@ -129,16 +139,16 @@ class _Complaint(NamedTuple):
     """
 
     example: tuple[Finding, str]
-    rows: dict[int, Row]
+    rows: dict[int, ResultRow]
     wordings: set[str]
 
 
-def _complaints(bad: list[Row], view: View) -> list[_Complaint]:
+def _complaints(bad: list[ResultRow], view: RunView) -> list[_Complaint]:
     """Return one item for each reason, the gravest verdict first, then the most frequent reason."""
     found: dict[tuple[Verdict, str, str], _Complaint] = {}
     for row in bad:
         for finding in row.findings:
-            key = (finding.verdict, reasons.without_figures(finding.text), reasons.without_figures(finding.remedy))
+            key = (finding.verdict, reasons.without_numbers(finding.text), reasons.without_numbers(finding.remedy))
             where = " ".join(filter(None, (row.case.target, row.case.workload, view.point_of(row))))
             complaint = found.setdefault(key, _Complaint((finding, f"{where}, {row.operation}"), {}, set()))
             complaint.rows[id(row)] = row
@@ -146,7 +156,7 @@ def _complaints(bad: list[Row], view: View) -> list[_Complaint]:
     return sorted(found.values(), key=lambda one: (RANK[one.example[0].verdict], -len(one.rows)))
 
 
-def _list(bad: list[Row], view: View) -> Table:
+def _list(bad: list[ResultRow], view: RunView) -> Table:
     """Return a table with a row per reason, its number of results, and where they are."""
     every = _complaints(bad, view)
     rows: list[tuple[Cell, ...]] = []
@@ -165,7 +175,7 @@ def _list(bad: list[Row], view: View) -> Table:
         rows.append(cells)
     columns = (
         Column("Verdict"),
-        Column("Results", f"of {len(view.analysis.rows):,}", numeric=True),
+        Column("Results", f"of {len(view.analysis.rows):,}", is_numeric=True),
         Column("Where"),
         Column("What was seen"),
         Column("Remedy"),
@@ -176,7 +186,7 @@ def _list(bad: list[Row], view: View) -> Table:
     return Table("verdict-list", columns, tuple(rows), caption)
 
 
-def _targets_and_operations(complaint: _Complaint, view: View) -> str:
+def _targets_and_operations(complaint: _Complaint, view: RunView) -> str:
     """Return the number of results per target, and the operations."""
     counts = Counter(row.case.target for row in complaint.rows.values())
     targets = [f"{name} {counts[name]:,}" for name in view.targets if counts[name]]

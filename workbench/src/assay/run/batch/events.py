@@ -14,10 +14,10 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from assay.model.base import AssayError, Warned, warning
+from assay.model.base import AssayError, WarningLine, warning
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.run.listener import Heard, Limits, Listener, Progress, Stretch, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, Listener, Progress, Stretch, TimeLeft
 from assay.store.door import open_file
 from assay.store.entries import PROGRESS, open_to_append
 
@@ -27,7 +27,7 @@ MOST_BYTES = 1 << 40
 """Largest accepted size of the file."""
 
 
-class TellingListener:
+class RecordingListener:
     """Passes calls on to another listener, and records them for followers of the run."""
 
     def __init__(self, inner: Listener, folder: Path, job: str) -> None:
@@ -41,9 +41,9 @@ class TellingListener:
         self._inner = inner
         self._folder = folder
         self._fails = False
-        self.tell("job", id=job)
+        self.append("job", id=job)
 
-    def tell(self, what: str, **facts: Any) -> None:
+    def append(self, what: str, **facts: Any) -> None:
         """Append a line. A failure is reported once: followers then see less, and the run goes on."""
         line = json.dumps({"at": time.time(), "what": what, **facts}, separators=(",", ":"))
         try:
@@ -52,24 +52,24 @@ class TellingListener:
         except OSError as error:
             if not self._fails:
                 reason = (error.strerror or str(error)).lower()
-                self._inner.say(warning(f"{self._folder / PROGRESS}: cannot be written: {reason}"))
+                self._inner.print_line(warning(f"{self._folder / PROGRESS}: cannot be written: {reason}"))
             self._fails = True
 
-    def say(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """See `Listener`."""
-        self._inner.say(text)
-        self.tell("say", text=text, warning=isinstance(text, Warned))
+        self._inner.print_line(text)
+        self.append("say", text=text, warning=isinstance(text, WarningLine))
 
     def progress(self, total: int, done: int, left: TimeLeft) -> Progress:
         """See `Listener`."""
-        self.tell("progress", total=total, done=done, left=left.seconds(), at_most=left.at_most)
+        self.append("progress", total=total, done=done, left=left.seconds(), at_most=left.at_most)
         return _RecordingProgress(self._inner.progress(total, done, left), self, left)
 
 
 class _RecordingProgress:
-    def __init__(self, inner: Progress, recorder: TellingListener, left: TimeLeft) -> None:
+    def __init__(self, inner: Progress, recorder: RecordingListener, left: TimeLeft) -> None:
         self._inner, self._recorder, self._left = inner, recorder, left
-        self._merger = Merger()
+        self._merger = IntervalMerger()
 
     def __enter__(self) -> Self:
         self._inner.__enter__()
@@ -82,23 +82,23 @@ class _RecordingProgress:
 
     def begin(self, case: Case, repeat: int) -> None:
         self._inner.begin(case, repeat)
-        self._recorder.tell("begin", case=case.model_dump(mode="json"), repeat=repeat, left=self._left.seconds())
+        self._recorder.append("begin", case=case.model_dump(mode="json"), repeat=repeat, left=self._left.seconds())
 
-    def phase(self, operation: str, limits: Limits) -> None:
+    def phase(self, operation: str, limits: ClosestCeiling) -> None:
         self._inner.phase(operation, limits)
-        self._merger = Merger()
-        self._recorder.tell("phase", operation=operation)
+        self._merger = IntervalMerger()
+        self._recorder.append("phase", operation=operation)
 
-    def interval(self, heard: Heard) -> None:
-        self._inner.interval(heard)
-        for done, counted in self._merger.add(heard):
-            self._recorder.tell("interval", done=done, counted=counted)
+    def interval(self, host_interval: HostInterval) -> None:
+        self._inner.interval(host_interval)
+        for done, counted in self._merger.add(host_interval):
+            self._recorder.append("interval", done=done, counted=counted)
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
         self._inner.finish(case, repeat, status, reason, seconds, samples)
-        self._recorder.tell(
+        self._recorder.append(
             "finish",
             case=case.model_dump(mode="json"),
             repeat=repeat,
@@ -109,20 +109,20 @@ class _RecordingProgress:
             left=self._left.seconds(),
         )
 
-    def fewer(self, count: int) -> None:
-        self._inner.fewer(count)
-        self._recorder.tell("fewer", count=count)
+    def drop_repeats(self, count: int) -> None:
+        self._inner.drop_repeats(count)
+        self._recorder.append("fewer", count=count)
 
-    def left_out(self, count: int) -> None:
-        self._inner.left_out(count)
-        self._recorder.tell("left_out", count=count)
+    def drop_any_repeats(self, count: int) -> None:
+        self._inner.drop_any_repeats(count)
+        self._recorder.append("left_out", count=count)
 
-    def say(self, text: str) -> None:
-        self._inner.say(text)
-        self._recorder.tell("say", text=text, warning=isinstance(text, Warned))
+    def print_line(self, text: str) -> None:
+        self._inner.print_line(text)
+        self._recorder.append("say", text=text, warning=isinstance(text, WarningLine))
 
 
-class Merger:
+class IntervalMerger:
     """Merges the intervals of many hosts into intervals of all, so that the file has one line for each."""
 
     def __init__(self) -> None:
@@ -130,9 +130,9 @@ class Merger:
         self._length = 0
         self._open: dict[int, tuple[Stretch, bool]] = {}
 
-    def add(self, heard: Heard) -> list[tuple[Stretch, bool]]:
+    def add(self, host_interval: HostInterval) -> list[tuple[Stretch, bool]]:
         """Add an interval of a host; returns the merged intervals that are complete: two later ones have begun."""
-        done = heard.done
+        done = host_interval.work
         self._length = self._length or max(1, done.end_ns - done.start_ns)
         number = done.start_ns // self._length
         known, counted = self._open.get(number, (Stretch(done.start_ns, done.end_ns, 0.0, 0.0), False))
@@ -142,20 +142,20 @@ class Merger:
             known.bytes + done.bytes,
             known.ops + done.ops,
         )
-        self._open[number] = (whole, counted or heard.counted)
+        self._open[number] = (whole, counted or host_interval.in_operations)
         ready = sorted(one for one in self._open if one < number - 1)
         return [self._open.pop(one) for one in ready]
 
 
-class ToldTime(TimeLeft):
+class ReportedTimeLeft(TimeLeft):
     """The time left as the job reported it last."""
 
     def __init__(self, seconds: float, at_most: bool) -> None:
         """Start with a reported time."""
         super().__init__(0.0, at_most)
-        self.tell(seconds)
+        self.update(seconds)
 
-    def tell(self, seconds: float) -> None:
+    def update(self, seconds: float) -> None:
         """Note the time that was reported now."""
         self._reported_s, self._reported_at = seconds, time.monotonic()
 
@@ -164,7 +164,7 @@ class ToldTime(TimeLeft):
         return max(0.0, self._reported_s - (time.monotonic() - self._reported_at))
 
 
-class Reader:
+class ProgressReader:
     """Reads the progress of the jobs of a run, each time from where the last read ended."""
 
     def __init__(self, folder: Path) -> None:
@@ -201,7 +201,7 @@ class Replay:
         """Start without progress."""
         self._listener = listener
         self._progress: Progress | None = None
-        self._left = ToldTime(0.0, False)
+        self._left = ReportedTimeLeft(0.0, False)
 
     def close(self) -> None:
         """End the display of the repeats."""
@@ -209,7 +209,7 @@ class Replay:
             self._progress.__exit__(None, None, None)
             self._progress = None
 
-    def tell(self, line: dict[str, Any]) -> None:
+    def play(self, line: dict[str, Any]) -> None:
         """Repeat one recorded call; an invalid one is skipped."""
         try:
             self._replay(line)
@@ -219,12 +219,12 @@ class Replay:
     def _replay(self, line: dict[str, Any]) -> None:
         what, shown = line.get("what"), self._progress
         if "left" in line:
-            self._left.tell(float(line["left"]))
+            self._left.update(float(line["left"]))
         if what == "say":
             text = str(line["text"])
-            (shown or self._listener).say(Warned(text) if line.get("warning") else text)
+            (shown or self._listener).print_line(WarningLine(text) if line.get("warning") else text)
         elif what == "progress":
-            left = ToldTime(float(line["left"]), bool(line["at_most"]))
+            left = ReportedTimeLeft(float(line["left"]), bool(line["at_most"]))
             total, done = int(line["total"]), int(line["done"])
             self.close()
             self._left, self._progress = left, self._listener.progress(total, done, left)
@@ -243,18 +243,20 @@ def _replay_progress(shown: Progress, what: object, line: dict[str, Any]) -> Non
     elif what == "interval":
         start, end, moved, ops = line["done"]
         if end > start >= 0:
-            shown.interval(Heard("", Stretch(int(start), int(end), float(moved), float(ops)), bool(line["counted"])))
+            shown.interval(
+                HostInterval("", Stretch(int(start), int(end), float(moved), float(ops)), bool(line["counted"]))
+            )
     elif what == "finish":
         samples = [Sample.model_validate(sample) for sample in line["samples"]]
         case, repeat = Case.model_validate(line["case"]), int(line["repeat"])
         shown.finish(case, repeat, str(line["status"]), str(line["reason"]), float(line["seconds"]), samples)
     elif what == "fewer":
-        shown.fewer(int(line["count"]))
+        shown.drop_repeats(int(line["count"]))
     elif what == "left_out":
-        shown.left_out(int(line["count"]))
+        shown.drop_any_repeats(int(line["count"]))
 
 
-def caught_up(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def lines_for_late_follower(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the lines that a later follower needs: how far the run is, and the current repeat.
 
     Args:

@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.foreign import plain
+from assay.model.foreign import escape_line
 from assay.model.units import about_duration
 from assay.run.batch.kept import read_batch
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.script import stop_seconds
-from assay.run.batch.slurm import Job, job_facts, own_id, variables_of_job
+from assay.run.batch.slurm import Job, job_facts, own_job_id, variables_of_job
 from assay.store import RunStore
 
 SECTION = "scheduler job "
@@ -36,19 +36,19 @@ _NAMES = {
     "Requeue": "requeue",
 }
 """Slurm's field -> its name in a run."""
-EARLIER_SECONDS = 60
+SIGNAL_SLACK_SECONDS = 60
 """How much earlier than requested Slurm may signal that the time limit is near (`--signal` of sbatch(1))."""
 _AT_END = {"JobState": "state", "Reason": "reason", "EndTime": "ended", "ExitCode": "exit code"}
 
 
 def _section(job: str) -> str:
     """Return the name of the section on a job."""
-    return f"{SECTION}{plain(job)}"
+    return f"{SECTION}{escape_line(job)}"
 
 
-def own_job() -> dict[str, dict[str, str]]:
+def own_job_section() -> dict[str, dict[str, str]]:
     """Return the section on the job that this process runs in; empty outside of jobs."""
-    job = own_id()
+    job = own_job_id()
     if not job:
         return {}
     facts = variables_of_job(os.environ)
@@ -65,7 +65,7 @@ def end_state(store: RunStore, job: str) -> str:
     return store.info().environment.get(_section(job), {}).get("state", "unknown")
 
 
-def keep_stop(store: RunStore) -> str:
+def record_stop(store: RunStore) -> str:
     """Record, in the job itself, that the run was stopped because the job's time limit is near.
 
     Args:
@@ -74,7 +74,7 @@ def keep_stop(store: RunStore) -> str:
     Returns:
         A description; empty if the limit is far or there is none, the job is over, or Slurm does not answer.
     """
-    job = own_id()
+    job = own_job_id()
     try:
         facts = job_facts(Job(job))
         end = datetime.strptime(facts["EndTime"], "%Y-%m-%dT%H:%M:%S")
@@ -84,7 +84,7 @@ def keep_stop(store: RunStore) -> str:
     left = end.timestamp() - time.time()
     batch = read_batch(store.folder)
     signal_s = stop_seconds(shlex.split(batch.options)) if batch is not None else math.inf
-    if facts.get("JobState") != "RUNNING" or not 0 < left <= signal_s + EARLIER_SECONDS:
+    if facts.get("JobState") != "RUNNING" or not 0 < left <= signal_s + SIGNAL_SLACK_SECONDS:
         return ""
     text = f"stopped {about_duration(left)} before its time limit ({facts.get('TimeLimit', 'unknown')})"
     environment = dict(store.info().environment)
@@ -93,7 +93,7 @@ def keep_stop(store: RunStore) -> str:
     return f"job {job} {text}"
 
 
-def keep_end(folder: Path, job: Job, options: str) -> bool:
+def record_end(folder: Path, job: Job, options: str) -> bool:
     """Record how a job ended.
 
     Args:
@@ -118,4 +118,4 @@ def keep_end(folder: Path, job: Job, options: str) -> bool:
 
 
 def _renamed(facts: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
-    return {ours: plain(facts[field]) for field, ours in names.items() if field in facts}
+    return {ours: escape_line(facts[field]) for field, ours in names.items() if field in facts}

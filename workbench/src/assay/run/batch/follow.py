@@ -6,29 +6,29 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
-from assay.run.batch.events import Reader, Replay, caught_up
-from assay.run.batch.facts import keep_end
-from assay.run.batch.kept import Batch, last_words, output_size, read_batch, write_batch
+from assay.run.batch.events import ProgressReader, Replay, lines_for_late_follower
+from assay.run.batch.facts import record_end
+from assay.run.batch.kept import Batch, last_output_lines, output_size, read_batch, write_batch
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.slurm import JobState, job_state
 from assay.run.batch.submit import newest_job
 from assay.run.listener import Listener
 from assay.store.entries import BATCH_OUTPUT
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 """Time between two reads of the job's progress."""
-LEAST_ASK, MOST_ASK = 1.0, 15.0
+LEAST_QUERY_SECONDS, MOST_QUERY_SECONDS = 1.0, 15.0
 """Seconds between two queries to Slurm, whose controller serves all users; they grow while nothing changes."""
-SLOWER = 1.3
-SEEN_SECONDS = 10.0
+QUERY_BACKOFF = 1.3
+VISIBLE_TIMEOUT_SECONDS = 10.0
 """How long the job's last lines may take to be visible here, as through NFS, which caches."""
-MOST_WORDS = 10
+MOST_OUTPUT_LINES = 10
 
 
 class Follower:
     """Follows the newest job of a run to its end."""
 
-    def __init__(self, folder: Path, listener: Listener, later: bool, sleep: Callable[[float], None] = time.sleep):
+    def __init__(self, folder: Path, listener: Listener, skip_past: bool, sleep: Callable[[float], None] = time.sleep):
         """Find the job, and report its progress so far.
 
         Args:
@@ -49,14 +49,14 @@ class Follower:
         self.job, self.known = job.id, job.job
         self._over = job.over
         self._last_line = ""
-        self._reader, self._replay = Reader(folder), Replay(listener)
-        self._output = 0 if later else output_size(folder)
+        self._reader, self._replay = ProgressReader(folder), Replay(listener)
+        self._output = 0 if skip_past else output_size(folder)
         """Bytes that the run's jobs had printed before."""
         self.told_over = False
         """The job has reported that it is done with the run."""
         self.error: AssayError | None = None
         """The error that the job ended with, if any."""
-        self._catch_up(later)
+        self._catch_up(skip_past)
 
     def _catch_up(self, later: bool) -> None:
         """Read the progress so far; that of earlier jobs of the run is skipped."""
@@ -67,8 +67,8 @@ class Follower:
         own_lines = before[begun:]
         if own_lines and str(own_lines[0].get("id")) == self.job:
             self._note_end(own_lines[-1])
-            for line in caught_up(own_lines) if later else own_lines:
-                self._replay.tell(line)
+            for line in lines_for_late_follower(own_lines) if later else own_lines:
+                self._replay.play(line)
 
     def follow(self) -> JobState:
         """Follow the job until it is over.
@@ -79,17 +79,19 @@ class Follower:
         Raises:
             KeyboardInterrupt: The user stops following; the job goes on.
         """
-        state, interval_s, next_query = JobState(""), LEAST_ASK, 0.0
+        state, interval_s, next_query = JobState(""), LEAST_QUERY_SECONDS, 0.0
         try:
             while not self._over:
                 if time.monotonic() >= next_query:
                     now = self._query_state(state)
-                    interval_s = LEAST_ASK if now != state else min(MOST_ASK, interval_s * SLOWER)
-                    if not now.alive:
+                    interval_s = (
+                        LEAST_QUERY_SECONDS if now != state else min(MOST_QUERY_SECONDS, interval_s * QUERY_BACKOFF)
+                    )
+                    if not now.is_alive:
                         break
                     state, next_query = now, time.monotonic() + interval_s
                 self._report_new()
-                self._sleep(LOOK_SECONDS)
+                self._sleep(POLL_SECONDS)
             self._finish()
         finally:
             self._replay.close()
@@ -101,23 +103,23 @@ class Follower:
             state = job_state(self.known)
         except SlurmError as error:
             self._print_once(warning(f"{error.message}; the job goes on, and is asked for again"))
-            return before if before.alive else JobState("RUNNING")
-        if state.waits:
+            return before if before.is_alive else JobState("RUNNING")
+        if state.is_waiting:
             about = f", expected to start at {state.start}" if state.start else ""
             self._print_once(f"job {self.job} waits: {state.reason or state.state}{about}")
-        elif state.alive and before.waits | (not before.state):
+        elif state.is_alive and before.is_waiting | (not before.state):
             self._print_once(f"job {self.job} is {state.state} on {state.nodes or 'its nodes'}")
         return state
 
     def _print_once(self, text: str) -> None:
         if text != self._last_line:
-            self._listener.say(text)
+            self._listener.print_line(text)
             self._last_line = text
 
     def _report_new(self) -> None:
         """Report what is new."""
         for line in self._reader.lines():
-            self._replay.tell(line)
+            self._replay.play(line)
             self._note_end(line)
 
     def _note_end(self, line: dict[str, Any]) -> None:
@@ -131,19 +133,19 @@ class Follower:
         """Report the rest, and record how the job ended."""
         if self._over:
             return
-        end = time.monotonic() + SEEN_SECONDS
+        end = time.monotonic() + VISIBLE_TIMEOUT_SECONDS
         is_recorded = False
         while True:
             self._report_new()
-            is_recorded = is_recorded or keep_end(self._folder, self.known, self._batch.options)
+            is_recorded = is_recorded or record_end(self._folder, self.known, self._batch.options)
             if (self.told_over and is_recorded) or time.monotonic() >= end:
                 break
-            self._sleep(LOOK_SECONDS)
+            self._sleep(POLL_SECONDS)
         self._replay.close()
         if not self.told_over:
             # The job was killed, or ended before the run began.
-            for line in last_words(self._folder, self._output)[-MOST_WORDS:]:
-                self._listener.say(f"{BATCH_OUTPUT}: {line}")
+            for line in last_output_lines(self._folder, self._output)[-MOST_OUTPUT_LINES:]:
+                self._listener.print_line(f"{BATCH_OUTPUT}: {line}")
         newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "over": True})
         write_batch(self._folder, self._batch.with_job(newest))
 

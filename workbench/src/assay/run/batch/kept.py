@@ -8,12 +8,12 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.run.batch.slurm import Job
-from assay.store.door import look_at, open_file, read_file
+from assay.store.door import open_file, plain_file_status, read_file
 from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT, open_new
 
 MOST_BYTES = 1 << 20
-MOST_TAIL = 1 << 16
-MOST_OUTPUT = 1 << 40
+MOST_TAIL_BYTES = 1 << 16
+MOST_OUTPUT_BYTES = 1 << 40
 """Largest accepted size of the output of jobs, of which only the end is read."""
 
 
@@ -90,11 +90,11 @@ def write_batch(folder: Path, batch: Batch) -> None:
 
 def output_size(folder: Path) -> int:
     """Return the bytes that the jobs of a run have printed."""
-    status = look_at(folder, BATCH_OUTPUT)
+    status = plain_file_status(folder, BATCH_OUTPUT)
     return 0 if status is None else status.st_size
 
 
-def last_words(folder: Path, after: int = 0) -> list[str]:
+def last_output_lines(folder: Path, after: int = 0) -> list[str]:
     """Return the last lines that the jobs of a run have printed.
 
     Args:
@@ -102,10 +102,10 @@ def last_words(folder: Path, after: int = 0) -> list[str]:
         after: Offset in the file at which the output of interest begins.
     """
     try:
-        fd = open_file(folder, BATCH_OUTPUT, MOST_OUTPUT)
+        fd = open_file(folder, BATCH_OUTPUT, MOST_OUTPUT_BYTES)
         try:
-            begin = max(after, os.fstat(fd).st_size - MOST_TAIL)
-            text = os.pread(fd, MOST_TAIL, begin).decode(errors="replace")
+            begin = max(after, os.fstat(fd).st_size - MOST_TAIL_BYTES)
+            text = os.pread(fd, MOST_TAIL_BYTES, begin).decode(errors="replace")
         finally:
             os.close(fd)
     except (AssayError, OSError):

@@ -6,16 +6,16 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.units import about_size
 
 if TYPE_CHECKING:
-    from assay.launch.answers import Collected
+    from assay.launch.answers import ProcessOutput
 
-ANSWER_SECONDS = 60.0
+ANSWER_TIMEOUT_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
-CLUSTERS = "SLURM_CLUSTERS"
+CLUSTERS_VARIABLE = "SLURM_CLUSTERS"
 """Variable with the cluster that Slurm's programs use if they are given none."""
 
 
@@ -27,12 +27,12 @@ class SlurmError(AssayError):
     """A program of Slurm is missing, does not answer, or fails."""
 
 
-def on_cluster(cluster: str | None) -> list[str]:
+def cluster_option(cluster: str | None) -> list[str]:
     """Return the option that selects a cluster; none for the cluster of this machine."""
     return ["-M", cluster] if cluster else []
 
 
-def ask(words: Sequence[str], what: str, cluster: str | None = None) -> str:
+def query(words: Sequence[str], what: str, cluster: str | None = None) -> str:
     """Return the output of a program of Slurm.
 
     Args:
@@ -44,24 +44,26 @@ def ask(words: Sequence[str], what: str, cluster: str | None = None) -> str:
     Raises:
         SlurmError: The program is missing, takes too long or fails; the message has its complaint in one line.
     """
-    from assay.launch.answers import MOST_OUT
+    from assay.launch.answers import MAX_STDOUT_BYTES
 
-    command = [words[0], *on_cluster(cluster), *words[1:]]
-    answer = call(command, what, without=() if cluster is None else (CLUSTERS,))
-    if answer.late:
-        message = f"{what}: {words[0]} has said nothing for {ANSWER_SECONDS:.0f} s"
+    command = [words[0], *cluster_option(cluster), *words[1:]]
+    answer = run_program(command, what, without=() if cluster is None else (CLUSTERS_VARIABLE,))
+    if answer.timed_out:
+        message = f"{what}: {words[0]} has said nothing for {ANSWER_TIMEOUT_SECONDS:.0f} s"
         raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED)
-    if answer.long:
-        message = f"{what}: {words[0]} says more than {about_size(MOST_OUT)}"
+    if answer.overflowed:
+        message = f"{what}: {words[0]} says more than {about_size(MAX_STDOUT_BYTES)}"
         raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
     if answer.code != 0:
-        fault = told(answer.err.decode("utf-8", "replace"))
+        fault = complaint_text(answer.err.decode("utf-8", "replace"))
         code = Code.UNKNOWN_JOB if UNKNOWN_JOB in fault.lower() else None
         raise SlurmError(f"{what}: {fault or f'exit code {answer.code}'}", "", EXIT_REFUSED, code=code)
     return answer.out.decode("utf-8", "replace")
 
 
-def call(words: Sequence[str], what: str, given: str = "", without: Collection[str] = ()) -> "Collected":
+def run_program(
+    words: Sequence[str], what: str, stdin_text: str = "", without: Collection[str] = ()
+) -> "ProcessOutput":
     """Run a program of Slurm to its end, and return what it printed.
 
     Args:
@@ -73,20 +75,20 @@ def call(words: Sequence[str], what: str, given: str = "", without: Collection[s
     Raises:
         SlurmError: It cannot be started.
     """
-    from assay.launch.answers import said
+    from assay.launch.answers import run_program
 
     environment = {name: value for name, value in os.environ.items() if name not in without}
     environment |= {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
     try:
-        return said(words, ANSWER_SECONDS, given.encode(), environment)
+        return run_program(words, ANSWER_TIMEOUT_SECONDS, stdin_text.encode(), environment)
     except FileNotFoundError:
         raise SlurmError(f"{what}: {words[0]} was not found", "run it on a login node", EXIT_REFUSED) from None
     except OSError as error:
         raise SlurmError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from None
 
 
-def told(text: str) -> str:
+def complaint_text(text: str) -> str:
     """Return the complaint of a Slurm program in one line: `sbatch: error: Batch job submission failed: X` gives X."""
     lines = [re.sub(r"^\w+: (error: |fatal: )?", "", line.strip()) for line in text.splitlines() if line.strip()]
     lines = [re.sub(r"^Batch job submission failed: ", "", line) for line in lines]
-    return plain(redacted("; ".join(dict.fromkeys(lines))))[:300]
+    return escape_line(redact("; ".join(dict.fromkeys(lines))))[:300]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.secret import redacted_word
+from assay.model.secret import redact_word
 
-OURS = {
+RESERVED_OPTIONS = {
     "-a": "a run is one job",
     "--array": "a run is one job",
     "--wrap": "Assay writes the script",
@@ -38,12 +38,12 @@ OPTIONS_OF_ENVIRONMENT = tuple(
 """Variables that would make sbatch override options of the script (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
 _NO_SECRETS = ("--wckey", "--signal")
 """Options that look like a secret but are none: a workload key, and `B:TERM@60`, which is not `user:password@`."""
-KEEP_SECRETS = "set it in the environment instead: sbatch hands that on to the job"
-STOP_SECONDS = 120
+SECRET_HINT = "set it in the environment instead: sbatch hands that on to the job"
+STOP_BEFORE_SECONDS = 120
 """How long before its end a job gets the signal to stop, so that the current repeat ends and its data is removed."""
 STOP_SHARE = 4
 """The time before the end is at most one part in this many of the time limit."""
-LEAST_STOP = 15
+LEAST_STOP_SECONDS = 15
 _PATH = re.compile(r"[A-Za-z0-9_./+=@,: -]+")
 _TIMES = (
     (re.compile(r"(\d+)"), (60,)),
@@ -79,16 +79,16 @@ def check_options(written: str) -> list[str]:
         )
     for word in words:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
-        if name not in _NO_SECRETS and redacted_word(word) != word:
-            raise AssayError(f"--slurm has a password in {name}, which the run would keep", KEEP_SECRETS)
+        if name not in _NO_SECRETS and redact_word(word) != word:
+            raise AssayError(f"--slurm has a password in {name}, which the run would keep", SECRET_HINT)
         # sbatch accepts a prefix of a long option.
-        ours = next((one for one in OURS if one == name or (len(name) > 2 and one.startswith(name))), None)
+        ours = next((one for one in RESERVED_OPTIONS if one == name or (len(name) > 2 and one.startswith(name))), None)
         if ours is not None:
-            raise AssayError(f"--slurm cannot have {ours}: {OURS[ours]}", "leave it out")
+            raise AssayError(f"--slurm cannot have {ours}: {RESERVED_OPTIONS[ours]}", "leave it out")
     return words
 
 
-def option(words: Sequence[str], short: str, long: str) -> str:
+def option_value(words: Sequence[str], short: str, long: str) -> str:
     """Return the value of an option of sbatch, the last if it is given twice; empty if it is not given.
 
     Args:
@@ -110,7 +110,7 @@ def option(words: Sequence[str], short: str, long: str) -> str:
 
 def time_limit(words: Sequence[str]) -> int | None:
     """Return the requested time limit in seconds; None if there is none, or its format is unknown."""
-    limit = option(words, "-t", "--time")
+    limit = option_value(words, "-t", "--time")
     for pattern, seconds in _TIMES:
         if match := pattern.fullmatch(limit):
             total = sum(int(number) * each for number, each in zip(match.groups(), seconds, strict=True))
@@ -120,19 +120,21 @@ def time_limit(words: Sequence[str]) -> int | None:
 
 def node_count(words: Sequence[str]) -> int | None:
     """Return the least number of nodes requested, 1 by default; None if it follows from other options."""
-    match = re.match(r"\d+", option(words, "-N", "--nodes"))
+    match = re.match(r"\d+", option_value(words, "-N", "--nodes"))
     if match:
         return int(match[0])
-    return None if any(option(words, short, long) for short, long in _NODES_FOLLOW) else 1
+    return None if any(option_value(words, short, long) for short, long in _NODES_FOLLOW) else 1
 
 
 def stop_seconds(words: Sequence[str]) -> int:
     """Return how long before its end the job gets the signal to stop: from its options, or the default."""
-    match = re.search(r"@(\d+)$", option(words, "--signal", "--signal"))
+    match = re.search(r"@(\d+)$", option_value(words, "--signal", "--signal"))
     if match:
         return int(match[1])
     limit = time_limit(words)
-    return STOP_SECONDS if limit is None else max(LEAST_STOP, min(STOP_SECONDS, limit // STOP_SHARE))
+    return (
+        STOP_BEFORE_SECONDS if limit is None else max(LEAST_STOP_SECONDS, min(STOP_BEFORE_SECONDS, limit // STOP_SHARE))
+    )
 
 
 def script_text(run: str, output: Path, options: Sequence[str], command: Sequence[str]) -> str:

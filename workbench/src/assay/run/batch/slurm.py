@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, Code
-from assay.run.batch.programs import SlurmError, ask, on_cluster
+from assay.run.batch.programs import SlurmError, cluster_option, query
 
 WAITING = (
     "PENDING",
@@ -54,13 +54,13 @@ class Job:
         """Text such as `job 17 of Slurm on cluster smp`."""
         return f"job {self.id} of Slurm" + (f" on cluster {self.cluster}" if self.cluster else "")
 
-    def ending(self, *options: str) -> str:
+    def cancel_command(self, *options: str) -> str:
         """Return the command that ends it.
 
         Args:
             options: Options of scancel.
         """
-        return " ".join(["scancel", *on_cluster(self.cluster), *options, self.id])
+        return " ".join(["scancel", *cluster_option(self.cluster), *options, self.id])
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,12 @@ class JobState:
     nodes: str = ""
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether it is not over."""
         return bool(self.state) and self.state not in OVER
 
     @property
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether it has not begun."""
         return self.state in WAITING
 
@@ -95,12 +95,12 @@ class JobState:
         return f"{self.state} ({self.reason})" if self.reason else self.state
 
 
-def own_id() -> str:
+def own_job_id() -> str:
     """Return the id of the Slurm job that this process runs in; empty outside of jobs."""
     return os.environ.get(ALLOCATION, "")
 
 
-def need_slurm() -> None:
+def require_slurm() -> None:
     """Check that jobs can be submitted from here.
 
     Raises:
@@ -124,7 +124,7 @@ def job_state(job: Job) -> JobState:
 def _state(job: Job, cluster: str | None, *more: str) -> JobState:
     words = ["squeue", "--noheader", *more, "--jobs", job.id, "--format=%T|%r|%S|%N"]
     try:
-        output = ask(words, "Slurm does not tell of the job", cluster)
+        output = query(words, "Slurm does not tell of the job", cluster)
     except SlurmError as error:
         if error.code is Code.UNKNOWN_JOB:
             return JobState("")
@@ -148,7 +148,7 @@ def own_states(cluster: str | None = None) -> dict[str, JobState]:
         SlurmError: Slurm does not answer.
     """
     words = ["squeue", "--noheader", "--me", "--format=%A|%T|%r|%S|%N"]
-    lines = ask(words, "Slurm does not tell of the jobs", cluster).splitlines()
+    lines = query(words, "Slurm does not tell of the jobs", cluster).splitlines()
     pairs = (line.partition("|") for line in lines if "|" in line)
     return {job.strip(): read_state(rest) for job, _, rest in pairs if job.strip()}
 
@@ -166,7 +166,7 @@ def job_named(name: str, cluster: str | None = None, known: Collection[str] = ()
     """
     words = ["squeue", "--noheader", "--me", f"--name={name}", "--format=%A"]
     jobs: list[Job] = []
-    for line in ask(words, "Slurm does not tell of the jobs", cluster).splitlines():
+    for line in query(words, "Slurm does not tell of the jobs", cluster).splitlines():
         if head := _CLUSTER.fullmatch(line.strip()):
             cluster = head[1]
         elif line.strip().isdigit() and line.strip() not in known:
@@ -185,7 +185,7 @@ def job_facts(job: Job) -> dict[str, str]:
     """
     words = ["scontrol", "--oneliner", "show", "job", job.id]
     try:
-        return read_facts(ask(words, "Slurm does not tell of the job", job.cluster))
+        return read_facts(query(words, "Slurm does not tell of the job", job.cluster))
     except SlurmError as error:
         if error.code is not Code.UNKNOWN_JOB:
             raise
@@ -210,7 +210,7 @@ def _accounted(job: Job) -> dict[str, str]:
         return {}
     words = ["sacct", "-X", "-n", "-P", "-j", job.id, f"--format={','.join(names)}"]
     try:
-        line = next(iter(ask(words, "Slurm's accounting does not tell of the job", job.cluster).splitlines()), "")
+        line = next(iter(query(words, "Slurm's accounting does not tell of the job", job.cluster).splitlines()), "")
     except SlurmError:
         # "Slurm accounting storage is disabled": nothing is known.
         return {}

@@ -4,28 +4,30 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assay.model.base import AssayError, Say, warning
+from assay.model.base import AssayError, PrintLine, warning
 from assay.run.batch.kept import Batch, read_batch
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.slurm import JobState, own_states
 from assay.store import RunSummary
 
-NOT_OVER = ("interrupted", "running")
+UNFINISHED = ("interrupted", "running")
 """Statuses of a run without an end of its own: its job may be queued, or measure on another machine."""
 
 
-def with_jobs(runs: Sequence[RunSummary], say: Say) -> list[RunSummary]:
+def with_job_states(runs: Sequence[RunSummary], print_line: PrintLine) -> list[RunSummary]:
     """Return the runs, with `queued` or `running` as the status of each whose job is not over.
 
     Args:
         runs: As their folders describe them.
         say: Prints a line if Slurm does not answer.
     """
-    batches = {run.folder: batch for run in runs if run.status in NOT_OVER and (batch := _batch(run)) is not None}
+    batches = {run.folder: batch for run in runs if run.status in UNFINISHED and (batch := _batch(run)) is not None}
     jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}
     if not any(not job.over for job in jobs.values()):
         return list(runs)
-    states_by_cluster = {job.cluster: _states(job.cluster, say) for job in jobs.values() if job.id and not job.over}
+    states_by_cluster = {
+        job.cluster: _states(job.cluster, print_line) for job in jobs.values() if job.id and not job.over
+    }
     updated = []
     for run in runs:
         job = jobs.get(run.folder)
@@ -38,7 +40,7 @@ def with_jobs(runs: Sequence[RunSummary], say: Say) -> list[RunSummary]:
     return updated
 
 
-def _states(cluster: str | None, print_line: Say) -> dict[str, JobState] | None:
+def _states(cluster: str | None, print_line: PrintLine) -> dict[str, JobState] | None:
     try:
         return own_states(cluster)
     except SlurmError as error:
@@ -54,9 +56,9 @@ def _batch(run: RunSummary) -> Batch | None:
 
 
 def _with_state(run: RunSummary, job: str, state: JobState) -> RunSummary:
-    if not state.alive:
+    if not state.is_alive:
         return run
-    return replace(run, status="queued" if state.waits else "running", job=f"job {job} {state.words}")
+    return replace(run, status="queued" if state.is_waiting else "running", job=f"job {job} {state.words}")
 
 
 def job_words(folder: Path) -> str:
@@ -75,4 +77,4 @@ def job_words(folder: Path) -> str:
         state = own_states(job.cluster).get(job.id, JobState(""))
     except SlurmError as error:
         return f"{job.id}: {error.message}"
-    return f"{job.id} {state.words}; `assay attach {folder.name}` follows it" if state.alive else f"{job.id}, over"
+    return f"{job.id} {state.words}; `assay attach {folder.name}` follows it" if state.is_alive else f"{job.id}, over"

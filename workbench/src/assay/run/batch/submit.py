@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
-from assay.model.own_program import own_words
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
+from assay.model.own_program import own_command
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
@@ -14,15 +14,15 @@ from assay.plan.growth.stages import stages_of
 from assay.run.batch.kept import Batch, BatchJob, read_batch, write_batch
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.script import check_options, job_name, node_count, script_text, time_limit
-from assay.run.batch.slurm import Job, JobState, job_named, job_state, need_slurm
-from assay.run.batch.taken import UnsureError, cluster_asked, submit
-from assay.run.gather import keep_companions
-from assay.run.planned import Plan, beforehand, meta_of
+from assay.run.batch.slurm import Job, JobState, job_named, job_state, require_slurm
+from assay.run.batch.taken import UnsureError, requested_cluster, submit
+from assay.run.gather import copy_study_files
+from assay.run.planned import Plan, new_run_meta, prediction_text
 from assay.store import RunStore
 from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, open_new, remove_folder
 
 
-def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: Say) -> Path:
+def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], print_line: PrintLine) -> Path:
     """Make a run and submit it.
 
     Args:
@@ -40,25 +40,25 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], say: S
             accepted the job nevertheless, the run stays.
     """
     option_words = check_options(options)
-    need_slurm()
+    require_slurm()
     _refuse_too_few_nodes(option_words, plan.cases, words)
     estimate = estimate_study(plan.study, plan.cases)
-    say(beforehand(plan, estimate))
+    print_line(prediction_text(plan, estimate))
     limit = time_limit(option_words)
     if limit is not None and estimate.seconds > limit:
         resume_text = "what it does not reach, `assay run RUN --resume` does in another job"
-        say(warning(f"the job ends after {about_duration(limit)}; {resume_text}"))
-    store = RunStore.create(out, meta_of(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
+        print_line(warning(f"the job ends after {about_duration(limit)}; {resume_text}"))
+    store = RunStore.create(out, new_run_meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     folder = store.folder
     try:
         with contextlib.closing(store):
             store.set_status("interrupted")
-            keep_companions(plan.study, plan.folder, folder)
+            copy_study_files(plan.study, plan.folder, folder)
             write_batch(folder, Batch(options=options, words=tuple(words)))
-        submit_again(folder, None, None, say)
+        submit_again(folder, None, None, print_line)
     except BaseException:
         if _may_have_job(folder):
-            say(f"run {folder} is kept: Slurm may have its job")
+            print_line(f"run {folder} is kept: Slurm may have its job")
         else:
             remove_folder(folder)
         raise
@@ -74,7 +74,7 @@ def _may_have_job(folder: Path) -> bool:
     return batch is not None and bool(batch.jobs)
 
 
-def submit_again(folder: Path, options: str | None, words: Sequence[str] | None, say: Say) -> None:
+def submit_again(folder: Path, options: str | None, words: Sequence[str] | None, print_line: PrintLine) -> None:
     """Submit an existing run: a new job measures what is missing.
 
     Args:
@@ -86,16 +86,16 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     Raises:
         AssayError: A job of it is not over, Slurm refuses the new one, or it cannot be stored.
     """
-    need_slurm()
+    require_slurm()
     batch = read_batch(folder) or Batch(options=options or "")
-    refuse_living(folder, batch)
+    refuse_active_job(folder, batch)
     update = {"options": options} if options is not None else {}
     batch = batch.model_copy(update=update | ({"words": tuple(words)} if words is not None else {}))
     option_words = check_options(batch.options)
     with contextlib.closing(RunStore.open(folder)) as store:
         _refuse_too_few_nodes(option_words, store.cases(), batch.words, len(store.info().stages))
     place = folder.absolute()
-    command = [*own_words(), "run", str(place), "--resume", *batch.words]
+    command = [*own_command(), "run", str(place), "--resume", *batch.words]
     text = script_text(folder.name, place / BATCH_OUTPUT, option_words, command)
     try:
         with open_new(folder / BATCH_SCRIPT) as file:
@@ -103,7 +103,7 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     except OSError as error:
         message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
         raise AssayError(message, "see the rights, the space and your quota there") from None
-    pending_job = BatchJob(id="", submitted_at=time.time(), cluster=cluster_asked(option_words))
+    pending_job = BatchJob(id="", submitted_at=time.time(), cluster=requested_cluster(option_words))
     known = tuple(one.id for one in batch.jobs)
     # If this is cut short before the id is stored, the job is found by its name.
     write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, pending_job)}))
@@ -114,7 +114,7 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     except SlurmError:
         write_batch(folder, batch)
         raise
-    say(f"run {folder.name} is {job.words}")
+    print_line(f"run {folder.name} is {job.words}")
     submitted_job = pending_job.model_copy(update={"id": job.id, "cluster": job.cluster})
     write_batch(folder, batch.model_copy(update={"jobs": (*batch.jobs, submitted_job)}))
 
@@ -161,7 +161,7 @@ def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
     return job
 
 
-def state_of(folder: Path, batch: Batch) -> tuple[Job, JobState]:
+def newest_job_state(folder: Path, batch: Batch) -> tuple[Job, JobState]:
     """Return the newest job of a run and its state; both empty without a job.
 
     Raises:
@@ -173,18 +173,18 @@ def state_of(folder: Path, batch: Batch) -> tuple[Job, JobState]:
     return job.job, job_state(job.job)
 
 
-def refuse_living(folder: Path, batch: Batch) -> None:
+def refuse_active_job(folder: Path, batch: Batch) -> None:
     """Refuse a run with a job that is not over.
 
     Raises:
         AssayError: It has one, or Slurm does not answer.
     """
     try:
-        job, state = state_of(folder, batch)
+        job, state = newest_job_state(folder, batch)
     except SlurmError as error:
         raise AssayError(error.message, "whether the run goes on is not known: try again", EXIT_REFUSED) from None
-    if state.alive:
+    if state.is_alive:
         message = f"run {folder.name} is {job.words}, which is {state.words}"
-        end = job.ending() if state.waits else job.ending("-b", "-s", "TERM")
+        end = job.cancel_command() if state.is_waiting else job.cancel_command("-b", "-s", "TERM")
         hint = f"`assay attach {folder.name}` follows it; `{end}` ends it, and then it can be resumed"
         raise AssayError(message, hint, EXIT_REFUSED)

@@ -9,13 +9,13 @@ import os
 import re
 from collections.abc import Collection, Sequence
 
-from assay.launch.answers import MOST_OUT
+from assay.launch.answers import MAX_STDOUT_BYTES
 from assay.model.base import EXIT_REFUSED
-from assay.model.foreign import plain
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.secret import redact
 from assay.model.units import about_size
-from assay.run.batch.programs import ANSWER_SECONDS, CLUSTERS, SlurmError, call, told
-from assay.run.batch.script import OPTIONS_OF_ENVIRONMENT, option
+from assay.run.batch.programs import ANSWER_TIMEOUT_SECONDS, CLUSTERS_VARIABLE, SlurmError, complaint_text, run_program
+from assay.run.batch.script import OPTIONS_OF_ENVIRONMENT, option_value
 from assay.run.batch.slurm import Job, job_named
 
 _IDS = (
@@ -50,10 +50,10 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
     """
     what = "Slurm does not take the job"
     words = ["sbatch", "--parsable", f"--chdir={folder}", *options]
-    cluster = cluster_asked(options)
-    answer = call(words, what, script, without=OPTIONS_OF_ENVIRONMENT)
-    out, complaint = answer.out.decode("utf-8", "replace"), told(answer.err.decode("utf-8", "replace"))
-    jobs = jobs_told(out, cluster)
+    cluster = requested_cluster(options)
+    answer = run_program(words, what, script, without=OPTIONS_OF_ENVIRONMENT)
+    out, complaint = answer.out.decode("utf-8", "replace"), complaint_text(answer.err.decode("utf-8", "replace"))
+    jobs = printed_jobs(out, cluster)
     if answer.code == 0 and len(jobs) == 1:
         return jobs[0]
     # If the queue does not answer either, the error below is raised.
@@ -61,24 +61,28 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
         queued_job = job_named(name, cluster, known)
         if queued_job is not None:
             return queued_job
-    if answer.code not in (0, None) and not (answer.late or answer.long or jobs or _UNSURE.search(complaint)):
+    if answer.code not in (0, None) and not (
+        answer.timed_out or answer.overflowed or jobs or _UNSURE.search(complaint)
+    ):
         raise SlurmError(f"{what}: {complaint or f'exit code {answer.code}'}", "", EXIT_REFUSED)
-    message = f"sbatch did not tell the job's id, but: {plain(redacted(out.strip()[-200:])) or complaint or 'nothing'}"
-    if answer.long:
-        message = f"sbatch says more than {about_size(MOST_OUT)}"
-    elif answer.late:
-        message = f"sbatch has said nothing for {ANSWER_SECONDS:.0f} s"
+    message = (
+        f"sbatch did not tell the job's id, but: {escape_line(redact(out.strip()[-200:])) or complaint or 'nothing'}"
+    )
+    if answer.overflowed:
+        message = f"sbatch says more than {about_size(MAX_STDOUT_BYTES)}"
+    elif answer.timed_out:
+        message = f"sbatch has said nothing for {ANSWER_TIMEOUT_SECONDS:.0f} s"
     hint = f"`squeue --me --name={name}` shows whether Slurm has it; then `assay attach` finds its job, too"
     raise UnsureError(message, hint, EXIT_REFUSED)
 
 
-def cluster_asked(options: Sequence[str]) -> str:
+def requested_cluster(options: Sequence[str]) -> str:
     """Return the cluster that sbatch submits to; empty for that of this machine. It may be several: `a,b`."""
-    named = option(options, "-M", "--clusters")
-    return named or os.environ.get("SBATCH_CLUSTERS") or os.environ.get(CLUSTERS) or ""
+    named = option_value(options, "-M", "--clusters")
+    return named or os.environ.get("SBATCH_CLUSTERS") or os.environ.get(CLUSTERS_VARIABLE) or ""
 
 
-def jobs_told(said: str, cluster: str = "") -> list[Job]:
+def printed_jobs(output: str, cluster: str = "") -> list[Job]:
     """Return the jobs that sbatch's output names, whatever else a site prints there.
 
     Args:
@@ -86,7 +90,7 @@ def jobs_told(said: str, cluster: str = "") -> list[Job]:
         cluster: Cluster of the submission, for jobs whose cluster is not printed.
     """
     for pattern in _IDS:
-        matches = [match for line in said.splitlines() if (match := pattern.fullmatch(line.strip()))]
+        matches = [match for line in output.splitlines() if (match := pattern.fullmatch(line.strip()))]
         if matches:
             return list(dict.fromkeys(Job(match["id"], match["cluster"] or cluster) for match in matches))
     return []

@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from assay.analyse.ceilings import merged
+from assay.analyse.ceilings import merge_ceilings
 from assay.analyse.exceeded import Key
 from assay.model.base import AssayError, warning
 from assay.model.result.ceiling import Ceiling, When
 from assay.plan.ceiling_times import PASS_SECONDS, interval_seconds
-from assay.run.analysis import exceeded
+from assay.run.analysis import exceeded_ceilings
 from assay.run.ceilings.meter import CeilingMeter
 from assay.store import RunStore
 
@@ -48,7 +48,7 @@ class CeilingPasses:
         """Length of the last pass."""
         self._round = 0
 
-    def between(self, repeat: int) -> None:
+    def before_repeat(self, repeat: int) -> None:
         """Make a pass before a repeat if one is due, preferably between two rounds.
 
         Args:
@@ -66,10 +66,10 @@ class CeilingPasses:
         if not self._open or not self.store.info().ceilings:
             return
         self._pass("after")
-        found = exceeded(self.store, self.store.info())
+        found = exceeded_ceilings(self.store, self.store.info())
         if found and self.affords(self._seconds) and not self.meter.stop():
             self.meter.say(f"ceilings measured again, because results exceeded them: {_ceiling_names(found)}")
-            self._measure(lambda: self.meter.again(found))
+            self._measure(lambda: self.meter.measure_again(found))
 
     def _pass(self, when: When) -> None:
         devices = self.meter.devices
@@ -77,7 +77,7 @@ class CeilingPasses:
             return
         begun = self.clock()
         for name in devices:
-            self._measure(partial(self.meter.target, name, when))
+            self._measure(partial(self.meter.measure_target, name, when))
         self._ended = self.clock()
         self._seconds = max(0.0, self._ended - begun)
 
@@ -88,7 +88,7 @@ class CeilingPasses:
         except AssayError as error:
             self.meter.say(warning(f"ceilings could not be measured again: {error.message}"))
             return
-        self.store.describe(ceilings=merged(self.store.info().ceilings, found))
+        self.store.describe(ceilings=merge_ceilings(self.store.info().ceilings, found))
 
 
 def _ceiling_names(found: Iterable[Key]) -> str:

@@ -4,17 +4,17 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.analyse.ceilings import Pass, client_ceilings, measured_ceilings, merged
+from assay.analyse.ceilings import Pass, client_ceilings, measured_ceilings, merge_ceilings
 from assay.analyse.exceeded import Key
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import keeper_of
-from assay.launch.engine import SPEAK_SECONDS, run_job
+from assay.kinds.place import handler_of
+from assay.launch.engine import REPORT_MARGIN_SECONDS, run_job
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineLooking
+from assay.launch.looking import MachineInspector
 from assay.launch.places import Owner
-from assay.model.base import AssayError, Say, warning
-from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, Exceeding, When
-from assay.model.result.run import IN_MEMORY, Place
+from assay.model.base import AssayError, PrintLine, warning
+from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, ExceedingRepeat, When
+from assay.model.result.run import MEMORY_FILESYSTEMS, TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.study import Study
@@ -22,15 +22,15 @@ from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.client_ceilings import client_jobs
-from assay.plan.jobs import guarded
-from assay.run.cleaning import RunCleaning
+from assay.plan.jobs import with_safeguards
+from assay.run.cleaning import RunCleaner
 from assay.run.heard import read_repeat
 from assay.run.targets import target_path
 
-SILENCE_LIMIT = 60.0
+SILENCE_LIMIT_SECONDS = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing takes longest.
 """
-BEFORE = 2
+PASSES_BEFORE = 2
 """Passes before the cases."""
 MOST_AGAIN_SECONDS = 2.0
 """After this time, no further exceeded ceiling is measured again."""
@@ -39,9 +39,9 @@ MOST_AGAIN_SECONDS = 2.0
 _SEVERAL_DIRECTORIES = "the target has several directories, and what is below one says nothing of all"
 
 
-def _why_no_device(place: Place | None) -> str:
+def _why_no_device(place: TargetPlace | None) -> str:
     """Return why a place has no device that can be measured; empty if it has one."""
-    if place is None or place.filesystem in IN_MEMORY:
+    if place is None or place.filesystem in MEMORY_FILESYSTEMS:
         return ""
     if place.memory_backed:
         return "the store is memory itself"
@@ -58,9 +58,9 @@ class CeilingMeter:
         owner: Owner,
         destroy: bool,
         places: Mapping[str, BackendCapabilities],
-        say: Say,
+        print_line: PrintLine,
         cases: Sequence[Case] = (),
-        known: Sequence[Place] = (),
+        known: Sequence[TargetPlace] = (),
         stop: Callable[[], int] = lambda: 0,
         here: bool = True,
         silent: set[str] | None = None,
@@ -86,10 +86,10 @@ class CeilingMeter:
         self.owner = owner
         self.destroy = destroy
         self.places = places
-        self.say = say
+        self.say = print_line
         self.cases = {case.id: case for case in cases}
         self.stop = stop
-        self.patience = min(SILENCE_LIMIT, (study.patience or 0) / 1e9 or SILENCE_LIMIT)
+        self.patience = min(SILENCE_LIMIT_SECONDS, (study.patience or 0) / 1e9 or SILENCE_LIMIT_SECONDS)
         self.silent = set() if silent is None else silent
         self.cpus = min(8, len(os.sched_getaffinity(0)))
         self.stored = [name for name in places if study.targets[name].through_kernel and here]
@@ -126,9 +126,11 @@ class CeilingMeter:
             )
         ceilings += self._clients()
         for name in self.stored:
-            passes = BEFORE if name in self.devices else 1
+            passes = PASSES_BEFORE if name in self.devices else 1
             for number in range(passes):
-                ceilings = list(merged(ceilings, self.target(name, "before", cached=number == passes - 1)))
+                ceilings = list(
+                    merge_ceilings(ceilings, self.measure_target(name, "before", cached=number == passes - 1))
+                )
         return tuple(ceilings)
 
     def _clients(self) -> list[Ceiling]:
@@ -138,14 +140,14 @@ class CeilingMeter:
         for job in jobs:
             samples, reason = self._samples(job)
             during = Pass(time.time(), "before")
-            ceilings += client_ceilings(job.target, job.kinds, samples, job.how, during, reason)
+            ceilings += client_ceilings(job.target, job.kind_by_lanes, samples, job.how, during, reason)
         if left_out:
             reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
             unknown = Ceiling(name="client", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             ceilings.append(unknown)
         return ceilings
 
-    def target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
+    def measure_target(self, name: str, when: When, cached: bool = False, devices: bool = True) -> list[Ceiling]:
         """Make one pass over a target.
 
         Args:
@@ -163,25 +165,25 @@ class CeilingMeter:
             samples, reason = self._samples(first)
             ceilings: list[Ceiling] = []
             if self._reasons[name]:
-                ceilings += device.unmeasured(name, self._reasons[name], device.DEVICE_NAMES)
+                ceilings += device.unmeasured_ceilings(name, self._reasons[name], device.DEVICE_NAMES)
             else:
                 ceilings += measured_ceilings(
                     name, first.phases, samples, first.how, during, "", reason, first.job.direct
                 )
-            written = sum(sample.write_bytes for sample in samples) // plan.LARGE * plan.LARGE
-            if written < plan.LARGE:
-                return ceilings or device.unmeasured(name, reason)
+            written = sum(sample.write_bytes for sample in samples) // plan.LARGE_RECORD_BYTES * plan.LARGE_RECORD_BYTES
+            if written < plan.LARGE_RECORD_BYTES:
+                return ceilings or device.unmeasured_ceilings(name, reason)
             self._written[name] = written
             if devices and name in self.devices:
                 for job in self._device_jobs(name, written):
-                    ceilings = list(merged(ceilings, self._run(job, during)))
+                    ceilings = list(merge_ceilings(ceilings, self._run(job, during)))
             if cached:
-                ceilings += self._run(device.cached_job(self.study, name, written, self.cpus, self.destroy), during)
+                ceilings += self._run(device.page_cache_job(self.study, name, written, self.cpus, self.destroy), during)
             return ceilings
         finally:
             self._clean_up(name)
 
-    def again(self, exceeded: Mapping[Key, Exceeding]) -> list[Ceiling]:
+    def measure_again(self, exceeded: Mapping[Key, ExceedingRepeat]) -> list[Ceiling]:
         """Measure exceeded ceilings once more; those of targets with the access pattern of the result.
 
         Args:
@@ -200,14 +202,18 @@ class CeilingMeter:
             if job is not None:
                 ceilings += self._run(job, during)
             elif name == "page cache read":
-                ceilings += [item for item in self.target(target, "again", True, devices=False) if item.name == name]
+                ceilings += [
+                    item for item in self.measure_target(target, "again", True, devices=False) if item.name == name
+                ]
             elif target in self.devices:
                 ceilings += self._measure_like_result(target, name, exceeded[target, name, kind], during)
         return ceilings
 
-    def _measure_like_result(self, target: str, name: CeilingName, result: Exceeding, during: Pass) -> list[Ceiling]:
+    def _measure_like_result(
+        self, target: str, name: CeilingName, result: ExceedingRepeat, during: Pass
+    ) -> list[Ceiling]:
         most = self._written.get(target, device.LEAST_BYTES)
-        job = device.again_job(self.study, self.cases[result.case], result.operation, name, most, self.destroy)
+        job = device.remeasure_job(self.study, self.cases[result.case], result.operation, name, most, self.destroy)
         if job is None:
             return []
         self._clean_up(target)
@@ -218,7 +224,7 @@ class CeilingMeter:
 
     def _device_jobs(self, name: str, written: int) -> list[plan.CeilingJob]:
         cases = [case for case in self.cases.values() if case.target == name]
-        ways = (device.large_ways(cases), device.small_ways(cases, self.cpus))
+        ways = (device.large_request_kinds(cases), device.small_request_kinds(cases, self.cpus))
         return device.device_jobs(self.study, name, self.places[name], written, ways, self.cpus, self.destroy)
 
     def _run(self, job: plan.CeilingJob, during: Pass) -> list[Ceiling]:
@@ -234,14 +240,14 @@ class CeilingMeter:
             return (), "stopped before it was measured"
         if self._is_silent(job.target):
             return (), "the storage did not answer"
-        sent = guarded(job.job, self.owner.identity, self.patience)
+        sent = with_safeguards(job.job, self.owner.identity, self.patience)
         if target is not None:
             try:
-                now = keeper_of(target).current(sent.target, MachineLooking(self.destroy, self.owner))
+                now = handler_of(target).recheck_target(sent.target, MachineInspector(self.destroy, self.owner))
             except AssayError as error:
                 return (), error.message
             sent = sent.model_copy(update={"target": now})
-        outcome = run_job(self.launcher, sent.model_dump_json(), self.patience + SPEAK_SECONDS, stop=self.stop)
+        outcome = run_job(self.launcher, sent.model_dump_json(), self.patience + REPORT_MARGIN_SECONDS, stop=self.stop)
         outcome, samples = read_repeat("ceiling", 1, sent, outcome, hosts=False)
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, job.target))
@@ -250,7 +256,7 @@ class CeilingMeter:
     def _clean_up(self, name: str) -> None:
         target = self.study.targets[name]
         try:
-            problems = keeper_of(target).clean(device.DIRECTORY, RunCleaning(self.owner, (self.launcher,)))
+            problems = handler_of(target).clean(device.DIRECTORY, RunCleaner(self.owner, (self.launcher,)))
         except AssayError as error:
             problems = [f"{target.path}/{device.DIRECTORY}: {error.message}"]
         for line in problems:

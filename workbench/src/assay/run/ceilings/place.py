@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import PlaceState
-from assay.kinds.place import keeper_of
+from assay.kinds.place import handler_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
-from assay.launch.places import inspect_text, look_at
-from assay.launch.placing import SilentError
-from assay.model.base import EXIT_REFUSED, AssayError, Say, warning
+from assay.launch.places import inspect_path, path_problems
+from assay.launch.placing import SilentStorageError
+from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.run import Place
+from assay.model.result.run import TargetPlace
 from assay.model.study.study import Study
 from assay.plan.load import load_study
 from assay.run import claims, targets
@@ -31,7 +31,7 @@ from assay.store.entries import RUN_LOCK
 from assay.store.find import run_folders
 from assay.store.lock import is_locked
 
-NAME = "place"
+TARGET_NAME = "place"
 """The one target of the study that is generated for the measurement."""
 OWN_DIRECTORY = "assay-ceilings"
 """Directory that is made in a directory with other content."""
@@ -40,7 +40,7 @@ ENGINE_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Measured:
+class PlaceCeilings:
     """The result of a measurement.
 
     Attributes:
@@ -48,11 +48,11 @@ class Measured:
         ceilings: Those of the host first.
     """
 
-    place: Place
+    place: TargetPlace
     ceilings: tuple[Ceiling, ...]
 
 
-def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
+def measure_place(path: Path, destroy: bool, print_line: PrintLine) -> PlaceCeilings:
     """Measure memory and one place; everything that was made is removed.
 
     The measurement is a run without cases, so that the journal has everything before it is made. If this call is
@@ -73,12 +73,12 @@ def measure_place(path: Path, destroy: bool, say: Say) -> Measured:
     root = _folder_of_runs()
     interruption = Interruption()
     try:
-        _remove_leftovers(root, say)
-        refuse_place(study, NAME, destroy)
+        _remove_leftovers(root, print_line)
+        refuse_place(study, TARGET_NAME, destroy)
         with interruption.watch():
             store = _create(root, text)
             try:
-                found = _measure(study, store, engine, destroy, interruption, say)
+                found = _measure(study, store, engine, destroy, interruption, print_line)
             finally:
                 _remove(store)
     except AssayError as error:
@@ -98,24 +98,24 @@ def _study(path: Path) -> tuple[Study, str]:
     document = {
         "study": "ceilings",
         "question": "What can this place do at most?",
-        "targets": {NAME: {"kind": kind, "path": str(place)}},
+        "targets": {TARGET_NAME: {"kind": kind, "path": str(place)}},
         "workloads": {"none": {"operations": ["read"], "file_size": "1MiB", "record_size": "1MiB"}},
     }
     text = json.dumps(document)
     loaded = load_study(text.encode())
     if loaded.study is None:
-        message = loaded.problems[0].message.removeprefix(f"targets.{NAME}.path: ")
+        message = loaded.problems[0].message.removeprefix(f"targets.{TARGET_NAME}.path: ")
         raise AssayError(message, loaded.problems[0].hint)
     return loaded.study, text
 
 
 def _kind_and_place(path: Path) -> tuple[str, Path]:
     """Return the kind of target and its path; for a directory with other content, a directory in it."""
-    if inspect_text(str(path)):
+    if path_problems(str(path)):
         return "file", path / OWN_DIRECTORY
     try:
-        look = look_at(str(path))
-    except SilentError:
+        look = inspect_path(str(path))
+    except SilentStorageError:
         raise
     except AssayError as error:
         raise AssayError(error.message, "name a directory or a block device") from error
@@ -167,18 +167,18 @@ def _create(root: Path, text: str) -> RunStore:
 
 
 def _measure(
-    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, print_line: Say
-) -> Measured:
+    study: Study, store: RunStore, engine: Engine, destroy: bool, interruption: Interruption, print_line: PrintLine
+) -> PlaceCeilings:
     """Claim the target, measure, and release the target whatever happens."""
     devices: list[int] = []
-    target = study.targets[NAME]
+    target = study.targets[TARGET_NAME]
     try:
-        devices = keeper_of(target).take(targets.MachineTaking(destroy, print_line))
-        claims.claim_targets(study, [NAME], store, print_line)
+        devices = handler_of(target).lock(targets.MachineLocker(destroy, print_line))
+        claims.claim_targets(study, [TARGET_NAME], store, print_line)
         launcher = LocalLauncher(engine.path, (store.engine_lock_fd, *devices))
-        owner = claims.owner_of(store)
-        backends = targets.probe_targets(study, [NAME], engine, launcher, owner, destroy)
-        places = targets.make_places(study, backends, targets.looks_at(study, [NAME]))
+        owner = claims.run_owner(store)
+        backends = targets.probe_targets(study, [TARGET_NAME], engine, launcher, owner, destroy)
+        places = targets.make_places(study, backends, targets.look_at_directories(study, [TARGET_NAME]))
         where = f"in {target.path}, with a file of at most 128 MiB"
         if target.whole_device:
             where = f"on the first 128 MiB of {target.path}"
@@ -186,34 +186,34 @@ def _measure(
         meter = CeilingMeter(
             study, launcher, owner, destroy, backends, print_line, (), places, stop=lambda: interruption.count
         )
-        return Measured(places[0], meter.measure())
+        return PlaceCeilings(places[0], meter.measure())
     finally:
         _release(store, print_line)
         close_all(devices)
 
 
-def _release(store: RunStore, print_line: Say) -> None:
+def _release(store: RunStore, print_line: PrintLine) -> None:
     for line in claims.release_targets(store):
         print_line(warning(f"could not be removed: {line}"))
 
 
 def _remove(store: RunStore) -> None:
     """Remove the run, unless it is still needed to remove what it made."""
-    if store.journal():
+    if store.entries():
         store.set_status("interrupted")
         store.close()
     else:
         store.discard()
 
 
-def _remove_leftovers(root: Path, print_line: Say) -> None:
+def _remove_leftovers(root: Path, print_line: PrintLine) -> None:
     """Remove what killed calls have left, at any target."""
     for folder in run_folders(root):
         if is_locked(folder / RUN_LOCK):
             continue
         # Another call may be cleaning up the folder at this moment. For a mount, renaming fails with EBUSY.
         with contextlib.suppress(AssayError, OSError), _set_aside(folder) as (own, name):
-            store = RunStore.open(own, write=True, wait=ENGINE_WAIT_SECONDS, made_as=name)
+            store = RunStore.open(own, write=True, wait=ENGINE_WAIT_SECONDS, original_folder=name)
             _release(store, print_line)
             _remove(store)
 

@@ -9,25 +9,25 @@ from decimal import Decimal
 
 from assay.analyse.growth.stepwise import steps
 from assay.model.base import AssayError
-from assay.model.money.amount import money
-from assay.model.result.result import Row
-from assay.model.result.stage import StageDone
-from assay.model.steady import steady
+from assay.model.money.amount import format_money
+from assay.model.result.result import ResultRow
+from assay.model.result.stage import MeasuredStage
+from assay.model.steady import steady_time
 from assay.model.study.study import Study
 from assay.model.units import about_duration
-from assay.money.cost.frozen import all_running
+from assay.money.cost.frozen import hour_of_all_running
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
 from assay.run.analysis import judged_rows
-from assay.run.budget import of_hours
+from assay.run.budget import cost_of_time
 from assay.run.meter import spent_seconds
 from assay.run.planned import Plan
 from assay.store import RunStore
-from assay.store.prices import prices_of
+from assay.store.prices import stored_prices
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedStage:
     """A stage that was measured, and the one after it.
 
     Attributes:
@@ -42,16 +42,16 @@ class Ended:
     """
 
     number: int
-    of: int
-    done: StageDone
-    refused: str
-    ruled: bool
+    stage_count: int
+    stage: MeasuredStage
+    refusal: str
+    has_rule: bool
     next_value: int | None
     next_seconds: float
     next_cost: str
 
 
-def staged(plan: Plan, done: Sequence[StageDone] = ()) -> Plan:
+def plan_to_next_stage(plan: Plan, done: Sequence[MeasuredStage] = ()) -> Plan:
     """Return the plan with the cases up to the first stage that was not measured yet.
 
     Raises:
@@ -70,7 +70,7 @@ def staged(plan: Plan, done: Sequence[StageDone] = ()) -> Plan:
     return replace(plan, cases=tuple(case for case in plan.cases if case.id in case_ids))
 
 
-def who() -> str:
+def user_and_host() -> str:
     """Return user and host of this process."""
     try:
         user = getpass.getuser()
@@ -79,12 +79,12 @@ def who() -> str:
     return f"{user}@{socket.gethostname()}"
 
 
-def accept(store: RunStore, how: str) -> None:
+def accept_stages(store: RunStore, how: str) -> None:
     """Record that the present user accepts all measured stages that were not accepted before."""
     done = store.info().stages
     if any(not stage.accepted_by for stage in done):
-        acceptance = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": how}
-        store.keep_stages([stage if stage.accepted_by else stage.model_copy(update=acceptance) for stage in done])
+        acceptance = {"accepted_by": user_and_host(), "accepted_at": time.time(), "accepted_how": how}
+        store.store_stages([stage if stage.accepted_by else stage.model_copy(update=acceptance) for stage in done])
 
 
 def end_stage(store: RunStore, plan: Plan) -> None:
@@ -102,18 +102,18 @@ def end_stage(store: RunStore, plan: Plan) -> None:
     for stage in stages_of(store.cases())[len(done) :]:
         if any(case.id in wanted for case in stage.cases):
             done.append(_done(stage, rows, seconds, cost))
-    acceptance = {"accepted_by": who(), "accepted_at": time.time(), "accepted_how": "without a stop after it"}
+    acceptance = {"accepted_by": user_and_host(), "accepted_at": time.time(), "accepted_how": "without a stop after it"}
     earlier = (one if one.accepted_by else one.model_copy(update=acceptance) for one in done[:-1])
-    store.keep_stages((*earlier, *done[-1:]))
+    store.store_stages((*earlier, *done[-1:]))
 
 
-def _done(stage: Stage, rows: Sequence[Row], seconds: float, cost: str) -> StageDone:
+def _done(stage: Stage, rows: Sequence[ResultRow], seconds: float, cost: str) -> MeasuredStage:
     found = [step for step in steps(rows, stage.axis) if step.number == stage.value]
     known = [step.efficiency for step in found if step.efficiency is not None]
     with_rows = {row.case.id for row in rows}
     missing = [f"{case.label}: no result" for case in stage.cases if case.id not in with_rows]
     is_incomplete = bool(missing) or any(step.rate is None for step in found)
-    return StageDone(
+    return MeasuredStage(
         axis=stage.axis,
         value=stage.value,
         ended_at=time.time(),
@@ -128,12 +128,14 @@ def _spent(store: RunStore, plan: Plan) -> tuple[float, str]:
     """Return the seconds of all sessions so far, and the cost of the designs in that time."""
     estimate = estimate_study(plan.study, plan.cases)
     estimates = {case.case: case.seconds for case in estimate.cases}
-    seconds = spent_seconds(store.sessions(), store.attempts(), estimates, (*store.last_alive(), steady()))
-    prices = prices_of(store)
-    return seconds, "" if prices is None else money(of_hours(seconds, all_running(prices)), prices.book.currency)
+    seconds = spent_seconds(store.sessions(), store.attempts(), estimates, (*store.last_alive(), steady_time()))
+    prices = stored_prices(store)
+    return seconds, "" if prices is None else format_money(
+        cost_of_time(seconds, hour_of_all_running(prices)), prices.book.currency
+    )
 
 
-def last_ended(store: RunStore, study: Study) -> Ended | None:
+def last_stage(store: RunStore, study: Study) -> EndedStage | None:
     """Return the last stage that was measured; None if there is none."""
     done = store.info().stages
     stages = stages_of(store.cases())
@@ -141,10 +143,10 @@ def last_ended(store: RunStore, study: Study) -> Ended | None:
         return None
     following = stages[len(done)] if len(done) < len(stages) else None
     seconds = _takes(store, study, stages[: len(done)], following) if following is not None else 0.0
-    prices = prices_of(store)
-    hourly = None if prices is None else all_running(prices)
-    cost = "" if hourly is None or prices is None else money(of_hours(seconds, hourly), prices.book.currency)
-    return Ended(
+    prices = stored_prices(store)
+    hourly = None if prices is None else hour_of_all_running(prices)
+    cost = "" if hourly is None or prices is None else format_money(cost_of_time(seconds, hourly), prices.book.currency)
+    return EndedStage(
         len(done),
         len(stages),
         done[-1],
@@ -166,7 +168,7 @@ def _takes(store: RunStore, study: Study, before: Sequence[Stage], following: St
     return factor * study.repeats * sum(item.seconds for item in estimate_study(study, following.cases).cases)
 
 
-def _refusal(study: Study, done: StageDone, seconds: float, hourly: Decimal | None) -> str:
+def _refusal(study: Study, done: MeasuredStage, seconds: float, hourly: Decimal | None) -> str:
     """Return why the rule of the study does not accept a stage; empty if it does, or there is none."""
     rule = study.stages
     if rule is None:
@@ -177,11 +179,11 @@ def _refusal(study: Study, done: StageDone, seconds: float, hourly: Decimal | No
         return f"its efficiency is {100 * done.efficiency:.0f} %, the study asks for {100 * rule.efficiency:.0f} %"
     if rule.cost is not None and hourly is not None:
         limit = Decimal(rule.cost[:-3].strip())
-        total = of_hours(done.seconds + seconds, hourly)
+        total = cost_of_time(done.seconds + seconds, hourly)
         if total > limit:
             name = rule.cost[-3:]
             return (
-                f"with the next stage it would cost {money(total, name)}, the study allows {money(limit, name)}; "
+                f"with the next stage it would cost {format_money(total, name)}, the study allows {format_money(limit, name)}; "
                 f"the next stage takes {about_duration(seconds)}"
             )
     return ""

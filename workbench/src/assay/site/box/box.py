@@ -4,13 +4,13 @@ from pathlib import Path
 
 from assay.model.base import AssayError
 from assay.model.files import read_model
-from assay.model.named import UnreadableError, read_named
+from assay.model.named import UnreadableError, read_user_file
 from assay.model.site.box import Box
-from assay.model.site.serving import NAME
-from assay.model.unquoted import TYPED, Naming, unquoted
-from assay.model.written import MOST_BYTES
+from assay.model.site.serving import NAME_PATTERN
+from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
+from assay.model.written import MAX_FILE_BYTES
 from assay.servers.kinds import check_server
-from assay.servers.spread import check_spread
+from assay.servers.spread import check_replication
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/testbed.md"
@@ -21,7 +21,7 @@ def preset_names() -> list[str]:
     return sorted(path.stem for path in PRESETS.glob("*.yaml"))
 
 
-def load_box(ref: str, base: Path, naming: Naming = TYPED) -> Box:
+def load_box(ref: str, base: Path, naming: FileOrigin = TYPED_BY_USER) -> Box:
     """Load a box from a preset or a file.
 
     Args:
@@ -36,7 +36,7 @@ def load_box(ref: str, base: Path, naming: Naming = TYPED) -> Box:
         path = PRESETS / f"{ref}.yaml"
         return _checked(path.read_bytes(), path.name, ref)
     data = read_box_file(base / ref, ref)
-    with unquoted(ref, "a testbed", f"assay testbed up {base / ref}", naming, base / ref, data):
+    with hide_content(ref, "a testbed", f"assay testbed up {base / ref}", naming, base / ref, data):
         return _checked(data, ref, ref)
 
 
@@ -45,7 +45,7 @@ def _checked(data: bytes, file: str, ref: str) -> Box:
     for name, spec in box.hosts.items():
         for server in spec.servers:
             check_server(server, f"{ref}: {name}")
-    check_spread({member.name: member.spec.servers for member in box.members()}, ref)
+    check_replication({member.name: member.spec.servers for member in box.all_hosts()}, ref)
     return box
 
 
@@ -61,8 +61,8 @@ def read_box_file(path: Path, ref: str) -> bytes:
     """
     hint = f"give a file, or one of: {', '.join(preset_names())}"
     try:
-        return read_named(path, ref, hint, MOST_BYTES)
+        return read_user_file(path, ref, hint, MAX_FILE_BYTES)
     except UnreadableError as error:
-        if error.missing and NAME.fullmatch(ref):
+        if error.missing and NAME_PATTERN.fullmatch(ref):
             raise AssayError(f"there is no box `{ref}`", hint) from None
         raise

@@ -8,25 +8,25 @@ from pathlib import Path
 from assay.journal.trees import LEFT, remove_known
 from assay.launch.cgroup import remove_group
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.serving import NAME
+from assay.model.site.serving import NAME_PATTERN
 from assay.site.box import journal
 from assay.site.box.disks import detach_loops, group_fault, remove_images
 from assay.site.box.folders import (
+    LOCK_TIMEOUT_SECONDS,
     MARKER,
-    PATIENCE_SECONDS,
     STATE,
+    box_lock,
     boxes_root,
     disks_root,
-    foreign,
-    locked,
-    owner,
+    ownership_fault,
+    owning_box,
     remove_empty,
 )
-from assay.site.box.process import inits_of, kill, wait_gone
+from assay.site.box.process import inits_of, kill_inits, wait_reaped
 from assay.site.box.serving import SECRETS
 from assay.site.box.users import ACCOUNTS
 
-FILES = frozenset({"hosts", *ACCOUNTS, "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
+BOX_FILES = frozenset({"hosts", *ACCOUNTS, "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})
 """Names in the folder of a box, except the journal."""
 KILL_SECONDS = 10.0
 REAP_SECONDS = 10.0
@@ -45,11 +45,11 @@ def take_down(name: str) -> str:
         AssayError: No box has that name, the name is not valid, another process is changing the box, or something
             could not be removed.
     """
-    if NAME.fullmatch(name) and not (boxes_root() / name).is_dir():
+    if NAME_PATTERN.fullmatch(name) and not (boxes_root() / name).is_dir():
         raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
-    with locked(name, PATIENCE_SECONDS) as folder:
-        made = journal.read_journal(folder) or journal.Made()
-        problems = clean(folder)
+    with box_lock(name, LOCK_TIMEOUT_SECONDS) as folder:
+        made = journal.read_journal(folder) or journal.BoxRecord()
+        problems = remove_parts(folder)
     if problems:
         raise AssayError(
             f"box {name} is not wholly removed: {'; '.join(problems)}", "end what uses it, and take it down again"
@@ -57,12 +57,12 @@ def take_down(name: str) -> str:
     return _unreaped_note(made)
 
 
-def _unreaped_note(made: journal.Made) -> str:
-    left = [str(process.pid) for process in wait_gone(made.processes(), 0.0)]
+def _unreaped_note(made: journal.BoxRecord) -> str:
+    left = [str(process.pid) for process in wait_reaped(made.processes(), 0.0)]
     return f"ended, but not reaped by their parent: process {', '.join(left)}" if left else ""
 
 
-def clean(folder: Path) -> list[str]:
+def remove_parts(folder: Path) -> list[str]:
     """Remove everything of the box in a locked folder, but not the folder itself.
 
     The entries of its journal are verified first: a process must be an init of this box; a control group and the disks
@@ -73,20 +73,20 @@ def clean(folder: Path) -> list[str]:
     """
     if not (folder / journal.NAME).exists():
         return [f"{folder}: has no journal of a box: left alone"] if any(folder.iterdir()) else []
-    made = journal.read_journal(folder) or journal.Made()
+    made = journal.read_journal(folder) or journal.BoxRecord()
     problems = _end_processes(folder, made)
     if not problems and made.disks is not None:
         problems += clean_disks(made.disks, folder)
     problems += [problem for group in made.groups if (problem := _remove_group(group, folder))]
     if not problems:
         problems += _remove_files(folder)
-    wait_gone(made.processes(), REAP_SECONDS)
+    wait_reaped(made.processes(), REAP_SECONDS)
     return problems
 
 
-def _end_processes(folder: Path, made: journal.Made) -> list[str]:
+def _end_processes(folder: Path, made: journal.BoxRecord) -> list[str]:
     """End the inits of a box. An init that a killed `up` did not record ends by itself, and is waited for."""
-    problems = [f"process {one.pid}: has not ended" for one in kill(made.processes(), folder, KILL_SECONDS)]
+    problems = [f"process {one.pid}: has not ended" for one in kill_inits(made.processes(), folder, KILL_SECONDS)]
     end = time.monotonic() + KILL_SECONDS
     while not problems and (others := inits_of(folder)):
         if time.monotonic() > end:
@@ -108,10 +108,10 @@ def clean_disks(disks: Path, box: Path) -> list[str]:
         return []
     if disks != disks_root() / box.name:
         return [f"{disks}: is not where the disks of box {box.name} are: left alone"]
-    problem = foreign(disks.parent) or foreign(disks)
+    problem = ownership_fault(disks.parent) or ownership_fault(disks)
     if problem:
         return [f"{problem}: left alone"]
-    if owner(disks) != box and any(disks.iterdir()):
+    if owning_box(disks) != box and any(disks.iterdir()):
         return [f"{disks}: holds files that are not of this box"]
     problems = detach_loops(disks) or remove_images(disks, MARKER)
     if not problems:
@@ -123,7 +123,7 @@ def _remove_files(folder: Path) -> list[str]:
     """Empty the folder of a box, the journal last; return what could not be removed, one line each."""
     end = time.monotonic() + FILES_SECONDS
     while True:
-        problems = remove_known(folder, FILES.__contains__, journal.NAME)
+        problems = remove_known(folder, BOX_FILES.__contains__, journal.NAME)
         if not problems and not any(folder.iterdir()):
             return []
         lasting = bool(problems) and all(problem.endswith(LEFT) for problem in problems)
@@ -136,13 +136,13 @@ def remove_lost_disks() -> list[str]:
     """Remove disks whose box no longer exists, as after a reboot; return what could not be removed, one line each."""
     problems: list[str] = []
     root = disks_root()
-    if problem := foreign(root):
+    if problem := ownership_fault(root):
         return [problem]
     for disks in sorted(root.iterdir()) if root.is_dir() else []:
-        box = owner(disks)
+        box = owning_box(disks)
         if box is None or box.exists() or box != boxes_root() / disks.name:
             continue
-        with contextlib.suppress(AssayError), locked(box.name, 0.0) as folder:
+        with contextlib.suppress(AssayError), box_lock(box.name, 0.0) as folder:
             # Another process may have brought up a box of that name in the meantime.
             if not (folder / journal.NAME).exists():
                 problems += clean_disks(disks, box)

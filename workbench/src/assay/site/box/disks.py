@@ -13,18 +13,18 @@ from pathlib import Path
 from assay.journal.trees import remove_known
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Disk, HostSpec
-from assay.site.box.programs import run
+from assay.site.box.programs import checked_output
 
-GROUPS = Path("/sys/fs/cgroup")
-LOOPS = Path("/sys/block")
+CGROUP_ROOT = Path("/sys/fs/cgroup")
+BLOCK_DEVICES = Path("/sys/block")
 PREFIX = "assay-box-"
-SHARED = "shared"
+SHARED_FOLDER = "shared"
 """Name of the directory that all hosts of a box share, in the folder of its disks."""
 IMAGE = re.compile(r"[a-z0-9-]+-\d+\.img")
 """Names of image files: host and number."""
-STATUS, DETACH = 0x4C05, 0x4C01
+LOOP_GET_STATUS64, LOOP_CLR_FD = 0x4C05, 0x4C01
 """Requests LOOP_GET_STATUS64 and LOOP_CLR_FD of linux/loop.h."""
-PATIENCE_SECONDS = 5.0
+DETACH_TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Hierarchy:
     folder: Path
 
 
-def limited(spec: HostSpec) -> bool:
+def has_disk_limits(spec: HostSpec) -> bool:
     """Return whether a disk of the host has a limit."""
-    return any(disk.limited for disk in spec.disks)
+    return any(disk.is_limited for disk in spec.disks)
 
 
-def find_hierarchy(root: Path = GROUPS) -> Hierarchy:
+def find_hierarchy(root: Path = CGROUP_ROOT) -> Hierarchy:
     """Return the hierarchy with the controller of block devices.
 
     Raises:
@@ -110,7 +110,9 @@ def make_image(disk: Disk, image: Path) -> None:
     if disk.mount is None or disk.raid is not None:
         return
     quiet = ["-q", "-F", "-m", "0"] if disk.filesystem.startswith("ext") else ["-q"]
-    run([f"mkfs.{disk.filesystem}", *quiet, *(disk.make or "").split(), str(image)], f"file system of {image.name}")
+    checked_output(
+        [f"mkfs.{disk.filesystem}", *quiet, *(disk.make or "").split(), str(image)], f"file system of {image.name}"
+    )
 
 
 def loops_of(folder: Path) -> list[Path]:
@@ -125,7 +127,7 @@ def _open_loops(folder: Path) -> list[tuple[Path, int]]:
     """Return the loop devices of a folder, each with an open descriptor, which keeps it attached to its file."""
     files = {(status.st_dev, status.st_ino) for path in folder.glob("*.img") if (status := _status(path)) is not None}
     opened = []
-    for device in LOOPS.glob("loop*") if files else []:
+    for device in BLOCK_DEVICES.glob("loop*") if files else []:
         if not (device / "loop" / "backing_file").exists():
             continue
         with contextlib.suppress(OSError):
@@ -148,7 +150,7 @@ def _file_of(loop: int) -> tuple[int, int] | None:
     """Return device and inode of the file of an open loop device (`lo_device`, `lo_inode`); None if it has none."""
     info = bytearray(232)
     try:
-        fcntl.ioctl(loop, STATUS, info)
+        fcntl.ioctl(loop, LOOP_GET_STATUS64, info)
     except OSError:
         return None
     device, inode = struct.unpack_from("=QQ", info)
@@ -168,12 +170,12 @@ def detach_loops(folder: Path) -> list[str]:
     Returns:
         Devices that are still in use, one line each.
     """
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + DETACH_TIMEOUT_SECONDS
     while True:
         found = _open_loops(folder)
         for _, fd in found:
             with contextlib.suppress(OSError):
-                fcntl.ioctl(fd, DETACH)
+                fcntl.ioctl(fd, LOOP_CLR_FD)
             os.close(fd)
         if not found:
             return []
@@ -184,7 +186,7 @@ def detach_loops(folder: Path) -> list[str]:
 
 def remove_images(folder: Path, marker: str) -> list[str]:
     """Remove a marked folder of disks; return what could not be removed, one line each."""
-    problems = remove_known(folder, lambda name: name == SHARED or IMAGE.fullmatch(name) is not None, marker)
+    problems = remove_known(folder, lambda name: name == SHARED_FOLDER or IMAGE.fullmatch(name) is not None, marker)
     if not problems:
         try:
             folder.rmdir()

@@ -4,8 +4,8 @@ import contextlib
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.site.box.clean import clean, remove_lost_disks
-from assay.site.box.folders import box_folders, foreign_folders, locked
+from assay.site.box.clean import remove_lost_disks, remove_parts
+from assay.site.box.folders import box_folders, box_lock, untrusted_folders
 from assay.site.box.running import RunningBox
 from assay.site.box.state import is_up, read_state
 
@@ -20,20 +20,20 @@ def running_boxes() -> tuple[RunningBox, ...]:
     return tuple(found)
 
 
-def sweep() -> tuple[list[str], list[str]]:
+def remove_dead_boxes() -> tuple[list[str], list[str]]:
     """Remove the remains of boxes that died or were never finished.
 
     Returns:
         Names of the boxes that were removed; and what could not be removed, one line each.
     """
-    names, problems = [], foreign_folders()
+    names, problems = [], untrusted_folders()
     for folder in box_folders():
         # A box that another process is bringing up or taking down is locked, and left to that process.
         if not _has_remains(folder):
             continue
-        with contextlib.suppress(AssayError), locked(folder.name, 0.0) as locked_folder:
+        with contextlib.suppress(AssayError), box_lock(folder.name, 0.0) as locked_folder:
             if _has_remains(locked_folder):
-                failures = clean(locked_folder)
+                failures = remove_parts(locked_folder)
                 names += [] if failures else [locked_folder.name]
                 problems += failures
     return names, problems + remove_lost_disks()

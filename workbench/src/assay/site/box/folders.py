@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import plain
-from assay.model.site.serving import NAME
+from assay.model.foreign import escape_line
+from assay.model.site.serving import NAME_PATTERN
 
 MARKER = ".assay-box"
 """File in a folder of disks that names its box."""
 STATE = "box.json"
-PATIENCE_SECONDS = 10.0
+LOCK_TIMEOUT_SECONDS = 10.0
 RUN_ROOT = Path("/run/assay/boxes")
 
 
@@ -34,23 +34,23 @@ def disks_root() -> Path:
 
 def box_folders() -> list[Path]:
     """Return the folders of all boxes of this user, in any state."""
-    return [path for path in _candidates() if not foreign(path)]
+    return [path for path in _candidates() if not ownership_fault(path)]
 
 
-def foreign_folders() -> list[str]:
+def untrusted_folders() -> list[str]:
     """Return why folders in the place of boxes cannot be used, one line each; they are left alone."""
-    problem = foreign(boxes_root())
-    return [problem] if problem else [line for path in _candidates() if (line := foreign(path))]
+    problem = ownership_fault(boxes_root())
+    return [problem] if problem else [line for path in _candidates() if (line := ownership_fault(path))]
 
 
 def _candidates() -> list[Path]:
     root = boxes_root()
-    if foreign(root) or not root.is_dir():
+    if ownership_fault(root) or not root.is_dir():
         return []
-    return sorted(path for path in root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+    return sorted(path for path in root.iterdir() if NAME_PATTERN.fullmatch(path.name) and path.is_dir())
 
 
-def foreign(folder: Path) -> str:
+def ownership_fault(folder: Path) -> str:
     """Return why a folder cannot be trusted, because others may write into it; empty if it can, or does not exist.
 
     Other users can make folders of these names first: those of the disks are in /var/tmp.
@@ -76,13 +76,13 @@ def _make(root: Path) -> None:
 
 def _refuse_foreign(*folders: Path) -> None:
     for folder in folders:
-        if problem := foreign(folder):
+        if problem := ownership_fault(folder):
             hint = "see what it is and remove it, or set ASSAY_BOXES to another folder"
             raise AssayError(problem, hint, EXIT_REFUSED)
 
 
 @contextlib.contextmanager
-def locked(name: str, patience: float) -> Iterator[Path]:
+def box_lock(name: str, timeout_s: float) -> Iterator[Path]:
     """Yield the folder of a box, made if needed and locked; remove it at the end if it is empty.
 
     Args:
@@ -92,10 +92,10 @@ def locked(name: str, patience: float) -> Iterator[Path]:
     Raises:
         AssayError: Another process keeps the lock, others may write into the folder, or the name is not valid.
     """
-    if not NAME.fullmatch(name):
-        raise AssayError(f"`{plain(name)}` is not a name for a box", "`assay testbed status` lists the boxes")
+    if not NAME_PATTERN.fullmatch(name):
+        raise AssayError(f"`{escape_line(name)}` is not a name for a box", "`assay testbed status` lists the boxes")
     folder = boxes_root() / name
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout_s
     while (fd := _lock(folder)) is None:
         if time.monotonic() >= end:
             message = f"box {name} is being brought up or taken down by another process"
@@ -162,7 +162,7 @@ def make_disks_folder(folder: Path, box: Path) -> None:
         raise AssayError(f"{folder}: {error.strerror}", "disks of boxes need this folder", EXIT_REFUSED) from error
 
 
-def owner(disks: Path) -> Path | None:
+def owning_box(disks: Path) -> Path | None:
     """Return the folder of the box that a folder of disks belongs to; None if it is not marked."""
     try:
         mark = json.loads((disks / MARKER).read_text())

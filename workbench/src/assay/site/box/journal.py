@@ -5,13 +5,13 @@ from pathlib import Path
 
 from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
 from assay.journal.file import FileJournal, read_entries
-from assay.journal.owner import Process, boot_id
+from assay.journal.owner import ProcessIdentity, boot_id
 
 NAME = "journal"
 
 
 @dataclass(frozen=True)
-class Made:
+class BoxRecord:
     """What a journal records of a box.
 
     Attributes:
@@ -24,9 +24,9 @@ class Made:
     boot: str = ""
     disks: Path | None = None
     groups: tuple[Path, ...] = ()
-    inits: tuple[Process, ...] = ()
+    inits: tuple[ProcessIdentity, ...] = ()
 
-    def processes(self) -> list[Process]:
+    def processes(self) -> list[ProcessIdentity]:
         """Return the inits that may still be alive."""
         return list(self.inits) if self.boot == boot_id() else []
 
@@ -48,7 +48,7 @@ class Journal:
         """Record a control group that is about to be made."""
         self._file.record(CGROUP, str(path))
 
-    def init(self, process: Process) -> None:
+    def init(self, process: ProcessIdentity) -> None:
         """Record an init, which waits for permission to begin."""
         self._file.record(PROCESS, str(process.pid), {"pid": process.pid, "start": process.start})
 
@@ -57,7 +57,7 @@ class Journal:
         self._file.close()
 
 
-def read_journal(folder: Path) -> Made | None:
+def read_journal(folder: Path) -> BoxRecord | None:
     """Return what the journal in a folder records; None without one. Verify its entries before removing anything."""
     if not (folder / NAME).is_file():
         return None
@@ -65,14 +65,14 @@ def read_journal(folder: Path) -> Made | None:
     disks = [entry for entry in entries if entry.kind == DIRECTORY]
     boots = [boot for entry in disks if isinstance(boot := entry.details.get("boot"), str)]
     inits = [
-        Process(pid, start)
+        ProcessIdentity(pid, start)
         for entry in entries
         if entry.kind == PROCESS
         and isinstance(pid := entry.details.get("pid"), int)
         and isinstance(start := entry.details.get("start"), int)
         and pid > 1
     ]
-    return Made(
+    return BoxRecord(
         boot=boots[0] if boots else "",
         disks=Path(disks[0].name) if disks else None,
         groups=tuple(Path(entry.name) for entry in entries if entry.kind == CGROUP),

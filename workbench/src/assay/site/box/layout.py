@@ -8,16 +8,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.model.site.box import Box, Disk, Member
+from assay.model.site.box import Box, BoxHost, Disk
 from assay.model.site.box_state import RunningServer
-from assay.model.site.serving import Mount
+from assay.model.site.serving import BoxMount
 
 HOST_INTERFACE = "eth0"
-QUANTUM = 60_000
+HTB_QUANTUM_BYTES = 60_000
 """Bytes that HTB sends from a class per turn. With one class any value works, but HTB warns about its default."""
 BURST_SECONDS = 0.002
 """HTB reaches its rate even if timers are this late, as on a busy machine."""
-LEAST_BURST = 128 * 1024
+LEAST_BURST_BYTES = 128 * 1024
 """Bytes: two of the largest segments that the kernel sends as one."""
 
 
@@ -44,12 +44,12 @@ class Segment:
     ports: tuple[Port, ...]
 
     @property
-    def user_space(self) -> bool:
+    def needs_assay_switch(self) -> bool:
         """Whether it must delay or lose frames, which needs assay-switch instead of the kernel's bridge."""
         return any(port.delay or port.loss for port in self.ports)
 
 
-def host_ports(member: Member) -> dict[str, str]:
+def host_ports(member: BoxHost) -> dict[str, str]:
     """Return network interface of a host -> interface of its port in the switch's namespace."""
     further = range(1, member.spec.interfaces)
     return {HOST_INTERFACE: f"p{member.number}", **{f"eth{card}": f"p{member.number}c{card}" for card in further}}
@@ -57,7 +57,7 @@ def host_ports(member: Member) -> dict[str, str]:
 
 def sites(box: Box) -> tuple[str, ...]:
     """Return the names of the sites in the order of the file; one empty name if the box has no sites."""
-    return tuple(dict.fromkeys(member.spec.site for member in box.members()))
+    return tuple(dict.fromkeys(member.spec.site for member in box.all_hosts()))
 
 
 def segments(box: Box) -> tuple[Segment, ...]:
@@ -68,7 +68,7 @@ def segments(box: Box) -> tuple[Segment, ...]:
     for number, site in enumerate(site_names, start=1):
         ports = [
             Port(port, member.spec.delay + delay, min(10**6, member.spec.loss + loss))
-            for member in box.members()
+            for member in box.all_hosts()
             if member.spec.site == site
             for port in host_ports(member).values()
         ]
@@ -81,15 +81,15 @@ def segments(box: Box) -> tuple[Segment, ...]:
     return tuple(found)
 
 
-def lossy(box: Box) -> bool:
+def loses_frames(box: Box) -> bool:
     """Return whether any port loses frames."""
     return any(port.loss for segment in segments(box) for port in segment.ports)
 
 
 def shaper(interface: str, speed: int) -> list[str]:
     """Return lines for `tc -batch` that limit what leaves an interface to `speed` bits per second."""
-    burst = max(LEAST_BURST, int(speed / 8 * BURST_SECONDS))
-    rate = f"rate {speed}bit ceil {speed}bit burst {burst} cburst {burst} quantum {QUANTUM}"
+    burst = max(LEAST_BURST_BYTES, int(speed / 8 * BURST_SECONDS))
+    rate = f"rate {speed}bit ceil {speed}bit burst {burst} cburst {burst} quantum {HTB_QUANTUM_BYTES}"
     return [
         f"qdisc add dev {interface} root handle 1: htb default 1",
         f"class add dev {interface} parent 1: classid 1:1 htb {rate}",
@@ -105,7 +105,7 @@ def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
     """
     mtu = box.network.mtu
     lines = ["link set lo up"]
-    for member in box.members():
+    for member in box.all_hosts():
         for card, port in host_ports(member).items():
             peer = f"peer name {card} mtu {mtu} netns {pids[member.name]}"
             lines.append(f"link add {port} mtu {mtu} type veth {peer}")
@@ -113,7 +113,7 @@ def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
         numbers = range(1, len(sites(box)) + 1)
         lines += [f"link add t{number} mtu {mtu} type veth peer name w{number} mtu {mtu}" for number in numbers]
     for segment in segments(box):
-        if not segment.user_space:
+        if not segment.needs_assay_switch:
             lines.append(f"link add {segment.name} mtu {mtu} type bridge mcast_snooping 0")
             lines += [f"link set {port.interface} master {segment.name}" for port in segment.ports]
             lines.append(f"link set {segment.name} up")
@@ -124,7 +124,7 @@ def switch_links(box: Box, pids: dict[str, int]) -> list[str]:
 def switch_shapers(box: Box) -> list[str]:
     """Return lines for `tc -batch` in the switch's namespace that shape traffic towards hosts and sites."""
     lines = []
-    for member in box.members():
+    for member in box.all_hosts():
         if member.spec.link:
             lines += [line for port in host_ports(member).values() for line in shaper(port, member.spec.link)]
     if box.wan and box.wan.link:
@@ -138,7 +138,7 @@ def switch_commands(box: Box, program: str) -> list[list[str]]:
     return [
         [program, "switch", *(word for port in segment.ports for word in ("--port", _port_word(port)))]
         for segment in segments(box)
-        if segment.user_space
+        if segment.needs_assay_switch
     ]
 
 
@@ -146,18 +146,20 @@ def _port_word(port: Port) -> str:
     return f"{port.interface}:{port.delay}:{port.loss}"
 
 
-def host_script(member: Member, box: Box) -> str:
+def host_script(member: BoxHost, box: Box) -> str:
     """Return a shell script, to be run inside a host, that brings up its network."""
     prefix = box.network.subnet.rpartition("/")[2]
     # A lost frame must be one packet, not forty that are split up only later.
     cards = host_ports(member)
-    no_gso = [f"link set {card} gso_max_segs 1" for card in cards] if lossy(box) else []
+    no_gso = [f"link set {card} gso_max_segs 1" for card in cards] if loses_frames(box) else []
     address = [f"addr add {member.address}/{prefix} dev {HOST_INTERFACE}"]
     # An interface without an address would answer ARP requests for the address of another one.
     no_arp = [f"link set {card} arp off" for card in cards if card != HOST_INTERFACE]
-    text = batch("ip", ["link set lo up", *address, *no_gso, *no_arp, *(f"link set {card} up" for card in cards)])
+    text = batch_script(
+        "ip", ["link set lo up", *address, *no_gso, *no_arp, *(f"link set {card} up" for card in cards)]
+    )
     if member.spec.link:
-        text += batch("tc", [line for card in cards for line in shaper(card, member.spec.link)])
+        text += batch_script("tc", [line for card in cards for line in shaper(card, member.spec.link)])
     return text
 
 
@@ -181,24 +183,26 @@ def disk_script(disk: Disk, devices: Sequence[str], group: str, version: int) ->
         data_profile = f"raid{disk.raid.level}" if disk.count > 1 else "single"
         text += f"mkfs.btrfs -q -f -d {data_profile} -m {metadata_profile} {' '.join(devices)}\n"
     if disk.mount is not None:
-        mount_options = ",".join(one for one in (options.get(disk.kept_as, ""), disk.options) if one) or "defaults"
+        mount_options = (
+            ",".join(one for one in (options.get(disk.filesystem_type, ""), disk.options) if one) or "defaults"
+        )
         text += (
             f"mkdir -p '{disk.mount}'\n"
-            f"mount -t {disk.kept_as} -o {shlex.quote(mount_options)} {devices[0]} '{disk.mount}'\n"
+            f"mount -t {disk.filesystem_type} -o {shlex.quote(mount_options)} {devices[0]} '{disk.mount}'\n"
             f"losetup --detach {' '.join(devices)}\n"
         )
-    for device in devices if group and disk.limited else ():
+    for device in devices if group and disk.is_limited else ():
         text += f"number=$(mountpoint -x {device})\n"
         for file, value in limit_lines(disk, version):
             text += f"echo \"$number {value}\" > '{group}/{file}'\n"
     return text
 
 
-IN_MEMORY = ("tmpfs",)
+MEMORY_FILESYSTEMS = ("tmpfs",)
 """Types of file systems that lose their data when they are unmounted."""
 
 
-def login_of(mount: Mount, servers: Mapping[str, Sequence[RunningServer]]) -> str:
+def login_of(mount: BoxMount, servers: Mapping[str, Sequence[RunningServer]]) -> str:
     """Return the path of the file with name and password of a mount's user; empty if it has no user.
 
     Args:
@@ -210,7 +214,7 @@ def login_of(mount: Mount, servers: Mapping[str, Sequence[RunningServer]]) -> st
     return next(files, "")
 
 
-def mount_command(mount: Mount, credentials: str) -> list[str]:
+def mount_command(mount: BoxMount, credentials: str) -> list[str]:
     """Return the command that mounts a file system on a host.
 
     Args:
@@ -236,12 +240,12 @@ def limit_lines(disk: Disk, version: int) -> list[tuple[str, str]]:
     return [(f"blkio.throttle.{name}_device", str(limit)) for name, _, limit in stated]
 
 
-def batch(program: str, lines: list[str]) -> str:
+def batch_script(program: str, lines: list[str]) -> str:
     """Return shell text that runs `ip` or `tc` once with all lines."""
     return "\n".join((f"{program} -batch - <<'END'", *lines, "END", "")) if lines else ""
 
 
 def hosts_file(box: Box) -> str:
     """Return the text of /etc/hosts, the same for all hosts."""
-    lines = ["127.0.0.1 localhost", *(f"{member.address} {member.name}" for member in box.members())]
+    lines = ["127.0.0.1 localhost", *(f"{member.address} {member.name}" for member in box.all_hosts())]
     return "\n".join(lines) + "\n"

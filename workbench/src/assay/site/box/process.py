@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from assay.journal.owner import FLAGS, PARENT, Process, start_time, stat_fields
+from assay.journal.owner import FLAGS, PARENT, ProcessIdentity, start_time, stat_fields
 
 
 def is_init_of(pid: int, folder: Path) -> bool:
@@ -20,7 +20,7 @@ def is_init_of(pid: int, folder: Path) -> bool:
     return words[1:2] == [b"init"] and (b"--folder", os.fsencode(folder)) in itertools.pairwise(words)
 
 
-def inits_of(folder: Path) -> list[Process]:
+def inits_of(folder: Path) -> list[ProcessIdentity]:
     """Return the living inits of a box, without those of boxes inside containers of this machine.
 
     Args:
@@ -34,7 +34,7 @@ def inits_of(folder: Path) -> list[Process]:
             and _namespace_depth(entry.name) <= _namespace_depth("self") + 1
         ):
             start = start_time(int(entry.name))
-            found += [] if start is None else [Process(int(entry.name), start)]
+            found += [] if start is None else [ProcessIdentity(int(entry.name), start)]
     return found
 
 
@@ -47,7 +47,7 @@ def _namespace_depth(process: str) -> int:
     return 0
 
 
-def kill(processes: list[Process], folder: Path, patience: float) -> list[Process]:
+def kill_inits(processes: list[ProcessIdentity], folder: Path, timeout_s: float) -> list[ProcessIdentity]:
     """Kill inits of a box, and wait until they and all processes in their namespaces have ended.
 
     Args:
@@ -58,7 +58,7 @@ def kill(processes: list[Process], folder: Path, patience: float) -> list[Proces
     Returns:
         Processes that have not ended.
     """
-    opened: list[tuple[Process, int]] = []
+    opened: list[tuple[ProcessIdentity, int]] = []
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
             opened.append((process, os.pidfd_open(process.pid)))
@@ -66,11 +66,11 @@ def kill(processes: list[Process], folder: Path, patience: float) -> list[Proces
         watched = []
         for process, fd in opened:
             # The descriptor pins the process that has this id now; only after that can its identity be checked.
-            if process.alive and (is_init_of(process.pid, folder) or _is_ending(process.pid)):
+            if process.is_alive and (is_init_of(process.pid, folder) or _is_ending(process.pid)):
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(fd, signal.SIGKILL)
                 watched.append((process, fd))
-        return _wait(watched, time.monotonic() + patience)
+        return _wait(watched, time.monotonic() + timeout_s)
     finally:
         for _, fd in opened:
             os.close(fd)
@@ -82,7 +82,7 @@ def _is_ending(pid: int) -> bool:
     return bool(fields) and bool(int(fields[FLAGS]) & 0x4)
 
 
-def wait_gone(processes: list[Process], patience: float) -> list[Process]:
+def wait_reaped(processes: list[ProcessIdentity], timeout_s: float) -> list[ProcessIdentity]:
     """Wait until ended processes are reaped, by this process if it is their parent, else by their parent.
 
     Args:
@@ -92,20 +92,20 @@ def wait_gone(processes: list[Process], patience: float) -> list[Process]:
     Returns:
         Ended processes that are not reaped; they hold nothing but their ids.
     """
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout_s
     while True:
         for process in processes:
             fields = stat_fields(process.pid)
-            if process.listed and fields and int(fields[PARENT]) == os.getpid():
+            if process.is_listed and fields and int(fields[PARENT]) == os.getpid():
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
-        left = [process for process in processes if process.listed and not process.alive]
+        left = [process for process in processes if process.is_listed and not process.is_alive]
         if not left or time.monotonic() > end:
             return left
         time.sleep(0.02)
 
 
-def _wait(watched: list[tuple[Process, int]], end: float) -> list[Process]:
+def _wait(watched: list[tuple[ProcessIdentity, int]], end: float) -> list[ProcessIdentity]:
     left = []
     for process, fd in watched:
         poller = select.poll()

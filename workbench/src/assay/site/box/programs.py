@@ -6,22 +6,22 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.launch.answers import MOST_OUT, said
-from assay.launch.binary import MEND, find_shipped
+from assay.launch.answers import MAX_STDOUT_BYTES, run_program
+from assay.launch.binary import INSTALL_HINT, find_shipped
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.extras import is_installed
-from assay.model.foreign import plain
-from assay.model.own_program import absolute_only
-from assay.model.secret import redacted
+from assay.model.foreign import escape_line
+from assay.model.own_program import absolute_folders
+from assay.model.secret import redact
 from assay.model.units import about_size
-from assay.servers.filling import found_words, how_to_get
+from assay.servers.filling import find_words, install_hint
 from assay.servers.kinds import ServerKind, load_kind
 
 if TYPE_CHECKING:
     from assay.model.site.box import Box
 
 SWITCH = "assay-switch"
-LONGEST_SECONDS = 60
+PROGRAM_TIMEOUT_SECONDS = 60
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 """Capability -> its bit in `CapEff` of /proc/self/status (linux/capability.h)."""
 PACKAGES = {
@@ -47,10 +47,10 @@ PACKAGES = {
     "mount.ceph": "ceph-common",
 }
 """Program -> Debian package that contains it."""
-INSTEAD = "without a box, targets on this machine and hosts over ssh can be measured"
+NO_BOX_HINT = "without a box, targets on this machine and hosts over ssh can be measured"
 
 
-def run(words: Sequence[str], what: str, given: str = "") -> str:
+def checked_output(words: Sequence[str], what: str, input_text: str = "") -> str:
     """Run a program to its end.
 
     Args:
@@ -66,22 +66,26 @@ def run(words: Sequence[str], what: str, given: str = "") -> str:
     """
     environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
     try:
-        output = said(words, LONGEST_SECONDS, given.encode(), environment)
+        output = run_program(words, PROGRAM_TIMEOUT_SECONDS, input_text.encode(), environment)
     except OSError as error:
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
-    if output.late or output.long:
-        how = f"says more than {about_size(MOST_OUT)}" if output.long else f"has not ended in {LONGEST_SECONDS} s"
+    if output.timed_out or output.overflowed:
+        how = (
+            f"says more than {about_size(MAX_STDOUT_BYTES)}"
+            if output.overflowed
+            else f"has not ended in {PROGRAM_TIMEOUT_SECONDS} s"
+        )
         raise AssayError(f"{what}: {words[0]} {how}", "", EXIT_REFUSED)
     if output.code != 0:
         lines = [line.strip() for line in output.err.decode("utf-8", "replace").splitlines() if line.strip()]
-        complaint = plain(redacted(lines[0])) if lines else f"exit code {output.code}"
+        complaint = escape_line(redact(lines[0])) if lines else f"exit code {output.code}"
         raise AssayError(f"{what}: {complaint.removeprefix('error: ')}", "", EXIT_REFUSED)
     return output.out.decode("utf-8", "replace")
 
 
 def search_path() -> str:
     """Return $PATH with the sbin folders, which users often lack."""
-    return f"{absolute_only(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
+    return f"{absolute_folders(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def find_program(name: str) -> str | None:
@@ -102,7 +106,7 @@ def find_switch() -> str:
     on_path = None if override else find_program(SWITCH)
     if on_path:
         return on_path
-    raise AssayError(f"{SWITCH} was not found", f"{MEND}, or set ASSAY_SWITCH to its path", EXIT_REFUSED)
+    raise AssayError(f"{SWITCH} was not found", f"{INSTALL_HINT}, or set ASSAY_SWITCH to its path", EXIT_REFUSED)
 
 
 def check_rights() -> None:
@@ -114,7 +118,7 @@ def check_rights() -> None:
     missing = missing_capabilities(Path("/proc/self/status").read_text())
     if os.geteuid() != 0 or missing:
         lack = f" ({' and '.join(missing)} missing)" if missing else ""
-        raise AssayError(f"a cluster in a box needs root{lack}", f"run it as root; {INSTEAD}", EXIT_REFUSED)
+        raise AssayError(f"a cluster in a box needs root{lack}", f"run it as root; {NO_BOX_HINT}", EXIT_REFUSED)
 
 
 def missing_capabilities(status: str) -> list[str]:
@@ -147,12 +151,12 @@ def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
     for spec in box.hosts.values():
         for disk in spec.disks:
             needed |= {"losetup": "", "mount": "", "mountpoint": ""}
-            needed |= {f"mkfs.{disk.kept_as}": ""} if disk.mount is not None else {}
+            needed |= {f"mkfs.{disk.filesystem_type}": ""} if disk.mount is not None else {}
         for server in spec.servers:
             kind = load_kind(server.kind)
             needed |= dict.fromkeys(kind.programs, " ".join(kind.packages)) if kind.packages else {}
             needed |= {"findmnt": "", "umount": ""} if server.mount is not None else {}
-            others |= dict.fromkeys(absent(kind, programs=not kind.packages), how_to_get(kind))
+            others |= dict.fromkeys(missing_requirements(kind, programs=not kind.packages), install_hint(kind))
             kinds.append(kind)
     missing = [name for name in needed if find_program(name) is None]
     if missing or others:
@@ -161,14 +165,14 @@ def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
         names = [*missing, *others]
         raise AssayError(
             f"box {box.name} needs {', '.join(names)}, which {'is' if len(names) == 1 else 'are'} not installed",
-            "; ".join([*ways, *dict.fromkeys(others.values()), INSTEAD]),
+            "; ".join([*ways, *dict.fromkeys(others.values()), NO_BOX_HINT]),
             EXIT_REFUSED,
         )
     for kind in kinds:
-        found_words(kind)
+        find_words(kind)
 
 
-def absent(kind: ServerKind, programs: bool = True) -> list[str]:
+def missing_requirements(kind: ServerKind, programs: bool = True) -> list[str]:
     """Return what a kind of server needs and is not installed, in words.
 
     Args:

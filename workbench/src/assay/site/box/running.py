@@ -7,18 +7,18 @@ from pathlib import Path
 from assay.journal.owner import boot_id
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
-from assay.model.units import one_of
+from assay.model.units import choices_hint
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
-from assay.site.box.programs import find_program, run, search_path
-from assay.site.box.serving import LEFT_MOUNTED, READY_SECONDS, Serving, known_serving
+from assay.site.box.programs import checked_output, find_program, search_path
+from assay.site.box.serving import READY_TIMEOUT_SECONDS, UNMOUNT_SCRIPT, HostServer, existing_server
 from assay.site.box.state import host_process
 
 STOP_SECONDS = 10.0
-SPACES = ("--net", "--uts", "--mount", "--pid", "--ipc")
+NAMESPACE_OPTIONS = ("--net", "--uts", "--mount", "--pid", "--ipc")
 
 
-def prefix(pid: int, group: str, spaces: tuple[str, ...] = SPACES) -> list[str]:
+def enter_words(pid: int, group: str, spaces: tuple[str, ...] = NAMESPACE_OPTIONS) -> list[str]:
     """Return the words to put before a command to run it inside a host.
 
     Args:
@@ -69,11 +69,11 @@ class RunningBox:
         for host in self.hosts:
             if host.name == name:
                 return host
-        raise AssayError(f"box {self.name} has no host {name}", one_of(name, [host.name for host in self.hosts]))
+        raise AssayError(f"box {self.name} has no host {name}", choices_hint(name, [host.name for host in self.hosts]))
 
-    def alive(self, name: str) -> bool:
+    def is_alive(self, name: str) -> bool:
         """Return whether a host is still alive."""
-        return self.state.boot == boot_id() and host_process(self.host(name)).alive
+        return self.state.boot == boot_id() and host_process(self.host(name)).is_alive
 
     def enter(self, name: str) -> list[str]:
         """Return the words to put before a command to run it inside a host. It starts in /, so paths must be absolute.
@@ -82,9 +82,9 @@ class RunningBox:
             AssayError: There is no such host, or it is dead.
         """
         host = self.host(name)
-        if not self.alive(name):
+        if not self.is_alive(name):
             raise AssayError(f"host {name} of box {self.name} is dead", "take the box down, and up again", EXIT_REFUSED)
-        return prefix(host.pid, host.group)
+        return enter_words(host.pid, host.group)
 
     def enter_as(self, name: str, user: str) -> list[str]:
         """Return the words to put before a command to run it inside a host as a user of the box, in a new environment.
@@ -93,7 +93,7 @@ class RunningBox:
             AssayError: There is no such host or user, or the host is dead.
         """
         if user not in self.state.users:
-            hint = one_of(user, self.state.users, none=f"add `users: [{user}]` to the box")
+            hint = choices_hint(user, self.state.users, none=f"add `users: [{user}]` to the box")
             raise AssayError(f"box {self.name} has no user {user}", hint)
         become = [f"--reuid={user}", f"--regid={user}", "--init-groups", "--reset-env"]
         path = f"PATH={search_path()}"
@@ -103,7 +103,7 @@ class RunningBox:
         """Remove the box. See `take_down` for what it returns and raises."""
         return take_down(self.name)
 
-    def server_ready(self, name: str, server: RunningServer, within: float = 0.0) -> str:
+    def server_fault(self, name: str, server: RunningServer, within: float = 0.0) -> str:
         """Wait up to `within` seconds until a server answers; return why it does not, empty if it does."""
         try:
             self._serving(name, server).wait(within)
@@ -126,16 +126,18 @@ class RunningBox:
         if not kind.start:
             raise AssayError(f"{server.kind} on {name} has nothing that runs", "", EXIT_REFUSED)
         words = [*self.enter(name), "sh", "-c"]
-        run([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
+        checked_output([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
         end = time.monotonic() + STOP_SECONDS
         # The process has ended when its /proc entry is gone: the host's init reaps immediately.
-        while run([*words, f"test -e /proc/$(cat {kind.pidfile}) && echo there || true"], f"{server.kind} on {name}"):
+        while checked_output(
+            [*words, f"test -e /proc/$(cat {kind.pidfile}) && echo there || true"], f"{server.kind} on {name}"
+        ):
             if time.monotonic() > end:
                 raise AssayError(f"{server.kind} on {name} has not ended", "stop it with signal KILL", EXIT_REFUSED)
             time.sleep(0.02)
-        run([*words, f"rm -f {kind.pidfile}"], f"{server.kind} on {name}")
+        checked_output([*words, f"rm -f {kind.pidfile}"], f"{server.kind} on {name}")
         if server.mount is not None:
-            run([*words, LEFT_MOUNTED, "sh", server.mount], f"{server.mount} on {name}")
+            checked_output([*words, UNMOUNT_SCRIPT, "sh", server.mount], f"{server.mount} on {name}")
 
     def start_server(self, name: str, server: RunningServer) -> None:
         """Start a stopped server again with the same configuration, and wait until it answers.
@@ -143,7 +145,7 @@ class RunningBox:
         Raises:
             AssayError: It does not start or does not answer.
         """
-        self._serving(name, server).resume(READY_SECONDS)
+        self._serving(name, server).resume(READY_TIMEOUT_SECONDS)
 
-    def _serving(self, name: str, server: RunningServer) -> Serving:
-        return known_serving(self.enter(name), self.host(name), server)
+    def _serving(self, name: str, server: RunningServer) -> HostServer:
+        return existing_server(self.enter(name), self.host(name), server)

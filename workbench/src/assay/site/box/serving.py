@@ -12,29 +12,29 @@ from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import RunningHost, RunningServer
-from assay.model.site.serving import Server
-from assay.servers.filling import Command, Filled, Place, digest
-from assay.servers.kinds import ServerKind, Step, load_kind
-from assay.site.box.programs import find_program, find_switch, run
+from assay.model.site.serving import BoxServer
+from assay.servers.filling import FilledServer, ServerCommand, ServerPlace, digest
+from assay.servers.kinds import CommandStep, ServerKind, load_kind
+from assay.site.box.programs import checked_output, find_program, find_switch
 
-READY_SECONDS = 60
-LOOK_SECONDS = 0.05
+READY_TIMEOUT_SECONDS = 60
+POLL_INTERVAL_SECONDS = 0.05
 """Time between two checks whether a server has mounted its directory."""
-MOUNTED = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'
-ANSWERS = f'{MOUNTED}; stat "$1"; {MOUNTED}'
+MOUNTED_SCRIPT = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'
+ANSWERS_SCRIPT = f'{MOUNTED_SCRIPT}; stat "$1"; {MOUNTED_SCRIPT}'
 """Script for sh: fails unless a program has mounted the directory $1 and answers there. A tmpfs does not count: it is
 the host's own empty directory. The mount is checked before and after a request, because a program that mounts and then
 finds that it cannot work unmounts at its first request."""
-LEFT_MOUNTED = f'if {MOUNTED}; then umount --lazy "$1"; fi'
+UNMOUNT_SCRIPT = f'if {MOUNTED_SCRIPT}; then umount --lazy "$1"; fi'
 """Script for sh: unmounts what a killed program has left mounted at $1."""
 SECRETS = "secrets"
 """Name of the folder with the passwords of the servers' users; only root may enter it."""
-STAY = 'pidfile=$1; shift; setsid "$@" </dev/null & echo $! >"$pidfile"'
+DAEMON_SCRIPT = 'pidfile=$1; shift; setsid "$@" </dev/null & echo $! >"$pidfile"'
 """Script for sh: runs a command in the background. Arguments: file for its process id, command."""
 
 
 @dataclass(frozen=True)
-class Serving:
+class HostServer:
     """A server on its host.
 
     Attributes:
@@ -43,10 +43,10 @@ class Serving:
     """
 
     enter: list[str]
-    filled: Filled = field(repr=False)
+    filled: FilledServer = field(repr=False)
 
     @property
-    def what(self) -> str:
+    def label(self) -> str:
         """Kind and host of the server, for messages."""
         return f"{self.filled.kind.kind} on {self.filled.place.host}"
 
@@ -69,7 +69,7 @@ class Serving:
         kind = self.filled.kind
         self.filled.place.configuration.write_text(self.filled.configuration())
         if folders := [*kind.folders, *([self.filled.server.mount] if self.filled.server.mount else [])]:
-            run([*self.enter, "mkdir", "-p", *folders], self.what)
+            checked_output([*self.enter, "mkdir", "-p", *folders], self.label)
         self._run(kind.before)
         self.start()
 
@@ -83,12 +83,12 @@ class Serving:
         commands = self.filled.commands(kind.start)
         if kind.stays and commands:
             last = commands.pop()
-            words = ("sh", "-c", STAY, "sh", kind.pidfile, *last.argv)
-            commands.append(Command(words, last.given))
+            words = ("sh", "-c", DAEMON_SCRIPT, "sh", kind.pidfile, *last.argv)
+            commands.append(ServerCommand(words, last.stdin_text))
         for command in commands:
             self._launch(command)
 
-    def follow(self, after: str) -> None:
+    def run_later_steps(self, after: str) -> None:
         """Run the steps that follow when this server answers (`own`) or when all servers answer (`all`).
 
         Raises:
@@ -116,21 +116,21 @@ class Serving:
         end = time.monotonic() + seconds
         try:
             if services:
-                run([*self.enter, *words, *services], f"{self.what} does not answer")
+                checked_output([*self.enter, *words, *services], f"{self.label} does not answer")
             while (mount := self.filled.server.mount) and not is_mounted(self.enter, mount):
                 if time.monotonic() > end:
-                    raise AssayError(f"{self.what} has mounted nothing at {mount}", "", EXIT_REFUSED)
-                time.sleep(LOOK_SECONDS)
+                    raise AssayError(f"{self.label} has mounted nothing at {mount}", "", EXIT_REFUSED)
+                time.sleep(POLL_INTERVAL_SECONDS)
         except AssayError as error:
             raise AssayError(error.message, last_words(self.log), EXIT_REFUSED) from None
 
-    def _run(self, steps: Iterable[Step]) -> None:
+    def _run(self, steps: Iterable[CommandStep]) -> None:
         for command in self.filled.commands(steps):
             self._launch(command)
 
-    def _launch(self, command: Command) -> None:
+    def _launch(self, command: ServerCommand) -> None:
         """Run a command. Its output goes to a file, because a daemon would keep a pipe open."""
-        input_bytes = command.given.encode()
+        input_bytes = command.stdin_text.encode()
         with self.log.with_suffix(".out").open("ab") as out:
             try:
                 done = subprocess.run(
@@ -138,15 +138,15 @@ class Serving:
                     input=input_bytes,
                     stdout=out,
                     stderr=out,
-                    timeout=READY_SECONDS,
+                    timeout=READY_TIMEOUT_SECONDS,
                     check=False,
                     cwd="/",
                 )
             except subprocess.TimeoutExpired:
-                message = f"{self.what}: `{command.argv[0]}` does not end, nor go into the background"
+                message = f"{self.label}: `{command.argv[0]}` does not end, nor go into the background"
                 raise AssayError(message, self._hint(), EXIT_REFUSED) from None
         if done.returncode != 0:
-            message = f"{self.what}: `{command.argv[0]}` ended with exit code {done.returncode}"
+            message = f"{self.label}: `{command.argv[0]}` ended with exit code {done.returncode}"
             raise AssayError(message, self._hint(), EXIT_REFUSED)
 
     def _hint(self) -> str:
@@ -156,12 +156,12 @@ class Serving:
             hint = hint.replace(password, "(a password)")
         return hint
 
-    def told(self) -> RunningServer:
+    def running_state(self) -> RunningServer:
         """Return what is stored of the server in the state of the box."""
         kind, place = self.filled.kind, self.filled.place
         folder = secrets_of(place.configuration.parent.parent)
         return RunningServer(
-            **self.filled.server.model_dump(include=set(Server.model_fields)),
+            **self.filled.server.model_dump(include=set(BoxServer.model_fields)),
             version=version_of(kind),
             configuration=str(place.configuration),
             sha256=digest(self.filled.configuration()),
@@ -172,15 +172,15 @@ class Serving:
         )
 
 
-def first_serving(
+def new_server(
     enter: list[str],
     host: RunningHost,
-    server: Server,
+    server: BoxServer,
     folder: Path,
     peers: Mapping[str, str],
     paths: Mapping[str, str],
     upstream: str,
-) -> Serving:
+) -> HostServer:
     """Return a server that was never started. Passwords of its users are made, in files that only root may read.
 
     Args:
@@ -198,12 +198,12 @@ def first_serving(
     kind = load_kind(server.kind)
     passwords = {user: _make_password(folder, kind, user) for user in server.users}
     configuration = folder / "servers" / f"{host.name}-{server.kind}.conf"
-    place = Place(host.name, host.address, configuration, peers, paths, passwords, upstream=upstream)
+    place = ServerPlace(host.name, host.address, configuration, peers, paths, passwords, upstream=upstream)
     configuration.parent.mkdir(exist_ok=True)
-    return Serving(enter, Filled(kind, server, place))
+    return HostServer(enter, FilledServer(kind, server, place))
 
 
-def known_serving(enter: list[str], host: RunningHost, server: RunningServer) -> Serving:
+def existing_server(enter: list[str], host: RunningHost, server: RunningServer) -> HostServer:
     """Return a server that was started before.
 
     Args:
@@ -216,8 +216,10 @@ def known_serving(enter: list[str], host: RunningHost, server: RunningServer) ->
     """
     passwords = {user: _password(Path(path)) for user, path in server.credentials.items()}
     configuration, upstream = Path(server.configuration), server.upstream_address
-    place = Place(host.name, host.address, configuration, server.peers, server.paths, passwords, upstream=upstream)
-    return Serving(enter, Filled(load_kind(server.kind), server, place))
+    place = ServerPlace(
+        host.name, host.address, configuration, server.peers, server.paths, passwords, upstream=upstream
+    )
+    return HostServer(enter, FilledServer(load_kind(server.kind), server, place))
 
 
 def secrets_of(folder: Path) -> Path:
@@ -255,13 +257,13 @@ def version_of(kind: ServerKind) -> str:
     if kind.packages and find_program("dpkg-query"):
         package = kind.packages[0]
         with contextlib.suppress(AssayError):
-            return run(["dpkg-query", "--show", "--showformat=${Version}", package], package)
+            return checked_output(["dpkg-query", "--show", "--showformat=${Version}", package], package)
     if kind.python:
         with contextlib.suppress(metadata.PackageNotFoundError):
             return metadata.version(kind.python[0])
     if not kind.version:
         return "unknown"
-    return next(iter(run(kind.version, kind.kind).splitlines()), "unknown")
+    return next(iter(checked_output(kind.version, kind.kind).splitlines()), "unknown")
 
 
 def is_mounted(enter: list[str], mount: str) -> bool:
@@ -271,9 +273,11 @@ def is_mounted(enter: list[str], mount: str) -> bool:
         enter: Words to put before a command to run it inside the host.
         mount: The directory.
     """
-    words = [*enter, "sh", "-e", "-c", ANSWERS, "sh", mount]
+    words = [*enter, "sh", "-e", "-c", ANSWERS_SCRIPT, "sh", mount]
     nothing = subprocess.DEVNULL
-    done = subprocess.run(words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=READY_SECONDS, check=False)
+    done = subprocess.run(
+        words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=READY_TIMEOUT_SECONDS, check=False
+    )
     return done.returncode == 0
 
 

@@ -6,24 +6,24 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from assay.model.base import AssayError, Say
+from assay.model.base import AssayError, PrintLine
 from assay.model.files import read_model
 from assay.model.site.box import Box, HostSpec
 from assay.model.site.host import Host, HostMount
-from assay.model.site.login import logins_of
-from assay.model.site.serving import Mount
-from assay.model.study.hosts import Hosts, expanded
+from assay.model.site.login import parse_logins
+from assay.model.site.serving import BoxMount
+from assay.model.study.hosts import Hosts, expand_names
 from assay.model.study.target import Target
-from assay.model.units import one_of
-from assay.model.unquoted import Naming, unquoted
+from assay.model.units import choices_hint
+from assay.model.unquoted import FileOrigin, hide_content
 from assay.site.box.box import GUIDE, load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
-from assay.site.box.layout import IN_MEMORY, login_of, mount_command
+from assay.site.box.layout import MEMORY_FILESYSTEMS, login_of, mount_command
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up, check_possible
 from assay.site.inventory.names import node_names
-from assay.site.kept import as_named
-from assay.site.site import SERVER_SECONDS, Standing, refuse_too_few
+from assay.site.kept import errors_as_named
+from assay.site.site import SERVER_SECONDS, SiteState, refuse_too_few
 from assay.store.entries import TESTBED
 
 CLIENT, SERVER = "client", "server"
@@ -35,14 +35,14 @@ HOST_SECONDS = 0.4
 class BoxSite:
     """A box that is brought up for a run; if this process is killed, the next `sweep` removes it."""
 
-    more = "name as many under `hosts`"
+    more_hosts_hint = "name as many under `hosts`"
 
     def __init__(
         self,
         ref: str,
         written: Hosts,
         base: Path,
-        kept: bool = False,
+        is_run_folder: bool = False,
         targets: Mapping[str, Target] = MappingProxyType({}),
     ) -> None:
         """Read nothing yet.
@@ -55,7 +55,7 @@ class BoxSite:
             targets: Targets of the study.
         """
         self._ref, self._written, self._base, self._targets = ref, written, base, targets
-        self._file = TESTBED if kept else ref
+        self._file = TESTBED if is_run_folder else ref
         self._running: RunningBox | None = None
 
     @property
@@ -73,60 +73,60 @@ class BoxSite:
         """
         path = self._base / self._file
         data = read_box_file(path, self._ref)
-        with unquoted(self._ref, "a testbed", f"assay testbed up {path}", Naming(self._base), path, data):
+        with hide_content(self._ref, "a testbed", f"assay testbed up {path}", FileOrigin(self._base), path, data):
             read_model(Box, data, self._ref, GUIDE, "box")
         return data
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """See `Site`."""
         named = self._named()
         members = [
-            one for one in self._load().members() if one.name in named or (not named and CLIENT in one.spec.all_roles)
+            one for one in self._load().all_hosts() if one.name in named or (not named and CLIENT in one.spec.all_roles)
         ]
-        each = [{mount.at for mount in kept_mounts(member.spec)} for member in members]
+        each = [{mount.at for mount in remountable_mounts(member.spec)} for member in members]
         return sorted(set.intersection(*each)) if each else []
 
     def check(self, needed: int) -> None:
         """See `Site`."""
-        names = [member.name for member in self._load().members() if CLIENT in member.spec.all_roles]
+        names = [member.name for member in self._load().all_hosts() if CLIENT in member.spec.all_roles]
         if self._written.nodes:
             names = list(self._named())
         refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
 
-    def ready(self, _needed: int) -> None:
+    def check_ready(self, _needed: int) -> None:
         """See `Site`: checks programs and rights, and that the box has the named hosts."""
         box = self._load()
-        self._chosen([member.name for member in box.members()])
-        check_possible(box, {mount.type for target in self._targets.values() for mount in target.mounted})
+        self._chosen([member.name for member in box.all_hosts()])
+        check_possible(box, {mount.type for target in self._targets.values() for mount in target.mounts})
 
-    def takes(self, _needed: int) -> float:
+    def startup_seconds(self, _needed: int) -> float:
         """See `Site`."""
-        members = list(self._load().members())
+        members = list(self._load().all_hosts())
         servers = sum(len(member.spec.servers) for member in members)
         return HOST_SECONDS * len(members) + SERVER_SECONDS * servers
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`."""
         box = self._load()
-        say(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
+        print_line(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
         # Several runs may use the same description at once: each gets its own box.
         self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
         try:
             known = {host.name: host for host in box_hosts(self._running)}
-            names = self._chosen(known) or with_role(self._running, CLIENT, known)
-            state = standing_of(self._running, tuple(known[name] for name in names))
+            names = self._chosen(known) or names_with_role(self._running, CLIENT, known)
+            state = box_site_state(self._running, tuple(known[name] for name in names))
             return replace(state, targets=self._signed_in(self._running), mounts=_mounts(box, self._running))
         except BaseException:
-            self.down(say)
+            self.down(print_line)
             raise
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """See `Site`."""
         if self._running is not None:
             running, self._running = self._running, None
             if left := running.down():
-                say(f"testbed {running.state.box}: {left}")
+                print_line(f"testbed {running.state.box}: {left}")
 
     def _signed_in(self, running: RunningBox) -> dict[str, Target]:
         """Return the targets that get credentials of users of the box, with these credentials."""
@@ -136,12 +136,14 @@ class BoxSite:
             for server in host.servers
             for user, path in server.credentials.items()
         }
-        found = {name: target.signed_in(logins) for name, target in self._targets.items()}
+        found = {name: target.with_logins(logins) for name, target in self._targets.items()}
         return {name: target for name, target in found.items() if target is not self._targets[name]}
 
     def _load(self) -> Box:
-        with as_named(self._base / self._file, self._ref):
-            return load_box(self._ref if self._ref in preset_names() else self._file, self._base, Naming(self._base))
+        with errors_as_named(self._base / self._file, self._ref):
+            return load_box(
+                self._ref if self._ref in preset_names() else self._file, self._base, FileOrigin(self._base)
+            )
 
     def _named(self) -> tuple[str, ...]:
         """Return the hosts that the study names.
@@ -149,11 +151,11 @@ class BoxSite:
         Raises:
             AssayError: A host is named with a user or port, which hosts of a box do not have.
         """
-        logins = (login for text in self._written.nodes for login in logins_of(text))
+        logins = (login for text in self._written.nodes for login in parse_logins(text))
         other = next((login.nodes for login in logins if login.user or login.number), None)
         if other is not None:
             raise AssayError(f"hosts: {other} is one of the testbed, and needs no user and no port", f"write {other}")
-        return expanded(self._written.nodes, "host")
+        return expand_names(self._written.nodes, "host")
 
     def _chosen(self, known: Iterable[str]) -> Sequence[str]:
         """Return the names of the hosts that the study names; none means the clients of the box.
@@ -176,7 +178,7 @@ class BoxSite:
 class OpenBox:
     """A box that is up already and stays up."""
 
-    more = "name hosts of the box"
+    more_hosts_hint = "name hosts of the box"
 
     def __init__(self, name: str, clients: str = "", servers: str = "") -> None:
         """Look up nothing yet.
@@ -194,7 +196,7 @@ class OpenBox:
         return {}
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """See `Site`: none, since the mounts belong to the user who brought the box up."""
         return ()
 
@@ -202,35 +204,35 @@ class OpenBox:
         """See `Site`: the box must be up."""
         self._find()
 
-    def ready(self, _needed: int) -> None:
+    def check_ready(self, _needed: int) -> None:
         """See `Site`: `check` is enough."""
 
-    def takes(self, _needed: int) -> float:
+    def startup_seconds(self, _needed: int) -> float:
         """See `Site`."""
         return 0.0
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`; nothing has to be made."""
         box = self._find()
-        dead = [host.name for host in box.hosts if not box.alive(host.name)]
+        dead = [host.name for host in box.hosts if not box.is_alive(host.name)]
         if dead:
-            say(f"box {box.name}: left out, because dead: {', '.join(dead)}")
-        return standing_of(box, self._with(box, CLIENT, bool(dead)), self._with(box, SERVER, bool(dead)))
+            print_line(f"box {box.name}: left out, because dead: {', '.join(dead)}")
+        return box_site_state(box, self._with(box, CLIENT, bool(dead)), self._with(box, SERVER, bool(dead)))
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """Do nothing: the box stays up."""
 
     def _find(self) -> RunningBox:
         boxes = {box.name: box for box in running_boxes()}
         if self._name not in boxes:
-            hint = one_of(self._name, boxes, none=f"`assay testbed up {self._name}` brings it up")
+            hint = choices_hint(self._name, boxes, none=f"`assay testbed up {self._name}` brings it up")
             raise AssayError(f"no box {self._name} is up", hint)
         return boxes[self._name]
 
     def _with(self, box: RunningBox, role: str, dead: bool) -> tuple[Host, ...]:
         """Return the hosts that were named for a role, or else those that have it."""
         known = {host.name: host for host in box_hosts(box)}
-        names = node_names(self._words[role]) if self._words[role] else with_role(box, role, known)
+        names = node_names(self._words[role]) if self._words[role] else names_with_role(box, role, known)
         missing = [name for name in names if name not in known]
         if missing or not names:
             state = "living host" if dead else "host"
@@ -245,18 +247,18 @@ def _mounts(box: Box, running: RunningBox) -> dict[str, tuple[HostMount, ...]]:
     return {
         member.name: tuple(
             HostMount(mount.at, mount.source, tuple(mount_command(mount, login_of(mount, servers))))
-            for mount in kept_mounts(member.spec)
+            for mount in remountable_mounts(member.spec)
         )
-        for member in box.members()
+        for member in box.all_hosts()
     }
 
 
-def kept_mounts(spec: HostSpec) -> tuple[Mount, ...]:
+def remountable_mounts(spec: HostSpec) -> tuple[BoxMount, ...]:
     """Return the mounts of a host that keep their data when they are unmounted."""
-    return tuple(mount for mount in spec.mounts if mount.type not in IN_MEMORY)
+    return tuple(mount for mount in spec.mounts if mount.type not in MEMORY_FILESYSTEMS)
 
 
-def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host, ...] | None = None) -> Standing:
+def box_site_state(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host, ...] | None = None) -> SiteState:
     """Return the state of a site that is a box which is up.
 
     Args:
@@ -267,9 +269,9 @@ def standing_of(box: RunningBox, clients: tuple[Host, ...], servers: tuple[Host,
     made = box_hosts(box)
     known = {host.name: host for host in made}
     if servers is None:
-        servers = tuple(known[name] for name in with_role(box, SERVER, known))
+        servers = tuple(known[name] for name in names_with_role(box, SERVER, known))
     others = tuple(host for host in made if host not in clients)
-    return Standing(clients, servers, made, others, environment=server_facts(box))
+    return SiteState(clients, servers, made, others, server_facts=server_facts(box))
 
 
 def box_hosts(box: RunningBox) -> tuple[Host, ...]:
@@ -285,11 +287,11 @@ def box_hosts(box: RunningBox) -> tuple[Host, ...]:
             line=host.line / 8 if host.line else None,
         )
         for host in box.hosts
-        if box.alive(host.name)
+        if box.is_alive(host.name)
     )
 
 
-def with_role(box: RunningBox, role: str, known: Mapping[str, Host]) -> Sequence[str]:
+def names_with_role(box: RunningBox, role: str, known: Mapping[str, Host]) -> Sequence[str]:
     """Return the names of the known hosts with a role."""
     return [host.name for host in box.hosts if role in host.roles and host.name in known]
 

@@ -3,10 +3,10 @@
 import shlex
 from pathlib import Path
 
-from assay.model.site.box import Member
-from assay.site.box.programs import find_program, run
+from assay.model.site.box import BoxHost
+from assay.site.box.programs import checked_output, find_program
 
-INSIDE = "/run/assay-host"
+HOST_MARKER = "/run/assay-host"
 """File that exists only on hosts of a box."""
 
 
@@ -19,10 +19,10 @@ def make_keys(folder: Path, names: list[str]) -> None:
     folder.mkdir(mode=0o755, exist_ok=True)
     for name in names:
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{name}", "-f", str(folder / name)]
-        run(words, f"ssh key of {name}")
+        checked_output(words, f"ssh key of {name}")
 
 
-def write_files(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> None:
+def write_files(folder: Path, members: tuple[BoxHost, ...], prefixes: dict[str, list[str]]) -> None:
     """Write the configuration of client and server, the known hosts and the authorized keys.
 
     Args:
@@ -58,7 +58,7 @@ def server_text(folder: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, list[str]]) -> str:
+def client_text(folder: Path, members: tuple[BoxHost, ...], prefixes: dict[str, list[str]]) -> str:
     """Return the client configuration, for `ssh -F`.
 
     Hosts reach each other over the network of the box. That network is not visible outside the box: there, a command
@@ -67,7 +67,7 @@ def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
     lines = []
     for member in members:
         command = shlex.join([*prefixes[member.name], *server_command(folder, member), "-i"]).replace("%", "%%")
-        lines += [f'Match originalhost {member.name} exec "test ! -e {INSIDE}"', f"  ProxyCommand {command}"]
+        lines += [f'Match originalhost {member.name} exec "test ! -e {HOST_MARKER}"', f"  ProxyCommand {command}"]
         lines += [f"Host {member.name}", f"  HostName {member.address}", f"  HostKeyAlias {member.name}"]
     # Users of the box have keys of their own.
     lines += [
@@ -86,7 +86,7 @@ def client_text(folder: Path, members: tuple[Member, ...], prefixes: dict[str, l
     return "\n".join(lines) + "\n"
 
 
-def server_command(folder: Path, member: Member) -> list[str]:
+def server_command(folder: Path, member: BoxHost) -> list[str]:
     """Return the command of a host's sshd, with an absolute path: sshd executes itself again for each connection."""
     program = find_program("sshd") or "/usr/sbin/sshd"
     log = f"{folder}/{member.name}.log"

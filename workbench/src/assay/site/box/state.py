@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.journal.owner import Process, boot_id
+from assay.journal.owner import ProcessIdentity, boot_id
 from assay.model.site.box_state import BoxState, RunningHost
 from assay.site.box.folders import STATE
 
@@ -24,16 +24,16 @@ def read_state(folder: Path) -> BoxState | None:
         return None
 
 
-def host_process(host: RunningHost) -> Process:
+def host_process(host: RunningHost) -> ProcessIdentity:
     """Return the init process of a host."""
-    return Process(host.pid, host.start)
+    return ProcessIdentity(host.pid, host.start)
 
 
 def is_up(state: BoxState | None) -> bool:
     """Return whether a box is still usable: its switch, at least one host and its owner process, if any, are alive."""
     if state is None or state.boot != boot_id():
         return False
-    if state.owner_pid and not Process(state.owner_pid, state.owner_start).alive:
+    if state.owner_pid and not ProcessIdentity(state.owner_pid, state.owner_start).is_alive:
         return False
-    has_switch = Process(state.switch_pid, state.switch_start).alive
-    return has_switch and any(host_process(host).alive for host in state.hosts)
+    has_switch = ProcessIdentity(state.switch_pid, state.switch_start).is_alive
+    return has_switch and any(host_process(host).is_alive for host in state.hosts)

@@ -7,31 +7,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from assay.journal.owner import Process, boot_id, start_time
+from assay.journal.owner import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.box import Box, Disk, HostSpec, Member
+from assay.model.site.box import Box, BoxHost, Disk, HostSpec
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
-from assay.model.site.serving import NAME
+from assay.model.site.serving import NAME_PATTERN
 from assay.servers.kinds import load_kind
 from assay.site.box import disks, layout, ssh, users
-from assay.site.box.clean import clean, raise_if_left
-from assay.site.box.find import sweep
-from assay.site.box.folders import boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.clean import raise_if_left, remove_parts
+from assay.site.box.find import remove_dead_boxes
+from assay.site.box.folders import box_lock, boxes_root, disks_root, make_disks_folder
 from assay.site.box.journal import Journal
-from assay.site.box.programs import check_programs, check_rights, find_switch, run
-from assay.site.box.running import RunningBox, prefix
-from assay.site.box.serving import READY_SECONDS, Serving, first_serving
+from assay.site.box.programs import check_programs, check_rights, checked_output, find_switch
+from assay.site.box.running import RunningBox, enter_words
+from assay.site.box.serving import READY_TIMEOUT_SECONDS, HostServer, new_server
 from assay.site.box.state import is_up, read_state, write_state
 
-SWITCH = "switch"
+SWITCH_NAMESPACE = "switch"
 """Name of the namespace with the switch end of all links; no host has this name."""
-PATIENCE_SECONDS = 1.0
+BRIEF_LOCK_TIMEOUT_SECONDS = 1.0
 """Longest wait for the lock, which another command may hold briefly to look for remains of a box of that name."""
 SSHD_SECONDS = 10
 """Longest wait until an sshd listens."""
-MOST_LINE = 4096
+MOST_LINE_BYTES = 4096
 """Most bytes read of a line that a host's init prints."""
-TOGETHER = 8
+PARALLEL_HOSTS = 8
 """Number of hosts that are made in parallel."""
 
 
@@ -51,18 +51,18 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
             partly made box is removed.
     """
     name = name or box.name
-    if not NAME.fullmatch(name):
+    if not NAME_PATTERN.fullmatch(name):
         raise AssayError(f"`{name}` is not a name for a box", "write small letters, digits and `-`, a letter first")
     switch = check_possible(box)
-    sweep()
-    with locked(name, PATIENCE_SECONDS) as folder:
+    remove_dead_boxes()
+    with box_lock(name, BRIEF_LOCK_TIMEOUT_SECONDS) as folder:
         if is_up(read_state(folder)):
             raise AssayError(f"box {name} is up already", f"`assay testbed down {name}` removes it", EXIT_REFUSED)
-        raise_if_left(clean(folder))
+        raise_if_left(remove_parts(folder))
         try:
             return _Builder(box, name, folder, switch).build(owned)
         except BaseException:
-            clean(folder)
+            remove_parts(folder)
             raise
 
 
@@ -96,7 +96,7 @@ def _check_hidden(box: Box, needed: list[str]) -> None:
     for spec in box.hosts.values():
         places = [("a shared directory", box.shared)] if box.shared is not None else []
         places += [("a disk", disk.mount) for disk in spec.disks if disk.mount is not None]
-        places += [("a mount", at) for at in spec.mounted]
+        places += [("a mount", at) for at in spec.mount_points]
         for what, place in places:
             top = "/".join(place.split("/")[:2])
             for path in needed:
@@ -110,11 +110,11 @@ class _Builder:
 
     def __init__(self, box: Box, name: str, folder: Path, switch: str) -> None:
         self.box, self.name, self.folder, self.switch = box, name, folder, switch
-        self.members = box.members()
+        self.members = box.all_hosts()
         self.disks = disks_root() / name
         self.groups: dict[str, str] = {}
         self.group_version = 1
-        self.inits: dict[str, Process] = {}
+        self.inits: dict[str, ProcessIdentity] = {}
         self.devices: dict[str, dict[str, str]] = {member.name: {} for member in self.members}
         """Host -> name of an unmounted device -> its path."""
 
@@ -126,8 +126,8 @@ class _Builder:
             (self.folder / "hosts").write_text(layout.hosts_file(self.box))
             self._make_groups()
             if self.box.shared is not None:
-                users.make(self.box.users, self.box.shared, self.folder, self.disks)
-            with ThreadPoolExecutor(TOGETHER) as pool:
+                users.make_shared_directory(self.box.users, self.box.shared, self.folder, self.disks)
+            with ThreadPoolExecutor(PARALLEL_HOSTS) as pool:
                 try:
                     hosts = self._make(pool)
                 except BaseException:
@@ -135,7 +135,7 @@ class _Builder:
                     raise
         finally:
             self.journal.close()
-        inside = self.inits[SWITCH]
+        inside = self.inits[SWITCH_NAMESPACE]
         state = BoxState(
             name=self.name,
             box=self.box.name,
@@ -152,7 +152,7 @@ class _Builder:
         return RunningBox(self.folder, state)
 
     def _make(self, pool: ThreadPoolExecutor) -> tuple[RunningHost, ...]:
-        inits = {SWITCH: pool.submit(self._init, SWITCH, HostSpec())}
+        inits = {SWITCH_NAMESPACE: pool.submit(self._init, SWITCH_NAMESPACE, HostSpec())}
         inits |= {member.name: pool.submit(self._init, member.name, member.spec) for member in self.members}
         names = ["client_key", *(member.name for member in self.members)]
         (self.folder / "ssh").mkdir()
@@ -178,29 +178,29 @@ class _Builder:
         tasks = {member.name: pool.submit(self._host, member) for member in self.members}
         hosts = {name: made.result() for name, made in tasks.items()}
         servings = self._serve(pool, hosts)
-        servers = {name: tuple(serving.told() for serving in found) for name, found in servings.items()}
+        servers = {name: tuple(serving.running_state() for serving in found) for name, found in servings.items()}
         list(pool.map(lambda member: self._mount(member, servers), self.members))
         return tuple(hosts[name].model_copy(update={"servers": servers[name]}) for name in hosts)
 
     def _enter(self, name: str) -> list[str]:
-        return prefix(self.inits[name].pid, self.groups.get(name, ""))
+        return enter_words(self.inits[name].pid, self.groups.get(name, ""))
 
-    def _image(self, member: Member, number: int) -> Path:
+    def _image(self, member: BoxHost, number: int) -> Path:
         return self.disks / f"{member.name}-{number}.img"
 
-    def _attach(self, member: Member, number: int) -> str:
+    def _attach(self, member: BoxHost, number: int) -> str:
         """Attach an image file, and return its loop device.
 
         The command runs in the host's pid namespace, so that it cannot outlive the host, but sees the files of the
         machine, so that the device has the image's path there.
         """
-        enter = prefix(self.inits[member.name].pid, "", ("--pid",))
+        enter = enter_words(self.inits[member.name].pid, "", ("--pid",))
         image = str(self._image(member, number))
-        return run([*enter, "losetup", "--find", "--show", image], f"disk of {member.name}").strip()
+        return checked_output([*enter, "losetup", "--find", "--show", image], f"disk of {member.name}").strip()
 
     def _make_groups(self) -> None:
         for member in self.members:
-            if disks.limited(member.spec):
+            if disks.has_disk_limits(member.spec):
                 hierarchy = disks.find_hierarchy()
                 path = hierarchy.folder / f"{disks.group_prefix(boxes_root())}{self.name}-{member.name}"
                 self.journal.group(path)
@@ -210,10 +210,10 @@ class _Builder:
     def _mount_options(self, name: str, spec: HostSpec) -> list[str]:
         """Return the mounts of a host as options of `assay-switch init`."""
         binds = [(str(self.folder / "hosts"), "/etc/hosts")]
-        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *spec.mounted]
-        if self.box.shared is not None and name != SWITCH:
+        places = [*(disk.mount for disk in spec.disks if disk.mount is not None), *spec.mount_points]
+        if self.box.shared is not None and name != SWITCH_NAMESPACE:
             places.append(self.box.shared)
-            binds += users.binds(self.box.shared, self.folder, self.disks)
+            binds += users.bind_mounts(self.box.shared, self.folder, self.disks)
         words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
             for path in load_kind(server.kind).private:
@@ -222,36 +222,36 @@ class _Builder:
                 binds.append((str(own), path))
         return words + [word for bind in dict.fromkeys(binds) for word in ("--bind", ":".join(bind))]
 
-    def _init(self, name: str, spec: HostSpec) -> Process:
+    def _init(self, name: str, spec: HostSpec) -> ProcessIdentity:
         """Make the namespaces of a host, and return its init, which starts only after the journal has recorded it."""
         words = [self.switch, "init", "--name", name, "--folder", str(self.folder), *self._mount_options(name, spec)]
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/") as first:
             assert first.stdin and first.stdout and first.stderr
-            line = first.stdout.readline(MOST_LINE).strip()
+            line = first.stdout.readline(MOST_LINE_BYTES).strip()
             if line.isdigit():
-                process = Process(int(line), start_time(int(line)) or 0)
+                process = ProcessIdentity(int(line), start_time(int(line)) or 0)
                 self.journal.init(process)
                 first.stdin.write("go\n")
                 first.stdin.flush()
-                line = first.stdout.readline(MOST_LINE).strip()
+                line = first.stdout.readline(MOST_LINE_BYTES).strip()
             if line != "ready":
-                error_text = first.stderr.readline(MOST_LINE).strip().removeprefix("error: ")
+                error_text = first.stderr.readline(MOST_LINE_BYTES).strip().removeprefix("error: ")
                 raise AssayError(f"host {name} cannot be made: {error_text or 'its init died'}", "", EXIT_REFUSED)
         return process
 
     def _join(self) -> None:
         """Make the switches and the links to them."""
         pids = {name: init.pid for name, init in self.inits.items()}
-        text = layout.batch("ip", layout.switch_links(self.box, pids))
-        text += layout.batch("tc", layout.switch_shapers(self.box))
+        text = layout.batch_script("ip", layout.switch_links(self.box, pids))
+        text += layout.batch_script("tc", layout.switch_shapers(self.box))
         # Enter only the network namespace: `ip` must see process ids as this machine does.
-        inside = [*prefix(self.inits[SWITCH].pid, "", ("--net",)), "sh", "-e", "-c", text]
-        run(inside, "links of the box")
+        inside = [*enter_words(self.inits[SWITCH_NAMESPACE].pid, "", ("--net",)), "sh", "-e", "-c", text]
+        checked_output(inside, "links of the box")
         for words in layout.switch_commands(self.box, self.switch):
-            run([*self._enter(SWITCH), *words], "switch")
+            checked_output([*self._enter(SWITCH_NAMESPACE), *words], "switch")
 
-    def _host(self, member: Member) -> RunningHost:
+    def _host(self, member: BoxHost) -> RunningHost:
         """Set up network, disks and sshd of a host, after its namespaces and before its servers."""
         spec = member.spec
         text = layout.host_script(member, self.box)
@@ -262,13 +262,13 @@ class _Builder:
             if disk.device is not None:
                 (self.devices[member.name][disk.device],) = devices
             text += layout.disk_script(disk, devices, group, self.group_version)
-        for path in spec.kept:
+        for path in spec.required_directories:
             text += f"mkdir -p '{path}'\nchmod 1777 '{path}'\n"
         enter = self._enter(member.name)
-        run([*enter, "sh", "-e", "-c", text], f"host {member.name}")
-        run([*enter, *ssh.server_command(self.folder / "ssh", member)], f"sshd of {member.name}")
+        checked_output([*enter, "sh", "-e", "-c", text], f"host {member.name}")
+        checked_output([*enter, *ssh.server_command(self.folder / "ssh", member)], f"sshd of {member.name}")
         ready = [self.switch, "ready", "--within-ms", str(SSHD_SECONDS * 1000), f"{member.address}:22"]
-        run([*enter, *ready], f"sshd of {member.name}")
+        checked_output([*enter, *ready], f"sshd of {member.name}")
         init = self.inits[member.name]
         return RunningHost(
             name=member.name,
@@ -283,10 +283,10 @@ class _Builder:
             roles=spec.all_roles,
             exports=spec.exports,
             group=group,
-            mounts=spec.mounted,
+            mounts=spec.mount_points,
         )
 
-    def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[Serving]]:
+    def _serve(self, pool: ThreadPoolExecutor, hosts: Mapping[str, RunningHost]) -> dict[str, list[HostServer]]:
         """Start all servers, wait until they answer, and run the steps that follow. All hosts exist by now."""
         peers: dict[str, dict[str, str]] = {}
         for member in self.members:
@@ -294,7 +294,7 @@ class _Builder:
                 peers.setdefault(server.kind, {})[member.name] = member.address
         servings = {
             member.name: [
-                first_serving(
+                new_server(
                     *(self._enter(member.name), hosts[member.name], server, self.folder),
                     *(peers[server.kind], self.devices[member.name]),
                     hosts[server.upstream].address if server.source is not None else "",
@@ -310,25 +310,25 @@ class _Builder:
             list(pool.map(_settle, batch))
         # One after the other: a server that joins a cluster finds those before it.
         for serving in itertools.chain(*servings.values()):
-            serving.follow("all")
+            serving.run_later_steps("all")
         return servings
 
-    def _mount(self, member: Member, servers: Mapping[str, Sequence[RunningServer]]) -> None:
+    def _mount(self, member: BoxHost, servers: Mapping[str, Sequence[RunningServer]]) -> None:
         """Mount on a host what its description says, such as exports of other hosts."""
         for mount in member.spec.mounts:
             what, enter = f"{mount.at} on {member.name}", self._enter(member.name)
-            run([*enter, "mkdir", "-p", mount.at], what)
-            run([*enter, *layout.mount_command(mount, layout.login_of(mount, servers))], what)
+            checked_output([*enter, "mkdir", "-p", mount.at], what)
+            checked_output([*enter, *layout.mount_command(mount, layout.login_of(mount, servers))], what)
 
 
-def _begin(servings: Sequence[Serving]) -> None:
+def _begin(servings: Sequence[HostServer]) -> None:
     """Start the servers of one host, in the order of the file."""
     for serving in servings:
         serving.begin()
 
 
-def _settle(servings: Sequence[Serving]) -> None:
+def _settle(servings: Sequence[HostServer]) -> None:
     """Wait until each server of one host answers, and run the steps that follow."""
     for serving in servings:
-        serving.wait(READY_SECONDS)
-        serving.follow("own")
+        serving.wait(READY_TIMEOUT_SECONDS)
+        serving.run_later_steps("own")

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.model.regular import read_regular
-from assay.site.box.disks import SHARED
-from assay.site.box.programs import run
+from assay.site.box.disks import SHARED_FOLDER
+from assay.site.box.programs import checked_output
 
 ACCOUNTS = ("passwd", "group")
 """Account files of /etc that hosts see as copies, with the users of the box added."""
 FIRST_ID = 59_000
 """First id for users of a box, below the range that Debian policy reserves; ids in use are skipped."""
-HOMES = "home"
+HOMES_FOLDER = "home"
 MOST_BYTES = 16 << 20
 """Largest account file or key that is read."""
 
@@ -27,10 +27,10 @@ def homes(disks: Path) -> Path:
     Args:
         disks: Folder of the disks of the box.
     """
-    return disks / SHARED / HOMES
+    return disks / SHARED_FOLDER / HOMES_FOLDER
 
 
-def make(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
+def make_shared_directory(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
     """Make the directory that hosts share, the users' homes in it, and the account files.
 
     Args:
@@ -39,14 +39,14 @@ def make(users: Sequence[str], shared: str, folder: Path, disks: Path) -> None:
         folder: Folder of the box.
         disks: Folder of the disks of the box, which exists.
     """
-    place = disks / SHARED
+    place = disks / SHARED_FOLDER
     place.mkdir()
     # Like /tmp: every user may write, but not change files of others.
     place.chmod(0o1777)
     homes(disks).mkdir()
     texts = {name: _machine_accounts(name, users) for name in ACCOUNTS}
     for user, number in zip(users, _free_ids(len(users)), strict=True):
-        texts["passwd"] += f"{user}:x:{number}:{number}:user of a box:{shared}/{HOMES}/{user}:/bin/sh\n"
+        texts["passwd"] += f"{user}:x:{number}:{number}:user of a box:{shared}/{HOMES_FOLDER}/{user}:/bin/sh\n"
         texts["group"] += f"{user}:x:{number}:\n"
         home = homes(disks) / user
         home.mkdir(mode=0o700)
@@ -81,14 +81,16 @@ def make_keys(home: Path, folder: Path) -> None:
     owner, place = home.stat(), home / ".ssh"
     place.mkdir(mode=0o700)
     key = place / "id_ed25519"
-    run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{home.name}", "-f", str(key)], f"key of {home}")
+    checked_output(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{home.name}", "-f", str(key)], f"key of {home}"
+    )
     (place / "authorized_keys").write_bytes(read_regular(key.with_suffix(".pub"), MOST_BYTES))
     (place / "config").write_text(f"Include {folder}/ssh_config\n")
     for path in (place, *place.iterdir()):
         os.chown(path, owner.st_uid, owner.st_gid)
 
 
-def binds(shared: str, folder: Path, disks: Path) -> list[tuple[str, str]]:
+def bind_mounts(shared: str, folder: Path, disks: Path) -> list[tuple[str, str]]:
     """Return the paths to bind-mount in hosts: (path on the machine, path in the host)."""
     accounts = [(str(folder / name), f"/etc/{name}") for name in ACCOUNTS]
-    return [*accounts, (str(disks / SHARED), shared)]
+    return [*accounts, (str(disks / SHARED_FOLDER), shared)]

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import AssayError, LineError
-from assay.model.site.host import LOCALHOST, MOST_HOSTS, is_host_name
-from assay.model.source import Source
-from assay.site.inventory.foreign import Foreign, Tell
-from assay.site.inventory.names import MOST_MEMBERS, node_names, too_many
+from assay.model.site.host import LOCALHOST, MAX_HOSTS, is_host_name
+from assay.model.source import YamlSource
+from assay.site.inventory.foreign import ForeignInventory, ReportLine
+from assay.site.inventory.names import MOST_MEMBERS, node_names, too_many_error
 
 _FIELDS = {
     "ansible_host": "address",
@@ -63,8 +63,8 @@ class _Tree:
             self.group(group).hosts[name] = None
             self.variables.setdefault(name, {}).update(variables)
             self.lines.setdefault(name, line)
-        if len(self.variables) > MOST_HOSTS:
-            raise too_many("all up to here")
+        if len(self.variables) > MAX_HOSTS:
+            raise too_many_error("all up to here")
 
 
 def is_ini(text: str) -> bool:
@@ -84,7 +84,7 @@ def is_yaml(document: object) -> bool:
     )
 
 
-def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
+def read_ini(text: str, path: Path, report: ReportLine) -> ForeignInventory:
     """Return the hosts and groups of an INI inventory.
 
     Raises:
@@ -111,10 +111,10 @@ def read_ini(text: str, path: Path, tell: Tell) -> Foreign:
                 tree.add(group, words[0], {name: value for name, _, value in pairs}, number)
         except AssayError as error:
             raise LineError(path, number, error.what, error.hint) from None
-    return _resolve(tree, tell)
+    return _resolve(tree, report)
 
 
-def read_yaml(source: Source, path: Path, tell: Tell) -> Foreign:
+def read_yaml(source: YamlSource, path: Path, report: ReportLine) -> ForeignInventory:
     """Return the hosts and groups of a YAML inventory.
 
     Raises:
@@ -123,12 +123,12 @@ def read_yaml(source: Source, path: Path, tell: Tell) -> Foreign:
     tree = _Tree(path)
     for name, about in source.data.items():
         _read_group(tree, source, (name,), about)
-    return _resolve(tree, tell)
+    return _resolve(tree, report)
 
 
-def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: object) -> None:
+def _read_group(tree: _Tree, source: YamlSource, place: tuple[str, ...], about: object) -> None:
     group = tree.group(place[-1])
-    line = source.key_place(place)[0]
+    line = source.key_position(place)[0]
     parts = {} if about is None else about
     if not isinstance(parts, dict) or len(place) > 2 * _MOST_DEPTH:
         raise LineError(tree.path, line, f"group {place[-1]} is no mapping", "it has hosts, children and vars")
@@ -138,7 +138,7 @@ def _read_group(tree: _Tree, source: Source, place: tuple[str, ...], about: obje
         raise LineError(tree.path, line, message, "write `NAME:` for a host, with a colon")
     group.variables.update(variables)
     for name, host_variables in hosts.items():
-        at = source.key_place((*place, "hosts", name))[0]
+        at = source.key_position((*place, "hosts", name))[0]
         try:
             tree.add(place[-1], str(name), host_variables if isinstance(host_variables, dict) else {}, at)
         except AssayError as error:
@@ -174,7 +174,7 @@ def _expand_letters(text: str) -> list[str]:
     return [one for letter in letters for one in _expand_letters(text[: match.start()] + letter + text[match.end() :])]
 
 
-def _resolve(tree: _Tree, tell: Tell) -> Foreign:
+def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
     """Return the hosts with their merged variables: a host overrides its groups, an inner group the outer ones."""
     members: dict[str, dict[str, None]] = {}
     depths: dict[str, int] = {}
@@ -182,7 +182,7 @@ def _resolve(tree: _Tree, tell: Tell) -> Foreign:
         _members(tree, name, members, depths, ())
     order = sorted(tree.groups, key=lambda name: (-depths[name], name))
     order.sort(key=lambda name: name != "all")
-    found, ignored = Foreign(lines=tree.lines), dict[str, None]()
+    found, ignored = ForeignInventory(lines=tree.lines), dict[str, None]()
     holding: dict[str, list[str]] = {name: ["all"] if "all" in tree.groups else [] for name in tree.variables}
     for name in order:
         for host in members[name] if name != "all" else ():
@@ -195,7 +195,7 @@ def _resolve(tree: _Tree, tell: Tell) -> Foreign:
         ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)))
         found.fields[host] = _fields(host, merged, tree.path, tree.lines[host])
     if ignored:
-        tell(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
+        report(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
     found.groups = {name: list(members[name] if name != "all" else tree.variables) for name in named}
     return found

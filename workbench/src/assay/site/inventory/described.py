@@ -6,16 +6,16 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from assay.model.base import AssayError, LineError
-from assay.model.site.host import LOCALHOST, MOST_HOSTS, Host, is_host_name
-from assay.model.source import Source
-from assay.model.units import UnitError, one_of, parse_throughput
-from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, shown, too_many, twice
+from assay.model.site.host import LOCALHOST, MAX_HOSTS, Host, is_host_name
+from assay.model.source import YamlSource
+from assay.model.units import UnitError, choices_hint, parse_throughput
+from assay.site.inventory.names import MOST_MEMBERS, Groups, duplicate_error, node_names, shown, too_many_error
 
 ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
 
 
-def read_described(path: Path, source: Source) -> tuple[dict[str, Host], Groups]:
+def read_described(path: Path, source: YamlSource) -> tuple[dict[str, Host], Groups]:
     """Return the hosts and groups of an inventory.
 
     Raises:
@@ -31,25 +31,25 @@ def read_described(path: Path, source: Source) -> tuple[dict[str, Host], Groups]
     return hosts, _read_groups(document.get("groups"), source, path, hosts)
 
 
-def _read_hosts(path: Path, source: Source) -> dict[str, Host]:
+def _read_hosts(path: Path, source: YamlSource) -> dict[str, Host]:
     hosts: dict[str, Host] = {}
     for nodes, about in source.data["hosts"].items():
         try:
             names = node_names(nodes)
-            if len(hosts) + len(names) > MOST_HOSTS:
-                raise too_many("what is named up to here")
+            if len(hosts) + len(names) > MAX_HOSTS:
+                raise too_many_error("what is named up to here")
             repeated = next((name for name in names if name in hosts), None)
             if repeated is not None:
-                raise twice(repeated)
-            hosts |= {name: entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
+                raise duplicate_error(repeated)
+            hosts |= {name: host_entry(name, about, many=len(names) > 1, base=path.parent) for name in names}
         except AssayError as error:
-            raise LineError(path, source.key_place(("hosts", nodes))[0], error.what, error.hint) from None
+            raise LineError(path, source.key_position(("hosts", nodes))[0], error.what, error.hint) from None
     if not hosts:
         raise AssayError("names no host", INVENTORY_HINT)
     return hosts
 
 
-def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str, Host]) -> Groups:
+def _read_groups(written: object, source: YamlSource, path: Path, hosts: Mapping[str, Host]) -> Groups:
     """Return the groups of an inventory; each may use those before it.
 
     Members of a group must be hosts of the inventory: any other name is most often a typing error.
@@ -67,7 +67,7 @@ def _read_groups(written: object, source: Source, path: Path, hosts: Mapping[str
             if members > MOST_MEMBERS:
                 raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
         except AssayError as error:
-            raise LineError(path, source.key_place(("groups", name))[0], error.what, error.hint) from None
+            raise LineError(path, source.key_position(("groups", name))[0], error.what, error.hint) from None
     return groups
 
 
@@ -84,7 +84,7 @@ def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]
 PORT_HINT = "write a number from 1 to 65535"
 
 
-def entry(name: str, about: object, many: bool, base: Path) -> Host:
+def host_entry(name: str, about: object, many: bool, base: Path) -> Host:
     """Return a host of a YAML inventory.
 
     Args:
@@ -102,7 +102,7 @@ def entry(name: str, about: object, many: bool, base: Path) -> Host:
         raise AssayError(f"{name}: {shown(about)} is not a mapping", f"fields are {', '.join(ENTRY_FIELDS)}")
     for key in about:
         if key not in ENTRY_FIELDS:
-            raise AssayError(f"{name}: there is no field `{key}`", one_of(key, ENTRY_FIELDS))
+            raise AssayError(f"{name}: there is no field `{key}`", choices_hint(key, ENTRY_FIELDS))
     if many and "address" in about:
         raise AssayError(f"{name} and others have the same address", "give each host its own address")
     fields = dict(about)

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import AssayError, LineError
-from assay.model.site.host import MOST_HOSTS, Host
-from assay.site.inventory.described import INVENTORY_HINT, entry
-from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, too_many
+from assay.model.site.host import MAX_HOSTS, Host
+from assay.site.inventory.described import INVENTORY_HINT, host_entry
+from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, too_many_error
 
-Tell = Callable[[str], None]
+ReportLine = Callable[[str], None]
 
 
 @dataclass
-class Foreign:
+class ForeignInventory:
     """Hosts and groups read from another program's file.
 
     Attributes:
@@ -38,13 +38,13 @@ class Foreign:
         """
         if not self.fields:
             raise AssayError("names no host", INVENTORY_HINT)
-        if len(self.fields) > MOST_HOSTS or sum(map(len, self.groups.values())) > MOST_MEMBERS:
-            raise too_many("what is named there")
+        if len(self.fields) > MAX_HOSTS or sum(map(len, self.groups.values())) > MOST_MEMBERS:
+            raise too_many_error("what is named there")
         found: dict[str, Host] = {}
         for name, about in self.fields.items():
             try:
                 (plain,) = node_names(name)
-                found[plain] = entry(plain, about, many=False, base=path.parent)
+                found[plain] = host_entry(plain, about, many=False, base=path.parent)
             except AssayError as error:
                 raise LineError(path, self.lines.get(name, 1), error.what, error.hint) from None
         return found, {name: " ".join(members) for name, members in self.groups.items() if members}

@@ -9,22 +9,24 @@ from typing import Any
 import yaml
 
 from assay.model.base import AssayError, LineError
-from assay.model.named import read_named
-from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host
-from assay.model.source import Source, read_source
-from assay.model.units import one_of
-from assay.model.unquoted import TYPED, Naming, unquoted
+from assay.model.named import read_user_file
+from assay.model.site.host import LOCALHOST, MAX_HOSTS, THIS_HOST, Host
+from assay.model.source import YamlSource, read_source
+from assay.model.units import choices_hint
+from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
 from assay.site.inventory import ansible, sshconfig
 from assay.site.inventory.described import INVENTORY_HINT, read_described
-from assay.site.inventory.foreign import Foreign, Tell
+from assay.site.inventory.foreign import ForeignInventory, ReportLine
 from assay.site.inventory.lines import read_lines
-from assay.site.inventory.names import Groups, logged_in, node_names
+from assay.site.inventory.names import Groups, login_hosts, node_names
 
 MOST_BYTES = 1 << 20
 """Largest inventory that is read."""
 
 
-def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, naming: Naming = TYPED) -> tuple[Host, ...]:
+def resolve_hosts(
+    written: object, base: Path, report: ReportLine = lambda _: None, naming: FileOrigin = TYPED_BY_USER
+) -> tuple[Host, ...]:
     """Return the named hosts, in the order they are written.
 
     Args:
@@ -40,8 +42,8 @@ def resolve_hosts(written: object, base: Path, tell: Tell = lambda _: None, nami
             than `MOST_HOSTS`.
     """
     if isinstance(written, Mapping):
-        return _from_inventory(written, base, tell, naming)
-    return tuple(logged_in(written))
+        return _from_inventory(written, base, report, naming)
+    return tuple(login_hosts(written))
 
 
 def read_hostfile(path: Path) -> tuple[Host, ...]:
@@ -53,7 +55,7 @@ def read_hostfile(path: Path) -> tuple[Host, ...]:
     return resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
-def known_hosts(path: Path, naming: Naming = TYPED) -> tuple[Host, ...]:
+def known_hosts(path: Path, naming: FileOrigin = TYPED_BY_USER) -> tuple[Host, ...]:
     """Return all hosts that an inventory describes; several of them may be one machine.
 
     Args:
@@ -66,7 +68,7 @@ def known_hosts(path: Path, naming: Naming = TYPED) -> tuple[Host, ...]:
     return tuple(_read_inventory(path, lambda _: None, naming)[0].values())
 
 
-def portable_inventory(path: Path, naming: Naming = TYPED) -> bytes:
+def portable_inventory(path: Path, naming: FileOrigin = TYPED_BY_USER) -> bytes:
     """Return an inventory that can be read from any folder: relative paths of keys are made absolute.
 
     An inventory of another program is converted to Assay's format.
@@ -103,27 +105,27 @@ def _plain(data: Any) -> Any:
     return float(data) if isinstance(data, float) else data
 
 
-def _unquoted(path: Path, naming: Naming, data: bytes) -> contextlib.AbstractContextManager[None]:
+def _unquoted(path: Path, naming: FileOrigin, data: bytes) -> contextlib.AbstractContextManager[None]:
     see = f"assay preflight --inventory {path} --servers HOST"
-    return unquoted(path, "an inventory", see, naming, path, data)
+    return hide_content(path, "an inventory", see, naming, path, data)
 
 
 def _read_file(path: Path) -> bytes:
-    return read_named(path, f"cannot read the inventory {path}", INVENTORY_HINT, MOST_BYTES)
+    return read_user_file(path, f"cannot read the inventory {path}", INVENTORY_HINT, MOST_BYTES)
 
 
-def _source(data: bytes) -> Source:
+def _source(data: bytes) -> YamlSource:
     # Each host has its own entry, so that more entries than hosts allowed are refused before they are expanded.
-    return read_source(data, "inventory", MOST_BYTES, MOST_HOSTS)
+    return read_source(data, "inventory", MOST_BYTES, MAX_HOSTS)
 
 
-def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: Naming) -> tuple[Host, ...]:
+def _from_inventory(written: Mapping[Any, Any], base: Path, report: ReportLine, naming: FileOrigin) -> tuple[Host, ...]:
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:
         fault = f"`{unknown[0]}` is not known there" if unknown else "no inventory is named"
         raise AssayError(f"{fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]").at("hosts")
     path = base / written["inventory"]
-    known, groups = _read_inventory(path, tell, naming)
+    known, groups = _read_inventory(path, report, naming)
     chosen = written.get("hosts")
     if chosen is None:
         hosts = list(known.values())
@@ -136,16 +138,16 @@ def _from_inventory(written: Mapping[Any, Any], base: Path, tell: Tell, naming: 
 def _not_listed(name: str, known: Mapping[str, Host], path: Path) -> Host:
     if name == LOCALHOST:
         return THIS_HOST
-    raise AssayError(f"{name} is not in {path}", one_of(name, list(known)[:20])).at("hosts")
+    raise AssayError(f"{name} is not in {path}", choices_hint(name, list(known)[:20])).at("hosts")
 
 
-def _read_inventory(path: Path, tell: Tell, naming: Naming) -> tuple[dict[str, Host], Groups]:
+def _read_inventory(path: Path, report: ReportLine, naming: FileOrigin) -> tuple[dict[str, Host], Groups]:
     data = _read_file(path)
     with _unquoted(path, naming, data):
-        return _hosts_in(data, path, tell)
+        return _hosts_in(data, path, report)
 
 
-def _hosts_in(data: bytes, path: Path, tell: Tell) -> tuple[dict[str, Host], Groups]:
+def _hosts_in(data: bytes, path: Path, report: ReportLine) -> tuple[dict[str, Host], Groups]:
     """Return the hosts and groups of a file.
 
     Raises:
@@ -162,10 +164,10 @@ def _hosts_in(data: bytes, path: Path, tell: Tell) -> tuple[dict[str, Host], Gro
         if source is not None and source.problems:
             first = source.problems[0]
             raise LineError(path, first.line, first.message, first.hint)
-        foreign = _foreign(path, text, source, tell)
+        foreign = _foreign(path, text, source, report)
         if foreign is not None:
             return foreign.hosts(path)
-        return read_described(path, source) if source is not None else (read_lines(path, text, tell), {})
+        return read_described(path, source) if source is not None else (read_lines(path, text, report), {})
     except LineError:
         raise
     except AssayError as error:
@@ -179,13 +181,13 @@ def _is_yaml(path: Path, text: str) -> bool:
     )
 
 
-def _foreign(path: Path, text: str, source: Source | None, tell: Tell) -> Foreign | None:
+def _foreign(path: Path, text: str, source: YamlSource | None, report: ReportLine) -> ForeignInventory | None:
     """Return what an inventory of another program describes; None if the format is Assay's own, or plain lines."""
     if source is not None:
-        return ansible.read_yaml(source, path, tell) if ansible.is_yaml(source.data) else None
+        return ansible.read_yaml(source, path, report) if ansible.is_yaml(source.data) else None
     if ansible.is_ini(text):
-        return ansible.read_ini(text, path, tell)
-    return sshconfig.read_ssh_config(text, str(path), tell) if sshconfig.is_ssh_config(text) else None
+        return ansible.read_ini(text, path, report)
+    return sshconfig.read_ssh_config(text, str(path), report) if sshconfig.is_ssh_config(text) else None
 
 
 def _refuse_same_address(hosts: Iterable[Host]) -> None:

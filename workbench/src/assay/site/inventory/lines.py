@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.model.base import AssayError, LineError
-from assay.model.site.host import MOST_HOSTS, Host
-from assay.model.site.login import LEAST_PORT, Login, logins_of
-from assay.site.inventory.names import NODE_SET_HINT, logged_in, shown, too_many, twice
+from assay.model.site.host import MAX_HOSTS, Host
+from assay.model.site.login import MIN_PORT, Login, parse_logins
+from assay.site.inventory.names import NODE_SET_HINT, duplicate_error, login_hosts, shown, too_many_error
 
 _SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
 """Options of Open MPI (slots) and MPICH (`ifhn`, the interface that ranks use among themselves)."""
@@ -20,7 +20,7 @@ _TASKS = "slots are ignored; `lanes` in the study says how much each host does"
 _FOLDERS = "directories and programs of iozone are ignored; the target's `path` is the same on all hosts"
 
 
-def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, Host]:
+def read_lines(path: Path, text: str, report: Callable[[str], None]) -> dict[str, Host]:
     """Return the hosts of a plain file.
 
     Args:
@@ -43,13 +43,13 @@ def read_lines(path: Path, text: str, tell: Callable[[str], None]) -> dict[str, 
                     # Schedulers write a host once for each task.
                     notes.add(_TASKS)
                 if hosts[host.name] != host:
-                    raise twice(host.name)
+                    raise duplicate_error(host.name)
         except AssayError as error:
             raise LineError(path, number, error.what, error.hint) from None
-        if len(hosts) > MOST_HOSTS:
-            raise too_many(f"{path}:{number}: all up to here")
+        if len(hosts) > MAX_HOSTS:
+            raise too_many_error(f"{path}:{number}: all up to here")
     for note in sorted(notes):
-        tell(f"note: {path}: {note}")
+        report(f"note: {path}: {note}")
     if not hosts:
         raise AssayError("names no host", NODE_SET_HINT)
     return hosts
@@ -62,11 +62,11 @@ def _hosts_of(words: Sequence[str], notes: set[str]) -> list[Host]:
     if stars:
         first = stars[1]
         notes.add(_TASKS)
-    logins = logins_of(first)
+    logins = parse_logins(first)
     if any(login.number is not None and login.user is None for login in logins):
         notes.add(_TASKS)
-        return [host for login in logins for host in logged_in(_without_tasks(login))]
-    return logged_in(first)
+        return [host for login in logins for host in login_hosts(_without_tasks(login))]
+    return login_hosts(first)
 
 
 def _without_tasks(login: Login) -> str:
@@ -75,7 +75,7 @@ def _without_tasks(login: Login) -> str:
     Raises:
         AssayError: The number may be a port.
     """
-    if login.user is not None or (login.number is not None and login.number >= LEAST_PORT):
+    if login.user is not None or (login.number is not None and login.number >= MIN_PORT):
         message = f"`{login.nodes}:{login.number}`: whether {login.number} is a port of sshd is not clear"
         raise AssayError(message, f"write USER@{login.nodes}:{login.number} for a port, or {login.nodes} alone")
     return login.nodes

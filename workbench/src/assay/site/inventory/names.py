@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Mapping
 
 from assay.model.base import AssayError
-from assay.model.site.host import LOCALHOST, MOST_HOSTS, THIS_HOST, Host, is_host_name
-from assay.model.site.login import Login, logins_of
-from assay.model.site.nodes import OPERATIONS, TooManyNodesError, read_nodes
-from assay.model.units import UnitError, one_of
-from assay.model.units import shown as shown_as_written
+from assay.model.site.host import LOCALHOST, MAX_HOSTS, THIS_HOST, Host, is_host_name
+from assay.model.site.login import Login, parse_logins
+from assay.model.site.nodes import SET_OPERATORS, TooManyNodesError, read_nodes
+from assay.model.units import UnitError, choices_hint
+from assay.model.units import display_value as shown_as_written
 
-MOST_MEMBERS = 16 * MOST_HOSTS
+MOST_MEMBERS = 16 * MAX_HOSTS
 """Most members of all groups of an inventory together, and of all groups that one node set names."""
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 _GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
@@ -32,15 +32,15 @@ def node_names(written: object, groups: Groups | None = None) -> list[str]:
     names: list[str] = []
     for item in items:
         names += _expanded(item, groups or {})
-        if len(names) > MOST_HOSTS:
-            raise too_many(shown(written))
+        if len(names) > MAX_HOSTS:
+            raise too_many_error(shown(written))
     if not names:
         raise AssayError(f"{shown(written)} names no host", NODE_SET_HINT).at("hosts")
-    refuse_twice(names)
+    refuse_duplicates(names)
     return names
 
 
-def logged_in(written: object) -> list[Host]:
+def login_hosts(written: object) -> list[Host]:
     """Return the hosts of a node set or a list of node sets, each perhaps as `USER@NODES:PORT`.
 
     Raises:
@@ -50,13 +50,13 @@ def logged_in(written: object) -> list[Host]:
     for item in written if isinstance(written, list | tuple) else [written]:
         if not isinstance(item, str):
             raise _not_a_node_set(item)
-        for login in logins_of(item):
+        for login in parse_logins(item):
             hosts += _of_login(login)
-            if len(hosts) > MOST_HOSTS:
-                raise too_many(shown(written))
+            if len(hosts) > MAX_HOSTS:
+                raise too_many_error(shown(written))
     if not hosts:
         raise AssayError(f"{shown(written)} names no host", NODE_SET_HINT).at("hosts")
-    refuse_twice(host.name for host in hosts)
+    refuse_duplicates(host.name for host in hosts)
     return hosts
 
 
@@ -83,16 +83,16 @@ def _expanded(written: object, groups: Groups) -> list[str]:
     _refuse_unknown_groups(written, groups)
     member_count = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
     if member_count > MOST_MEMBERS:
-        raise too_many(shown(written))
+        raise too_many_error(shown(written))
     try:
-        names = read_nodes(written, MOST_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})
+        names = read_nodes(written, MAX_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})
     except TooManyNodesError:
-        raise too_many(shown(written)) from None
+        raise too_many_error(shown(written)) from None
     except ValueError as error:
         raise AssayError(f"{shown(written)} is not a node set: {error}", NODE_SET_HINT).at("hosts") from None
-    if set(written) & set(f"{OPERATIONS}@"):
+    if set(written) & set(f"{SET_OPERATORS}@"):
         names = list(dict.fromkeys(names))
-    refuse_twice(names)
+    refuse_duplicates(names)
     wrong = next((name for name in names if not is_host_name(name)), None)
     if wrong is not None:
         hint = "names have letters, digits, `.`, `_` and `-`; with user and port: bench@node1:2222"
@@ -107,11 +107,11 @@ def _not_a_node_set(written: object) -> AssayError:
 def _refuse_unknown_groups(text: str, groups: Groups) -> None:
     for name in re.findall(_GROUP, text):
         if name not in groups:
-            hint = one_of(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
+            hint = choices_hint(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
             raise AssayError(f"there is no group `@{name}`", hint).at("hosts")
 
 
-def refuse_twice(names: Iterable[str]) -> None:
+def refuse_duplicates(names: Iterable[str]) -> None:
     """Refuse a name that comes twice.
 
     Raises:
@@ -120,11 +120,11 @@ def refuse_twice(names: Iterable[str]) -> None:
     earlier: set[str] = set()
     for name in names:
         if name in earlier:
-            raise twice(name)
+            raise duplicate_error(name)
         earlier.add(name)
 
 
-def twice(name: str) -> AssayError:
+def duplicate_error(name: str) -> AssayError:
     """Return the error for a host that is named twice."""
     return AssayError(f"{name} is named twice", "name each host once; `lanes` is how much one host does").at("hosts")
 
@@ -135,6 +135,6 @@ def shown(written: object) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def too_many(what: str) -> AssayError:
+def too_many_error(what: str) -> AssayError:
     """Return the error for more than `MOST_HOSTS` hosts."""
-    return AssayError(f"{what} is more than {MOST_HOSTS} hosts", "use fewer hosts and more lanes").at("hosts")
+    return AssayError(f"{what} is more than {MAX_HOSTS} hosts", "use fewer hosts and more lanes").at("hosts")

@@ -5,22 +5,22 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from assay.launch.shell import missing_program
-from assay.model.base import Say
+from assay.launch.shell import missing_program_error
+from assay.model.base import PrintLine
 from assay.model.study.hosts import Hosts
-from assay.model.unquoted import Naming
+from assay.model.unquoted import FileOrigin
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
-from assay.site.kept import as_named
-from assay.site.site import REACH_SECONDS, REACHED_AT_ONCE, Standing, refuse_too_few
+from assay.site.kept import errors_as_named
+from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
 from assay.store.entries import INVENTORY
 
 
 class InventorySite:
     """Hosts that a study names, alone or with an inventory that describes them."""
 
-    more = "name as many under `hosts`"
+    more_hosts_hint = "name as many under `hosts`"
 
-    def __init__(self, written: Hosts, base: Path, kept: bool = False, typed: bool = False) -> None:
+    def __init__(self, written: Hosts, base: Path, is_run_folder: bool = False, typed: bool = False) -> None:
         """Read nothing yet.
 
         Args:
@@ -29,9 +29,9 @@ class InventorySite:
             kept: `base` is the folder of a run, which stores the inventory under a fixed name.
             typed: The user typed the name of the inventory, so that messages may quote it.
         """
-        self._written, self._base, self._naming = written, base, Naming(base, typed)
-        self._kept = kept
-        self._inventory = INVENTORY if kept and written.inventory is not None else written.inventory
+        self._written, self._base, self._naming = written, base, FileOrigin(base, typed)
+        self._kept = is_run_folder
+        self._inventory = INVENTORY if is_run_folder and written.inventory is not None else written.inventory
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
@@ -40,38 +40,38 @@ class InventorySite:
         return {} if name is None else {INVENTORY: lambda: portable_inventory(self._base / name, self._naming)}
 
     @property
-    def mounted(self) -> Sequence[str]:
+    def mount_points(self) -> Sequence[str]:
         """See `Site`."""
         return ()
 
     def check(self, _needed: int) -> None:
         """See `Site`: nothing is checked, since the file that names the hosts may still be made."""
 
-    def ready(self, needed: int) -> None:
+    def check_ready(self, needed: int) -> None:
         """See `Site`: the inventory exists and has enough hosts, and ssh is installed if a host needs it."""
         clients = self._hosts(lambda _: None).clients
-        refuse_too_few(needed, [host.name for host in clients], self.more)
+        refuse_too_few(needed, [host.name for host in clients], self.more_hosts_hint)
         remote = next((host for host in clients if host.kind == "ssh"), None)
         if remote is not None and shutil.which("ssh") is None:
-            raise missing_program(remote, "ssh")
+            raise missing_program_error(remote, "ssh")
 
-    def takes(self, needed: int) -> float:
+    def startup_seconds(self, needed: int) -> float:
         """See `Site`."""
-        return REACH_SECONDS * (1 + needed / REACHED_AT_ONCE)
+        return REACH_SECONDS * (1 + needed / PARALLEL_HOSTS)
 
-    def up(self, say: Say) -> Standing:
+    def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`; nothing has to be made."""
-        return self._hosts(say)
+        return self._hosts(print_line)
 
-    def _hosts(self, say: Say) -> Standing:
-        written = self._written.model_copy(update={"inventory": self._inventory}).written
+    def _hosts(self, say: PrintLine) -> SiteState:
+        written = self._written.model_copy(update={"inventory": self._inventory}).inventory_value
         if self._inventory is None:
-            return Standing(resolve_hosts(written, self._base, say))
+            return SiteState(resolve_hosts(written, self._base, say))
         path = self._base / self._inventory
-        with as_named(path, self._written.inventory or "") if self._kept else contextlib.nullcontext():
+        with errors_as_named(path, self._written.inventory or "") if self._kept else contextlib.nullcontext():
             clients = resolve_hosts(written, self._base, say, self._naming)
             known = known_hosts(path, self._naming)
-        return Standing(clients, known=tuple(host for host in known if host not in clients))
+        return SiteState(clients, other_hosts=tuple(host for host in known if host not in clients))
 
-    def down(self, say: Say) -> None:
+    def down(self, print_line: PrintLine) -> None:
         """Do nothing: `up` made nothing."""

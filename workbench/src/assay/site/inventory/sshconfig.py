@@ -3,7 +3,7 @@
 import re
 
 from assay.model.base import LineError
-from assay.site.inventory.foreign import Foreign, Tell
+from assay.site.inventory.foreign import ForeignInventory, ReportLine
 
 _FIELDS = {"hostname": "address", "user": "user", "port": "port", "proxyjump": "jump", "identityfile": "identity"}
 _LINE = re.compile(r"\s*(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
@@ -19,7 +19,7 @@ def is_ssh_config(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
-def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
+def read_ssh_config(text: str, name: str, report: ReportLine) -> ForeignInventory:
     """Return the hosts that the file names. For each field the first matching block counts; patterns name no hosts.
 
     Args:
@@ -30,7 +30,7 @@ def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
     Raises:
         AssayError: The file has a `Match` block, which only ssh can evaluate.
     """
-    found, blocks = Foreign(), list[tuple[list[str], dict[str, str]]]()
+    found, blocks = ForeignInventory(), list[tuple[list[str], dict[str, str]]]()
     blocks.append((["*"], {}))
     others: dict[str, None] = {}
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -53,7 +53,7 @@ def read_ssh_config(text: str, name: str, tell: Tell) -> Foreign:
     for alias in found.lines:
         found.fields[alias] = _fields(alias, blocks)
     if others:
-        tell(f"note: {name}: {', '.join(list(others)[:8])}: not taken from there; ssh's own configuration holds")
+        report(f"note: {name}: {', '.join(list(others)[:8])}: not taken from there; ssh's own configuration holds")
     return found
 
 

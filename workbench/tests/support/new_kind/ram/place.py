@@ -4,41 +4,41 @@ from assay.kinds.ram.study import RamTarget
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
-from assay.kinds.place import Claiming, Cleaning, Keeper, Layering, Looking, Probing, Seen, Taking
+from assay.kinds.place import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
 from assay.model.result.layers import Layer
 
 
-class RamKeeper(Keeper[RamTarget]):
+class RamKeeper(TargetHandler[RamTarget]):
     """There is nothing to look after."""
 
-    def inspect(self, looking: Looking) -> Seen:
+    def inspect(self, looking: Inspector) -> Inspection:
         """As `Keeper.inspect`."""
-        return Seen()
+        return Inspection()
 
-    def take(self, taking: Taking) -> list[int]:
+    def take(self, taking: Locker) -> list[int]:
         """As `Keeper.take`."""
         return []
 
-    def claim(self, claiming: Claiming) -> None:
+    def claim(self, claiming: Claimer) -> None:
         """As `Keeper.claim`."""
 
-    def probe(self, probing: Probing) -> BackendCapabilities:
+    def probe(self, probing: Prober) -> BackendCapabilities:
         """As `Keeper.probe`."""
         return probing.general("null")
 
-    def foresee(self, probing: Probing, seen: Seen) -> BackendCapabilities | None:
+    def foresee(self, probing: Prober, seen: Inspection) -> BackendCapabilities | None:
         """As `Keeper.foresee`."""
         return None
 
-    def current(self, job_target: BaseModel, looking: Looking) -> BaseModel:
+    def current(self, job_target: BaseModel, looking: Inspector) -> BaseModel:
         """As `Keeper.current`."""
         return job_target
 
-    def clean(self, directory: str, cleaning: Cleaning) -> list[str]:
+    def clean(self, directory: str, cleaning: Cleaner) -> list[str]:
         """As `Keeper.clean`."""
         return []
 
-    def layers(self, filesystem: str, look: Look | None, layering: Layering) -> tuple[Layer, ...]:
+    def layers(self, filesystem: str, look: Look | None, layering: LayerFinder) -> tuple[Layer, ...]:
         """As `Keeper.layers`."""
         return (Layer(kind="memory", name="ram", detail="memory of the engine"),)
 

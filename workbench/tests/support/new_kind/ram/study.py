@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from pydantic import Field
 
 from assay.model.study import axis
-from assay.model.study.axis import Single
+from assay.model.study.axis import SingleField
 from assay.model.study.names import Group
-from assay.model.study.target import Service, StatedCeilings, Target, Text
+from assay.model.study.target import StatedCeilings, Target, TargetService, Text
 
 if TYPE_CHECKING:
-    from assay.model.source import Fault
+    from assay.model.source import FieldFault
     from assay.model.study.study import Workload
 
 
@@ -32,7 +32,7 @@ class RamTarget(Target):
     examples: ClassVar[dict[str, str]] = {"block": "1MiB"}
 
     kind: Literal["ram"]
-    block: Annotated[int, Single(axis.size(4096, 2**30))] = Field(description="Bytes that each lane copies.")
+    block: Annotated[int, SingleField(axis.size(4096, 2**30))] = Field(description="Bytes that each lane copies.")
     ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
     description: Text = Field("", description="What it is, for the report.")
 
@@ -42,10 +42,10 @@ class RamTarget(Target):
         return f"memory, blocks of {self.block} bytes"
 
     @property
-    def services(self) -> tuple[Service, ...]:
+    def services(self) -> tuple[TargetService, ...]:
         """None."""
         return ()
 
-    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[Fault]":
+    def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """Nothing."""
         yield from ()

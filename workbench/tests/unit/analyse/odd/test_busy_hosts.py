@@ -5,11 +5,11 @@ from typing import Any
 from builders import make_case, make_place, make_sample, row_of
 
 from assay.analyse.odd.notes import notes
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.uses import DiskUse, HostUse, LinkUse
 
 
-def row(**fields: Any) -> Row:
+def row(**fields: Any) -> ResultRow:
     ordinary = {"host": "server1", "shared": False, "seconds": 5.0, "cpu": 0.2, "cpu_peak": 0.3, "cpus": 2}
     use = HostUse(**{**ordinary, **fields})
     found = row_of(make_case("c0001", "store"), [100e6] * 3)
@@ -17,7 +17,7 @@ def row(**fields: Any) -> Row:
     return found.model_copy(update={"samples": samples})
 
 
-def found(one: Row) -> str:
+def found(one: ResultRow) -> str:
     return " ".join(note for note in notes([one], {"store": make_place()}) if "server1" in note)
 
 

@@ -3,21 +3,21 @@
 from builders import make_case, make_place, make_sample
 
 from assay.analyse.odd.notes import notes
-from assay.analyse.services import told_by
-from assay.model.result.result import Estimate, Row
-from assay.model.result.seen import ServiceSeen
+from assay.analyse.services import sample_report
+from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.seen import ServiceCounts
 from assay.model.result.verdict import Verdict
 
 MIB = 1 << 20
 
 
-def row(frames: int, again: int, bytes_each: int, record: int = MIB) -> Row:
+def row(frames: int, again: int, bytes_each: int, record: int = MIB) -> ResultRow:
     case = make_case("c0001", "disk", ("read",), record_size=record)
-    service = ServiceSeen(frames=frames, frames_again=again)
+    service = ServiceCounts(frames=frames, frames_again=again)
     moved = {"read_bytes": frames * bytes_each, "write_bytes": 0, "elapsed_ns": 10**9}
     samples = tuple(make_sample("c0001", repeat, 100e6, service=service, **moved) for repeat in (1, 2, 3))
     known = Estimate(median=100e6, low=99e6, high=101e6, n=3, spread=0.0)
-    return Row(
+    return ResultRow(
         case=case,
         operation="read",
         throughput=known,
@@ -31,7 +31,7 @@ def row(frames: int, again: int, bytes_each: int, record: int = MIB) -> Row:
     )
 
 
-def found(one: Row) -> str:
+def found(one: ResultRow) -> str:
     return " ".join(note for note in notes([one], {"disk": make_place()}) if "frames" in note)
 
 
@@ -46,4 +46,4 @@ def test_small_frames_are_told_with_their_rate_where_operations_are_larger() -> 
 
 
 def test_a_disk_is_no_service_that_tells_of_units() -> None:
-    assert told_by(row(10, 0, 8704).samples[0]) is None
+    assert sample_report(row(10, 0, 8704).samples[0]) is None

@@ -5,20 +5,20 @@ from builders import make_case, make_place, row_of
 from judge_tools import bind
 
 from assay.analyse.odd.plateau import Plateau, plateaus
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 
 PLACES = (make_place("store"),)
 POINTS = ((4096, 1), (4096, 32), (1 << 20, 1), (1 << 20, 32))
 
 
-def row(operation: str, rate: float, size: int = 4096, depth: int = 1, verdict: Verdict = Verdict.OK) -> Row:
+def row(operation: str, rate: float, size: int = 4096, depth: int = 1, verdict: Verdict = Verdict.OK) -> ResultRow:
     axes = {"record_size": size, "queue_depth": depth}
     case = make_case(f"c{size}-{depth}", "store", (operation,), axes=axes)
     return row_of(case, [rate] * 5, verdict, operation=operation)
 
 
-def rows(read: float = 24e6, write: float = 23e6, slow: float = 22e6) -> list[Row]:
+def rows(read: float = 24e6, write: float = 23e6, slow: float = 22e6) -> list[ResultRow]:
     """Reads and writes at all points; the smallest reads have another rate."""
     found = [row(name, rate, *point) for name, rate in (("read", read), ("write", write)) for point in POINTS]
     return [row("read", slow), *found[1:]]
@@ -41,7 +41,7 @@ def test_reads_and_writes_that_are_alike_at_all_points_are_a_plateau() -> None:
     ],
     ids=["small ones slower", "reads faster", "reads only", "few in flight", "few", "throttled", "network"],
 )
-def test_others_are_none(found: list[Row]) -> None:
+def test_others_are_none(found: list[ResultRow]) -> None:
     assert plateaus(found, PLACES) == {}
 
 

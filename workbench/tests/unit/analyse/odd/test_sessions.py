@@ -3,17 +3,17 @@
 from builders import make_case, make_place, make_sample
 
 from assay.analyse.odd.notes import notes
-from assay.analyse.services import told_by
-from assay.model.result.result import Estimate, Row
-from assay.model.result.seen import ServiceSeen
+from assay.analyse.services import sample_report
+from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.seen import ServiceCounts
 from assay.model.result.verdict import Verdict
 
 
-def row(lost: int) -> Row:
-    service = ServiceSeen(sessions_lost=lost) if lost else None
+def row(lost: int) -> ResultRow:
+    service = ServiceCounts(sessions_lost=lost) if lost else None
     samples = tuple(make_sample("c0001", repeat, 100e6, service=service) for repeat in (1, 2))
     known = Estimate(median=100e6, low=99e6, high=101e6, n=2, spread=0.0)
-    return Row(
+    return ResultRow(
         case=make_case("c0001", "share", ("read",)),
         operation="read",
         throughput=known,
@@ -31,4 +31,4 @@ def test_sessions_that_were_lost_are_counted_in_a_note_and_in_no_table_of_servic
     (note,) = [note for note in notes([row(3)], {"share": make_place()}) if "session" in note]
     assert "6 sessions were lost" in note
     assert not [note for note in notes([row(0)], {"share": make_place()}) if "session" in note]
-    assert told_by(row(3).samples[0]) is None
+    assert sample_report(row(3).samples[0]) is None

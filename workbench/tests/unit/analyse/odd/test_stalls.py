@@ -6,13 +6,13 @@ import pytest
 from builders import make_case, make_sample, row_of
 
 from assay.analyse.odd.stalls import Stall, stalls
-from assay.model.result.result import Row
+from assay.model.result.result import ResultRow
 from assay.model.result.watch import Watch
 
 MS = 1e6
 
 
-def row(longest: float, usual: float = 2 * MS, **fields: Any) -> Row:
+def row(longest: float, usual: float = 2 * MS, **fields: Any) -> ResultRow:
     latency = {"min": usual / 2, "p50": usual, "mean": usual, "max": longest}
     quiet, odd = (
         make_sample(repeat=repeat, latency={**latency, "max": top}, **fields)
@@ -35,7 +35,7 @@ def watched(longest_ns: int) -> Watch:
         row(900 * MS, usual=0.0),
     ],
 )
-def test_what_is_no_stall_of_the_storage(found: Row) -> None:
+def test_what_is_no_stall_of_the_storage(found: ResultRow) -> None:
     assert stalls([found]) == []
 
 

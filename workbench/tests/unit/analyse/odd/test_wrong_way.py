@@ -5,14 +5,14 @@ from builders import make_case, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyse.odd.wrong_way import wrong_way
-from assay.model.result.result import Row
+from assay.analyse.odd.wrong_way import fall_notes
+from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 
 CLOSE = (0.98, 1.0, 1.01, 0.99, 1.02)
 
 
-def rows(axis: str, speeds: dict[int, float], target: str = "memory") -> list[Row]:
+def rows(axis: str, speeds: dict[int, float], target: str = "memory") -> list[ResultRow]:
     return [
         row_of(make_case(f"{target}-{value}", target, axes={axis: value}), [middle * each for each in CLOSE])
         for value, middle in speeds.items()
@@ -20,7 +20,7 @@ def rows(axis: str, speeds: dict[int, float], target: str = "memory") -> list[Ro
 
 
 def test_more_in_flight_that_do_much_less_are_named_with_both_numbers() -> None:
-    (note,) = wrong_way(rows("queue_depth", {1: 2800e6, 4: 392e6, 16: 1080e6}))
+    (note,) = fall_notes(rows("queue_depth", {1: 2800e6, 4: 392e6, 16: 1080e6}))
     assert note.startswith("Slower at a higher queue depth: ")
     for word in ("queue depth: read on memory", "392 MB/s at 4", "2.8 GB/s at 1", "7.14×"):
         assert word in note
@@ -35,7 +35,7 @@ def test_more_in_flight_that_do_much_less_are_named_with_both_numbers() -> None:
     ],
 )
 def test_what_grows_stays_or_has_no_direction_is_no_note(axis: str, speeds: dict[int, float]) -> None:
-    assert wrong_way(rows(axis, speeds)) == []
+    assert fall_notes(rows(axis, speeds)) == []
 
 
 def test_overlapping_intervals_are_no_note() -> None:
@@ -43,17 +43,17 @@ def test_overlapping_intervals_are_no_note() -> None:
         row_of(make_case(f"c{depth}", "disk", axes={"queue_depth": depth}), [middle * each for each in (0.3, 1, 1.9)])
         for depth, middle in ((1, 300e6), (2, 150e6))
     ]
-    assert wrong_way(wide) == []
+    assert fall_notes(wide) == []
 
 
 def test_the_worst_comes_first_and_results_that_are_none_do_not_count() -> None:
     some = rows("lanes", {1: 300e6, 2: 100e6}, "disk") + rows("lanes", {1: 900e6, 2: 100e6}, "memory")
-    assert ["memory" in note for note in wrong_way(some)] == [True, False]
+    assert ["memory" in note for note in fall_notes(some)] == [True, False]
     cached = [row.model_copy(update={"verdict": Verdict.CACHED}) for row in some]
-    assert wrong_way(cached) == []
+    assert fall_notes(cached) == []
 
 
 @given(st.dictionaries(st.integers(1, 64), st.floats(1e6, 1e10), min_size=2, max_size=6))
 def test_a_series_that_never_falls_is_never_noted(speeds: dict[int, float]) -> None:
     rising = dict(zip(sorted(speeds), sorted(speeds.values()), strict=True))
-    assert wrong_way(rows("queue_depth", rising)) == []
+    assert fall_notes(rows("queue_depth", rising)) == []

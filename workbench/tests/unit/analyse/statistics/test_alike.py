@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from soak import times
 
-from assay.analyse.statistics.alike import GREATEST, alike, freedom, shrinking, widening
+from assay.analyse.statistics.alike import (
+    GREATEST,
+    autocorrelation_bound,
+    degrees_of_freedom,
+    variance_bias,
+    variance_inflation,
+)
 from assay.analyse.statistics.moderate import moderate
 
 SEED = 11
@@ -28,41 +34,41 @@ def series(random: np.random.Generator, rows: int, count: int, r: float) -> list
 @pytest.mark.parametrize("count", [5, 8, 20])
 def test_many_series_show_how_alike_neighbours_are(count: int, r: float, least: float, most: float) -> None:
     random = np.random.default_rng(SEED)
-    found = [alike(series(random, 72, count, r)) for _ in range(times(30, 200))]
+    found = [autocorrelation_bound(series(random, 72, count, r)) for _ in range(times(30, 200))]
     assert all(value is not None for value in found)
     assert least <= np.median(found) <= most
     assert np.mean([value >= 0.9 * r for value in found if value is not None]) >= 0.9
 
 
 def test_one_short_series_shows_nothing_of_it() -> None:
-    assert alike([]) is None
-    assert alike([[1.0, 2.0, 3.0], [5.0] * 10]) is None
+    assert autocorrelation_bound([]) is None
+    assert autocorrelation_bound([[1.0, 2.0, 3.0], [5.0] * 10]) is None
     random = np.random.default_rng(SEED)
-    assert np.median([alike(series(random, 1, 5, 0.0)) or 0.0 for _ in range(50)]) > 0.6
+    assert np.median([autocorrelation_bound(series(random, 1, 5, 0.0)) or 0.0 for _ in range(50)]) > 0.6
 
 
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=0, max_size=30), max_size=10), st.floats(0.1, 1e3))
 def test_it_is_a_correlation_and_does_not_depend_on_the_unit(values: list[list[float]], unit: float) -> None:
-    found = alike(values)
+    found = autocorrelation_bound(values)
     assert found is None or 0 <= found <= GREATEST
-    scaled = alike([[unit * value for value in row] for row in values])
+    scaled = autocorrelation_bound([[unit * value for value in row] for row in values])
     assert found == pytest.approx(scaled, abs=1e-6) if found is not None and scaled is not None else True
 
 
 @given(CORRELATIONS, COUNTS)
 def test_neighbours_that_are_alike_widen_and_tell_less(r: float, count: int) -> None:
-    assert 1 <= widening(r, count) <= count
-    assert 0 < shrinking(r, count) <= 1
-    assert 1 <= freedom(r, count) <= count - 1 + 1e-6
+    assert 1 <= variance_inflation(r, count) <= count
+    assert 0 < variance_bias(r, count) <= 1
+    assert 1 <= degrees_of_freedom(r, count) <= count - 1 + 1e-6
 
 
 @pytest.mark.parametrize("r", [0.0, 0.5, 0.8])
 def test_the_variance_of_a_mean_is_as_said(r: float) -> None:
     values = np.array(series(np.random.default_rng(SEED), 20_000, 12, r))
-    assert 12 * values.mean(axis=1).var() == pytest.approx(widening(r, 12), rel=0.05)
+    assert 12 * values.mean(axis=1).var() == pytest.approx(variance_inflation(r, 12), rel=0.05)
     variances = values.var(axis=1, ddof=1)
-    assert variances.mean() == pytest.approx(shrinking(r, 12), rel=0.05)
-    assert 2 * variances.mean() ** 2 / variances.var() == pytest.approx(freedom(r, 12), rel=0.1)
+    assert variances.mean() == pytest.approx(variance_bias(r, 12), rel=0.05)
+    assert 2 * variances.mean() ** 2 / variances.var() == pytest.approx(degrees_of_freedom(r, 12), rel=0.1)
 
 
 def test_variances_that_differ_by_chance_become_one() -> None:

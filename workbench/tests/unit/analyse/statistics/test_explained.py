@@ -3,7 +3,7 @@
 import pytest
 from controlled_runs import simulated
 
-from assay.analyse.statistics.explained import LEAST_ROUNDS, Series, explain
+from assay.analyse.statistics.explained import LEAST_ROUNDS, RepeatSeries, explain
 
 
 def test_a_control_and_results_that_stand_still_say_nothing() -> None:
@@ -27,7 +27,7 @@ def test_what_cannot_be_told_is_said(rounds: int, controls: int, why: str) -> No
 
 def test_results_with_different_rounds_count_together() -> None:
     readings, results = simulated(3, share=0.9)
-    short = [Series(one.rounds[:6], one.times[:6], one.logs[:6], one.got[:6]) for one in results]
+    short = [RepeatSeries(one.rounds[:6], one.times[:6], one.logs[:6], one.cpu_shares[:6]) for one in results]
     some = [*results[::2], *short[1::2]]
     answer, _ = explain(readings, some)
     assert answer is not None and answer.p <= 0.05 and answer.share > 0.2

@@ -5,10 +5,10 @@ from builders import make_case, make_sample
 from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
-from assay.analyse.statistics.alike import alike_notes, known_likeness
+from assay.analyse.statistics.alike import autocorrelation_notes, known_autocorrelation
 from assay.analyse.statistics.levels import LEAST, levels
 from assay.judge.answer import NotEvaluated
-from assay.judge.rules import KNOWN, unstable
+from assay.judge.rules import MOST_UNCERTAINTY, unstable
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
@@ -16,9 +16,9 @@ from assay.model.result.verdict import Finding, Verdict
 def test_few_results_do_not_tell_how_much_repeats_resemble_each_other() -> None:
     chance = np.random.default_rng(1)
     rows = [[float(value) for value in np.exp(independent(chance, 5))] for _ in range(100)]
-    assert known_likeness(rows[:1]) is None
-    assert known_likeness([]) is None
-    found = known_likeness(rows)
+    assert known_autocorrelation(rows[:1]) is None
+    assert known_autocorrelation([]) is None
+    found = known_autocorrelation(rows)
     assert found is not None and found < 0.25
 
 
@@ -83,7 +83,7 @@ def test_what_the_study_asks_for_counts_if_it_is_more() -> None:
     asked = unstable(evidence(noisy(8, 0.1), within=0.02))
     assert isinstance(asked, Finding) and "2 % was asked for" in asked.text
     assert unstable(evidence(noisy(8, 0.1), within=0.5)) is None
-    assert KNOWN < 0.5
+    assert MOST_UNCERTAINTY < 0.5
 
 
 def test_two_values_are_named() -> None:
@@ -93,8 +93,13 @@ def test_two_values_are_named() -> None:
 
 
 def test_a_reader_is_told_what_the_intervals_allow_for() -> None:
-    assert alike_notes(None, []) == () == alike_notes(0.05, [5] * 40) == alike_notes(None, [1, 1])
-    (unknown,) = alike_notes(None, [4, 3])
+    assert (
+        autocorrelation_notes(None, [])
+        == ()
+        == autocorrelation_notes(0.05, [5] * 40)
+        == autocorrelation_notes(None, [1, 1])
+    )
+    (unknown,) = autocorrelation_notes(None, [4, 3])
     assert unknown.startswith("From 2 results of at most 4 repeats it is not known")
-    (known,) = alike_notes(0.5, [10] * 40)
+    (known,) = autocorrelation_notes(0.5, [10] * 40)
     assert "correlation about 0.5" in known and "with 10 repeats their errors count 1.8 times" in known

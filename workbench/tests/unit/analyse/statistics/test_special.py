@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from assay.analyse.statistics.least_squares import not_negative
+from assay.analyse.statistics.least_squares import nonnegative_least_squares
 from assay.analyse.statistics.special import (
     digamma,
     fisher_tail,
@@ -80,12 +80,12 @@ def test_least_squares_above_zero(seed: int, rows: int, unknowns: int, alike: bo
     matrix, right = rng.normal(size=(rows, unknowns)), rng.normal(size=rows)
     if alike:
         matrix[:, -1] = matrix[:, 0]
-    found = not_negative(matrix, right)
+    found = nonnegative_least_squares(matrix, right)
     assert (found >= 0).all()
     _, distance = optimize.nnls(matrix, right)
     assert np.linalg.norm(matrix @ found - right) == pytest.approx(distance, rel=1e-9, abs=1e-9)
 
 
 def test_least_squares_of_nothing() -> None:
-    assert not_negative(np.zeros((3, 2)), np.ones(3)).tolist() == [0, 0]
-    assert not_negative(np.ones((3, 1)), -np.ones(3)).tolist() == [0]
+    assert nonnegative_least_squares(np.zeros((3, 2)), np.ones(3)).tolist() == [0, 0]
+    assert nonnegative_least_squares(np.ones((3, 1)), -np.ones(3)).tolist() == [0]

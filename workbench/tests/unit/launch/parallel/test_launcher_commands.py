@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.launch.parallel.command import Command, Program, find_command
-from assay.launch.shell import NOT_FOUND, Answer
+from assay.launch.parallel.command import LauncherCommand, Program, find_command
+from assay.launch.shell import NOT_FOUND, CommandResult
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST
 
@@ -38,15 +38,15 @@ class Head:
 
     host = THIS_HOST
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: CommandResult) -> None:
         self.answer = answer
 
-    def run(self, _argv: Sequence[str], _timeout: float, _given: bytes | None = None) -> Answer:
+    def run(self, _argv: Sequence[str], _timeout: float, _given: bytes | None = None) -> CommandResult:
         return self.answer
 
 
-def found(name: Any, out: str, code: int = 0, err: str = "") -> Command:
-    return find_command(name, Head(Answer(code, out, err)))  # type: ignore[arg-type]
+def found(name: Any, out: str, code: int = 0, err: str = "") -> LauncherCommand:
+    return find_command(name, Head(CommandResult(code, out, err)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("said", VERSIONS)
@@ -67,7 +67,7 @@ def test_what_is_no_launcher_is_refused() -> None:
 
 def typed(family: Any, name: Any, tasks: int, mpi: bool = False, inside: bool = False) -> str:
     environment = {"SLURM_JOB_ID": "7"} if inside else {}
-    return " ".join(Command(name, family, "1").words(["n1", "n2"], tasks, mpi, environment))
+    return " ".join(LauncherCommand(name, family, "1").words(["n1", "n2"], tasks, mpi, environment))
 
 
 def test_each_family_has_its_own_words() -> None:
@@ -88,16 +88,16 @@ def test_each_family_has_its_own_words() -> None:
 )
 def test_tasks_are_placed_by_name_where_cpus_would_decide(cpus: str, tasks: int, one_by_one: bool) -> None:
     environment = {"SLURM_JOB_ID": "7", "SLURM_JOB_CPUS_PER_NODE": cpus}
-    words = Command("srun", "Slurm", "1").words(["n1", "n2"], tasks, False, environment)
+    words = LauncherCommand("srun", "Slurm", "1").words(["n1", "n2"], tasks, False, environment)
     named = {"--overcommit", "--distribution=arbitrary", f"--nodelist={','.join(['n1'] * tasks + ['n2'] * tasks)}"}
     spread = {f"--ntasks-per-node={tasks}", "--distribution=block", "--nodelist=n1,n2"}
     assert set(words) & (named | spread) == (named if one_by_one else spread)
 
 
 def test_the_program_is_its_own_relay() -> None:
-    command = Command("mpirun", "MPICH", "4")
+    command = LauncherCommand("mpirun", "MPICH", "4")
     assert Program("/e").words(command, 2, "k", Path("/r/.words-k")) == [
         *("/e", "relay", "--launcher", "mpirun", "--tasks", "2", "--key", "k", "--words", "/r/.words-k"),
     ]
-    other = Program("/e", engine="/mpi", mpi=True).words(Command("srun", "Slurm", "22"), 1, "k", None)
+    other = Program("/e", engine="/mpi", mpi=True).words(LauncherCommand("srun", "Slurm", "22"), 1, "k", None)
     assert other == ["/e", "relay", "--launcher", "srun", "--tasks", "1", "--key", "k", "--engine", "/mpi"]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.launch.parallel.frames import LENGTH, Frames, Line
-from assay.launch.parallel.step import HostProcess, Step
+from assay.launch.parallel.frames import LENGTH, FrameReader, HostLine
+from assay.launch.parallel.step import EngineStep, HostProcess
 
 GOLDEN = Path(__file__).parents[5] / "contract/golden/frames.txt"
 ROOM = LENGTH - 23
@@ -30,8 +30,8 @@ def framed(node: int, lines: list[tuple[str, bytes]], first: int = 0) -> list[by
     return frames
 
 
-def read(stream: bytes, piece: int) -> tuple[list[Line], list[bytes], Frames]:
-    frames, lines, others = Frames(), [], []
+def read(stream: bytes, piece: int) -> tuple[list[HostLine], list[bytes], FrameReader]:
+    frames, lines, others = FrameReader(), [], []
     for at in range(0, len(stream), piece):
         more, strange = frames.feed(stream[at : at + piece])
         lines += more
@@ -42,9 +42,9 @@ def read(stream: bytes, piece: int) -> tuple[list[Line], list[bytes], Frames]:
 def test_the_golden_sample_is_what_the_engine_wrote() -> None:
     lines, others, frames = read(GOLDEN.read_bytes(), 100)
     assert lines == [
-        Line(3, "host", b"h3"),
-        Line(3, "event", b'{"said":"' + b"a" * 600 + b'"}'),
-        Line(3, "end", b'{"code":0}'),
+        HostLine(3, "host", b"h3"),
+        HostLine(3, "event", b'{"said":"' + b"a" * 600 + b'"}'),
+        HostLine(3, "end", b'{"code":0}'),
     ]
     assert others == [] and frames.lost is None
 
@@ -70,14 +70,14 @@ def test_lines_of_all_hosts_come_out_whole(
         stream += draw.choice(rows).pop(0)
     lines, others, frames = read(stream, piece)
     for node, wanted in told.items():
-        assert [(line.holds, line.text) for line in lines if line.node == node] == wanted
+        assert [(line.kind, line.text) for line in lines if line.node == node] == wanted
     assert others == own
     assert frames.lost is None
 
 
 def test_words_without_a_newline_do_not_spoil_the_frame_behind_them() -> None:
     lines, others, frames = read(b"warning: " + framed(1, [("event", b"{}")])[0], 4096)
-    assert (lines, others, frames.lost) == ([Line(1, "event", b"{}")], [b"warning: "], None)
+    assert (lines, others, frames.lost) == ([HostLine(1, "event", b"{}")], [b"warning: "], None)
 
 
 def test_what_is_missing_is_noticed() -> None:
@@ -101,14 +101,14 @@ def forged(node: int, letter: bytes, text: bytes, number: int = 0) -> bytes:
 
 
 def test_frames_of_no_known_kind_and_of_no_host_are_the_launchers_own_words() -> None:
-    frames = Frames(2)
+    frames = FrameReader(2)
     for frame in (forged(0, b"q", b"x"), forged(0, b"\xff", b"x"), forged(2, b"e", b"x"), forged(0xFFFFF, b"e", b"x")):
         assert frames.feed(frame) == ([], [frame.rstrip(b"\n")])
     assert frames.long is frames.lost is None
 
 
 def test_a_line_without_end_is_not_kept() -> None:
-    frames, most = Frames(2), 1 << 18
+    frames, most = FrameReader(2), 1 << 18
     frames.expect(1, most)
     for number in range(3 * most // ROOM):
         frames.feed(forged(1, b"e", b"x" * ROOM, number))
@@ -132,15 +132,15 @@ def test_a_line_without_end_is_not_kept() -> None:
 )
 def test_last_words_that_are_none_are_a_fault_and_no_more(words: bytes) -> None:
     with subprocess.Popen(["true"]) as process:
-        talk = HostProcess(Step(process, Silent(), ["a"]), 0)
-        talk.ended_with(words)
+        talk = HostProcess(EngineStep(process, Silent(), ["a"]), 0)
+        talk.set_result(words)
     assert (talk.returncode, talk.complaint) == (1, b"the host's last words cannot be read")
 
 
 class Silent:
     """Takes words for nobody."""
 
-    def say(self, to: str, line: bytes) -> None:
+    def send(self, to: str, line: bytes) -> None:
         """See `Words`."""
 
     def attach(self, selector: selectors.BaseSelector) -> None:
@@ -152,7 +152,7 @@ class Silent:
 
 def test_random_streams_of_forged_frames_end_in_no_other_error() -> None:
     chance = random.Random(3)
-    frames = Frames(4)
+    frames = FrameReader(4)
     for _ in range(3000):
         text = chance.randbytes(chance.randrange(0, ROOM))
         frame = bytearray(forged(chance.randrange(0, 6), bytes([chance.randrange(256)]), text.replace(b"\n", b"")))

@@ -16,12 +16,12 @@ from loop_devices import loop_device, need_root
 
 from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
 from assay.journal.owner import boot_id, start_time
-from assay.journal.trees import DEEPEST
+from assay.journal.trees import MAX_DEPTH
 from assay.model.base import AssayError
-from assay.site.box.clean import clean, remove_lost_disks, take_down
+from assay.site.box.clean import remove_lost_disks, remove_parts, take_down
 from assay.site.box.disks import find_hierarchy, group_prefix, loops_of
-from assay.site.box.find import running_boxes, sweep
-from assay.site.box.folders import MARKER, boxes_root, disks_root, foreign, locked, make_disks_folder
+from assay.site.box.find import remove_dead_boxes, running_boxes
+from assay.site.box.folders import MARKER, box_lock, boxes_root, disks_root, make_disks_folder, ownership_fault
 from assay.site.box.journal import NAME, Journal
 
 
@@ -80,7 +80,7 @@ def test_a_folder_without_a_journal_is_left_alone() -> None:
     folder = boxes_root() / "notes"
     folder.mkdir(parents=True)
     (folder / "letter.txt").write_text("mine")
-    assert sweep()[1] == [f"{folder}: has no journal of a box: left alone"]
+    assert remove_dead_boxes()[1] == [f"{folder}: has no journal of a box: left alone"]
     assert (folder / "letter.txt").read_text() == "mine"
 
 
@@ -88,7 +88,7 @@ def test_files_that_boxes_do_not_have_stay(tmp_path: Path) -> None:
     folder = _claimed("guest")
     (folder / "letter.txt").write_text("mine")
     (folder / "hosts").write_text("127.0.0.1 localhost\n")
-    assert clean(folder) == [f"{folder}/letter.txt: is not Assay's: left alone"]
+    assert remove_parts(folder) == [f"{folder}/letter.txt: is not Assay's: left alone"]
     assert sorted(path.name for path in folder.iterdir()) == [NAME, "letter.txt"]
 
 
@@ -103,7 +103,7 @@ def test_a_mount_in_the_folder_of_a_box_is_left_alone(tmp_path: Path, mounted: l
     if not where:
         (theirs / NAME).write_text("")
         (theirs / "private").mkdir()
-    assert clean(folder) == [f"{folder / where}: is a mount: left alone"]
+    assert remove_parts(folder) == [f"{folder / where}: is a mount: left alone"]
     assert (theirs / "letter.txt").read_text() == "mine"
     assert not where or not (folder / "private/host1/log").exists(), "the rest is removed"
 
@@ -113,7 +113,7 @@ def test_a_mount_on_a_file_is_left_alone(tmp_path: Path, mounted: list[Path]) ->
     folder = _claimed("bound")
     (folder / "hosts").touch()
     _bind(theirs / "letter.txt", folder / "hosts", mounted)
-    assert clean(folder) == [f"{folder}/hosts: is a mount: left alone"]
+    assert remove_parts(folder) == [f"{folder}/hosts: is a mount: left alone"]
     assert (theirs / "letter.txt").read_text() == "mine"
 
 
@@ -128,7 +128,7 @@ def test_links_are_removed_and_not_followed(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(folder / "servers"):
         listening.bind("s")
     os.mkfifo(folder / "servers" / "fifo")
-    assert clean(folder) == []
+    assert remove_parts(folder) == []
     assert list(folder.iterdir()) == []
     assert (theirs / "letter.txt").read_text() == "mine"
 
@@ -140,13 +140,13 @@ def test_folders_without_end_are_one_line() -> None:
     before = os.open(".", os.O_RDONLY)
     try:
         os.chdir(below)
-        for _ in range(DEEPEST + 5):
+        for _ in range(MAX_DEPTH + 5):
             Path("d").mkdir()
             os.chdir("d")
     finally:
         os.chdir(before)
         os.close(before)
-    (problem,) = clean(folder)
+    (problem,) = remove_parts(folder)
     assert problem.endswith("lies too deep: left alone")
 
 
@@ -158,7 +158,7 @@ def test_disks_elsewhere_stay(tmp_path: Path, empty: bool) -> None:
         (theirs / "vm.img").write_text("mine")
         (theirs / MARKER).write_text(json.dumps({"box": str(boxes_root() / "claims")}))
     folder = _claimed("claims", disks=theirs)
-    assert clean(folder) == [f"{theirs}: is not where the disks of box claims are: left alone"]
+    assert remove_parts(folder) == [f"{theirs}: is not where the disks of box claims are: left alone"]
     assert theirs.is_dir()
     assert empty or (theirs / "vm.img").read_text() == "mine"
 
@@ -170,7 +170,7 @@ def test_disks_behind_a_link_stay(tmp_path: Path) -> None:
     (theirs / MARKER).write_text(json.dumps({"box": str(folder)}))
     disks_root().mkdir()
     (disks_root() / "claims").symlink_to(theirs)
-    assert clean(folder) == [f"{disks_root()}/claims: is not a folder: left alone"]
+    assert remove_parts(folder) == [f"{disks_root()}/claims: is not a folder: left alone"]
     assert (theirs / "vm-0.img").read_text() == "mine"
 
 
@@ -178,7 +178,7 @@ def test_images_that_disks_do_not_have_stay() -> None:
     folder = _claimed("claims")
     make_disks_folder(disks_root() / "claims", folder)
     (disks_root() / "claims" / "holiday photos.img").write_text("mine")
-    (problem,) = clean(folder)
+    (problem,) = remove_parts(folder)
     assert problem.endswith("holiday photos.img: is not Assay's: left alone")
     assert (disks_root() / "claims" / "holiday photos.img").read_text() == "mine"
 
@@ -195,7 +195,7 @@ def test_a_process_that_is_no_init_of_the_box_lives_on() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as theirs:
         init = claim(2, PROCESS, "1", pid=theirs.pid, start=start_time(theirs.pid) or 0)
         folder = _claimed("claims", claim(1, DIRECTORY, str(disks_root() / "claims"), boot=boot_id()), init)
-        assert clean(folder) == []
+        assert remove_parts(folder) == []
         assert theirs.poll() is None
         theirs.communicate(b"\n")
 
@@ -212,14 +212,14 @@ def test_claims_without_sense_are_no_errors(written: object) -> None:
     folder = _claimed("odd", claim(1, DIRECTORY, str(disks_root() / "odd"), boot=7))
     with (folder / NAME).open("a") as file:
         file.write(json.dumps(written) + "\n" + '{"id": 9, "kin{"id": 9}\n' + "[" * 100_000 + "\n")
-    assert clean(folder) == []
+    assert remove_parts(folder) == []
 
 
 def test_a_directory_that_is_no_group_of_the_box_stays(tmp_path: Path) -> None:
     theirs = tmp_path / "empty"
     theirs.mkdir()
     folder = _claimed("claims", claim(2, CGROUP, str(theirs)))
-    assert [problem.startswith(f"{theirs}: ") for problem in clean(folder)] == [True]
+    assert [problem.startswith(f"{theirs}: ") for problem in remove_parts(folder)] == [True]
     assert theirs.is_dir()
 
 
@@ -238,7 +238,7 @@ def test_groups_of_others_stay() -> None:
     try:
         for path in (*strange, own):
             path.mkdir(parents=True)
-        problems = clean(folder)
+        problems = remove_parts(folder)
         assert not own.exists()
         assert all(path.is_dir() for path in strange)
         assert len(problems) == len(strange) + 1
@@ -262,7 +262,7 @@ def test_a_loop_device_of_another_file_of_this_name_stays(tmp_path: Path, monkey
         (disks / "a-0.img").write_bytes(bytes(4096))
         monkeypatch.setattr("assay.site.box.disks.LOOPS", tmp_path / "sys")
         assert loops_of(disks) == []
-        assert clean(folder) == []
+        assert remove_parts(folder) == []
         assert Path(f"/sys/block/{Path(device).name}/loop/backing_file").exists()
 
 
@@ -270,19 +270,19 @@ def test_folders_of_other_users_are_left_alone_and_said(tmp_path: Path) -> None:
     need_root()
     folder = _claimed("theirs")
     os.chown(folder, 12345, 12345)
-    assert foreign(folder) == f"{folder}: belongs to another user"
-    assert sweep() == ([], [f"{folder}: belongs to another user"])
+    assert ownership_fault(folder) == f"{folder}: belongs to another user"
+    assert remove_dead_boxes() == ([], [f"{folder}: belongs to another user"])
     assert running_boxes() == ()
     with pytest.raises(AssayError, match="belongs to another user"):
         take_down("theirs")
     assert (folder / NAME).exists()
     os.chown(folder, 0, 0)
     folder.chmod(0o777)
-    assert sweep() == ([], [f"{folder}: others may write into it"])
+    assert remove_dead_boxes() == ([], [f"{folder}: others may write into it"])
     folder.chmod(0o755)
     os.chown(boxes_root(), 12345, 12345)
-    assert sweep() == ([], [f"{boxes_root()}: belongs to another user"])
-    with pytest.raises(AssayError, match="belongs to another user"), locked("new", 0.0):
+    assert remove_dead_boxes() == ([], [f"{boxes_root()}: belongs to another user"])
+    with pytest.raises(AssayError, match="belongs to another user"), box_lock("new", 0.0):
         pass
     assert (folder / NAME).exists()
 
@@ -301,9 +301,9 @@ def test_a_folder_of_disks_that_another_user_made_first_is_not_used(tmp_path: Pa
         make_disks_folder(disks_root() / "new", boxes_root() / "new")
     assert (lost / "a-0.img").exists()
     folder = _claimed("lost")
-    assert clean(folder) == [f"{disks_root()}: belongs to another user: left alone"]
+    assert remove_parts(folder) == [f"{disks_root()}: belongs to another user: left alone"]
     theirs = tmp_path / "elsewhere"
     disks_root().rename(theirs)
     disks_root().symlink_to(theirs)
-    assert clean(folder) == [f"{disks_root()}: is not a folder: left alone"]
+    assert remove_parts(folder) == [f"{disks_root()}: is not a folder: left alone"]
     assert (theirs / "lost" / "a-0.img").exists()

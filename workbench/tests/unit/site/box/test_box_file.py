@@ -31,9 +31,9 @@ PRESETS = {
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets(name: str) -> None:
     box = load_box(name, Path("/"))
-    roles = [member.spec.all_roles for member in box.members()]
+    roles = [member.spec.all_roles for member in box.all_hosts()]
     offered = sorted(
-        {tuple(one.name for one in spec.offers) for member in box.members() for spec in member.spec.servers}
+        {tuple(one.name for one in spec.offers) for member in box.all_hosts() for spec in member.spec.servers}
     )
     assert box.name == name
     assert (roles.count(("client",)), roles.count(("server",)), *offered) == PRESETS[name]
@@ -51,7 +51,7 @@ def test_wan_is_what_it_says() -> None:
 
 def test_a_set_becomes_hosts_with_addresses_in_the_order_of_the_file(tmp_path: Path) -> None:
     box = written(tmp_path, f"{HOSTS}  server: {{}}\n  client[1-3]: {{link: 1 Gbit/s}}\n")
-    assert [(one.name, one.address, one.number) for one in box.members()] == [
+    assert [(one.name, one.address, one.number) for one in box.all_hosts()] == [
         ("server", "10.77.0.1", 1),
         ("client1", "10.77.0.2", 2),
         ("client2", "10.77.0.3", 3),
@@ -64,8 +64,8 @@ def test_what_a_server_passes_on_and_mounts_is_seen_on_its_own_host(tmp_path: Pa
     back = "disks: [{size: 1GiB, mount: /export}], servers: [{kind: versitygw, buckets: [photos], data: /export}]"
     box = written(tmp_path, f"{HOSTS}  a: {{roles: [client], {front}}}\n  b: {{{back}}}\n")
     spec = box.hosts["a"]
-    assert (spec.servers[0].upstream, spec.servers[0].passed) == ("b", "photos")
-    assert spec.mounted == ("/m", "/photos")
+    assert (spec.servers[0].upstream, spec.servers[0].upstream_name) == ("b", "photos")
+    assert spec.mount_points == ("/m", "/photos")
     assert spec.exports == (), "other hosts do not see it"
 
 
@@ -121,7 +121,7 @@ def test_a_box_mounts_nothing_of_the_machine(mount: str, tmp_path: Path) -> None
     ],
 )
 def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
-    (member,) = written(tmp_path, f"{HOSTS}  a: {{mounts: [{{{mount}, at: /m}}]}}\n").members()
+    (member,) = written(tmp_path, f"{HOSTS}  a: {{mounts: [{{{mount}, at: /m}}]}}\n").all_hosts()
     assert member.spec.mounts[0].at == "/m"
 
 

@@ -10,18 +10,18 @@ from journal_lines import claim
 from testbed_tools import assert_soon, written
 
 from assay.journal.entry import DIRECTORY, PROCESS
-from assay.journal.owner import Process, boot_id, start_time
+from assay.journal.owner import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost
-from assay.model.site.serving import Mount
+from assay.model.site.serving import BoxMount
 from assay.site.box import layout, programs, ssh
 from assay.site.box.box import load_box
-from assay.site.box.clean import clean, remove_lost_disks, take_down
+from assay.site.box.clean import remove_lost_disks, remove_parts, take_down
 from assay.site.box.disks import find_hierarchy
-from assay.site.box.find import running_boxes, sweep
-from assay.site.box.folders import MARKER, boxes_root, disks_root, locked, make_disks_folder
+from assay.site.box.find import remove_dead_boxes, running_boxes
+from assay.site.box.folders import MARKER, box_lock, boxes_root, disks_root, make_disks_folder
 from assay.site.box.journal import Journal, read_journal
-from assay.site.box.process import is_init_of, kill, wait_gone
+from assay.site.box.process import is_init_of, kill_inits, wait_reaped
 from assay.site.box.state import read_state, write_state
 
 
@@ -39,7 +39,7 @@ def sleeper() -> "subprocess.Popen[bytes]":
 
 def test_the_kernel_s_bridge_does_where_nothing_is_delayed() -> None:
     (segment,) = layout.segments(load_box("cluster-8", Path("/")))
-    assert not segment.user_space
+    assert not segment.needs_assay_switch
     assert [port.interface for port in segment.ports] == [f"p{number}" for number in range(1, 10)]
 
 
@@ -51,7 +51,7 @@ def test_delay_and_loss_of_a_path_are_shared_by_its_two_ports(tmp_path: Path) ->
     words = ["assay-switch", "switch", "--port", "p1:1125000:10050", "--port", "p2:125000:50"]
     assert layout.switch_commands(box, "assay-switch") == [words]
     assert not any("bridge" in line for line in layout.switch_links(box, {"a": 1, "b": 2}))
-    assert "gso_max_segs 1" in layout.host_script(box.members()[0], box)
+    assert "gso_max_segs 1" in layout.host_script(box.all_hosts()[0], box)
 
 
 def test_each_card_of_a_host_has_a_port_and_the_first_one_the_address(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_each_card_of_a_host_has_a_port_and_the_first_one_the_address(tmp_path: 
     assert [port.interface for port in segment.ports] == ["p1", "p1c1", "p2", "p2c1"]
     links = layout.switch_links(box, {"a": 11, "b": 12})
     assert "link add p1c1 mtu 1500 type veth peer name eth1 mtu 1500 netns 11" in links
-    script = layout.host_script(box.members()[0], box)
+    script = layout.host_script(box.all_hosts()[0], box)
     assert script.count("addr add") == 1 and "link set eth1 arp off" in script and "link set eth0 arp" not in script
     assert script.count("rate 1000000000bit") == 2
     with pytest.raises(AssayError, match="eth1 is no network card of this host"):
@@ -76,7 +76,7 @@ def test_sites_meet_at_a_further_switch_with_one_shaped_link_each() -> None:
     assert [port.interface for port in here.ports] == ["p1", "p3", "t1"]
     assert [port.interface for port in there.ports] == ["p2", "p4", "t2"]
     assert wan.ports == (layout.Port("w1", 21_750_000), layout.Port("w2", 21_750_000))
-    assert [segment.user_space for segment in (here, there, wan)] == [False, False, True]
+    assert [segment.needs_assay_switch for segment in (here, there, wan)] == [False, False, True]
     shaped = [line.split()[3] for line in layout.switch_shapers(box) if "100000000bit" in line]
     assert shaped == ["t1", "w1", "t2", "w2"]
 
@@ -86,7 +86,7 @@ def test_links_are_shaped_at_both_ends() -> None:
     lines = layout.switch_shapers(box)
     assert len([line for line in lines if "rate 1000000000bit ceil 1000000000bit" in line]) == 4
     assert "class add dev eth0 parent 1: classid 1:1 htb rate 1000000000bit" in layout.host_script(
-        box.members()[0], box
+        box.all_hosts()[0], box
     )
 
 
@@ -106,7 +106,7 @@ def test_the_burst_fits_the_rate(speed: int, burst: int) -> None:
 def test_limits_of_disks(tmp_path: Path, version: int, lines: list[str]) -> None:
     limits = "read_limit: 5B/s, write_limit: 7B/s, read_iops: 11, write_iops: 13"
     text = f"name: x\nhosts:\n  a: {{disks: [{{size: 1GiB, mount: /x, {limits}}}]}}\n"
-    (member,) = written(tmp_path, text).members()
+    (member,) = written(tmp_path, text).all_hosts()
     script = layout.disk_script(member.spec.disks[0], ["/dev/loop9"], "/g", version)
     for line in lines:
         file, value = line.split("' ")
@@ -115,7 +115,7 @@ def test_limits_of_disks(tmp_path: Path, version: int, lines: list[str]) -> None
 
 def test_several_disks_as_one_are_limited_each(tmp_path: Path) -> None:
     disk = "{size: 1GiB, raid: {level: 10, disks: 4}, mount: /x, write_iops: 7}"
-    (member,) = written(tmp_path, f"name: x\nhosts:\n  a: {{disks: [{disk}]}}\n").members()
+    (member,) = written(tmp_path, f"name: x\nhosts:\n  a: {{disks: [{disk}]}}\n").all_hosts()
     devices = [f"/dev/loop{number}" for number in range(4)]
     script = layout.disk_script(member.spec.disks[0], devices, "/g", 2).splitlines()
     assert "mkfs.btrfs -q -f -d raid10 -m raid1 /dev/loop0 /dev/loop1 /dev/loop2 /dev/loop3" in script
@@ -137,7 +137,9 @@ def test_where_disks_are_limited(tmp_path: Path) -> None:
 
 def test_ssh_knows_hosts_and_reads_nothing_of_the_user_s(tmp_path: Path) -> None:
     box = load_box("office", Path("/"))
-    text = ssh.client_text(tmp_path, box.members(), {member.name: ["enter", member.name] for member in box.members()})
+    text = ssh.client_text(
+        tmp_path, box.all_hosts(), {member.name: ["enter", member.name] for member in box.all_hosts()}
+    )
     for line in ("StrictHostKeyChecking yes", "GlobalKnownHostsFile /dev/null", "IdentitiesOnly yes", "  User root"):
         assert line in text
     assert 'Match originalhost server1 exec "test ! -e /run/assay-host"\n  ProxyCommand enter server1 ' in text
@@ -206,7 +208,7 @@ def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
 
 def test_a_bare_device_is_attached_and_stays(tmp_path: Path) -> None:
     text = "name: x\nhosts:\n  a: {disks: [{size: 1GiB, device: raw, read_limit: 5B/s}]}\n"
-    (member,) = written(tmp_path, text).members()
+    (member,) = written(tmp_path, text).all_hosts()
     script = layout.disk_script(member.spec.disks[0], ["/dev/loop9"], "/g", 2)
     assert "mount -t" not in script
     assert "--detach" not in script
@@ -223,42 +225,46 @@ def test_a_bare_device_is_attached_and_stays(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_host_mounts(more: dict[str, str], credentials: str, words: list[str]) -> None:
-    mount = Mount.model_validate({"source": "//s/share", "at": "/m", "type": "cifs", **more})
+    mount = BoxMount.model_validate({"source": "//s/share", "at": "/m", "type": "cifs", **more})
     assert layout.mount_command(mount, credentials) == ["mount", "-t", "cifs", *words, "//s/share", "/m"]
 
 
 def test_a_process_is_known_by_its_start_and_its_command(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
     start = start_time(sleeper.pid)
     assert start is not None
-    stranger = Process(sleeper.pid, start + 1)
-    assert not stranger.alive
-    assert kill([stranger, Process(sleeper.pid, start)], tmp_path, 1) == []
+    stranger = ProcessIdentity(sleeper.pid, start + 1)
+    assert not stranger.is_alive
+    assert kill_inits([stranger, ProcessIdentity(sleeper.pid, start)], tmp_path, 1) == []
     assert sleeper.poll() is None, "a process that has the id by chance, or is no init of a box, is left alone"
     (tmp_path / "init").write_text("read line\n")
     words = ["sh", "init", "--folder", str(tmp_path)]
     with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE) as init:
-        found = Process(init.pid, start_time(init.pid) or 0)
+        found = ProcessIdentity(init.pid, start_time(init.pid) or 0)
         assert_soon(lambda: is_init_of(init.pid, tmp_path), lambda: "it has no such command line")
-        assert kill([found], tmp_path / "other", 1) == []
+        assert kill_inits([found], tmp_path / "other", 1) == []
         assert init.poll() is None, "an init of another box is left alone"
-        assert kill([found], tmp_path, 10) == []
-        assert (found.alive, found.listed) == (False, True), "its parent has not asked how it ended"
-        assert wait_gone([found], 10) == []
-        assert not found.listed
+        assert kill_inits([found], tmp_path, 10) == []
+        assert (found.is_alive, found.is_listed) == (False, True), "its parent has not asked how it ended"
+        assert wait_reaped([found], 10) == []
+        assert not found.is_listed
     assert start_time(found.pid) is None
 
 
 def test_the_journal_survives_a_line_cut_short(tmp_path: Path) -> None:
     journal = Journal(tmp_path, tmp_path / "disks")
     journal.group(tmp_path / "group")
-    journal.init(Process(7, 8))
+    journal.init(ProcessIdentity(7, 8))
     journal.close()
     with (tmp_path / "journal").open("a") as file:
         file.write('{"id": 9, "kind": "process", "na')
     made = read_journal(tmp_path)
     assert made is not None
-    assert (made.disks, made.groups, made.inits) == (tmp_path / "disks", (tmp_path / "group",), (Process(7, 8),))
-    assert made.processes() == [Process(7, 8)]
+    assert (made.disks, made.groups, made.inits) == (
+        tmp_path / "disks",
+        (tmp_path / "group",),
+        (ProcessIdentity(7, 8),),
+    )
+    assert made.processes() == [ProcessIdentity(7, 8)]
     assert read_journal(tmp_path / "none") is None
 
 
@@ -266,7 +272,7 @@ def test_processes_of_an_earlier_boot_are_left_alone(tmp_path: Path, sleeper: "s
     init = claim(2, PROCESS, str(sleeper.pid), pid=sleeper.pid, start=start_time(sleeper.pid))
     lines = [claim(1, DIRECTORY, str(tmp_path / "d"), boot="another"), init]
     (tmp_path / "journal").write_text("".join(json.dumps(one) + "\n" for one in lines))
-    assert clean(tmp_path) == []
+    assert remove_parts(tmp_path) == []
     assert sleeper.poll() is None
     assert list(tmp_path.iterdir()) == []
 
@@ -285,7 +291,7 @@ def _made(name: str) -> Path:
 
 def test_the_next_look_removes_what_a_killed_up_left(tmp_path: Path) -> None:
     _made("dead")
-    assert sweep() == (["dead"], [])
+    assert remove_dead_boxes() == (["dead"], [])
     assert [path.name for path in (tmp_path / "place").iterdir()] == []
 
 
@@ -293,7 +299,7 @@ def test_what_is_no_box_stays_and_is_not_said_to_be_removed() -> None:
     _made("dead")
     for name in ("empty", "full/below"):
         (boxes_root() / name).mkdir(parents=True)
-    names, problems = sweep()
+    names, problems = remove_dead_boxes()
     assert names == ["dead"]
     assert [problem.endswith("full: has no journal of a box: left alone") for problem in problems] == [True]
     assert sorted(path.name for path in boxes_root().iterdir()) == ["empty", "full"]
@@ -301,10 +307,10 @@ def test_what_is_no_box_stays_and_is_not_said_to_be_removed() -> None:
 
 def test_a_box_that_somebody_is_making_is_left_alone(tmp_path: Path) -> None:
     _made("busy")
-    with locked("busy", 0.0) as folder:
-        assert sweep() == ([], [])
+    with box_lock("busy", 0.0) as folder:
+        assert remove_dead_boxes() == ([], [])
         assert (folder / "journal").exists()
-        with pytest.raises(AssayError, match="busy is being brought up or taken down") as caught, locked("busy", 0.0):
+        with pytest.raises(AssayError, match="busy is being brought up or taken down") as caught, box_lock("busy", 0.0):
             pass
     assert caught.value.exit_code == EXIT_REFUSED
     take_down("busy")
@@ -334,7 +340,7 @@ def test_disks_whose_box_is_gone_are_removed_and_others_are_not(tmp_path: Path) 
 def test_a_folder_of_disks_that_is_not_assay_s_is_left_alone_and_said(tmp_path: Path) -> None:
     folder = _made("odd")
     (disks_root() / "odd" / MARKER).unlink()
-    problems = clean(folder)
+    problems = remove_parts(folder)
     assert problems == [f"{disks_root()}/odd: holds files that are not of this box"]
     assert (folder / "journal").exists(), "so that a later try finds it"
     with pytest.raises(AssayError, match="is not wholly removed"):
@@ -344,7 +350,7 @@ def test_a_folder_of_disks_that_is_not_assay_s_is_left_alone_and_said(tmp_path: 
 def test_files_of_others_among_the_disks_stay(tmp_path: Path) -> None:
     folder = _made("guest")
     (disks_root() / "guest" / "letter.txt").write_text("mine")
-    assert any("guest" in problem for problem in clean(folder))
+    assert any("guest" in problem for problem in remove_parts(folder))
     assert (disks_root() / "guest" / "letter.txt").read_text() == "mine"
 
 
@@ -357,9 +363,9 @@ def test_a_box_is_up_while_its_inits_live(sleeper: "subprocess.Popen[bytes]") ->
     folder = _made("x")
     write_state(folder, _state(sleeper.pid, start_time(sleeper.pid) or 0))
     (box,) = running_boxes()
-    assert (box.name, box.alive("a"), box.enter("a")[-1]) == ("x", True, "--")
+    assert (box.name, box.is_alive("a"), box.enter("a")[-1]) == ("x", True, "--")
     assert read_state(folder) == box.state
-    assert sweep() == ([], [])
+    assert remove_dead_boxes() == ([], [])
     owned = box.state.model_copy(update={"owner_pid": os.getpid(), "owner_start": start_time(os.getpid())})
     write_state(folder, owned)
     assert [one.name for one in running_boxes()] == ["x"]
@@ -373,4 +379,4 @@ def test_a_box_is_up_while_its_inits_live(sleeper: "subprocess.Popen[bytes]") ->
         box.enter("a")
     with pytest.raises(AssayError, match="has no host b"):
         box.enter("b")
-    assert sweep() == (["x"], [])
+    assert remove_dead_boxes() == (["x"], [])

@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from assay.model.money.advice_picture import Axis, Crossing, Curve, Curves, Point
-from assay.model.money.amount import money
+from assay.model.money.advice_picture import CostCurve, CostCurves, Crossing, CurvePoint, NeedAxis
+from assay.model.money.amount import format_money
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.checks import Assessed
-from assay.money.advice.outlook.again import Again
+from assay.money.advice.checks import Assessment
+from assay.money.advice.outlook.again import Reassessment
 from assay.money.advice.words import amount as rate_words
 
 FACTORS = tuple(Decimal(text) for text in ("0.1", "0.2", "0.5", "1", "2", "5", "10"))
 """Sizes to compute, as factors of what the need requires."""
 HALVINGS = 5
 """Bisections between two such sizes: a gap of a factor of 2 to 2.5 shrinks to 2 to 3 percent."""
-RATES: tuple[Axis, ...] = ("read", "write", "read_iops", "write_iops")
+RATES: tuple[NeedAxis, ...] = ("read", "write", "read_iops", "write_iops")
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,18 @@ class _At:
     """
 
     size: float
-    found: Mapping[str, Assessed | None]
+    found: Mapping[str, Assessment | None]
     first: str | None
     over: bool
 
 
-def capacity_curves(again: Again) -> Curves:
+def capacity_curves(again: Reassessment) -> CostCurves:
     """Return the cost over capacity, all else as the need states."""
     whole = again.need.capacity
-    return Sweep(again, "capacity", (), lambda size: {"capacity": round(size)}, whole).curves()
+    return NeedSweep(again, "capacity", (), lambda size: {"capacity": round(size)}, whole).curves()
 
 
-def rate_curves(again: Again) -> Curves | None:
+def rate_curves(again: Reassessment) -> CostCurves | None:
     """Return the cost over the required rates, all in proportion; the first one is the axis. None without rates."""
     need = again.need
     rates = [name for name in RATES if getattr(need, name) is not None]
@@ -55,22 +55,22 @@ def rate_curves(again: Again) -> Curves | None:
     def changed(size: float) -> dict[str, float]:
         return {name: float(Decimal(repr(size)) * share) for name, share in shares.items()}
 
-    return Sweep(again, first, tuple(others), changed, whole).curves()
+    return NeedSweep(again, first, tuple(others), changed, whole).curves()
 
 
-def size_words(axis: str, size: float) -> str:
+def size_text(axis: str, size: float) -> str:
     """Return a size or rate with its unit: `310 TB`, `2.5 GB/s`, `12,000 IOPS`."""
     return about_size(size) if axis == "capacity" else rate_words(axis, size)
 
 
-class Sweep:
+class NeedSweep:
     """One key of a need over a range of sizes."""
 
     def __init__(
         self,
-        again: Again,
-        axis: Axis,
-        along: tuple[Axis, ...],
+        again: Reassessment,
+        axis: NeedAxis,
+        along: tuple[NeedAxis, ...],
         changed: Callable[[float], Mapping[str, float]],
         whole: float,
     ) -> None:
@@ -89,32 +89,32 @@ class Sweep:
         """Return the need at a size, all else unchanged."""
         return self._again.need.model_copy(update=dict(self._changed(size)))
 
-    def curves(self) -> Curves:
+    def curves(self) -> CostCurves:
         """Return each design's cost at each size, and where the cheapest changes."""
         again, whole = self._again, self._whole
         sizes = [float(Decimal(repr(whole)) * factor) for factor in FACTORS]
         points = [self._at(size) for size in sizes]
         crossings = [each for low, high in pairwise(points) for each in self._between(low, high)]
-        return Curves(
+        return CostCurves(
             axis=self._axis,
             along=self._along,
             need=float(whole),
             curves=tuple(
-                Curve(design=each.name, points=tuple(self._point(each.name, point) for point in points))
+                CostCurve(design=each.name, points=tuple(self._point(each.name, point) for point in points))
                 for each in again.designs
             ),
             crossings=tuple(crossings),
         )
 
     def _at(self, size: float, but: Callable[[str], bool] | None = None) -> _At:
-        found = self._again.all(self.need_at(size), but)
-        first = self._again.first(found)
-        return _At(size, found, first, first is not None and not self._again.affords(found[first]))
+        found = self._again.resized(self.need_at(size), but)
+        first = self._again.chosen_design(found)
+        return _At(size, found, first, first is not None and not self._again.is_affordable(found[first]))
 
-    def _point(self, name: str, at: _At) -> Point:
+    def _point(self, name: str, at: _At) -> CurvePoint:
         item = at.found[name]
         label = item.variant.label if item is not None else None
-        return Point(at=at.size, month=self._again.measure(item), option=label)
+        return CurvePoint(at=at.size, month=self._again.measure(item), option=label)
 
     def _between(self, low: _At, high: _At, halvings: int = HALVINGS) -> Iterator[Crossing]:
         """Yield where the cheapest design changes between two sizes, by bisection."""
@@ -155,9 +155,9 @@ class Sweep:
         was = self._again.measure(high.found.get(before)) if before is not None else None
         now = self._again.measure(high.found.get(after)) if after is not None else None
         over = high.over and not low.over
-        text = self.words(low.size, high.size, before, after, was, now)
+        text = self.crossing_text(low.size, high.size, before, after, was, now)
         if over and before == after:
-            text = f"from {size_words(self._axis, high.size)} up, {after}"
+            text = f"from {size_text(self._axis, high.size)} up, {after}"
         if over:
             text += f"{', which' if before != after else ''} is above the budget"
         return Crossing(
@@ -171,7 +171,7 @@ class Sweep:
             text=text,
         )
 
-    def words(
+    def crossing_text(
         self, low: float, high: float, before: str | None, after: str | None, was: Decimal | None, now: Decimal | None
     ) -> str:
         """Return a crossing in words; at equal cost the faster design is chosen.
@@ -184,21 +184,23 @@ class Sweep:
             was: Cost of `before` at the larger size.
             now: Cost of `after` at the larger size.
         """
-        up_to, start = size_words(self._axis, low), size_words(self._axis, high)
+        up_to, start = size_text(self._axis, low), size_text(self._axis, high)
         start = start if start != up_to else f"just above {start}"
-        measure = self._again.measured
+        measure = self._again.measure_text
         if after is None:
             return f"from {start} up, none of these designs meets the need; up to {up_to}, {before} is the choice"
         assert now is not None
         if before is None:
             return f"up to {up_to}, none of these designs meets the need; from {start} up, {after} does"
         if was is None:
-            return f"from {start} up, {after} is the choice ({money(now)} {measure}): {before} is for up to {up_to}"
-        if money(now) == money(was):
+            return (
+                f"from {start} up, {after} is the choice ({format_money(now)} {measure}): {before} is for up to {up_to}"
+            )
+        if format_money(now) == format_money(was):
             same = "costs the same as" if now == was else "costs a fraction of a cent less than"
             fast = " and is no slower" if now == was else ""
-            return f"from {start} up, {after} {same} {before}{fast} ({money(now)} {measure})"
-        costs = f"{money(now)} against {money(was)} {measure}"
+            return f"from {start} up, {after} {same} {before}{fast} ({format_money(now)} {measure})"
+        costs = f"{format_money(now)} against {format_money(was)} {measure}"
         return f"from {start} up, {after} costs less than {before} ({costs})"
 
 

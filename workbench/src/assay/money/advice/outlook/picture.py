@@ -4,21 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from assay.model.money.advice import Advice
-from assay.model.money.advice_picture import Assumption, End, Kept, Picture
-from assay.model.money.amount import money
-from assay.model.money.price import Book
-from assay.model.money.priced import Evidence
-from assay.money.advice.outlook.again import Again
-from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size_words
+from assay.model.money.advice_picture import Assumption, FixedDesign, RangeEnd, Sensitivity
+from assay.model.money.amount import format_money
+from assay.model.money.price import PriceBook
+from assay.model.money.priced import DesignEvidence
+from assay.money.advice.outlook.again import Reassessment
+from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size_text
 from assay.money.advice.outlook.tornado import tornado
 
-MOST_SAID = 6
+MOST_LISTED = 6
 """Most assumptions that are listed in words."""
 
 
 def picture(
-    advice: Advice, books: Book | Sequence[Book], evidence: Iterable[Evidence] = (), base: Path | None = None
-) -> Picture | None:
+    advice: Advice,
+    books: PriceBook | Sequence[PriceBook],
+    evidence: Iterable[DesignEvidence] = (),
+    base: Path | None = None,
+) -> Sensitivity | None:
     """Return what would change the choice of an answer.
 
     The best designs, at most five, are sized and priced again; their chosen kinds stay fixed.
@@ -34,16 +37,18 @@ def picture(
     """
     if not advice.options and not advice.unproven:
         return None
-    again = Again(advice, books, evidence, base)
-    base_answer = again.here
+    again = Reassessment(advice, books, evidence, base)
+    base_answer = again.base_answer
     best = again.designs[0].name
     costs = {name: cost for name, item in base_answer.items() if (cost := again.measure(item)) is not None}
     month = costs.pop(best)
     runner_up = min(costs, key=lambda name: costs[name], default=None)
     changing, idle = tornado(again)
-    return Picture(
-        designs=tuple(Kept(design=each.name, about=each.about, values=dict(each.kept)) for each in again.designs),
-        measure=again.measured,
+    return Sensitivity(
+        designs=tuple(
+            FixedDesign(design=each.name, about=each.about, values=dict(each.fixed_values)) for each in again.designs
+        ),
+        measure=again.measure_text,
         month=month,
         gap=costs[runner_up] - month if runner_up is not None else None,
         runner_up=runner_up,
@@ -54,9 +59,9 @@ def picture(
     )
 
 
-def changes_words(found: Picture) -> Iterator[str]:
+def change_texts(outlook: Sensitivity) -> Iterator[str]:
     """Yield what would change the choice: a line for each crossing and for the largest assumptions."""
-    for curves in (found.capacity, found.rate):
+    for curves in (outlook.capacity, outlook.rate):
         if curves is None:
             continue
         scale = curves.axis.replace("_iops", " operations")
@@ -65,23 +70,23 @@ def changes_words(found: Picture) -> Iterator[str]:
             yield f"{scale}{along}: {crossing.text}"
         if not curves.crossings:
             points = curves.curves[0].points
-            ends = " to ".join(size_words(curves.axis, point.at) for point in (points[0], points[-1]))
-            yield f"{scale}{along}: from {ends} {found.designs[0].design} stays the choice"
-    for each in found.tornado[:MOST_SAID]:
-        yield assumption_words(each, found)
+            ends = " to ".join(size_text(curves.axis, point.at) for point in (points[0], points[-1]))
+            yield f"{scale}{along}: from {ends} {outlook.designs[0].design} stays the choice"
+    for each in outlook.tornado[:MOST_LISTED]:
+        yield assumption_text(each, outlook)
 
 
-def assumption_words(each: Assumption, found: Picture) -> str:
+def assumption_text(each: Assumption, outlook: Sensitivity) -> str:
     """Return an assumption in words: `months: at 10 months 1,700.00, at 14 months 1,600.00, against 1,650.00 ...`."""
     ends = [end for end in (each.low, each.high) if end is not None]
     costs = ", ".join(f"at {end.value} {_cost(end)}" for end in ends)
-    text = f"{each.name} ({each.value}): {costs}, against {money(found.month)} {found.measure} now"
-    best = found.designs[0].design
+    text = f"{each.name} ({each.value}): {costs}, against {format_money(outlook.month)} {outlook.measure} now"
+    best = outlook.designs[0].design
     turned = [end for end in ends if end.choice != best]
     for end in turned if each.turns else ():
         text += f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'nothing would be left'}"
     return text
 
 
-def _cost(end: End) -> str:
-    return "it does not meet the need" if end.month is None else money(end.month)
+def _cost(end: RangeEnd) -> str:
+    return "it does not meet the need" if end.month is None else format_money(end.month)

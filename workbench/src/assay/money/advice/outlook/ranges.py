@@ -8,21 +8,21 @@ from functools import partial
 from operator import eq
 from typing import Any
 
-from assay.model.money.need import MOST_MONTHS, Need
+from assay.model.money.need import MAX_MONTHS, Need
 from assay.model.units import about_number, about_size
-from assay.money.advice.outlook.again import Again, Answer, RowOf
-from assay.money.advice.traffic import moved, paid_by_request
-from assay.money.advice.words import counted, percent
+from assay.money.advice.outlook.again import Answer, BookRow, Reassessment
+from assay.money.advice.traffic import monthly_traffic, paid_by_request
+from assay.money.advice.words import count_text, percent
 
 STEP = Decimal("0.2")
 """Share by which an assumption is lowered and raised, unless its range is otherwise limited."""
 MOST_ITEMS = 5
 """Most prices that are varied: those that weigh most in the choice and the next design."""
-USED = Decimal("0.1")
+LOW_TRAFFIC_SHARE = Decimal("0.1")
 """Low end of traffic that is not stated: a tenth of what the rates allow."""
 MOST_SHARE = Decimal("0.99")
 PEOPLE, POWER = ("people", "administrator"), ("power", "electricity")
-PLAIN = {
+DIMENSION_NAMES = {
     "power": "electricity",
     "rack": "rack space",
     "snapshot-capacity": "snapshots",
@@ -30,7 +30,7 @@ PLAIN = {
     "transfer-zone": "zone traffic",
 }
 """Names for dimensions whose items are not clear by themselves."""
-TRAFFIC = {
+TRAFFIC_NAMES = {
     "read": "reads a month",
     "written": "writes a month",
     "egress": "egress a month",
@@ -39,7 +39,7 @@ TRAFFIC = {
 
 
 @dataclass(frozen=True)
-class Other:
+class ChangedNeed:
     """An end of a range.
 
     Attributes:
@@ -48,22 +48,22 @@ class Other:
         answer: Computes the best variant of each design for it.
     """
 
-    words: str
+    text: str
     need: Need
     answer: Callable[[], Answer]
 
 
 @dataclass(frozen=True)
-class Range:
+class AssumptionRange:
     """An assumption, its value in words, and its ends; None: there is no such end."""
 
     name: str
     value: str
-    low: Other | None
-    high: Other | None
+    low: ChangedNeed | None
+    high: ChangedNeed | None
 
 
-def ranges(again: Again) -> Iterator[Range]:
+def ranges(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of all assumptions."""
     yield from _times(again)
     yield from _extent(again)
@@ -73,103 +73,111 @@ def ranges(again: Again) -> Iterator[Range]:
     yield from _prices(again)
 
 
-def _end(again: Again, compute: Callable[[Need], Answer], words: str, **changes: Any) -> Other:
+def _end(again: Reassessment, compute: Callable[[Need], Answer], words: str, **changes: Any) -> ChangedNeed:
     need = again.need.model_copy(update=changes)
-    return Other(words, need, lambda: compute(need))
+    return ChangedNeed(words, need, lambda: compute(need))
 
 
 def _symmetric_range(
-    again: Again, compute: Callable[[Need], Answer], name: str, words: Callable[[Any], str], key: str, value: Any
-) -> Range:
+    again: Reassessment, compute: Callable[[Need], Answer], name: str, words: Callable[[Any], str], key: str, value: Any
+) -> AssumptionRange:
     """Return a range of 20 % less and more of one key."""
     low, high = value * (1 - STEP), value * (1 + STEP)
     ends = (_end(again, compute, words(end), **{key: end}) for end in (low, high))
-    return Range(name, words(value), *ends)
+    return AssumptionRange(name, words(value), *ends)
 
 
-def _times(again: Again) -> Iterator[Range]:
+def _times(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of months and of the duty cycle."""
     need = again.need
     step = max(1, round(need.months * STEP))
-    fewer, more = need.months - step, min(MOST_MONTHS, need.months + step)
+    fewer, more = need.months - step, min(MAX_MONTHS, need.months + step)
     # Data that grows each year is larger after more months: sizes must be computed again.
-    how = again.all if need.growth_per_year else again.billed
-    yield Range(
+    how = again.resized if need.growth_per_year else again.rebilled
+    yield AssumptionRange(
         "months",
-        counted(need.months, "month"),
-        _end(again, how, counted(fewer, "month"), months=fewer) if fewer else None,
-        _end(again, how, counted(more, "month"), months=more) if more > need.months else None,
+        count_text(need.months, "month"),
+        _end(again, how, count_text(fewer, "month"), months=fewer) if fewer else None,
+        _end(again, how, count_text(more, "month"), months=more) if more > need.months else None,
     )
     less, longer = need.duty * (1 - STEP), min(Decimal(1), need.duty * (1 + STEP))
-    yield Range(
+    yield AssumptionRange(
         "time that it is on",
         percent(need.duty),
-        _end(again, again.billed, percent(less), duty=less),
-        _end(again, again.billed, percent(longer), duty=longer) if longer > need.duty else None,
+        _end(again, again.rebilled, percent(less), duty=less),
+        _end(again, again.rebilled, percent(longer), duty=longer) if longer > need.duty else None,
     )
 
 
-def _extent(again: Again) -> Iterator[Range]:
+def _extent(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of growth, active data, clients and read share."""
     need = again.need
     if need.growth:
-        yield _symmetric_range(again, again.all, "growth", percent, "growth", need.growth)
+        yield _symmetric_range(again, again.resized, "growth", percent, "growth", need.growth)
     else:
-        yield Range("growth of size and rates", "none", None, _end(again, again.all, percent(STEP), growth=STEP))
+        yield AssumptionRange(
+            "growth of size and rates", "none", None, _end(again, again.resized, percent(STEP), growth=STEP)
+        )
     if need.growth_per_year:
-        yield _symmetric_range(again, again.all, "growth a year", percent, "growth_per_year", need.growth_per_year)
+        yield _symmetric_range(again, again.resized, "growth a year", percent, "growth_per_year", need.growth_per_year)
     if need.active:
         high = min(Decimal(1), need.active * (1 + STEP))
-        ends = (_end(again, again.shared, percent(end), active=end) for end in (need.active * (1 - STEP), high))
-        yield Range("data in use each month", percent(need.active), *ends)
+        ends = (
+            _end(again, again.with_cold_shares, percent(end), active=end) for end in (need.active * (1 - STEP), high)
+        )
+        yield AssumptionRange("data in use each month", percent(need.active), *ends)
     if need.clients is not None and need.clients > 1:
         few, many = (round(need.clients * factor) for factor in (1 - STEP, 1 + STEP))
         counts = (min(few, need.clients - 1), max(many, need.clients + 1))
-        ends = (_end(again, again.judged, f"{count:,}", clients=count) for count in counts)
-        yield Range("clients", f"{need.clients:,}", *ends)
+        ends = (_end(again, again.rechecked, f"{count:,}", clients=count) for count in counts)
+        yield AssumptionRange("clients", f"{need.clients:,}", *ends)
     share = need.profile.read_share
     if 0 < share < 1:
         shares = (share * (1 - STEP), min(MOST_SHARE, share * (1 + STEP)))
         profiles = ((end, need.profile.model_copy(update={"read_share": end})) for end in shares)
-        yield Range(
+        yield AssumptionRange(
             "share of reads",
             percent(share),
-            *(_end(again, again.judged, percent(end), profile=profile) for end, profile in profiles),
+            *(_end(again, again.rechecked, percent(end), profile=profile) for end, profile in profiles),
         )
 
 
-def _traffic(again: Again) -> Iterator[Range]:
+def _traffic(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of monthly traffic: as stated, or as it follows from the rates where it costs money."""
     need = again.need
-    paid = any(item is not None and paid_by_request(item.variant.design) for item in again.here.values())
+    paid = any(item is not None and paid_by_request(item.variant.design) for item in again.base_answer.values())
 
-    def end(key: str, size: int) -> Other:
+    def end(key: str, size: int) -> ChangedNeed:
         # Bytes read determine which share of the data is active.
-        compute = again.billed if key in ("egress", "zone") else again.shared
+        compute = again.rebilled if key in ("egress", "zone") else again.with_cold_shares
         return _end(again, compute, about_size(size), monthly=need.monthly.model_copy(update={key: size}))
 
-    for key, words in TRAFFIC.items():
+    for key, words in TRAFFIC_NAMES.items():
         stated = getattr(need.monthly, key)
         if stated:
             low, high = (round(stated * factor) for factor in (1 - STEP, 1 + STEP))
-            yield Range(words, about_size(stated), end(key, low), end(key, high))
+            yield AssumptionRange(words, about_size(stated), end(key, low), end(key, high))
         elif stated is None and paid:
-            size = moved(need.grown, "read" if key == "read" else "write", again.market.books[0].hours_per_month).moved
+            size = monthly_traffic(
+                need.after_growth, "read" if key == "read" else "write", again.market.books[0].hours_per_month
+            ).size_bytes
             if size:
-                yield Range(words, f"{about_size(size)} by the rates", end(key, round(size * USED)), None)
+                yield AssumptionRange(
+                    words, f"{about_size(size)} by the rates", end(key, round(size * LOW_TRAFFIC_SHARE)), None
+                )
     if need.snapshots:
         low, high = (round(need.snapshots * factor) for factor in (1 - STEP, 1 + STEP))
-        ends = (_end(again, again.billed, about_size(size), snapshots=size) for size in (low, high))
-        yield Range("snapshots", about_size(need.snapshots), *ends)
+        ends = (_end(again, again.rebilled, about_size(size), snapshots=size) for size in (low, high))
+        yield AssumptionRange("snapshots", about_size(need.snapshots), *ends)
 
 
-def _charges(again: Again) -> Iterator[Range]:
+def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of administration, tax and discount."""
     need = again.need
     if need.tax:
-        yield _symmetric_range(again, again.billed, "tax", percent, "tax", need.tax)
+        yield _symmetric_range(again, again.rebilled, "tax", percent, "tax", need.tax)
     if need.discount:
-        yield _symmetric_range(again, again.billed, "discount a year", percent, "discount", need.discount)
+        yield _symmetric_range(again, again.rebilled, "discount a year", percent, "discount", need.discount)
     if need.people:
 
         def people(factor: Decimal) -> dict[Any, Decimal]:
@@ -184,24 +192,24 @@ def _charges(again: Again) -> Iterator[Range]:
             )
 
         least, most = people(1 - STEP), people(1 + STEP)
-        ends = (_end(again, again.billed, words(each), people=each) for each in (least, most))
-        yield Range("hours of people a month", words(need.people), *ends)
+        ends = (_end(again, again.rebilled, words(each), people=each) for each in (least, most))
+        yield AssumptionRange("hours of people a month", words(need.people), *ends)
 
 
 def _price_range(
-    again: Again, name: str, value: str, words: tuple[str, str], touches: Callable[[RowOf], bool]
-) -> Range:
+    again: Reassessment, name: str, value: str, words: tuple[str, str], touches: Callable[[BookRow], bool]
+) -> AssumptionRange:
     """Return a range of 20 % less and more of some prices."""
     origin = _origin(again)
     leaving = origin is not None and touches(origin)
     ends = (
-        Other(text, again.need, lambda step=step: again.repriced(step, touches, leaving))  # type: ignore[misc]
+        ChangedNeed(text, again.need, lambda step=step: again.repriced(step, touches, leaving))  # type: ignore[misc]
         for text, step in zip(words, (1 - STEP, 1 + STEP), strict=True)
     )
-    return Range(name, value, *ends)
+    return AssumptionRange(name, value, *ends)
 
 
-def _exchange(again: Again) -> Iterator[Range]:
+def _exchange(again: Reassessment) -> Iterator[AssumptionRange]:
     market = again.market
     currencies = {book.book: book.currency for book in market.books}
     rates = market.exchange.rates if market.exchange is not None else {}
@@ -218,18 +226,18 @@ def _exchange(again: Again) -> Iterator[Range]:
             )
 
 
-def _prices(again: Again) -> Iterator[Range]:
+def _prices(again: Reassessment) -> Iterator[AssumptionRange]:
     words = (f"{percent(STEP)} less", f"{percent(STEP)} more")
-    everywhere = [row for item in again.here.values() if item is not None for row in again.parts(item.variant)]
+    everywhere = [row for item in again.base_answer.values() if item is not None for row in again.parts(item.variant)]
     electricity = [row for row in everywhere if row[1:] == POWER]
     rows = list(dict.fromkeys([*electricity, *_largest(again)]))
     for row, name in zip(rows, _names(rows), strict=True):
         yield _price_range(again, f"price of {name}", row[0], words, partial(eq, row))
 
 
-def _names(rows: list[RowOf]) -> list[str]:
+def _names(rows: list[BookRow]) -> list[str]:
     """Return item names; with their dimension, and with their book, where several are equal."""
-    names = [PLAIN.get(row[1], row[2]) for row in rows]
+    names = [DIMENSION_NAMES.get(row[1], row[2]) for row in rows]
     for place in (1, 0):
         totals = Counter(names)
         names = [f"{name} ({row[place]})" if totals[name] > 1 else name for name, row in zip(names, rows, strict=True)]
@@ -240,18 +248,18 @@ def _plain(rate: Decimal) -> str:
     return f"{float(rate):.4g}"
 
 
-def _origin(again: Again) -> RowOf | None:
+def _origin(again: Reassessment) -> BookRow | None:
     """Return the price of leaving the cloud that has the data."""
     plan = again.need.migration
     sold = next((each for each in again.market.sold if plan is not None and each.provider == plan.origin), None)
     return None if sold is None else (sold.name, "transfer-out", "internet")
 
 
-def _largest(again: Again) -> list[RowOf]:
+def _largest(again: Reassessment) -> list[BookRow]:
     """Return the prices on which the choice or the next design spends most, without administration and electricity."""
-    variants = [item for item in again.here.values() if item is not None]
+    variants = [item for item in again.base_answer.values() if item is not None]
     ranked = sorted(variants, key=lambda item: again.measure(item) or Decimal("Infinity"))
-    weights: dict[RowOf, Decimal] = {}
+    weights: dict[BookRow, Decimal] = {}
     for item in ranked[:2]:
         for row, (_, present) in again.parts(item.variant).items():
             if row[1:] != PEOPLE and row[1:] != POWER and present:

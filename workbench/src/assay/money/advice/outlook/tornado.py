@@ -2,40 +2,40 @@
 
 from decimal import Decimal
 
-from assay.model.money.advice_picture import Assumption, End
+from assay.model.money.advice_picture import Assumption, RangeEnd
 from assay.model.money.need import Need
-from assay.money.advice.outlook.again import Again, Answer
-from assay.money.advice.outlook.ranges import Other, Range, ranges
+from assay.money.advice.outlook.again import Answer, Reassessment
+from assay.money.advice.outlook.ranges import AssumptionRange, ChangedNeed, ranges
 
-LEAST = Decimal("0.005")
+MIN_CHANGE = Decimal("0.005")
 """Changes below half a cent do not count."""
 
 
-def tornado(again: Again) -> tuple[tuple[Assumption, ...], tuple[str, ...]]:
+def tornado(again: Reassessment) -> tuple[tuple[Assumption, ...], tuple[str, ...]]:
     """Return the assumptions that change something, the largest first, and the names of those that change nothing."""
-    base = _end_of("", again, again.here, again.need)
+    base = _end_of("", again, again.base_answer, again.need)
     assumptions = [_weigh(each, again, base) for each in ranges(again)]
-    changing = [each for each in assumptions if each.size >= LEAST or each.turns]
+    changing = [each for each in assumptions if each.size >= MIN_CHANGE or each.turns]
     ordered = sorted(changing, key=lambda each: (-each.size, each.name))
     return tuple(ordered), tuple(each.name for each in assumptions if each not in changing)
 
 
-def _end_of(value: str, again: Again, found: Answer, need: Need) -> End:
+def _end_of(value: str, again: Reassessment, found: Answer, need: Need) -> RangeEnd:
     """Return the costs and the choice of an answer; a variant above the budget is not chosen."""
     best = again.designs[0].name
     costs = {name: again.measure(item, need) for name, item in found.items()}
     others = [cost for name, cost in costs.items() if name != best and cost is not None]
     month = costs[best]
-    within = {name: item for name, item in found.items() if again.affords(item, need)}
+    within = {name: item for name, item in found.items() if again.is_affordable(item, need)}
     gap = min(others) - month if others and month is not None else None
-    return End(value=value, month=month, gap=gap, choice=again.first(within, need))
+    return RangeEnd(value=value, month=month, gap=gap, choice=again.chosen_design(within, need))
 
 
-def _end(other: Other | None, again: Again) -> End | None:
-    return None if other is None else _end_of(other.words, again, other.answer(), other.need)
+def _end(other: ChangedNeed | None, again: Reassessment) -> RangeEnd | None:
+    return None if other is None else _end_of(other.text, again, other.answer(), other.need)
 
 
-def _weigh(each: Range, again: Again, base: End) -> Assumption:
+def _weigh(each: AssumptionRange, again: Reassessment, base: RangeEnd) -> Assumption:
     low, high = _end(each.low, again), _end(each.high, again)
     ends = [end for end in (low, high) if end is not None]
     changes = [
