@@ -46,7 +46,7 @@ def classes() -> tuple[str, str]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """The classes that `ANSWERS` need, in a module that loads fast, and the rest, in one that imports them."""
+    """The classes that `ANSWERS_SCRIPT` need, in a module that loads fast, and the rest, in one that imports them."""
     found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
     lines = text.splitlines(keepends=True)
     ends = [*(node.lineno - 1 for node in found[1:]), len(lines)]
@@ -137,10 +137,10 @@ def _defaults(name, item) -> str:
         return "needed there"
     if item.only in (("names",), ("objects",)):
         return _usual(item.kind, next(iter(item.own_default(item.only[0])), DEFAULTS[name]))
-    usual = "needed" if item.needed else _usual(item.kind, DEFAULTS[name])
+    usual = "needed" if item.is_required else _usual(item.kind, DEFAULTS[name])
     for group, words in (("names", "metadata operations"), ("objects", "operations on objects")):
         own = item.own_default(group)
-        if own and item.is_for(group):
+        if own and item.applies_to(group):
             usual += f"; with {words} {_usual(item.kind, own[0])}"
     return usual
 

@@ -122,7 +122,7 @@ def test_silence_limit_follows_interval_and_estimate() -> None:
 @pytest.mark.parametrize("version", [1, 2])
 def test_engine_killed_for_its_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
     hierarchy = MemoryController(version, tmp_path, "limit")
-    monkeypatch.setattr("assay.launch.cgroup.find_hierarchy", lambda: hierarchy)
+    monkeypatch.setattr("assay.launch.cgroup.find_controller", lambda: hierarchy)
     (tmp_path / "cgroup.subtree_control").write_text("")
     meta = make_meta()
     with RunStore.create(tmp_path / "runs", meta, (CASE,), (), [("c0001", 1)], "") as store:

@@ -33,7 +33,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
-    monkeypatch.setattr(follow, "SEEN_SECONDS", 0.0)
+    monkeypatch.setattr(follow, "VISIBLE_TIMEOUT_SECONDS", 0.0)
     (tmp_path / "study.yaml").write_text(STUDY.replace("PLACE", str(tmp_path / "data")))
 
     def write(name: str, out: str = "", err: str = "", code: int = 0) -> None:

@@ -281,7 +281,7 @@ def test_sessions_last_until_their_last_sign_of_life() -> None:
 
 
 def test_a_heartbeat_goes_on_between_steps_and_over_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "BEAT_SECONDS", 0.01)
+    monkeypatch.setattr(heartbeat, "BEAT_INTERVAL_SECONDS", 0.01)
     assert heartbeat.last_alive(tmp_path) == ()
     begun = time.time()
     with heartbeat.Heartbeat(tmp_path):

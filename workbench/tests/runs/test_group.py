@@ -130,7 +130,7 @@ def test_a_host_on_which_a_phase_fails_is_named_and_no_other_waits_for_it() -> N
 
 
 def test_an_engine_that_is_frozen_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.launch.group.LOST_SECONDS", 4.0)
+    monkeypatch.setattr("assay.launch.group.HOST_TIMEOUT_SECONDS", 4.0)
     pids: list[int] = []
     whole = joint_job(job(phases=[{"operation": "read", "runtime_ns": HOUR}]), 2)
     done = run_group(

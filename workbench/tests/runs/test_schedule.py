@@ -101,7 +101,7 @@ def test_a_run_waits_says_so_and_goes_on_where_it_was(tmp_path: Path, monkeypatc
     def use(clock: Clock) -> None:
         for module in (execute, store_run, session):
             monkeypatch.setattr(module, "time", clock)
-        monkeypatch.setattr(execute, "steady", clock.time)
+        monkeypatch.setattr(execute, "steady_time", clock.time)
 
     text = STUDY.format(rest="schedule: {repeats: 3, over: 24h, order: sequential}")
     (tmp_path / "study.yaml").write_text(text)

@@ -235,7 +235,7 @@ def _no_drop(ground: Ground) -> None:
 
 
 def _no_groups(ground: Ground) -> None:
-    ground.patch.setattr(cgroup, "find_hierarchy", lambda: cgroup.MemoryController(1, ground.folder / "none", "limit"))
+    ground.patch.setattr(cgroup, "find_controller", lambda: cgroup.MemoryController(1, ground.folder / "none", "limit"))
 
 
 def _engine(answer: str) -> Callable[[Ground], None]:

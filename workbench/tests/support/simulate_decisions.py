@@ -244,7 +244,7 @@ class Drawn:
 def by_repeats(study: Drawn, repeats: Repeats) -> int:
     """Repeat as `assay run` does; how often it may have been looked at."""
     rounds = RoundRules(study.store, repeats, study.cases())
-    with patch.object(assay.run.settle, "rows_until", lambda store, done: store.rows(done)):
+    with patch.object(assay.run.settle, "rows_up_to_round", lambda store, done: store.rows(done)):
         for repeat in range(1, repeats.most + 1):
             study.done = repeat - 1
             rounds.settle_before_round(repeat)
@@ -261,7 +261,7 @@ def by_rounds(study: Drawn, blocks: Blocks) -> int:
         return True
 
     jobs = [("", number) for number in range(1, blocks.max_rounds + 1)]
-    with patch.object(assay.run.rounds, "rows_until", lambda store, done: store.rows(done)):
+    with patch.object(assay.run.rounds, "rows_up_to_round", lambda store, done: store.rows(done)):
         run_rounds(study.store, blocks, jobs, cast(Any, execute), lambda case, fewer: None, lambda text: None)
     return len(blocks.looks)
 

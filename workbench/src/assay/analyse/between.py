@@ -31,8 +31,8 @@ class RunVariation(NamedTuple):
     Attributes:
         variances: Row -> variance of the logarithm of its median from run to run.
         freedom: Degrees of freedom of each variance.
-        runs: Number of runs.
-        stretch: Factor by which standard errors are widened, 1 or more: runs do not vary by a normal distribution, and
+        run_count: Number of runs.
+        error_factor: Factor by which standard errors are widened, 1 or more: runs do not vary by a normal distribution, and
             now and then a row deviates by more than that allows although nothing was changed.
     """
 

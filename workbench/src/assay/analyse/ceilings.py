@@ -67,7 +67,7 @@ def measured_ceilings(
 ) -> list[Ceiling]:
     """Return the best attempt at each ceiling that a job measured.
 
-    For ceilings limited by the CPUs alone (`OF_CPU`) the value is the rate per CPU time that the lanes got, times the
+    For ceilings limited by the CPUs alone (`CPU_BOUND`) the value is the rate per CPU time that the lanes got, times the
     CPUs that they can use: other programs take time from an attempt, but do not change what a second of CPU time does.
 
     Args:
@@ -112,7 +112,7 @@ def measured_ceilings(
 
 
 def _cpu_share(sample: Sample, lanes: int) -> float:
-    """Return the share of their possible CPU time that the lanes got, `LEAST_CPU` to 1; 1 if unknown.
+    """Return the share of their possible CPU time that the lanes got, `LEAST_CPU_SHARE` to 1; 1 if unknown.
 
     Args:
         sample: A sample of the job.

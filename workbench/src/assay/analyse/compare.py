@@ -16,7 +16,7 @@ from looking like a difference:
 * A decision does not change. A comparison uses what had been measured when its own last repeat was done: later rounds
   of other comparisons, which are still open, do not affect it.
 * A difference is only called if the comparison by itself, without the noise of others, also has p < 0.05, so that no
-  outlier makes a difference where noise is small elsewhere; and only from `LEAST_COMPARED` repeats on.
+  outlier makes a difference where noise is small elsewhere; and only from `MIN_COMPARED` repeats on.
 
 Rates, p50 and p99 are separate families: each is adjusted for its own comparisons only, so that comparing latencies
 does not weaken the comparison of rates. Where the sides are equal, each family shows a difference in at most 5 of 100
@@ -163,7 +163,7 @@ def compare_medians(
     Args:
         pairs: The rows of the runs before, and of the runs after; each `comparable`.
         names: Names of the two sides in caveats; None for the names of their targets.
-        known: Variation of the compared quantity between runs of the study without any change. Without it, a side of
+        variation: Variation of the compared quantity between runs of the study without any change. Without it, a side of
             fewer than `LEAST_RUNS` runs shows no difference.
         of: As in `compare`.
     """

@@ -45,7 +45,7 @@ def decide(
         rows: Rows of the run.
         comparisons: All comparisons of its targets that were made together.
         within: Greatest difference that counts as equal, as a share.
-        took: Case id -> mean seconds of a repeat, to compute the time that open points need; None for no times.
+        repeat_seconds: Case id -> mean seconds of a repeat, to compute the time that open points need; None for no times.
         ignored: Verdicts that do not matter to the question, see `assay.model.study.blocks.Blocks`.
         alike: Verdicts that affect both sides equally, see there.
     """

@@ -53,7 +53,7 @@ def estimate(values: Sequence[float], autocorrelation: float = 0.0) -> Estimate:
 
     Args:
         values: One for each repeat, in time order, any unit, at least one.
-        likeness: Correlation of a repeat with the one before it, estimated from all results of the run.
+        autocorrelation: Correlation of a repeat with the one before it, estimated from all results of the run.
     """
     middle = median(values)
     if len(values) < 2:

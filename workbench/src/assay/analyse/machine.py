@@ -56,10 +56,10 @@ class MachineSample(NamedTuple):
         host_ns: Time of all CPUs of the host, by whatever used; 0 if the kernel does not report it.
         stolen_ns: Time that the hypervisor took from the host's CPUs; 0 if the kernel does not report it.
         cpus: CPUs that the engine may use.
-        watched_ns: As `Reading.watched_ns`.
-        away_ns: As `Reading.away_ns`.
+        watched_ns: As `ControlReading.watched_ns`.
+        away_ns: As `ControlReading.away_ns`.
         longest_ns: Longest stall.
-        got: Share of the wanted CPU time that the lanes got; None if the kernel does not report it.
+        cpu_share: Share of the wanted CPU time that the lanes got; None if the kernel does not report it.
     """
 
     row: tuple[str, int]

@@ -27,12 +27,12 @@ class ExtraRepeats(NamedTuple):
 
     Attributes:
         repeats: Case id -> number of repeats.
-        points: Number of undecided points that they would likely settle.
+        point_count: Number of undecided points that they would likely settle.
         seconds: Time in which they end, including what comes before and after.
-        around: Part of that before the first repeat and after the last.
-        too_long: Number of undecided points that would take too long; these are left undecided.
-        others: Number of undecided points that more repeats do not settle.
-        few: No point has had enough repeats for an estimate, so it may stay undecided.
+        overhead_s: Part of that before the first repeat and after the last.
+        too_long_count: Number of undecided points that would take too long; these are left undecided.
+        unsettled_count: Number of undecided points that more repeats do not settle.
+        has_too_few: No point has had enough repeats for an estimate, so it may stay undecided.
     """
 
     repeats: Mapping[str, int] = {}

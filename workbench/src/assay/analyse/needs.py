@@ -53,7 +53,7 @@ class NeedAnswer:
     """What one target shows about one need.
 
     Attributes:
-        reached: One for every point, in plan order; never empty.
+        results: One for every point, in plan order; never empty.
     """
 
     need: TargetNeed

@@ -38,7 +38,7 @@ class Rank:
         host: Host on which it ran.
         offset_ns: Its monotonic clock minus the controller's.
         uncertainty_ns: Uncertainty of the offset; None if the clocks were never compared.
-        heard: Its events.
+        log: Its events.
     """
 
     host: str

@@ -59,7 +59,7 @@ def analyse(
         judge: Returns the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
         settled: Id of each case that gets no further repeats -> whether its precision is sufficient.
-        likeness: Correlation of a repeat of this run with the one before it, see `known_likeness`; None: unknown.
+        autocorrelation: Correlation of a repeat of this run with the one before it, see `known_autocorrelation`; None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:

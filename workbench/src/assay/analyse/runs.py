@@ -40,7 +40,7 @@ def compare_runs(
         before: The first run; several runs are of the same study, the oldest first.
         after: The second run, or several of one study.
         by_target: Compare every target of the first run with every one of the second, whatever their names.
-        known: Variation between runs of this study without any change; None if unknown.
+        variation: Variation between runs of this study without any change; None if unknown.
 
     Raises:
         AssayError: It is unclear which targets to compare.
@@ -284,9 +284,9 @@ class Gate(NamedTuple):
 
     Attributes:
         slower: Rows that are significantly slower, by more than is allowed.
-        broken: Rows with a result before and none now; or the fact that no row could be judged.
+        lost: Rows with a result before and none now; or the fact that no row could be judged.
         unjudged: Rows that could not be judged, without being a reason to fail.
-        open: No row could be judged, because the variation between unchanged runs is unknown.
+        is_undecided: No row could be judged, because the variation between unchanged runs is unknown.
     """
 
     slower: tuple[ComparedRow, ...]

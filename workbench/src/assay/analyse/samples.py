@@ -107,7 +107,7 @@ def failed_writes(number: int, log: EventLog) -> int:
 
     Args:
         number: Number of the phase; if it does not read, the result is 0.
-        heard: Events of its engine.
+        log: Events of its engine.
     """
     assert log.hello is not None
     phases = log.hello.job.phases
@@ -170,7 +170,7 @@ def _unended(case_id: str, repeat: int, number: int, operation: str, log: EventL
 def ended_sample(
     case_id: str, repeat: int, end: PhaseEndEvent, log: EventLog, errors: tuple[ErrorTally, ...]
 ) -> Sample:
-    """Return the sample of a phase that ended; `heard` has its start, its intervals and the `hello`."""
+    """Return the sample of a phase that ended; `log` has its start, its intervals and the `hello`."""
     start = log.starts.get(end.phase)
     elapsed = end.last_finisher.end_ns - end.last_finisher.start_ns
     ends = [lane.end_ns for lane in end.lanes]

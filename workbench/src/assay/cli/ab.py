@@ -50,7 +50,7 @@ def measure(
         written: The two sides as the command line names them.
         study: File of the study, or its folder; empty for the short preset `PRESET`.
         time: How long to measure, such as `5m`; None: `SECONDS`.
-        allowed: Greatest slowdown that `--fail-if-slower` lets pass, as a share; None without that option.
+        allowed_slowdown: Greatest slowdown that `--fail-if-slower` lets pass, as a share; None without that option.
         out: Folder of the runs.
         destroy: The user has confirmed that devices may be overwritten.
         budget: As for `assay run`.

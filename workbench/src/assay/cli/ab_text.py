@@ -26,7 +26,7 @@ class SidesOutcome(NamedTuple):
     """The outcome of a comparison of two sides.
 
     Attributes:
-        found: The comparison of all rows.
+        comparison: The comparison of all rows.
         points: (workload, operation, axes) -> decision at that point.
         blocks: How the run was to be measured and judged.
         sides: Name -> description of the side.

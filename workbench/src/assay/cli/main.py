@@ -258,9 +258,9 @@ def _stored_data_error(error: Exception) -> AssayError | None:
     None if no run was read, or `error` is not one that damaged data causes.
     """
     snapshot, damage = (sys.modules.get(f"assay.store.{name}") for name in ("snapshot", "damage"))
-    if snapshot is None or damage is None or not snapshot.read or not isinstance(error, damage.OF_DATA):
+    if snapshot is None or damage is None or not snapshot.read_folders or not isinstance(error, damage.DATA_ERRORS):
         return None
-    runs = ", ".join(map(str, list(snapshot.read)[-MOST_RUNS_NAMED:]))
+    runs = ", ".join(map(str, list(snapshot.read_folders)[-MOST_RUNS_NAMED:]))
     hint = "restore it from a copy; if it is as it was written, report this with what ASSAY_TRACEBACK=1 shows"
     return AssayError(f"what was read cannot be computed with ({type(error).__name__}: {error}): {runs}", hint)
 

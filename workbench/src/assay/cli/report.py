@@ -105,7 +105,7 @@ def write_report(
         analysis: The run.
         output: The file that the user named; None: `report.html` in the run's folder, where no link is followed.
         today: Current prices to show with those of the run.
-        beside: Published figures to draw with the run's own.
+        published: Published figures to draw with the run's own.
 
     Returns:
         Path of the report; None if it was printed.

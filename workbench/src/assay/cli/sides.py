@@ -31,7 +31,7 @@ class Side(NamedTuple):
         words: Description for people.
         target: The target as a study file states it; of a place only.
         engine: The program; of an engine only.
-        number: Device number of the file system or device that it is on; None if not known.
+        device_number: Device number of the file system or device that it is on; None if not known.
     """
 
     kind: Kind

@@ -112,7 +112,7 @@ def plan_study(path: Path, data: bytes, generated: bool = False, places: YamlSou
     Args:
         path: Path of the study, or of the file that it was generated from.
         data: Text of the study.
-        made: The study was generated from that file, so that problems cannot name lines of it.
+        generated: The study was generated from that file, so that problems cannot name lines of it.
         places: The file whose lines problems name; None: the study itself.
 
     Raises:

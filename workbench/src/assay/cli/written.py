@@ -108,7 +108,7 @@ class OutputFile:
             self.fill(lambda path: _write_text(path, text))
 
     def fill(self, write: Write) -> None:
-        """Let `write` fill the file; see `write_whole`."""
+        """Let `write` fill the file; see `write_atomically`."""
         write_atomically(self.path, write, self._mark, self._force, self._option)
 
 

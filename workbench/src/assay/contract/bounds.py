@@ -35,7 +35,7 @@ UPLOAD_KINDS = 3
 SET_KINDS = 2
 """Kinds of operation that a set of files adds: opening and closing them."""
 INTERVAL_BYTES = 64 << 10
-"""Average bytes of one interval and kind of operation. Each lane adds `LANE_LINE`, since it may report late and in a
+"""Average bytes of one interval and kind of operation. Each lane adds `LANE_BYTES`, since it may report late and in a
 line of its own."""
 ALLOWANCE_BYTES = 8 << 20
 """Bytes for everything else: log lines, failures, lines that are not events."""
@@ -67,9 +67,9 @@ class Bounds:
         bytes: All output apart from intervals.
         bytes_per_s: Further bytes for each second that has passed, for intervals.
         most_bytes: All output, however long the engine runs.
-        remarks: Number of log lines.
+        log_lines: Number of log lines.
         failures: Number of failed operations that are described.
-        steps: Number of other events, apart from intervals and answers to pings.
+        other_events: Number of other events, apart from intervals and answers to pings.
     """
 
     seconds: float

@@ -61,7 +61,7 @@ def remove_tree(folder: Path, numbers: FolderNumbers | None) -> list[str]:
 
     Args:
         folder: The folder. Links in its parent path are followed; the folder itself must be no link.
-        made: Its device and inode when it was made; None if unknown: then it is removed only if it is empty.
+        numbers: Its device and inode when it was made; None if unknown: then it is removed only if it is empty.
 
     Returns:
         One line for each thing that is left, with the reason; empty if the folder is gone.
@@ -99,7 +99,7 @@ def remove_known(folder: Path, is_ours: Callable[[str], bool], last: str) -> lis
 
     Args:
         folder: A folder that no other user may change; it stays itself.
-        known: Whether Assay makes something of this name there.
+        is_ours: Whether Assay makes something of this name there.
         last: Name of the entry that is removed only when nothing else is left.
 
     Returns:

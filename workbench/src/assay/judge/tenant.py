@@ -43,10 +43,10 @@ class OtherUse(NamedTuple):
     """Activity of a device in a repeat that the engine cannot have caused.
 
     Attributes:
-        ours: Bytes that the engine moved there, without what the file system adds.
-        bytes: Bytes read and written beyond all that the engine can have caused.
-        requests: Requests beyond these; 0 where our own number cannot be bounded well.
-        matter: They are so many that the device was not the engine's alone.
+        own_bytes: Bytes that the engine moved there, without what the file system adds.
+        other_bytes: Bytes read and written beyond all that the engine can have caused.
+        other_requests: Requests beyond these; 0 where our own number cannot be bounded well.
+        is_significant: They are so many that the device was not the engine's alone.
         below: Names of the devices, if they are not the uppermost ones.
     """
 

@@ -50,15 +50,15 @@ def _split(written: str) -> tuple[str, str]:
 class ExportTarget(Target):
     """What servers export by a protocol that the engine speaks itself, without a mount or a client cache."""
 
-    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
+    groups: ClassVar[tuple[Group, ...]] = ("data", "names")
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
     through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = True
-    waits_when_unreachable: ClassVar[bool] = True
+    is_made_by_engines: ClassVar[bool] = True
+    times_out_when_lost: ClassVar[bool] = True
     default_port: ClassVar[int]
     """Standard port of the protocol."""
 

@@ -127,15 +127,15 @@ class HttpTarget(Target):
 
     model_config = ConfigDict(json_schema_extra=add_singular_endpoint)
 
-    holds: ClassVar[tuple[Group, ...]] = ("objects",)
+    groups: ClassVar[tuple[Group, ...]] = ("objects",)
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
     through_mpi: ClassVar[bool] = False
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = True
-    waits_when_unreachable: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = True
+    times_out_when_lost: ClassVar[bool] = False
     server_offer: ClassVar[Literal["bucket", "table"]]
     """What a server must provide for such a target."""
 
@@ -194,12 +194,12 @@ class HttpTarget(Target):
         return self
 
     @property
-    def started(self) -> str:
-        """See `Target.started`."""
+    def started_server(self) -> str:
+        """See `Target.started_server`."""
         return self.server or ""
 
-    def served_at(self, port: int) -> "HttpTarget":
-        """See `Target.served_at`."""
+    def at_port(self, port: int) -> "HttpTarget":
+        """See `Target.at_port`."""
         return self.model_copy(update={"endpoints": (f"http://127.0.0.1:{port}",)})
 
     @property
@@ -247,7 +247,7 @@ class HttpTarget(Target):
         if not self.has_own_service:
             return None
         overrides = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
-        return self.model_copy(update={**overrides, **self.kind_module("job").AT_ENGINE}).job_target("ceiling")
+        return self.model_copy(update={**overrides, **self.kind_module("job").ENGINE_SERVICE_FIELDS}).job_target("ceiling")
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""

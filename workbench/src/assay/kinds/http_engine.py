@@ -33,12 +33,12 @@ class HttpHandler(ServiceHandler[HttpTarget]):
     """Handles a target that only engines have credentials for."""
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`: nothing to record for a started server, whose data is removed with it."""
+        """See `TargetHandler.claim`: nothing to record for a started server, whose data is removed with it."""
         if not self.target.server:
             super().claim(claimer)
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`.
+        """See `TargetHandler.probe`.
 
         Raises:
             AssayError: The environment sets an endpoint that other AWS programs would use and this study ignores, or
@@ -55,11 +55,11 @@ class HttpHandler(ServiceHandler[HttpTarget]):
         return super().probe(prober)
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`: removes only what the job itself made, since others may store data there, too."""
+        """See `TargetHandler.clean`: removes only what the job itself made, since others may store data there, too."""
         return cleaner.job_leftovers(self.target.job_target(directory, destroy=True))
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`: layers behind the network are not visible."""
+        """See `TargetHandler.layers`: layers behind the network are not visible."""
         target = self.target
         if target.server:
             kind: LayerKind = "memory" if load_kind(target.server).memory else "program"

@@ -1,4 +1,4 @@
-"""What a run does with a target: one `Keeper` per kind, and the protocols through which keepers act.
+"""What a run does with a target: one `TargetHandler` per kind, and the protocols through which keepers act.
 
 Kinds may not import the packages that start engines and change machines. So the caller passes an object that does the
 work (the protocols below), and the keeper of the kind decides which of its methods to call.
@@ -201,7 +201,7 @@ class TargetHandler(ABC, Generic[T]):
         Args:
             filesystem: Type of its file system as the engine reports it.
             look: An engine's report on its directory; None if it is on another host, or not a directory.
-            layering: Finds layers on this machine.
+            layer_finder: Finds layers on this machine.
         """
 
 
@@ -209,31 +209,31 @@ class EngineSideHandler(TargetHandler[T]):
     """Handles a target that only engines can reach, so that engines make, mark and remove everything in it."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
-        """See `Keeper.inspect`: nothing is checked, since this machine may not reach the target."""
+        """See `TargetHandler.inspect`: nothing is checked, since this machine may not reach the target."""
         return Inspection()
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `Keeper.take`: nothing to lock, since several runs may work in it, each in its own part."""
+        """See `TargetHandler.lock`: nothing to lock, since several runs may work in it, each in its own part."""
         return []
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`."""
+        """See `TargetHandler.claim`."""
         claimer.by_engines(self.target.path)
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`: a place without Assay's mark is refused here, unless the user has confirmed it."""
+        """See `TargetHandler.probe`: a place without Assay's mark is refused here, unless the user has confirmed it."""
         return prober.probe_target(self.target.job_target(destroy=prober.destroy))
 
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
-        """See `Keeper.foresee`: same as `probe`, which only reads. None for a server that is not started yet."""
+        """See `TargetHandler.probe_before_claim`: same as `probe`, which only reads. None for a server that is not started yet."""
         return None if self.target.started_server else self.probe(prober)
 
     def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `Keeper.current`: the engine itself checks the mark."""
+        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`: needs no new confirmation, since the job's own part holds only what the job has made."""
+        """See `TargetHandler.clean`: needs no new confirmation, since the job's own part holds only what the job has made."""
         cleaner.by_engine(self.target.job_target(directory, destroy=True))
         return []
 
@@ -242,7 +242,7 @@ class ServiceHandler(EngineSideHandler[T]):
     """Handles a target of an HTTP service, for which engines find credentials on their own host."""
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `EnginesKeeper.probe`: on each host, since credentials may be missing or refused on some."""
+        """See `EngineSideHandler.probe`: on each host, since credentials may be missing or refused on some."""
         try:
             return prober.probe_target(self.target.job_target(destroy=prober.destroy), everywhere=True)
         except AssayError as error:
@@ -252,6 +252,6 @@ class ServiceHandler(EngineSideHandler[T]):
 
 
 def handler_of(target: Target) -> "TargetHandler[Any]":
-    """Return the keeper of a target: `KEEPER` in `place.py` of its kind."""
-    found: TargetHandler[Any] = target.kind_module("place").KEEPER(target)
+    """Return the handler of a target: `HANDLER` in `place.py` of its kind."""
+    found: TargetHandler[Any] = target.kind_module("place").HANDLER(target)
     return found

@@ -40,8 +40,8 @@ def refuse_too_many_servers(
 
     Args:
         name: Name of the target.
-        there: Its servers.
-        what: What the target calls them.
+        servers: Its servers.
+        noun: What the target calls them.
         workload: Name of the workload.
         work: The workload.
     """

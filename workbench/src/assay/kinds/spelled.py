@@ -24,7 +24,7 @@ def parse_uri(text: str, destroy: bool) -> dict[str, Any]:
     if not text:
         raise AssayError("a place is empty", f"name {PLACE_SYNTAX}", EXIT_USAGE)
     for kind in kinds().values():
-        found: dict[str, Any] | None = kind.kind_module("spelled").spelled(text, destroy)
+        found: dict[str, Any] | None = kind.kind_module("spelled").parse_uri(text, destroy)
         if found is not None:
             return found
     what = "no such scheme" if "://" in text else "it is neither a directory nor a device"

@@ -29,8 +29,8 @@ class ProcessOutput:
         code: Exit code; negative if it was killed by a signal; None if it did not end, not even by SIGKILL.
         out: Standard output.
         err: The end of standard error.
-        late: It did not end in time and was killed.
-        long: It printed too much and was killed.
+        timed_out: It did not end in time and was killed.
+        overflowed: It printed too much and was killed.
     """
 
     code: int | None
@@ -46,9 +46,9 @@ def run_program(
     """Run a program of this machine and collect its output. All programs are run so, or by `Conversation`.
 
     Args:
-        words: The command; its working directory is /.
+        argv: The command; its working directory is /.
         seconds: Time limit.
-        given: Its standard input.
+        input_bytes: Its standard input.
         environment: Its variables; those of this process if None.
 
     Raises:
@@ -69,9 +69,9 @@ def collect(
 
     Args:
         process: The process, with pipes.
-        given: Its standard input; None if that is no pipe.
+        input_bytes: Its standard input; None if that is no pipe.
         seconds: Time limit.
-        most: Most bytes of standard output.
+        max_bytes: Most bytes of standard output.
     """
     talk = _Talk(process, input_bytes or b"", max_bytes)
     try:

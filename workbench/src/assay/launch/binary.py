@@ -169,7 +169,7 @@ def checked_answer(command: str, result: ProcessOutput, seconds: float) -> str:
 
     Args:
         command: The command, for messages.
-        heard: Its exit code and output.
+        result: Its exit code and output.
         seconds: The time limit it had, for messages.
 
     Raises:

@@ -25,12 +25,12 @@ class LoadCounters:
     """The kernel's counters at one moment.
 
     Attributes:
-        at: Seconds of the monotonic clock.
-        busy: Ticks in which CPUs were busy, over all CPUs.
-        stolen: Ticks that the hypervisor took (steal).
-        ticks: All ticks.
+        at_s: Seconds of the monotonic clock.
+        busy_ticks: Ticks in which CPUs were busy, over all CPUs.
+        stolen_ticks: Ticks that the hypervisor took (steal).
+        total_ticks: All ticks.
         disks: Device as major:minor -> its name, and milliseconds in which it was busy.
-        throttled: How often CPUs were slowed down because of their temperature.
+        throttle_count: How often CPUs were slowed down because of their temperature.
     """
 
     at_s: float

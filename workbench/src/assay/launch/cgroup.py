@@ -67,7 +67,7 @@ class MemoryCap:
             run_id: Run that it belongs to.
             limit: Bytes.
             journal: Journal in which it is recorded before it is made.
-            hierarchy: The memory controller; `find_hierarchy` finds it if None.
+            controller: The memory controller; `find_hierarchy` finds it if None.
         """
         self.limit = limit
         self.journal = journal

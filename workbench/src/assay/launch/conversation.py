@@ -57,7 +57,7 @@ class Grace:
 
 
 class Conversation:
-    """One exchange with an engine and its state. Several can share a selector; the loop is `converse`."""
+    """One exchange with an engine and its state. Several can share a selector; the loop is `run_conversations`."""
 
     def __init__(
         self,

@@ -51,7 +51,7 @@ class CounterRecorder:
         Args:
             hosts: The hosts to record.
             engine: The engine that reads the counters.
-            say: Called with a warning for each host where that fails.
+            print_line: Called with a warning for each host where that fails.
             links: Host -> bytes per second of its link, where it is stated.
         """
         self._hosts, self._engine, self._say, self._links = hosts, engine, print_line, links
@@ -249,7 +249,7 @@ def _disks(first: Counters, last: Counters, pairs: Sequence[tuple[Counters, Coun
 
 
 def _points(lines: Sequence[CountersLine], start: float) -> tuple[HostUsePoint, ...]:
-    """Return the use over time: at most about `MOST_POINTS` points, each over the same number of lines."""
+    """Return the use over time: at most about `MAX_POINTS` points, each over the same number of lines."""
     step = max(1, -(-(len(lines) - 1) // MAX_POINTS))
     chosen = [*lines[::step], *(lines[-1:] if (len(lines) - 1) % step else [])]
     points = []

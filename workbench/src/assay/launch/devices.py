@@ -77,7 +77,7 @@ def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list
 
 
 def remember_device(path: str, fd: int) -> None:
-    """Remember the device of a path until `let_go`: `inspect_device` refuses the path if it leads to another one.
+    """Remember the device of a path until `forget_devices`: `inspect_device` refuses the path if it leads to another one.
 
     Args:
         path: The device.

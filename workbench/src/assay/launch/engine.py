@@ -24,7 +24,7 @@ class JobEnd:
         started_at: Seconds since 1970.
         seconds: How long it took.
         stop_requested: We had requested a stop.
-        not_removed: An engine reported that it could not remove what the job made.
+        has_leftovers: An engine reported that it could not remove what the job made.
     """
 
     status: str

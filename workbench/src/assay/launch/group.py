@@ -187,7 +187,7 @@ class _Engine:
         self._forward(self.host, event)
 
     def ping(self, now: float) -> None:
-        """Send a ping when one is due; fail the engine if it has not answered for `LOST_SECONDS`."""
+        """Send a ping when one is due; fail the engine if it has not answered for `HOST_TIMEOUT_SECONDS`."""
         if not self.speaks or self.talk.bye is not None or now < self._next_ping:
             return
         if now - self._answered_at > HOST_TIMEOUT_SECONDS:

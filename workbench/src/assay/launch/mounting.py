@@ -186,7 +186,7 @@ class Mounter:
             mounts: Mounts to make on each host.
             journal: Journal in which they are recorded before they are made, with what identifies them.
             known: Mount point -> details that this run recorded before it was resumed.
-            say: Called with a warning for each mount that stays.
+            print_line: Called with a warning for each mount that stays.
         """
         self._shells, self.mounts, self._say = list(shells), tuple(mounts), print_line
         self._journal, self._known = journal, known

@@ -244,7 +244,7 @@ def release_target(
         claimed: Numbers (device and inode) of the directory when it was claimed; empty if it was not.
         launcher: Starts the engine; the engine of this machine if None.
         patience: Seconds after which storage that does not answer counts as hung.
-        above: Numbers of the parent directory before the claim (see `above_of`); empty if unknown.
+        parent: Numbers of the parent directory before the claim (see `parent_numbers`); empty if unknown.
 
     Returns:
         One line for each thing that is still there and should not be; None if data stays on purpose.

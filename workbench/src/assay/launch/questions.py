@@ -23,7 +23,7 @@ def run_engine_command(
     Args:
         launcher: Starts the engine.
         arguments: Arguments of `assay-engine`.
-        question: Its standard input.
+        input_text: Its standard input.
         seconds: Time limit; `ANSWER_SECONDS` if None.
 
     Raises:

@@ -206,8 +206,8 @@ class SpaceRequirement:
     """What a study requires of its targets' file systems.
 
     Attributes:
-        space: Target -> most bytes of test data at any time.
-        on_root: The user has confirmed that directories for mounts may lie on the root file system.
+        bytes_by_target: Target -> most bytes of test data at any time.
+        allows_root: The user has confirmed that directories for mounts may lie on the root file system.
     """
 
     bytes_by_target: Mapping[str, int] = field(default_factory=dict)

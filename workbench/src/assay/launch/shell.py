@@ -108,8 +108,8 @@ class Shell(Protocol):
 
         Args:
             argv: Program and arguments; no shell interprets them.
-            timeout: Seconds.
-            given: Its standard input.
+            timeout_s: Seconds.
+            input_bytes: Its standard input.
 
         Raises:
             AssayError: The host cannot be reached, or the command took longer.

@@ -38,10 +38,10 @@ class Deadline:
         """Reserve time for the work after the last repeat.
 
         Args:
-            end: Time by `clock` at which the command must have ended.
-            after: Seconds of work after the last repeat, on an idle machine.
+            end_s: Time by `clock` at which the command must have ended.
+            after_s: Seconds of work after the last repeat, on an idle machine.
             clock: Returns the time in seconds.
-            delayed: Returns how many times as long as on an idle machine this process takes; None: as long as it did so
+            slowdown: Returns how many times as long as on an idle machine this process takes; None: as long as it did so
                 far.
         """
         self.end = end_s

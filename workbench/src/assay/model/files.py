@@ -33,8 +33,8 @@ def read_model(
         data: Content of the file.
         file: Name of the file, for the message.
         guide: Document that describes the format, for hints that have nothing better.
-        what: What the file is, for messages; empty: messages do not name it.
-        shipped: The file is part of Assay.
+        label: What the file is, for messages; empty: messages do not name it.
+        is_shipped: The file is part of Assay.
 
     Raises:
         AssayError: The file does not fit the model; the message begins with `file:line:`.

@@ -19,7 +19,7 @@ def escape_line(text: str, max_chars: int = MAX_SHOWN) -> str:
 
     Args:
         text: Any text.
-        most: Longest result in characters; a longer text is cut off and ends in `...`.
+        max_chars: Longest result in characters; a longer text is cut off and ends in `...`.
 
     Returns:
         The text with line breaks and tabs as blanks, and other control and format characters as `\x1b` or `\u202e`.

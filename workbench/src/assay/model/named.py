@@ -33,8 +33,8 @@ class UnreadableError(AssayError):
     """A file that cannot be read.
 
     Attributes:
-        missing: There is no file of that name.
-        unnamable: No file can have such a name.
+        is_missing: There is no file of that name.
+        is_invalid_name: No file can have such a name.
     """
 
     def __init__(
@@ -53,8 +53,8 @@ def read_user_file(
         path: Path of the file.
         name: The file as the user named it; messages begin with it.
         hint: What else the user can give.
-        most: Largest size in bytes.
-        below: Folder that must contain the file, with no link and no hidden name on the way; `path` is relative to it.
+        max_bytes: Largest size in bytes.
+        inside: Folder that must contain the file, with no link and no hidden name on the way; `path` is relative to it.
 
     Raises:
         UnreadableError: It cannot be read, is no regular file, is larger, or its storage does not answer.
@@ -79,7 +79,7 @@ def open_user_file(
 ) -> Iterator[IO[bytes]]:
     """Open a file for sequential reading, for files too large to hold in memory.
 
-    Arguments and errors as in `read_named`; reads also raise `UnreadableError`.
+    Arguments and errors as in `read_user_file`; reads also raise `UnreadableError`.
     """
     with _started(path, name, hint, max_bytes, inside) as pipe:
         pipe.check()

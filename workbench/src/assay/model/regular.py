@@ -30,7 +30,7 @@ def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
     Args:
         path: Path of the file.
-        most: Largest size in bytes.
+        max_bytes: Largest size in bytes.
 
     Raises:
         OSError: It cannot be read.
@@ -76,7 +76,7 @@ def open_entry(folder: int, name: str, max_bytes: int) -> int:
     Args:
         folder: Descriptor of the folder.
         name: Name of the file in it.
-        most: Largest size in bytes.
+        max_bytes: Largest size in bytes.
 
     Raises:
         OSError: It does not exist or cannot be read.
@@ -100,7 +100,7 @@ def open_below(folder: str | os.PathLike[str], path: str, max_bytes: int) -> int
     Args:
         folder: The folder.
         path: Path of the file, relative to the folder.
-        most: Largest size in bytes.
+        max_bytes: Largest size in bytes.
 
     Raises:
         OSError: It does not exist, cannot be read, or a folder on the way is a link.

@@ -57,7 +57,7 @@ def redact(text: str) -> str:
 
 
 _MARK = "(not\0kept)"
-"""Stands for `NOT_KEPT` while words are processed: it has no blank."""
+"""Stands for `REDACTED` while words are processed: it has no blank."""
 
 
 def redact_command(words: Iterable[str]) -> str:

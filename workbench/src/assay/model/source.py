@@ -52,7 +52,7 @@ class Problem(Frozen):
 
 
 class FieldFault(Frozen):
-    """A problem at a field whose line is not known yet; the field's name precedes the message if `named`."""
+    """A problem at a field whose line is not known yet; the field's name precedes the message if `names_field`."""
 
     path: Path
     message: str
@@ -66,9 +66,9 @@ class YamlSource:
     """The values of a file and their positions.
 
     Attributes:
-        what: What the file is, for messages; empty: messages do not name it.
+        label: What the file is, for messages; empty: messages do not name it.
         data: Plain Python values: mappings with text keys, lists, text, numbers, booleans, None.
-        problems: Problems of the text itself; `read_checked` adds those of the values.
+        problems: Problems of the text itself; `read_with_problems` adds those of the values.
     """
 
     data: Any = None
@@ -132,10 +132,10 @@ def read_source(
 
     Args:
         data: Content of the file.
-        what: What the file is, for messages; empty: messages do not name it.
-        most: Largest size in bytes.
-        entries: Largest number of entries in a single mapping or list; checked while they are read.
-        shipped: The file is part of Assay, and is read by a C library if there is one.
+        label: What the file is, for messages; empty: messages do not name it.
+        max_bytes: Largest size in bytes.
+        max_entries: Largest number of entries in a single mapping or list; checked while they are read.
+        is_shipped: The file is part of Assay, and is read by a C library if there is one.
     """
     source = YamlSource(label=label)
     text = _decode(data, source, max_bytes)

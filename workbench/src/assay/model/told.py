@@ -32,23 +32,23 @@ class MissingValue(Exception):  # noqa: N818
 
 
 class Partial(Frozen):
-    """A model in which some values may be *missing*: reading a missing one raises `NotTold`.
+    """A model in which some values may be *missing*: reading a missing one raises `MissingValue`.
 
     So nothing is concluded from a default that was never measured: a rule that reads a missing value gives no answer,
     and a rule that does not read it gives the same answer whatever the value is.
 
     Attributes:
-        may_be_untold: Field that may be missing -> what follows "it is not known" in the message.
+        may_be_missing: Field that may be missing -> what follows "it is not known" in the message.
     """
 
     may_be_missing: ClassVar[dict[str, str]]
 
     @classmethod
     def partial(cls, **values: Any) -> Self:
-        """Make an instance from incomplete evidence: a field of `may_be_untold` that is not in `values` is missing.
+        """Make an instance from incomplete evidence: a field of `may_be_missing` that is not in `values` is missing.
 
         Raises:
-            pydantic.ValidationError: A value is of the wrong type, or a field outside `may_be_untold` is not given.
+            pydantic.ValidationError: A value is of the wrong type, or a field outside `may_be_missing` is not given.
         """
         return cls.model_validate({**values, _KEY: [name for name in cls.may_be_missing if name not in values]})
 
@@ -78,15 +78,15 @@ class Partial(Frozen):
         return name in self.__dict__
 
     def get_value(self, name: str, default: Any = None) -> Any:
-        """Return the value of a field, or `otherwise` if it is missing."""
+        """Return the value of a field, or `default` if it is missing."""
         return self.__dict__.get(name, default)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise `NotTold` for a missing value; Python calls this only for attributes that are not set."""
-            if name in type(self).may_be_untold:
-                raise MissingValue(name, type(self).may_be_untold[name])
+            """Raise `MissingValue` for a missing value; Python calls this only for attributes that are not set."""
+            if name in type(self).may_be_missing:
+                raise MissingValue(name, type(self).may_be_missing[name])
             return super().__getattr__(name)
 
     @model_validator(mode="wrap")

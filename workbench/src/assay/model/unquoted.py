@@ -20,7 +20,7 @@ class FileOrigin:
 
     Attributes:
         folder: Folder of the file that contains the name; None if there is no such file.
-        typed: The user typed the name.
+        is_typed: The user typed the name.
     """
 
     folder: Path | None = None
@@ -54,9 +54,9 @@ def hide_content(
 
     Args:
         file: Name of the file, with which its errors begin.
-        what: What it should be, such as `an inventory`.
-        see: Command that shows what is wrong when the user types the file's name.
-        naming: Where its name came from. If the file may be quoted, errors stay as they are.
+        label: What it should be, such as `an inventory`.
+        show_command: Command that shows what is wrong when the user types the file's name.
+        origin: Where its name came from. If the file may be quoted, errors stay as they are.
         path: Path of the file.
         data: Content that was read.
 

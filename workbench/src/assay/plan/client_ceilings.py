@@ -21,7 +21,7 @@ class ClientJob(CeilingJob):
     """A job with one lane, and the kinds of job whose CPU time it measures.
 
     Attributes:
-        kinds: Number of lanes -> kind of job (`assay.model.study.case.job_kind`).
+        kind_by_lanes: Number of lanes -> kind of job (`assay.model.study.case.job_kind`).
     """
 
     kind_by_lanes: dict[int, str]

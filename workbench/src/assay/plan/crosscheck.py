@@ -101,7 +101,7 @@ def _mounts(study: Study) -> Iterator[FieldFault]:
     """Refuse mounts on this machine, which are left to its user, and mount points with two different mounts."""
     points: dict[str, tuple[str, str]] = {}
     for name, target in study.targets.items():
-        for place, mount in enumerate(target.mounts):
+        for place, mount in enumerate(target.study_mounts):
             path = ("targets", name, "mounts", place)
             if study.is_local:
                 hint = "add hosts or a testbed, or mount it yourself and leave `mounts` out"
@@ -115,7 +115,7 @@ def _mounts(study: Study) -> Iterator[FieldFault]:
 
 def _covered(study: Study) -> Iterator[FieldFault]:
     """Refuse a mount that hides another mount, or a target that does not declare the same mount."""
-    mounts = [(name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.mounts)]
+    mounts = [(name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.study_mounts)]
     for name, place, at in mounts:
         path, hint = ("targets", name, "mounts", place, "at"), "give each mount a directory of its own"
         for other, _, below in mounts:
@@ -125,7 +125,7 @@ def _covered(study: Study) -> Iterator[FieldFault]:
         for other, target in study.targets.items():
             if not target.through_kernel:
                 continue
-            if _nested(at, target.path) and at not in {mount.at for mount in target.mounts}:
+            if _nested(at, target.path) and at not in {mount.at for mount in target.study_mounts}:
                 message = f"{at} covers {target.path} of target `{other}`, which does not say that it is mounted there"
                 yield FieldFault(
                     path=path, message=message, hint=f"add the same mount to target `{other}`, or move one"
@@ -164,7 +164,7 @@ def _remounts(study: Study, name: str, workload: Workload) -> Iterator[FieldFaul
         if not (target.is_directory and target.through_kernel):
             message = f"cache: remount, and target {one} is {target.noun}, which no host has mounted"
             yield FieldFault(path=path, message=message, hint="name the targets that have mounts in `targets`")
-        elif study.testbed is None and (bare := unmounted_path(target, [mount.at for mount in target.mounts])):
+        elif study.testbed is None and (bare := unmounted_path(target, [mount.at for mount in target.study_mounts])):
             yield FieldFault(path=path, **unmounted_fault(one, bare))
 
 

@@ -151,7 +151,7 @@ def device_jobs(
         name: Name of the target.
         place: Capabilities of the engine there.
         written: Size of the file in bytes.
-        ways: Kinds of request with large and with small records.
+        request_kinds: Kinds of request with large and with small records.
         cpus: Number of CPUs that may be used.
         destroy: See `writing_job`.
     """

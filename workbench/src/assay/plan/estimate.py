@@ -67,7 +67,7 @@ class CaseEstimate(Frozen):
         read: Expected bytes read.
         space: Most bytes of test data in place at once.
         requests: Expected requests to a service of objects, without listing the objects to remove them.
-        sized: False if existing objects of unknown size are read: `seconds` then covers only the requests, and `read`
+        has_known_sizes: False if existing objects of unknown size are read: `seconds` then covers only the requests, and `read`
             lacks the bytes of these objects.
     """
 
@@ -106,7 +106,7 @@ class StudyEstimate(Frozen):
         ceilings_before: Seconds for ceilings before the cases, in addition to `seconds`.
         ceilings_later: Seconds for ceilings between and after the cases, in addition to `seconds`.
         requests: Requests to services of objects.
-        sized: True if `CaseEstimate.sized` is true for all cases.
+        has_known_sizes: True if `CaseEstimate.has_known_sizes` is true for all cases.
     """
 
     jobs: int

@@ -69,7 +69,7 @@ def load_study(data: bytes, base: str = "/", original: YamlSource | None = None)
     Args:
         data: Content of the file.
         base: Absolute directory that relative target paths start from.
-        places: Original file, if `data` was generated from one: problems name its lines. None for lines of `data`.
+        original: Original file, if `data` was generated from one: problems name its lines. None for lines of `data`.
     """
     source = read_source(data)
     if original is not None:

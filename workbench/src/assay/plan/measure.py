@@ -39,7 +39,7 @@ WORK_SELECTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
 )
 """Selections of work, the largest first: record sizes, queue depths, and what is left out, in words."""
 LEAST_REPEATS = 3
-"""Fewest repeats for an interval; to compare several places `LEAST_BEFORE_LOOK` are needed."""
+"""Fewest repeats for an interval; to compare several places `MIN_BEFORE_LOOK` are needed."""
 SPARE_FACTOR = 2
 """Factor by which more repeats are planned, since they may take less time than the first write suggests."""
 MOST_ROUNDS = 60
@@ -90,7 +90,7 @@ class TooShort:
     """The time is too short for any useful measurement.
 
     Attributes:
-        lacks: Seconds missing for the smallest one.
+        missing_s: Seconds missing for the smallest one.
     """
 
     missing_s: float
@@ -129,10 +129,10 @@ def choose_scale(
     """Choose how much to do in the available time: if it is short, first fewer repeats, then fewer kinds of work.
 
     Args:
-        left: Remaining seconds for ceilings and repeats.
+        remaining_s: Remaining seconds for ceilings and repeats.
         speeds: Target that holds files -> speeds of a first write.
         free: The same targets -> free bytes; None if unknown.
-        delayed: Slowdown of computations compared with an idle machine, 1 or more.
+        slowdown: Slowdown of computations compared with an idle machine, 1 or more.
     """
     count = max(1, len(speeds))
     fewest = LEAST_REPEATS if count == 1 else MIN_BEFORE_LOOK

@@ -46,8 +46,8 @@ def build_document(
 
     Args:
         analysis: The run.
-        today: A price book to show beside the prices of the run; None: show only those of the run.
-        beside: Published figures to draw in the same charts as the run's own; None: no such section.
+        current_book: A price book to show beside the prices of the run; None: show only those of the run.
+        published_figures: Published figures to draw in the same charts as the run's own; None: no such section.
     """
     view = RunView(analysis, current_book)
     run = analysis.run

@@ -31,7 +31,7 @@ class ComparisonClaim:
 
     Attributes:
         decisions: Those of all operations of the kind, in all workloads.
-        where: The part that the claim is limited to, such as `record size up to 64 KiB`; empty: no limit.
+        part: The part that the claim is limited to, such as `record size up to 64 KiB`; empty: no limit.
     """
 
     kind: str

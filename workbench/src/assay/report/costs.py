@@ -80,8 +80,8 @@ class TargetCost:
 
     Attributes:
         best: The best sound result for each metric that has one.
-        today: The cost by another price book; None if there is no such book, or if it lacks a price.
-        no_today: Which price the other book lacks; empty if it lacks none.
+        current_cost: The cost by another price book; None if there is no such book, or if it lacks a price.
+        no_current_cost_reason: Which price the other book lacks; empty if it lacks none.
     """
 
     target: str
@@ -184,9 +184,9 @@ class CostPoint:
     """A target in the plane of cost and rate.
 
     Attributes:
-        month: Cost of a month.
-        standing: Position relative to the other targets, judged by the intervals of the rates.
-        edge: True if, by the medians alone, no other target is at least as cheap and as fast, and better in one.
+        month_cost: Cost of a month.
+        position: Position relative to the other targets, judged by the intervals of the rates.
+        is_on_median_front: True if, by the medians alone, no other target is at least as cheap and as fast, and better in one.
     """
 
     target: str

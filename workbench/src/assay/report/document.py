@@ -35,8 +35,8 @@ class Badge:
 
     Attributes:
         hint: The reason, shown when a reader points at the badge.
-        also: Further verdicts of the same result.
-        partly: True if the verdict is `ok` but not all checks could run.
+        further_verdicts: Further verdicts of the same result.
+        is_partial: True if the verdict is `ok` but not all checks could run.
     """
 
     verdict: "Verdict"
@@ -71,7 +71,7 @@ class Share(NamedTuple):
 
     Attributes:
         value: None if no ceiling is known.
-        more: A short remark, printed after the share.
+        remark: A short remark, printed after the share.
     """
 
     value: float | None
@@ -92,10 +92,10 @@ class Column:
 
     Attributes:
         unit: Printed under the title; empty if the column has none.
-        numeric: The column is right-aligned and sorts by value.
-        facet: The column has few different values, so that a page can offer them as a filter.
-        detail: The column is shown on a page, but not on a terminal.
-        rank: A narrow terminal leaves out the column with the highest rank first; of columns with equal ranks, the last
+        is_numeric: The column is right-aligned and sorts by value.
+        is_filter: The column has few different values, so that a page can offer them as a filter.
+        is_detail: The column is shown on a page, but not on a terminal.
+        drop_rank: A narrow terminal leaves out the column with the highest rank first; of columns with equal ranks, the last
             one. The first column always stays.
     """
 
@@ -112,7 +112,7 @@ class Table:
     """Rows of cells.
 
     Attributes:
-        interactive: The table is so long that a page lets the reader sort and filter it.
+        is_interactive: The table is so long that a page lets the reader sort and filter it.
     """
 
     id: str
@@ -134,8 +134,8 @@ class Table:
         Args:
             columns: Titles.
             rows: Cells.
-            right: Titles of the columns that hold numbers.
-            least: Titles of the columns that a narrow terminal leaves out first, in this order.
+            numeric_titles: Titles of the columns that hold numbers.
+            dropped_first: Titles of the columns that a narrow terminal leaves out first, in this order.
         """
         ranks = {title: len(dropped_first) - place for place, title in enumerate(dropped_first)}
         found = (Column(title, is_numeric=title in numeric_titles, drop_rank=ranks.get(title, 0)) for title in columns)
@@ -179,9 +179,9 @@ class Lane:
 
     Attributes:
         target: Number of the target, which selects the colour; None: no colour.
-        values: One value for each repeat at a decided point.
-        open: One value for each repeat at an undecided point.
-        middle: Position of the lane's mark, the same number as in the text; None: no mark, since the points are not
+        decided_values: One value for each repeat at a decided point.
+        undecided_values: One value for each repeat at an undecided point.
+        mark: Position of the lane's mark, the same number as in the text; None: no mark, since the points are not
             alike.
     """
 
@@ -209,7 +209,7 @@ class Dots:
     Attributes:
         title: What the scale shows, with its unit.
         caption: What a dot is, in words.
-        ratio: The values are ratios, with a mark at 1; otherwise they are rates in the unit of the title.
+        is_ratio: The values are ratios, with a mark at 1; otherwise they are rates in the unit of the title.
     """
 
     id: str
@@ -250,7 +250,7 @@ class PlotLine:
 
     Attributes:
         target: Number that selects the colour and the shape of the marks.
-        strong: The line is emphasised.
+        is_emphasised: The line is emphasised.
     """
 
     name: str
@@ -265,7 +265,7 @@ class Plot:
 
     Attributes:
         x_ticks: Labelled values of the horizontal axis, each with its label.
-        here: The reader's own value on the horizontal axis, and its label.
+        need: The reader's own value on the horizontal axis, and its label.
         marks: Values on the horizontal axis, each with a sign that the text explains.
         level: A value on the vertical axis to mark, and its label.
     """
@@ -302,7 +302,7 @@ class SpanRow:
     Attributes:
         low, high: The value at the low and at the high end of the assumption, each with that end in words; None if the
             assumption has no such end.
-        strong: The row is emphasised.
+        is_emphasised: The row is emphasised.
         note: A remark at the end of the row.
     """
 
@@ -380,10 +380,10 @@ class Document:
     """A whole report.
 
     Attributes:
-        kicker: The small line above the title.
+        overline: The small line above the title.
         title: The question.
         meta: Names and values that identify the run.
-        look: Name of a style for the whole page; empty: the usual style.
+        style: Name of a style for the whole page; empty: the usual style.
     """
 
     overline: str

@@ -129,7 +129,7 @@ def plain_charts(view: RunView, workloads: list[WorkloadRows]) -> Iterator[Chart
 
 
 def _doubtful(rows: list[ResultRow]) -> str:
-    """Return the sentence of `marked`, with a remark on the intervals of these results."""
+    """Return the sentence of `doubtful_counts`, with a remark on the intervals of these results."""
     words = doubtful_counts(rows)
     return words and f"{words} Intervals of these may end beyond the chart."
 

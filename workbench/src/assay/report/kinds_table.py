@@ -73,12 +73,12 @@ def has_kind_detail(sample: Sample) -> bool:
 
 
 def performed_kinds(sample: Sample) -> tuple[KindRate, ...]:
-    """Return the kinds with at least one operation, for a phase that is `told_apart`; none for any other phase."""
+    """Return the kinds with at least one operation, for a phase that is `has_kind_detail`; none for any other phase."""
     return tuple(rate for rate in kind_rates(sample) if rate.counts.ops) if has_kind_detail(sample) else ()
 
 
 def rates_by_kind(samples: Sequence[Sample]) -> dict[str, list[KindRate]]:
-    """Return for each kind its rates in each repeat, for a case that is `told_apart`; empty for any other case.
+    """Return for each kind its rates in each repeat, for a case that is `has_kind_detail`; empty for any other case.
 
     A repeat without operations of a kind counts with 0.
     """

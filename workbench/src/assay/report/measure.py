@@ -19,7 +19,7 @@ class Measure:
         title: Name for headings.
         unit: Printed after a number or under a heading.
         scale: Divides a stored rate to give a number in `unit`.
-        counted: It counts operations, not bytes.
+        is_count: It counts operations, not bytes.
     """
 
     title: str

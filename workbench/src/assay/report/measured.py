@@ -53,7 +53,7 @@ def _rate(row: ResultRow) -> tuple[str, Estimate | None]:
 
 
 def estimate_reach(value: Estimate | None, number_count: int) -> float | None:
-    """Return `sure_within` of an estimate."""
+    """Return `simultaneous_reach` of an estimate."""
     return None if value is None else simultaneous_reach(value.median, value.low, value.high, value.n, number_count)
 
 
@@ -70,7 +70,7 @@ def simultaneous_reach(
         low: Lower end of its own 95 % interval.
         high: Upper end of its own 95 % interval.
         n: The number of repeats.
-        together: How many numbers are reported together.
+        number_count: How many numbers are reported together.
     """
     if low is None or high is None or not median or n < 2:
         return None
@@ -87,7 +87,7 @@ def result_lines(rows: Sequence[ResultRow], number_count: int, width: int = WIDT
 
     Args:
         rows: The results of the place.
-        together: The number of results of all places, for simultaneous intervals.
+        number_count: The number of results of all places, for simultaneous intervals.
         width: Columns of the terminal; the higher percentiles are left out if there is no room.
     """
     names = _PERCENTILES[: max(0, (width - _WITHOUT) // 9)]

@@ -16,8 +16,8 @@ class UnevaluatedGroup(NamedTuple):
     Attributes:
         rules: Names of the rules that were not evaluated for this reason, in the order of their first result.
         reason: The reason in words, with the figures of the first result.
-        results: The number of results that it concerns.
-        more: The number of further wordings that differ only in their figures.
+        result_count: The number of results that it concerns.
+        other_wordings_count: The number of further wordings that differ only in their figures.
         applies: False if the rules do not apply to these results, so that no evidence is missing.
     """
 

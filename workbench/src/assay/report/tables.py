@@ -181,7 +181,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("workload", "text", "Workload", lambda row: row.case.workload),
     ("operation", "text", "Operation", lambda row: row.operation),
     ("verdict", "text", "Verdict", lambda row: str(row.verdict)),
-    ("as_far_as_seen", "boolean", "ok, but rules lacked evidence", lambda row: row.as_far_as_seen),
+    ("as_far_as_seen", "boolean", "ok, but rules lacked evidence", lambda row: row.is_partly_checked),
     ("n", "integer", "Repeats that count", lambda row: row.rate.n if row.rate else 0),
     *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
@@ -202,7 +202,7 @@ _RESULTS: tuple[_Spec, ...] = (
         lambda row: " | ".join(map(str, row.not_evaluated)),
     ),
     ("label", "text", "Case in words", lambda row: row.case.label),
-    ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.not_told)),
+    ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.missing_names)),
 )
 
 
@@ -212,7 +212,7 @@ def _errors(sample: Sample) -> str:
 
 def _field(name: str, kind: Kind, title: str, field: str = "") -> _Spec:
     field, unknown = field or name, MISSING_TEXT if kind == "text" else None
-    return (name, kind, title, lambda sample: unknown if field in sample.not_told else getattr(sample, field))
+    return (name, kind, title, lambda sample: unknown if field in sample.missing_names else getattr(sample, field))
 
 
 def _throughput(name: str, title: str, field: str) -> _Spec:
@@ -309,7 +309,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _throughput("steady_bytes_per_s", "Throughput while every lane was at work", "steady"),
     _field("first_finisher_per_s", "number", "Operations per second up to the first lane's end", "first_finisher_iops"),
     _field("steady_per_s", "number", "Operations per second while every lane was at work", "steady_iops"),
-    *_latencies("this repeat", "latency_said", "start_delay_said"),
+    *_latencies("this repeat", "reliable_latency", "reliable_start_delay"),
     ("failed_ops", "integer", "Failed operations", lambda sample: sample.failed_operations),
     ("errors", "text", "Failed operations in words", _errors),
     _field("start_skew_ns", "integer", "Greatest difference between two lanes' starts", "skew_ns"),

@@ -55,7 +55,7 @@ class WorkloadRows:
     """The rows of one workload and the axes that vary in it.
 
     Attributes:
-        swept: Axis name -> its values in ascending order; only axes with at least two.
+        swept_axes: Axis name -> its values in ascending order; only axes with at least two.
     """
 
     name: str
@@ -125,7 +125,7 @@ class RunView:
     Attributes:
         targets: Names in the study's order.
         workloads: The workloads with results, in plan order.
-        today: A price book to show beside the prices of the run; None: show only those of the run.
+        current_book: A price book to show beside the prices of the run; None: show only those of the run.
     """
 
     def __init__(self, analysis: RunAnalysis, current_book: PriceBook | None = None) -> None:

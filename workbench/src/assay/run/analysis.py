@@ -96,7 +96,7 @@ def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True)
 
     Args:
         store: The run.
-        run: The same run without its results, as `with_seen` makes it; made if left out.
+        run: The same run without its results, as `with_raised_ceilings` makes it; made if left out.
         quick: As in `analyse_store`.
     """
     if run is None:

@@ -24,7 +24,7 @@ def stored_or_new_results(store: "RunStore", limit: int = -1) -> "list[BriefResu
 
 
 def first_results(store: "RunStore", limit: int | None) -> "tuple[list[BriefResult], int]":
-    """Return the first results as from `results_of`, all of them if `limit` is None, and how many there are."""
+    """Return the first results as from `stored_or_new_results`, all of them if `limit` is None, and how many there are."""
     if count := store.verdict_counts().total:
         return stored_or_new_results(store, -1 if limit is None else limit), count
     results = stored_or_new_results(store)

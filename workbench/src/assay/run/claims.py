@@ -50,7 +50,7 @@ def claim_targets(
         study: The study.
         names: The targets that are used.
         store: The run.
-        say: Prints a line.
+        print_line: Prints a line.
         fleet: The hosts that have them; None for this machine.
         silent: Gets the path of a target whose storage does not answer.
         destroy: The user has confirmed that devices and buckets may be written to.

@@ -126,7 +126,7 @@ class RunCleaner:
             launchers: Start engines where places that only engines reach can be reached.
             hosts: Name of each host that reaches the directories -> what starts engines there; None: this machine.
             patience: Seconds after which storage that does not answer counts as hung.
-            leaving: Longest time, in seconds, for what engines remove when the user wants to leave; None: no special
+            removal_timeout_s: Longest time, in seconds, for what engines remove when the user wants to leave; None: no special
                 limit.
             left: The job whose remains are removed, if it is known.
         """

@@ -43,7 +43,7 @@ class Control:
             launcher: Starts engines.
             fleet: The machines that generate the load; only this one if None.
             stop: As for `run_job`.
-            say: Prints one line if the control cannot be measured.
+            print_line: Prints one line if the control cannot be measured.
         """
         self._store, self._launcher, self._fleet = store, launcher, fleet
         self._stop, self._print_line = stop, print_line

@@ -164,7 +164,7 @@ class Executor:
             fleet: The machines that generate the load; only this one if left out.
             meter: Checks before each repeat whether the budget pays for it, and during it whether anything is left.
             silent: Gets the paths of targets whose storage did not answer.
-            between: Called with the number of each repeat before it.
+            before_repeat: Called with the number of each repeat before it.
             launchers: Target -> what starts its engines, if not `launcher`.
             spending: What the run has spent before; nothing if left out.
             remounting: Remounts file systems on the fleet; only with one.

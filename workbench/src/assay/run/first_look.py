@@ -27,7 +27,7 @@ def temporary_run_folder(runs: Path, print_line: PrintLine) -> Iterator[Path]:
 
     Args:
         runs: Folder of the runs; made if missing, and removed if it stays empty.
-        say: Prints a line for each thing that could not be removed.
+        print_line: Prints a line for each thing that could not be removed.
 
     Raises:
         AssayError: The folder cannot be made.

@@ -50,9 +50,9 @@ def hosts_of_study(
     Args:
         study: The study.
         cases: Its cases.
-        base: Folder with the files that `keep_companions` copies.
+        base: Folder with the files that `copy_study_files` copies.
         engine: The engine of this machine.
-        say: Prints a line.
+        print_line: Prints a line.
 
     Raises:
         AssayError: A host cannot be reached or used; the site is released.

@@ -71,10 +71,10 @@ def samples_of_engine(case: str, repeat: int, job: Job, events: str, seconds: fl
 def samples_of_hosts(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
     """Return the samples of a repeat on several hosts, whose events `Fleet.run` has joined.
 
-    Arguments are those of `samples_of_one`.
+    Arguments are those of `samples_of_engine`.
 
     Raises:
-        ValueError: The text is not one that `Fleet.run` makes; other errors as for `samples_of_one`.
+        ValueError: The text is not one that `Fleet.run` makes; other errors as for `samples_of_engine`.
     """
     ranks = []
     for number, part in enumerate(split_parts(events)):

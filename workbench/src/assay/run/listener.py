@@ -110,8 +110,8 @@ class HostInterval(NamedTuple):
 
     Attributes:
         host: Its name; empty if only this machine works.
-        done: Work in the interval.
-        counted: Its rate is shown in operations, not in bytes.
+        work: Work in the interval.
+        in_operations: Its rate is shown in operations, not in bytes.
         latencies: Of the operations that ended in it, one text for each kind (HDR histogram, nanoseconds).
         earlier: Work of these operations before the interval.
     """

@@ -23,11 +23,11 @@ class Meter:
     """Computes what a run has cost so far, and whether its next part still fits into the budget.
 
     Attributes:
-        hourly: Cost of an hour of all designs together.
-        before: Seconds of earlier sessions of the run.
+        hourly_cost: Cost of an hour of all designs together.
+        earlier_s: Seconds of earlier sessions of the run.
         begun: When this session began.
         now: Returns the present moment.
-        stopped: Why the run must stop; empty while it need not.
+        stop_reason: Why the run must stop; empty while it need not.
     """
 
     budget: Budget

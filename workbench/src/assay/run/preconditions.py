@@ -42,7 +42,7 @@ class CheckRequest:
         plan: The study.
         engine: The engine of this machine.
         destroy: The user has confirmed that devices may be overwritten.
-        needs: Space that places must have; None for a run that is resumed, whose data exists already.
+        space: Space that places must have; None for a run that is resumed, whose data exists already.
         out: Folder in which the run is to be stored; None if it is stored already.
         owner: The run that is resumed, whose marks are no obstacle.
         services: Also check services. A run checks them only after it has claimed what it needs of this machine.
@@ -148,7 +148,7 @@ def _remounts(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> It
         mount_points = site_of(study, request.plan.folder, is_run_folder=request.out is None).mount_points
         for workload, name in pairs:
             target = study.targets[name]
-            if bare := unmounted_path(target, [*mount_points, *(mount.at for mount in target.mounts)]):
+            if bare := unmounted_path(target, [*mount_points, *(mount.at for mount in target.study_mounts)]):
                 yield FieldFault(path=("workloads", workload, "cache"), **unmounted_fault(name, bare))
 
 

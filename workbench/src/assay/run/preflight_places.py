@@ -60,7 +60,7 @@ def named_hosts(
         servers: Node sets, and HOST:PORT of iperf3 servers that are running, separated by commas or spaces.
         inventory: File that describes how to reach them; may be empty.
         base: Folder that the file's name is relative to.
-        say: Prints a line.
+        print_line: Prints a line.
 
     Raises:
         AssayError: They cannot be parsed.

@@ -42,8 +42,8 @@ def run_rounds(
         blocks: When results are evaluated, and when the run ends.
         jobs: Pending repeats, in the order of execution: round by round.
         execute: Executes the repeats of one round.
-        settled: Called for what need not be measured any more.
-        say: Prints which difference can be found in the time, as soon as the rounds show it.
+        on_settled: Called for what need not be measured any more.
+        print_line: Prints which difference can be found in the time, as soon as the rounds show it.
     """
     begun, done = (
         time.monotonic() - repeats_time_s(store),

@@ -40,7 +40,7 @@ def run_rows(store: RunStore, report: Callable[[str], None]) -> Iterator[dict[st
 
     Args:
         store: The run.
-        tell: Prints a line for each repeat whose events cannot be read; its intervals are left out.
+        report: Prints a line for each repeat whose events cannot be read; its intervals are left out.
     """
     hosts = bool(store.info().hosts)
     for case, repeat in sorted(store.order()):

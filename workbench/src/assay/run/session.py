@@ -162,7 +162,7 @@ def resume(
     run.
 
     With `stage`, that is only what is missing up to the first stage that was not measured yet. Measured stages are
-    accepted then; `how` is stored as `StageDone.accepted_how`.
+    accepted then; `accepted_how` is stored as `MeasuredStage.accepted_how`.
 
     With `settle`, a run that is over gets repeats for what it has left undecided; if there is nothing, it does not
     change.

@@ -109,7 +109,7 @@ class MachineLocker:
 
         Args:
             destroy: The user has confirmed that devices may be overwritten.
-            say: Prints a line.
+            print_line: Prints a line.
             name: Name of the target; empty if the user has not named it.
         """
         self.destroy = destroy

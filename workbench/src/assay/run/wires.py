@@ -25,7 +25,7 @@ def measure_network(
     Args:
         study: The study.
         fleet: The hosts; None if this machine generates the load.
-        say: Prints a line.
+        print_line: Prints a line.
         limit: Seconds that it may take; longer measurements are left out. None for no limit.
     """
     hosts = fleet.hosts if fleet is not None else (THIS_HOST,)

@@ -70,7 +70,7 @@ class ServerCommand:
 
     Attributes:
         argv: Program and arguments.
-        given: Its standard input.
+        stdin_text: Its standard input.
     """
 
     argv: tuple[str, ...]

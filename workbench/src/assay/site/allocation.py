@@ -23,11 +23,11 @@ class Scheduler:
 
     Attributes:
         name: Name of the scheduler.
-        job: Variable with the number of the job; it is set only inside a job.
-        nodes: Variable with the hosts.
-        listed: Format of that variable: `set` is a node set, `file` the name of a file with one host per line, `words`
+        job_variable: Variable with the number of the job; it is set only inside a job.
+        hosts_variable: Variable with the hosts.
+        host_format: Format of that variable: `set` is a node set, `file` the name of a file with one host per line, `words`
             host names separated by blanks, `pairs` host names each followed by their number of slots.
-        facts: Fact to store with the result -> variable that holds it.
+        fact_variables: Fact to store with the result -> variable that holds it.
     """
 
     name: str

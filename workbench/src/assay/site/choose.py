@@ -13,7 +13,7 @@ def site_of(study: Study, base: Path, is_run_folder: bool = False) -> Site:
     Args:
         study: The study.
         base: Folder that relative names start from: that of the study file, or of a run.
-        kept: `base` is the folder of a run, with copies of the files that the study names.
+        is_run_folder: `base` is the folder of a run, with copies of the files that the study names.
     """
     if study.testbed is not None:
         from assay.site.box.site import BoxSite

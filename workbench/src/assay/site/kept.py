@@ -13,7 +13,7 @@ def errors_as_named(copy: Path, name: str) -> Iterator[None]:
     """Report errors in the stored copy of a file under the name that the study gives it.
 
     Args:
-        kept: Path of the copy.
+        copy: Path of the copy.
         name: Name of the file in the study.
     """
     try:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class LocalSite:
-    """This machine generates the load, and runs the servers that targets name (`Target.started`)."""
+    """This machine generates the load, and runs the servers that targets name (`Target.started_server`)."""
 
     more_hosts_hint = "add a line such as `hosts: client[1-8]`"
 

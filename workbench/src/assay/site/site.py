@@ -20,13 +20,13 @@ class SiteState:
     Attributes:
         clients: Hosts that may generate the load, in order.
         servers: Hosts that serve storage, if the site knows them.
-        made: Hosts that the site creates and removes; empty if the hosts existed before.
-        known: Hosts other than the clients that the site can reach.
+        created_hosts: Hosts that the site creates and removes; empty if the hosts existed before.
+        other_hosts: Hosts other than the clients that the site can reach.
         targets: Name -> target whose address is known only now; it replaces the study's target of that name.
-        environment: `server NAME` -> facts about a started server, for the result.
-        variables: Target -> environment variables that its engines get in addition; they override existing ones.
+        server_facts: `server NAME` -> facts about a started server, for the result.
+        engine_variables: Target -> environment variables that its engines get in addition; they override existing ones.
         mounts: Host -> mounts made with it, which can be mounted again.
-        here: Only this machine generates the load, so that no host has to be entered.
+        is_local: Only this machine generates the load, so that no host has to be entered.
     """
 
     clients: tuple[Host, ...]
@@ -114,7 +114,7 @@ def running_site(site: Site, needed: int, print_line: PrintLine) -> Iterator[Sit
     Args:
         site: The site.
         needed: Clients that are needed.
-        say: Prints a line for the user.
+        print_line: Prints a line for the user.
 
     Raises:
         AssayError: The site cannot come up, or has too few clients.

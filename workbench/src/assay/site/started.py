@@ -103,7 +103,7 @@ def running_server(name: str, journal: Journal, print_line: PrintLine) -> Iterat
     Args:
         name: Kind of the server.
         journal: Journal that records the server before it is started.
-        say: Prints a warning for each thing that could not be removed at the end.
+        print_line: Prints a warning for each thing that could not be removed at the end.
 
     Raises:
         AssayError: The server does not start.

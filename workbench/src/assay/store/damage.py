@@ -63,7 +63,7 @@ def damage_as_error(folder: Path) -> Iterator[None]:
 def reports_damage(
     read: Callable[Concatenate[Self, Args], Answer],
 ) -> Callable[Concatenate[Self, Args], Answer]:
-    """Wrap a method that reads a run and returns its result in `damage_told`."""
+    """Wrap a method that reads a run and returns its result in `damage_as_error`."""
 
     @wraps(read)
     def reading(self: Self, /, *args: Args.args, **kwargs: Args.kwargs) -> Answer:

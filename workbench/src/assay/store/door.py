@@ -62,13 +62,13 @@ def open_in_folder(place: int, folder: Path, name: str, most: int) -> int:
 
 
 def open_file(folder: Path, name: str, most: int) -> int:
-    """Open a file of a run as `open_in` does, in a folder that is not entered yet."""
+    """Open a file of a run as `open_in_folder` does, in a folder that is not entered yet."""
     with folder_descriptor(folder) as place:
         return open_in_folder(place, folder, name, most)
 
 
 def read_file(folder: Path, name: str, most: int) -> bytes:
-    """Return the content of a file of a run; arguments and errors as for `open_in`."""
+    """Return the content of a file of a run; arguments and errors as for `open_in_folder`."""
     fd = open_file(folder, name, most)
     try:
         return read_fd(fd, most)

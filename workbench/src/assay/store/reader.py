@@ -49,7 +49,7 @@ class RunReader:
 
     Attributes:
         folder: The run's folder.
-        made_as: The folder's path when the run made things elsewhere; these name the run by that path.
+        original_folder: The folder's path when the run made things elsewhere; these name the run by that path.
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, locks: Sequence[RunLock]) -> None:
@@ -225,10 +225,10 @@ class RunReader:
 
     @reports_damage
     def pending(self, include_settled: bool = False) -> list[tuple[str, int]]:
-        """Return the planned repeats without an outcome, or with one of `RETRIED`, in the order of execution.
+        """Return the planned repeats without an outcome, or with one of `RETRIED_OUTCOMES`, in the order of execution.
 
         Args:
-            settled_too: Also repeats without an outcome of cases that get no more repeats.
+            include_settled: Also repeats without an outcome of cases that get no more repeats.
         """
         return list(
             self._db.execute(
@@ -329,7 +329,7 @@ class RunReader:
 
         Args:
             case_id: Only of this case.
-            whole: Include each job as it was sent to the engine, which takes most of the time in a large run; else jobs
+            with_job: Include each job as it was sent to the engine, which takes most of the time in a large run; else jobs
                 are empty.
         """
         condition, key = _case_condition("o.case_id", case_id)

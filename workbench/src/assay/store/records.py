@@ -83,7 +83,7 @@ def verdict_of(word: object) -> str:
 
 
 def result_of(*row: Any) -> BriefResult:
-    """Convert a stored result, whose columns are in the order of the fields of `Result`.
+    """Convert a stored result, whose columns are in the order of the fields of `BriefResult`.
 
     Raises:
         ValueError: A column has an invalid value.

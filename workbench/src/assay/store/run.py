@@ -129,7 +129,7 @@ class RunStore(RunReader):
             folder: `<root>/<run id>`.
             write: Take the run's locks and allow changes.
             wait: Seconds to wait for an engine that a dead workbench left behind; it notices and ends by itself.
-            made_as: The folder's path when the run made things elsewhere; left out if that is `folder`.
+            original_folder: The folder's path when the run made things elsewhere; left out if that is `folder`.
 
         Raises:
             AssayError: It is not a run, is of a newer version of Assay, has an entry that leads elsewhere, or is to be

@@ -50,7 +50,7 @@ class Route:
         mtu: MTU of the interface in bytes; None if unknown.
         bits_per_s: Speed of the interface; None if it reports none, or one that is made up.
         why_unknown: Why there is no rate; empty if there is one.
-        loops: The address is the host's own, so packets do not leave it.
+        is_own_address: The address is the host's own, so packets do not leave it.
     """
 
     address: str

@@ -55,7 +55,7 @@ def run_server(commands: RemoteCommands, shell: Shell, address: str, first_port:
     """Run an iperf3 server for one test and yield its port; it is ended with the `with` block.
 
     Args:
-        leashes: Runs the command and ends it.
+        commands: Runs the command and ends it.
         shell: Shell of the server's host.
         address: Address to listen at, so that only our clients are served.
         first_port: The first port to try.
@@ -100,7 +100,7 @@ def measure(
     """Run an iperf3 client; a failure is part of the result.
 
     Args:
-        leashes: Runs the command and ends it.
+        commands: Runs the command and ends it.
         shell: Shell of the client.
         address: Address of the server.
         port: Port of the server.

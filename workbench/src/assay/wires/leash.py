@@ -145,7 +145,7 @@ class RemoteCommands:
 
     @contextlib.contextmanager
     def start(self, shell: Shell, argv: Sequence[str], seconds: float) -> Iterator[RemoteCommand]:
-        """Run a command for the length of a `with` block; see `Leash`.
+        """Run a command for the length of a `with` block; see `RemoteCommand`.
 
         Raises:
             StoppedError: `end_all` was called.
@@ -173,6 +173,6 @@ class RemoteCommands:
                 leash.end_input()
 
     def run(self, shell: Shell, argv: Sequence[str], seconds: float) -> CommandResult:
-        """Execute a command to its end; see `Leash`."""
+        """Execute a command to its end; see `RemoteCommand`."""
         with self.start(shell, argv, seconds) as leash:
             return leash.answer()

@@ -41,7 +41,7 @@ class ServerEndpoint:
         iperf_port: Port of an iperf3 server that already runs there; None to start our own.
         tcp_port: Port to connect to where ICMP is closed; None for that of iperf3.
         link: Bytes per second of its network link, as stated; None if not stated.
-        closed: Measure only round trip and packet size: iperf3 cannot run there.
+        is_latency_only: Measure only round trip and packet size: iperf3 cannot run there.
     """
 
     name: str
@@ -64,7 +64,7 @@ class PreflightOptions:
         pings: Number of round trips to measure.
         bandwidth: Whether to measure bandwidth.
         first_port: First port for our own iperf3 servers.
-        tell: Called with a progress line before each step.
+        report: Called with a progress line before each step.
     """
 
     seconds: int = 2
@@ -76,7 +76,7 @@ class PreflightOptions:
 
 
 def estimate_seconds(clients: int, servers: int, options: PreflightOptions, latency_only_count: int = 0) -> float:
-    """Estimate the seconds of a preflight; `closed` of the servers are measured without bandwidth."""
+    """Estimate the seconds of a preflight; `latency_only_count` of the servers are measured without bandwidth."""
     quiet = 1.0 + servers * ((options.pings + 1) * rtt.PING_INTERVAL_SECONDS + 0.5)
     servers -= latency_only_count
     alone = clients * servers * 2 * len(options.streams) * (options.seconds + OVERHEAD_SECONDS)

@@ -25,7 +25,7 @@ class Flow:
         shell: Shell of the client.
         server: Name of the server.
         address: Address of the server, as the client sees it.
-        entered: Shell to start our own iperf3 server with; None to use one that already runs.
+        server_shell: Shell to start our own iperf3 server with; None to use one that already runs.
         port: Port of the running server, or the first to try for ours.
     """
 
@@ -45,7 +45,7 @@ class Rounds:
     """Runs the bandwidth tests of all rounds."""
 
     def __init__(self, commands: RemoteCommands, pool: ThreadPoolExecutor, report: Callable[[str], None]) -> None:
-        """Start nothing yet; `tell` is called with a progress line before each round."""
+        """Start nothing yet; `report` is called with a progress line before each round."""
         self._leashes = commands
         self._pool = pool
         self._report = report

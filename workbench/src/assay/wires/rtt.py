@@ -53,7 +53,7 @@ def ping(commands: RemoteCommands, shell: Shell, server: str, address: str, coun
     """Measure round trips of ICMP echoes; the first is not counted, because it may wait for ARP.
 
     Args:
-        leashes: Runs the command and ends it.
+        commands: Runs the command and ends it.
         shell: Shell of the client.
         server: Name of the server.
         address: Address of the server.

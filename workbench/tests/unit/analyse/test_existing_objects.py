@@ -78,7 +78,7 @@ def test_several_hosts_tell_what_all_of_them_have_seen() -> None:
     ranks = together([one, replace(one, offset=5)])
 
     def merged(*found: ExistingObjects | None) -> ExistingObjects | None:
-        told = [replace(rank, heard=replace(rank.log, existing=seen)) for rank, seen in zip(ranks, found, strict=True)]
+        told = [replace(rank, log=replace(rank.log, existing=seen)) for rank, seen in zip(ranks, found, strict=True)]
         (sample,) = samples_from_ranks("c0001", 1, told)
         return sample.existing
 

@@ -124,7 +124,7 @@ def test_a_steady_course_is_drawn_flat_at_any_width(length: int, count: int, mos
 
 
 def test_only_the_last_minute_is_remembered_interval_by_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courses, "LATELY_NS", 10 * SECOND)
+    monkeypatch.setattr(courses, "RECENT_NS", 10 * SECOND)
     course = PhaseHistory()
     for second in range(10_000):
         course.add(heard(second, 1.0))

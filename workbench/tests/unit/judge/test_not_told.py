@@ -136,7 +136,7 @@ def test_a_cache_that_nobody_told_is_no_bypassed_one() -> None:
 
 def test_above_a_stated_ceiling_is_impossible_whatever_was_not_told() -> None:
     missing = MissingValue("cache", DEFINITIONS["cache"].unknown_text)
-    over = dataclasses.replace(evidence(), ceilings=(bind("stated read", 1.5),), unsure=missing)
+    over = dataclasses.replace(evidence(), ceilings=(bind("stated read", 1.5),), missing_value=missing)
     assert judge(dataclasses.replace(over, case=untold(over.case, *NAMES)))[0] is Verdict.IMPOSSIBLE
     below = dataclasses.replace(over, ceilings=(bind("stated read", 0.5),))
     lacking = answers(below)

@@ -88,7 +88,7 @@ def test_no_engine_is_asked_before_the_user_has_given_the_disk_up() -> None:
     class Probing:
         run, destroy = "0" * 32, False
 
-        def tried(self, *_: object, **__: object) -> BackendCapabilities:
+        def probe_target(self, *_: object, **__: object) -> BackendCapabilities:
             pytest.fail("an engine was asked")
 
     with pytest.raises(AssayError, match=r"e1\.0 on eth1: everything on the disk would be lost") as caught:

@@ -52,7 +52,7 @@ def test_a_kind_without_a_file_is_refused(folder: Path, part: str) -> None:
     [
         ("keeps_data", "    keeps_data: ClassVar[bool] = True\n"),
         ("through_kernel", "    through_kernel: ClassVar[bool] = False\n"),
-        ("waits_when_gone", "    waits_when_gone: ClassVar[bool] = False\n"),
+        ("times_out_when_lost", "    times_out_when_lost: ClassVar[bool] = False\n"),
         ("rank", "    rank: ClassVar[int] = 6\n"),
         ("description", '    description: Text = Field("", description="What it is, for the report.")\n'),
     ],

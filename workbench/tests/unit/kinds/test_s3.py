@@ -153,7 +153,7 @@ def test_only_a_confirmed_run_may_write_to_a_bucket_of_others() -> None:
         def __init__(self, destroy: bool) -> None:
             self.destroy = destroy
 
-        def tried(self, job_target: Any, may_hang: bool = False, everywhere: bool = False) -> None:
+        def probe_target(self, job_target: Any, may_hang: bool = False, everywhere: bool = False) -> None:
             self.asked = job_target
 
     for destroy in (False, True):
@@ -238,7 +238,7 @@ def test_an_endpoint_of_the_environment_is_not_passed_over(kind: str, monkeypatc
     class Probing:
         destroy = True
 
-        def tried(self, _target: Any, **_more: Any) -> str:
+        def probe_target(self, _target: Any, **_more: Any) -> str:
             return "asked"
 
     for set_to in ({}, {name: "http://own:9000"}, {"AWS_ENDPOINT_URL": "http://any:9000"}):

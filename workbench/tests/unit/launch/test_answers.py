@@ -56,7 +56,7 @@ def test_silence_and_output_held_open_end_in_time() -> None:
 
 def test_a_process_that_nothing_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that waits for storage in the kernel."""
-    monkeypatch.setattr(answers, "LEAVE_SECONDS", 0.2)
+    monkeypatch.setattr(answers, "KILL_WAIT_SECONDS", 0.2)
     process = python("import time; time.sleep(600)")
     kill = process.kill
     monkeypatch.setattr(process, "kill", lambda: None)
@@ -115,7 +115,7 @@ def test_an_engine_that_does_not_answer_as_it_should(
 ) -> None:
     engine = make_script(tmp_path / "assay-engine", f"#!/bin/sh\n{script}\n")
     seconds = 1.0 if "sleep" in script else 600.0
-    monkeypatch.setattr(binary, "QUESTION_SECONDS", seconds)
+    monkeypatch.setattr(binary, "CAPABILITIES_SECONDS", seconds)
     monkeypatch.setattr(questions, "ANSWER_SECONDS", seconds)
     for ask in (lambda: load_engine(engine), lambda: probe_target(LocalLauncher(engine), NONE)):
         with pytest.raises(AssayError, match=message):

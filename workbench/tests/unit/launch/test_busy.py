@@ -10,17 +10,17 @@ from assay.launch.busy import LoadCounters, load_causes, load_message, read_coun
 
 CPUS = os.cpu_count() or 1
 IDLE = LoadCounters(10.0, 1000, 50, 5000, {"8:0": ("sda", 700), "8:16": ("sdb", 10)})
-LATER = replace(IDLE, at=11.0, ticks=5200)
+LATER = replace(IDLE, at_s=11.0, total_ticks=5200)
 
 
 @pytest.mark.parametrize(
     ("after", "said"),
     [
         (LATER, []),
-        (replace(LATER, busy=1010, disks={"8:0": ("sda", 720)}), []),
-        (replace(LATER, busy=1180), [f"other processes use {0.9 * CPUS:.1f} of {CPUS} CPU"]),
-        (replace(LATER, stolen=60), ["the hypervisor takes 5 %"]),
-        (replace(LATER, throttled=1), ["slowed down for their temperature"]),
+        (replace(LATER, busy_ticks=1010, disks={"8:0": ("sda", 720)}), []),
+        (replace(LATER, busy_ticks=1180), [f"other processes use {0.9 * CPUS:.1f} of {CPUS} CPU"]),
+        (replace(LATER, stolen_ticks=60), ["the hypervisor takes 5 %"]),
+        (replace(LATER, throttle_count=1), ["slowed down for their temperature"]),
         (replace(LATER, disks={"8:0": ("sda", 1150)}), ["others keep sda busy 45 %"]),
         (replace(LATER, disks={"8:16": ("sdb", 900)}), []),
         (replace(LATER, disks={"7:0": ("loop0", 90000)}), []),
@@ -34,7 +34,7 @@ def test_what_moves_results_is_named_with_what_to_do(tmp_path: Path, after: Load
 
 
 def test_all_of_it_is_one_line(tmp_path: Path) -> None:
-    after = replace(LATER, busy=1180, stolen=60, disks={"8:0": ("sda", 1700)})
+    after = replace(LATER, busy_ticks=1180, stolen_ticks=60, disks={"8:0": ("sda", 1700)})
     line = load_message(load_causes(IDLE, after, None, tmp_path))
     assert "\n" not in line and "other processes" in line and "sda" in line and "steal" in line
     assert load_message([]) == ""

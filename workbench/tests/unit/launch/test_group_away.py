@@ -14,12 +14,12 @@ class Silent:
 
     host: str = "h"
     failed: bool = False
-    gone: bool = False
+    has_ended: bool = False
     waits_at: Any = None
     forgiven: list[float] = field(default_factory=list)
     pinged: list[float] = field(default_factory=list)
 
-    def forgive(self, seconds: float) -> None:
+    def exclude_pause(self, seconds: float) -> None:
         self.forgiven.append(seconds)
 
     def ping(self, now: float) -> None:

@@ -371,8 +371,8 @@ def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case,
 
 
 def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "drop_fault", lambda: "no drop")
-    monkeypatch.setattr(abilities, "limit_fault", lambda: "no limit")
+    monkeypatch.setattr(abilities, "drop_caches_fault", lambda: "no drop")
+    monkeypatch.setattr(abilities, "memory_cap_fault", lambda: "no limit")
     study, cases = study_of("keep", "drop", "limit", optional="false")
     assert abilities.exclude_unavailable(study, cases) == (cases, ())
     study, cases = study_of("keep", "drop", "limit")
@@ -382,7 +382,7 @@ def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: 
         ("drop", "cannot be done here", "no drop"),
         ("limit", "cannot be done here", "no limit"),
     ]
-    monkeypatch.setattr(abilities, "drop_fault", lambda: None)
+    monkeypatch.setattr(abilities, "drop_caches_fault", lambda: None)
     assert [case.workload for case in abilities.exclude_unavailable(study, cases)[0]] == ["keep", "drop"]
 
 
@@ -410,7 +410,7 @@ def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, mon
     hierarchy = memory_groups()
     assert cgroup.memory_cap_fault() is None
     assert not list(hierarchy.folder.glob(f"assay-probe-{os.getpid()}"))
-    monkeypatch.setattr(cgroup, "find_hierarchy", lambda: cgroup.MemoryController(1, tmp_path / "none", "limit"))
+    monkeypatch.setattr(cgroup, "find_controller", lambda: cgroup.MemoryController(1, tmp_path / "none", "limit"))
     assert "memory cannot be capped" in str(cgroup.memory_cap_fault())
     monkeypatch.setattr(abilities, "DROP_CACHES", tmp_path)
     assert "the page cache cannot be dropped" in str(abilities.drop_caches_fault())

@@ -23,14 +23,14 @@ class Line:
     def __init__(self, delays: list[int]) -> None:
         self.now, self.delays = MS, delays
         self.answers: list[tuple[int, int, int]] = []
-        words = SimpleNamespace(say=lambda _to, _line: self.pinged())
+        words = SimpleNamespace(send=lambda _to, _line: self.pinged())
         self.step = EngineStep(cast(Any, None), cast(Any, words), [f"h{number}" for number in range(len(delays))])
         self.engines = [self.engine(number) for number in range(len(delays))]
 
     def engine(self, number: int) -> Any:
         made = group._Engine(Member(f"h{number}", cast(Any, None), '{"phases": []}'), lambda _host, _event: None)
         made.speaks = True
-        made.talk = cast(Any, SimpleNamespace(ask_time=self.step.send_ping, pings=self.step.pings, bye=None, name=""))
+        made.talk = cast(Any, SimpleNamespace(send_ping=self.step.send_ping, pings=self.step.pings, bye=None, name=""))
         return made
 
     def pinged(self) -> None:
@@ -42,7 +42,7 @@ class Line:
         come = sorted(answer for answer in self.answers if answer[0] <= self.now)
         self.answers = [answer for answer in self.answers if answer not in come]
         for at, host, number in come:
-            self.engines[host].hear(PongEvent(event="pong", ping=number, at_ns=at))
+            self.engines[host].on_event(PongEvent(event="pong", ping=number, at_ns=at))
         for engine in self.engines:
             engine.ping(self.now / 1e9)
 
@@ -56,7 +56,7 @@ def test_clocks_are_compared_as_fast_as_hosts_answer(delays: list[int]) -> None:
         patch.setattr(time, "monotonic_ns", lambda: line.now)
         patch.setattr(time, "monotonic", lambda: line.now / 1e9)
         begun, turns = line.now, 0
-        while not all(engine.compared for engine in line.engines):
+        while not all(engine.has_clock for engine in line.engines):
             line.turn()
             line.now = max(line.now + 1000, min((at for at, _, _ in line.answers), default=line.now + 1000))
             turns += 1
@@ -70,8 +70,8 @@ def test_an_answer_counts_once() -> None:
     line.turn()
     line.now += 200
     for _ in range(3):
-        line.engines[0].hear(PongEvent(event="pong", ping=1, at_ns=5))
-    line.engines[0].hear(PongEvent(event="pong", ping=99, at_ns=5))
+        line.engines[0].on_event(PongEvent(event="pong", ping=1, at_ns=5))
+    line.engines[0].on_event(PongEvent(event="pong", ping=99, at_ns=5))
     assert len(line.engines[0]._answers) == 1
 
 

@@ -77,10 +77,10 @@ def test_how_long_a_program_took_to_load_is_known(
     ticks = int((now - started) * os.sysconf("SC_CLK_TCK"))
     stat = tmp_path / "stat"
     stat.write_text(f"7 (as (say) x) S {'0 ' * 18}{ticks} 0 0\n")
-    monkeypatch.setattr("assay.model.deadline.STAT", stat)
+    monkeypatch.setattr("assay.model.deadline.STAT_FILE", stat)
     monkeypatch.setattr(time, "clock_gettime", lambda _clock: now)
     assert abs(process_age() - age) < 0.1
-    monkeypatch.setattr("assay.model.deadline.STAT", tmp_path / "none")
+    monkeypatch.setattr("assay.model.deadline.STAT_FILE", tmp_path / "none")
     assert process_age() == 0.0
 
 

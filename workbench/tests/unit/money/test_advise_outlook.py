@@ -250,7 +250,7 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     advice = advised(need, (book,), ())
     calls: list[str] = []
     asked = again_module.build_variants
-    monkeypatch.setattr(again_module, "try_design", lambda *args: calls.append(args[5]) or asked(*args))
+    monkeypatch.setattr(again_module, "build_variants", lambda *args: calls.append(args[5]) or asked(*args))
     found = picture(advice, book, (), NEEDS)
     assert found is not None and len(found.designs) == MOST_DESIGNS
     crossings = len(found.capacity.crossings) + len(found.rate.crossings if found.rate is not None else ())

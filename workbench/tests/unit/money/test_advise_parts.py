@@ -46,7 +46,7 @@ def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypat
         return values["volumes"] >= least
 
     monkeypatch.setattr(sizes, "MOST_COUNT", most)
-    monkeypatch.setattr(sizes, "_does", does)
+    monkeypatch.setattr(sizes, "_is_sufficient_at", does)
     found = sizes.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
     near = {least} if least == 1 else {least, least + 1, least + least % 2}
     assert set(found["volumes"]) == {count for count in near if count <= most}

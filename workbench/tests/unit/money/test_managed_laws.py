@@ -38,7 +38,7 @@ def month(name: str, **values: Any) -> Decimal:
 
 
 def bought(name: str, capacity: str, **need: Any) -> dict[str, Any] | None:
-    """What `sized_to` buys for a need, of a design with that capacity."""
+    """What `provision_for` buys for a need, of a design with that capacity."""
     template = load_template(name)
     values = {key: parameter.value for key, parameter in template.parameters.items()} | {"capacity": capacity}
     wanted = Need.model_validate({"need": "test", "capacity": capacity, "months": 12, **need})

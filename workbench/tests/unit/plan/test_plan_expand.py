@@ -123,7 +123,7 @@ def grid(strides, **changes):
 
 def test_the_limit_itself_is_allowed(monkeypatch):
     most = times(1000, MAX_CASES)
-    monkeypatch.setattr("assay.plan.expand.MOST_CASES", most)
+    monkeypatch.setattr("assay.plan.expand.MAX_CASES", most)
     assert len(expand(grid(most // 100)).cases) == most
     assert expand(grid(most // 100, w_queue_depth=[1, 2])).faults
 

@@ -160,7 +160,7 @@ def test_targets_without_a_design_are_named() -> None:
 
 
 def test_todays_prices_stand_beside_the_frozen_ones() -> None:
-    found = tables(section(priced_run(), today=book("0.238")))
+    found = tables(section(priced_run(), current_book=book("0.238")))
     disk, memory = found["cost-today"]
     assert disk[1:5] == ["336.82", "423.74", "+86.92", "+25.8"]
     assert memory[1:3] == ["4,290.05", "–"]
@@ -170,7 +170,7 @@ def test_todays_prices_stand_beside_the_frozen_ones() -> None:
     heads = {
         len(rows): [
             column.unit
-            for block in every(section(priced_run(), today=book(rows=rows)).blocks)
+            for block in every(section(priced_run(), current_book=book(rows=rows)).blocks)
             if isinstance(block, Table) and block.id == "cost-today"
             for column in block.columns
         ][2]

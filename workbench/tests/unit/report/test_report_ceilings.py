@@ -199,7 +199,7 @@ def test_ok_says_how_far_it_goes() -> None:
     assert [summarise(one).finding for one in (whole, partly)] == ["", "ok, but not all checks could run: bursting"]
     assert [summarise(one).is_partly_checked for one in (whole, partly, worse)] == [False, True, False]
     (table,) = results.results_tables(RunView(with_rows(whole, partly, worse)))
-    assert [(badge.verdict, badge.partly) for badge in column(table, "Verdict")] == [
+    assert [(badge.verdict, badge.is_partial) for badge in column(table, "Verdict")] == [
         (Verdict.OK, False),
         (Verdict.OK, True),
         (Verdict.CACHED, False),

@@ -90,7 +90,7 @@ def test_a_changed_study_file_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     with opened(tmp_path, "all-unstable") as store:
         assert study_change_lines(store) == []
         file = Path(store.base_folder(), "all-unstable.yaml")
-        monkeypatch.setattr(RunStore, "base", lambda self: str(tmp_path))
+        monkeypatch.setattr(RunStore, "base_folder", lambda self: str(tmp_path))
         file = tmp_path / "all-unstable.yaml"
         file.write_text(store.study_text())
         assert study_change_lines(store) == []

@@ -24,7 +24,7 @@ def test_what_takes_longer_is_left_out(
     def preflight(_clients: object, _servers: object, options: PreflightOptions) -> None:
         raise MeasuredError(options)
 
-    monkeypatch.setattr(wires, "from_study", lambda _study, _hosts: (ServerEndpoint("s", "192.0.2.1", None),))
+    monkeypatch.setattr(wires, "servers_of_study", lambda _study, _hosts: (ServerEndpoint("s", "192.0.2.1", None),))
     monkeypatch.setattr(wires, "run_preflight", preflight)
     said: list[str] = []
     if bandwidth is None:

@@ -53,7 +53,7 @@ def said(monkeypatch: pytest.MonkeyPatch, deviation: float, seconds: float) -> l
         return True
 
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(rounds, "rows_until", rows)
+    monkeypatch.setattr(rounds, "rows_up_to_round", rows)
     jobs = [(side, number) for number in range(1, 121) for side in "AB"]
     run_rounds(cast(Any, store), BLOCKS, jobs, execute, lambda _case, _fewer: None, lines.append)
     return lines

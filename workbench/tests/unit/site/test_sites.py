@@ -30,7 +30,7 @@ hosts:
 class Stack:
     """A source of hosts that Assay does not have: what is up has addresses that nobody knew before."""
 
-    more = "ask for more machines"
+    more_hosts_hint = "ask for more machines"
 
     def __init__(self, count: int = 1) -> None:
         self.count, self.log = count, list[str]()
@@ -42,7 +42,7 @@ class Stack:
     def check(self, needed: int) -> None:
         self.log.append(f"check {needed}")
 
-    def ready(self, needed: int) -> None:
+    def check_ready(self, needed: int) -> None:
         self.log.append(f"ready {needed}")
 
     def up(self, say: PrintLine) -> SiteState:

@@ -37,5 +37,5 @@ def test_what_follows_no_link_is_no_way_past_it(through: str) -> None:
 
 
 def test_the_source_has_none() -> None:
-    assert {"DATABASE", "STUDY", "LOG", "BATCH", "PROGRESS", "RUN_LOCK"} <= NAMES
+    assert {"DATABASE", "STUDY", "WAL", "BATCH", "PROGRESS", "RUN_LOCK"} <= NAMES
     assert problems(SOURCE) == []

@@ -27,8 +27,8 @@ class Bend(NamedTuple):
     Attributes:
         at: Number of hosts; None if the measured range does not clearly show a bend. With the last two host counts,
             the total is at least 95 % of that beyond a sharp bend.
-        sharp: Further hosts add nothing beyond it; otherwise each host there has half the rate of one alone.
-        described: One of the curves is within the repeats' chance variation, or within 2 %, of the points.
+        is_sharp: Further hosts add nothing beyond it; otherwise each host there has half the rate of one alone.
+        fits: One of the curves is within the repeats' chance variation, or within 2 %, of the points.
     """
 
     at: Range | None
@@ -39,7 +39,7 @@ class Bend(NamedTuple):
 def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | None:
     """Fit both curves to the logarithms of rates by least squares.
 
-    Intervals are percentiles of the bootstrap in `Totals.drawn`. A simulation in the tests checks that they cover the
+    Intervals are percentiles of the bootstrap in `Totals.bootstrap_means`. A simulation in the tests checks that they cover the
     true values.
 
     Args:

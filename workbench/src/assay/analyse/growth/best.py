@@ -17,7 +17,7 @@ class BestPoint(NamedTuple):
         low: Lower end of the 95 % interval of the rate; None with too few repeats.
         high: Its upper end.
         at: Axis -> value of the other axes at the fastest point.
-        of: Number of points of the other axes that were measured.
+        point_count: Number of points of the other axes that were measured.
     """
 
     target: str

@@ -38,8 +38,8 @@ class Law(NamedTuple):
         peak: Number of hosts with the greatest total; None where the data show no peak. A peak at or below the last but
             one host count is reported only if the total falls.
         half: Number of hosts at which each has half the rate of one alone; None if there is none.
-        most: The most hosts that were measured.
-        off: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
+        most_hosts: The most hosts that were measured.
+        deviation: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
         falls: The total with the most hosts is below the greatest total by more than the repeats' chance variation.
         fits: The curve describes the points: they are within 2 %, or within the repeats' chance variation.
         chance: Probability that the points are so far from the curve if only repeats vary.
@@ -60,7 +60,7 @@ class Law(NamedTuple):
 def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     """Fit the law to the logarithms of rates by least squares, with no parameter below 0.
 
-    Intervals are percentiles of the bootstrap over repeats in `Totals.drawn`.
+    Intervals are percentiles of the bootstrap over repeats in `Totals.bootstrap_means`.
 
     Args:
         rates: Number of hosts -> rate of each repeat.

@@ -38,8 +38,8 @@ class Variation(NamedTuple):
 
     Attributes:
         sizes: Ascending.
-        small: As `Varied.repeats`, over all sizes below 1 MiB together.
-        large: As `Varied.repeats`, over all sizes from 1 MiB on.
+        small: As `SizeVariation.repeats`, over all sizes below 1 MiB together.
+        large: As `SizeVariation.repeats`, over all sizes from 1 MiB on.
     """
 
     target: str

@@ -51,7 +51,7 @@ class Score:
         bandwidth: Geometric mean of the phases in GiB/s; None if one has no value.
         iops: Geometric mean of the other phases, in thousands per second; None if one has no value.
         total: Square root of their product; None if one of them is.
-        broken: IO500 rules that the run breaks, one sentence each.
+        broken_rules: IO500 rules that the run breaks, one sentence each.
     """
 
     target: str

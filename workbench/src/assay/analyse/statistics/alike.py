@@ -163,7 +163,7 @@ def autocorrelation_notes(correlation: float | None, counts: Sequence[int]) -> t
     """Return a note on correlated repeats for readers of the intervals of a run; empty if there is none.
 
     Args:
-        correlation: The result of `known_likeness`.
+        correlation: The result of `known_autocorrelation`.
         counts: Number of repeats of each result.
     """
     several = [count for count in counts if count > 1]

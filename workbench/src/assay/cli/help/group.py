@@ -16,7 +16,7 @@ OPTION_ALIASES = dict.fromkeys(("--html", "--report", "--save"), "--output")
 
 
 class Command(typer.core.TyperCommand):
-    """A command that also accepts the option names in `OTHER_NAMES`, which its help does not list."""
+    """A command that also accepts the option names in `OPTION_ALIASES`, which its help does not list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Replace other option names, then parse as any command does."""

@@ -37,7 +37,7 @@ class HostHistory:
         self._last = Stretch(0, 1, 0.0, 0.0)
 
     def add(self, host_interval: HostInterval) -> None:
-        """Add an interval; drop what is older than `LATELY_NS`."""
+        """Add an interval; drop what is older than `RECENT_NS`."""
         self._last = host_interval.work
         self._recent.extend((*host_interval.earlier, host_interval.work))
         while self._recent[0].end_ns <= host_interval.work.end_ns - RECENT_NS:

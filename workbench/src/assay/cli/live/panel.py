@@ -23,9 +23,9 @@ class Glyphs(NamedTuple):
     """The characters of the panel.
 
     Attributes:
-        steps: Heights of a sparkline, from 0 to the greatest.
+        heights: Heights of a sparkline, from 0 to the greatest.
         done: Finished part of the progress bar.
-        rest: Unfinished part of the progress bar.
+        remaining: Unfinished part of the progress bar.
         cut: End of a shortened line.
     """
 

@@ -164,7 +164,7 @@ def unused_use_notes(options: Sequence[PricedOption], written: Sequence[str]) ->
 
     Args:
         options: The priced designs.
-        written: The words, as for `read_use`.
+        written: The words, as for `parse_use`.
     """
     for key in _key_values(written, "--use"):
         use = options[0].use

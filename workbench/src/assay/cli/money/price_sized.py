@@ -90,7 +90,7 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
 
 
 def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
-    """Return why prices cannot be compared, and how to: usable capacities differ by more than `UNLIKE`; else None."""
+    """Return why prices cannot be compared, and how to: usable capacities differ by more than `MOST_SIZE_DIFFERENCE`; else None."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
     if most - least <= MOST_SIZE_DIFFERENCE * most:

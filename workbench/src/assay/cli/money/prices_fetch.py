@@ -48,8 +48,8 @@ def read_lists(
         refs: Addresses and paths; for lists of pages the address of each list's first page, or all pages as files.
         book: The price book to renew; the prices are read in its currency.
         wanted: Picks the products.
-        may_lack: Note and skip a file that the server does not have.
-        seen: When files without a date of their own were fetched; None: not stated.
+        allow_missing: Note and skip a file that the server does not have.
+        fetched_on: When files without a date of their own were fetched; None: not stated.
 
     Raises:
         AssayError: A list cannot be read, or is not a price list.

@@ -50,7 +50,7 @@ def resume_in_job(
         options: Options of sbatch; None: those of the last job.
         words: Options of `assay run` in a new job.
         listener: Receives messages and progress.
-        measured: Measures in this process, and returns the run.
+        measure: Measures in this process, and returns the run.
 
     Returns:
         The run, open.

@@ -25,7 +25,7 @@ def stage_by_stage(
         store: The run after a stage, open; it is closed before the next stage is measured.
         known: Stages that the run had before.
         go_on: Measures the next stage.
-        asks: Print the result of each stage, and ask the user on a terminal if the study has no rule.
+        interactive: Print the result of each stage, and ask the user on a terminal if the study has no rule.
 
     Returns:
         The run, open; and its last stage if the run stopped after it, None if the run is over or was interrupted.

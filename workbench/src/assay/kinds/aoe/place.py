@@ -13,18 +13,18 @@ class AoeHandler(TargetHandler[AoeTarget]):
     """Handles a disk: nothing is made on it, and its data is overwritten."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
-        """See `Keeper.inspect`: nothing is checked, since this machine may not reach the disk."""
+        """See `TargetHandler.inspect`: nothing is checked, since this machine may not reach the disk."""
         return Inspection()
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `Keeper.take`: this machine has nothing to lock."""
+        """See `TargetHandler.lock`: this machine has nothing to lock."""
         return []
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`: there is nothing to make."""
+        """See `TargetHandler.claim`: there is nothing to make."""
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`: on each host, since each uses its own network interface.
+        """See `TargetHandler.probe`: on each host, since each uses its own network interface.
 
         Raises:
             AssayError: The user has not confirmed that the disk may be overwritten, or the engine refuses it.
@@ -35,19 +35,19 @@ class AoeHandler(TargetHandler[AoeTarget]):
         return prober.probe_target(self.target.job_target(destroy=True), everywhere=True)
 
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
-        """See `Keeper.foresee`: same as `probe`."""
+        """See `TargetHandler.probe_before_claim`: same as `probe`."""
         return self.probe(prober)
 
     def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `Keeper.current`: the engine itself checks the disk before each job."""
+        """See `TargetHandler.recheck_target`: the engine itself checks the disk before each job."""
         return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`: nothing to do, since the next job overwrites the data."""
+        """See `TargetHandler.clean`: nothing to do, since the next job overwrites the data."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`: layers behind the network are not visible."""
+        """See `TargetHandler.layers`: layers behind the network are not visible."""
         detail = f"interfaces: {', '.join(self.target.interfaces)}"
         return (Layer(kind="network", name=f"aoe {self.target.address}", detail=detail),)
 

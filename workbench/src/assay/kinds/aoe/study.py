@@ -64,7 +64,7 @@ class AoeTarget(Target):
     """A whole disk behind ATA over Ethernet. The engine speaks the protocol itself, without kernel driver or cache."""
 
     noun: ClassVar[str] = "a disk behind ATA over Ethernet"
-    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    groups: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 7
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
@@ -72,8 +72,8 @@ class AoeTarget(Target):
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = False
-    made_by_engines: ClassVar[bool] = False
-    waits_when_unreachable: ClassVar[bool] = True
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = True
     examples: ClassVar[dict[str, str]] = {"interfaces": "eth1", "address": "e1.0"}
 
     kind: Literal["aoe"]

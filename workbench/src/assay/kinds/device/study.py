@@ -17,7 +17,7 @@ class DeviceTarget(Target):
     """A whole block device, whose data is overwritten."""
 
     noun: ClassVar[str] = "a block device"
-    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    groups: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 2
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True
@@ -25,8 +25,8 @@ class DeviceTarget(Target):
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = True
     has_files: ClassVar[bool] = False
-    made_by_engines: ClassVar[bool] = False
-    waits_when_unreachable: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["device"]

@@ -100,10 +100,10 @@ class DynamodbTarget(HttpTarget):
 
     @property
     def aws_endpoint(self) -> str:
-        """See `HttpTarget.aws`."""
+        """See `HttpTarget.aws_endpoint`."""
         return aws_service_url("dynamodb", self.region)
 
     @property
     def path_in_service(self) -> str:
-        """See `HttpTarget.inside`: region/table/NAME/prefix, since a bucket may have the same name."""
+        """See `HttpTarget.path_in_service`: region/table/NAME/prefix, since a bucket may have the same name."""
         return f"{self.region}/table/{self.table}/{self.prefix}"

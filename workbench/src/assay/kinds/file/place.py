@@ -14,7 +14,7 @@ class FileHandler(TargetHandler[FileTarget]):
     """Handles a directory, which is made and marked on each host and probed by writing below the mark."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
-        """See `Keeper.inspect`."""
+        """See `TargetHandler.inspect`."""
         if not self.target.shares:
             return inspector.directory(self.target.path)
         reports = [inspector.directory(path) for path in self.target.paths]
@@ -25,32 +25,32 @@ class FileHandler(TargetHandler[FileTarget]):
         return first._replace(problems=problems, space=_total_space([one.space for one in reports]))
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
+        """See `TargetHandler.lock`: nothing to lock, since the mark keeps other runs away."""
         return []
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`."""
+        """See `TargetHandler.claim`."""
         for path in self.target.paths:
             claimer.directory(path)
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`."""
+        """See `TargetHandler.probe`."""
         return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
 
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
-        """See `Keeper.foresee`."""
+        """See `TargetHandler.probe_before_claim`."""
         return prober.directory(self.target.kind, inspection)
 
     def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `Keeper.current`: the engine itself checks the mark."""
+        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`."""
+        """See `TargetHandler.clean`."""
         return [left for path in self.target.paths for left in cleaner.directory(path, directory)]
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`."""
+        """See `TargetHandler.layers`."""
         return layer_finder.directory(filesystem, look)
 
 

@@ -31,7 +31,7 @@ class FileTarget(Target):
     """A directory that Assay makes and marks, and in which only Assay writes."""
 
     noun: ClassVar[str] = "a directory"
-    holds: ClassVar[tuple[Group, ...]] = ("data", "names")
+    groups: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 1
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True
@@ -39,8 +39,8 @@ class FileTarget(Target):
     is_directory: ClassVar[bool] = True
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = False
-    waits_when_unreachable: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["file"]
@@ -75,8 +75,8 @@ class FileTarget(Target):
         return tuple(TargetService(server, None) for server in self.servers)
 
     @property
-    def mounted(self) -> tuple[StudyMount, ...]:
-        """See `Target.mounted`."""
+    def study_mounts(self) -> tuple[StudyMount, ...]:
+        """See `Target.mounts`."""
         return self.mounts
 
     @property

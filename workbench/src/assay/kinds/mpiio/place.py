@@ -12,35 +12,35 @@ class MpiioHandler(TargetHandler[MpiioTarget]):
     """Handles a directory behind MPI-IO as a plain directory, with engines that do not use MPI."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
-        """See `Keeper.inspect`."""
+        """See `TargetHandler.inspect`."""
         return inspector.directory(self.target.path)
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `Keeper.take`: nothing to lock, since the mark keeps other runs away."""
+        """See `TargetHandler.lock`: nothing to lock, since the mark keeps other runs away."""
         return []
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`."""
+        """See `TargetHandler.claim`."""
         claimer.directory(self.target.path)
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`."""
+        """See `TargetHandler.probe`."""
         return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
 
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
-        """See `Keeper.foresee`: nothing is known in advance."""
+        """See `TargetHandler.probe_before_claim`: nothing is known in advance."""
         return None
 
     def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `Keeper.current`: the engine itself checks the mark."""
+        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
         return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`."""
+        """See `TargetHandler.clean`."""
         return cleaner.directory(self.target.path, directory)
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`."""
+        """See `TargetHandler.layers`."""
         return layer_finder.directory(filesystem, look)
 
 

@@ -66,7 +66,7 @@ class MpiioTarget(Target):
     """A directory that Assay makes and marks, and in which only Assay writes, reached through MPI-IO."""
 
     noun: ClassVar[str] = "a directory behind MPI-IO"
-    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    groups: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 8
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = True
@@ -74,8 +74,8 @@ class MpiioTarget(Target):
     is_directory: ClassVar[bool] = True
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = False
-    waits_when_unreachable: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/scratch/assay-test"}
 
     kind: Literal["mpiio"]

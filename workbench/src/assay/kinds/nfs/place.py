@@ -10,7 +10,7 @@ class NfsHandler(EngineSideHandler[NfsTarget]):
     """Handles an NFS export."""
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`: layers behind the network are not visible."""
+        """See `TargetHandler.layers`: layers behind the network are not visible."""
         return (Layer(kind="network", name="nfs", detail=f"servers: {', '.join(self.target.server_names)}"),)
 
 

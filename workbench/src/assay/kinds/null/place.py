@@ -15,34 +15,34 @@ class NullHandler(TargetHandler[NullTarget]):
     """Handles the null target, which needs no handling."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
-        """See `Keeper.inspect`."""
+        """See `TargetHandler.inspect`."""
         return Inspection()
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `Keeper.take`."""
+        """See `TargetHandler.lock`."""
         return []
 
     def claim(self, claimer: Claimer) -> None:
-        """See `Keeper.claim`."""
+        """See `TargetHandler.claim`."""
 
     def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `Keeper.probe`: the capabilities are the same everywhere."""
+        """See `TargetHandler.probe`: the capabilities are the same everywhere."""
         return prober.general(self.target.kind)
 
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
-        """See `Keeper.foresee`."""
+        """See `TargetHandler.probe_before_claim`."""
         return None
 
     def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `Keeper.current`."""
+        """See `TargetHandler.recheck_target`."""
         return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `Keeper.clean`."""
+        """See `TargetHandler.clean`."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `Keeper.layers`: no storage, or a script with the time of each operation."""
+        """See `TargetHandler.layers`: no storage, or a script with the time of each operation."""
         if max(map(_longest_ns, self.target.latencies), default=0) < SCRIPTED_NS:
             return (Layer(kind="nothing", name="null", detail="no storage: operations end at once"),)
         return (Layer(kind="script", name="null", detail="no storage: operations take the time that the study says"),)

@@ -99,7 +99,7 @@ class NullTarget(Target):
     """The null target, which has no storage: operations end immediately or as scripted."""
 
     noun: ClassVar[str] = "no storage"
-    holds: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
+    groups: ClassVar[tuple[Group, ...]] = ("data", "names", "objects")
     rank: ClassVar[int] = 9
     keeps_data: ClassVar[bool] = False
     through_kernel: ClassVar[bool] = False
@@ -107,8 +107,8 @@ class NullTarget(Target):
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = False
-    waits_when_unreachable: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {
         "at_op": "1000",
         "errno": "EIO",

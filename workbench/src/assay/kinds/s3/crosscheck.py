@@ -14,7 +14,7 @@ from assay.plan.objects import PIECE_BYTES
 from assay.plan.rules import MOST_BUFFER_BYTES, MOST_LANES
 
 LEAST_PART_BYTES, MOST_PART_BYTES, MOST_PARTS = 5 << 20, 5 << 30, 10_000
-"""Limits of multipart uploads; `MOST_PART` also limits a single put (Amazon S3 User Guide, multipart upload limits)."""
+"""Limits of multipart uploads; `MOST_PART_BYTES` also limits a single put (Amazon S3 User Guide, multipart upload limits)."""
 
 LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
 """Most memory of an engine for each lane, each request in flight, and each part of an object."""
@@ -24,7 +24,7 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
     """See `Target.crosscheck`."""
     path = ("workloads", workload)
     yield from refuse_too_many_servers(name, target.endpoint_urls, "endpoints", workload, work)
-    if target.only_read:
+    if target.is_read_only:
         yield from existing_object_rules(path, name, work)
         yield from _memory(path, work)
     elif work.group == "objects":

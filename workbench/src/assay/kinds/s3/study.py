@@ -123,13 +123,13 @@ class S3Target(HttpTarget):
         return self
 
     @property
-    def only_read(self) -> bool:
-        """See `Target.only_read`."""
+    def is_read_only(self) -> bool:
+        """See `Target.is_read_only`."""
         return self.existing is not None
 
     @property
     def aws_endpoint(self) -> str:
-        """See `HttpTarget.aws`."""
+        """See `HttpTarget.aws_endpoint`."""
         return aws_service_url("s3", self.region)
 
     @property
@@ -139,5 +139,5 @@ class S3Target(HttpTarget):
 
     @property
     def path_in_service(self) -> str:
-        """See `HttpTarget.inside`: bucket/prefix, with the prefix of existing keys if only those are read."""
+        """See `HttpTarget.path_in_service`: bucket/prefix, with the prefix of existing keys if only those are read."""
         return f"{self.bucket}/{self.prefix if self.existing is None else self.existing}"

@@ -142,8 +142,8 @@ class SmbTarget(ExportTarget):
         more = len(self.servers) * len(self.shares) - 1
         return f"//{self.servers[0]}/{self.shares[0]}{f' and {more} more' if more else ''}/{self.directory}"
 
-    def signed_in(self, logins: Mapping[tuple[str, str], str]) -> "SmbTarget":
-        """See `Target.signed_in`: credentials from the study are not replaced."""
+    def with_logins(self, logins: Mapping[tuple[str, str], str]) -> "SmbTarget":
+        """See `Target.with_logins`: credentials from the study are not replaced."""
         if self.credentials is not None:
             return self
         files = [

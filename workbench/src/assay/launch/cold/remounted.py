@@ -29,8 +29,8 @@ class Remounter:
         """Do nothing yet.
 
         Args:
-            mounting: The mounts of the study; None if it has none.
-            made: Host -> mounts that Assay made when it set up the host.
+            mounter: The mounts of the study; None if it has none.
+            host_mounts: Host -> mounts that Assay made when it set up the host.
         """
         self._mounting, self._made = mounter, host_mounts
         self._unmounted: dict[tuple[str, str], tuple[Shell, HostMount]] = {}

@@ -42,10 +42,10 @@ class Mirror:
 
     Attributes:
         disks: Their addresses.
-        point: Mount point of its own file system.
+        mount_point: Mount point of its own file system.
         devices: Address -> block device.
-        given_up: Address of the disk that was given up; None if both work.
-        tried: When a rebuild of that disk was last attempted, in monotonic seconds.
+        failed_disk: Address of the disk that was given up; None if both work.
+        attempted_at: When a rebuild of that disk was last attempted, in monotonic seconds.
     """
 
     disks: tuple[str, str]
@@ -60,10 +60,10 @@ class Array:
     """A file system over AoE disks.
 
     Attributes:
-        at: Its mount point.
+        mount_point: Its mount point.
         interfaces: Network interfaces by which its disks are reached.
         holders: Disk -> its server.
-        say: Called with a line about each change.
+        print_line: Called with a line about each change.
         mirrors: Its mirrors; empty for RAID 0.
     """
 
@@ -134,7 +134,7 @@ class Array:
         """Give up disks that do not answer, so that their copies are used at once; rebuild them when they answer again.
 
         Args:
-            over: Set when the watch is to end.
+            stop: Set when the watch is to end.
         """
         last_answer = dict.fromkeys(self.holders, time.monotonic())
         while not stop.wait(LOOK_SECONDS):

@@ -16,7 +16,7 @@ class Chunk(NamedTuple):
         kind: Type and profile, such as METADATA|RAID1.
         length: Bytes.
         disks: Device ids of the disks that hold it, in order.
-        together: In RAID10, this many consecutive disks are copies of one another.
+        copies_per_group: In RAID10, this many consecutive disks are copies of one another.
     """
 
     kind: str

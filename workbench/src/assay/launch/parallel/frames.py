@@ -29,7 +29,7 @@ class HostLine:
 
     Attributes:
         node: Number of the host.
-        holds: `event`, `host` (its name, the first line) or `end` (how its engines ended, the last line).
+        kind: `event`, `host` (its name, the first line) or `end` (how its engines ended, the last line).
         text: The line.
     """
 

@@ -29,7 +29,7 @@ class CurvePoint(Frozen):
 
     Attributes:
         at: Bytes, bytes per second or operations per second.
-        month: Cost in the unit of `Picture.measure`; None if no variant of the design satisfies the need there.
+        month: Cost in the unit of `Sensitivity.measure`; None if no variant of the design satisfies the need there.
         option: Label of the variant that costs least.
     """
 

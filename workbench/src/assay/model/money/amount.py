@@ -26,7 +26,7 @@ def parse_decimal(written: object) -> Decimal:
     """Read an exact decimal number of 0 or more from a number or its text; a Decimal, being computed, has no bounds.
 
     Raises:
-        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST`.
+        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST_AMOUNT`.
     """
     value = _quantity(written)
     beyond = "" if isinstance(written, Decimal) else out_of_bounds(value)

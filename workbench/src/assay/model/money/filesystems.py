@@ -275,7 +275,7 @@ def filesystem_limits(kind: FileSystemType, size_bytes: int, throughput: float |
     """Return the limits of a file system of a type and size.
 
     EFS: `efs_bursting`, or the provisioned rate if that is more, up to the maximum of a file system; reads are metered
-        at a third. FSx for Lustre: `fsx_lustre` of the disks; bursts from memory and network.
+        at a third. FSx for Lustre: `fsx_lustre_rate` of the disks; bursts from memory and network.
     Source: docs.aws.amazon.com/efs/latest/ug/performance.html,
     docs.aws.amazon.com/fsx/latest/LustreGuide/ssd-storage.html
 

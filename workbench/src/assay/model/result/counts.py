@@ -12,8 +12,8 @@ class VerdictCounts:
     """Results by verdict. Each result counts once, under its worst verdict.
 
     Attributes:
-        each: Verdict -> results with it as worst verdict; ok first, then by count.
-        also: Verdict -> results that have it in addition to a worse one, in the same order.
+        by_worst: Verdict -> results with it as worst verdict; ok first, then by count.
+        by_further: Verdict -> results that have it in addition to a worse one, in the same order.
     """
 
     by_worst: Mapping[Verdict, int]

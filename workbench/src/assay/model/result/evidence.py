@@ -45,9 +45,9 @@ class Evidence:
         ceilings: How close the result is to each ceiling that applies, the closest first.
         planned: Requested repeats; for a case that was known well enough earlier, only the executed ones.
         reasons: Why repeats have no sample, one line each.
-        unsure: The missing value that decides whether further ceilings apply; None if `ceilings` is complete.
+        missing_value: The missing value that decides whether further ceilings apply; None if `ceilings` is complete.
         within: The study repeats each case until `estimate.reach` is at most this share; None if it does not.
-        known: Cache of `once`.
+        cache: Cache of `once`.
     """
 
     case: Case

@@ -122,7 +122,7 @@ def device_levels(layers: Sequence[Layer]) -> tuple[tuple[Layer, ...], ...]:
     """Return the block devices whose requests the kernel counts, level by level: all data passes each of these levels.
 
     The first level has the uppermost devices: one, or those that a file system or an array spreads its data over. The
-    number of levels is that of the shortest branch; a branch ends where a layer may answer by itself (`UNSEEN`).
+    number of levels is that of the shortest branch; a branch ends where a layer may answer by itself (`OPAQUE_KINDS`).
     """
     above: list[Layer] = []
     branches: list[list[Layer]] = []

@@ -198,7 +198,7 @@ class ResultRow(Frozen):
 
     @property
     def is_vague(self) -> bool:
-        """Its rate is too inaccurate to be an answer: the ends of its interval differ by more than `VAGUE`."""
+        """Its rate is too inaccurate to be an answer: the ends of its interval differ by more than `MAX_RATE_RATIO`."""
         rate = self.rate
         return (
             rate is not None

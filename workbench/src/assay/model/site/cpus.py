@@ -8,7 +8,7 @@ MAX_CPUS = 1024
 """Largest number of CPUs in a list; CPU numbers are below it."""
 
 CPUS_PATTERN = r"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"
-"""Texts that `read_cpus` accepts."""
+"""Texts that `parse_cpus` accepts."""
 
 
 def cpu_numbers(text: str) -> tuple[int, ...]:

@@ -28,10 +28,10 @@ def expand_nodes(written: str, max_nodes: int = MAX_NODES) -> tuple[str, ...]:
 
     Args:
         written: The node set.
-        most: Largest number of names.
+        max_nodes: Largest number of names.
 
     Raises:
-        UnitError: It cannot be read, is empty, or has more than `most` names.
+        UnitError: It cannot be read, is empty, or has more than `max_nodes` names.
     """
     if not isinstance(written, str) or not _WRITTEN.fullmatch(written):
         raise UnitError(f"{display_value(written)} is not a set of hosts", NODES_HINT)
@@ -63,11 +63,11 @@ def read_nodes(text: str, max_nodes: int, groups: Mapping[str, Iterable[str]] | 
 
     Args:
         text: Names and patterns, separated by commas, spaces or operations.
-        most: Largest number of names written out.
-        groups: Group -> the names that `@GROUP` stands for, which do not count for `most`.
+        max_nodes: Largest number of names written out.
+        groups: Group -> the names that `@GROUP` stands for, which do not count for `max_nodes`.
 
     Raises:
-        TooManyNodesError: Its parts have more names than `most`.
+        TooManyNodesError: Its parts have more names than `max_nodes`.
         ValueError: It cannot be read; the message names the part.
     """
     parts = _parts(text)

@@ -100,10 +100,10 @@ class ValueKind:
         most: Inclusive upper bound.
         choices: Allowed words, if values are words.
         optional: Whether `null` is allowed, which means: not set.
-        what: Name of such a value in a word or two.
+        label: Name of such a value in a word or two.
         column: Type of an exported column of such values.
         unit: Unit of a number; empty if it has none or the parameter defines it.
-        mappings: A value may be a mapping; one with `from` or `to` is still a range.
+        allows_mapping: A value may be a mapping; one with `from` or `to` is still a range.
     """
 
     read: Callable[[object], AxisValue]

@@ -44,7 +44,7 @@ class Sizes(NamedTuple):
     Attributes:
         weights: Size -> its relative frequency; empty if `bounds` is set.
         bounds: Smallest and largest size, with each power of two in between equally likely; None if sizes are listed.
-        even: With `bounds`: every size is equally likely, not every power of two.
+        is_uniform: With `bounds`: every size is equally likely, not every power of two.
     """
 
     weights: Mapping[int, int]

@@ -24,19 +24,19 @@ class Parameter:
         heading: Description as the heading of a column of results.
         column: Name of that column, with the unit; by default the parameter's name.
         title: Name in reports; by default the parameter's name.
-        untold: What is unknown if the value is missing; follows "it is not known".
-        shown: When a report's table of workloads has it.
+        unknown_text: What is unknown if the value is missing; follows "it is not known".
+        report_row: When a report's table of workloads has it.
         job: Path of the value in the engine's job: a field, or after a dot a field of `tuning`, `tree`, `data`,
             `phase`, `target` or `target.hints`. Empty if more than the value decides: see `assay.plan.jobs`.
         to_job: Converts the value for the job.
-        needed: It must be written, even if it has a default.
-        of_names: Default for metadata operations, if different; a tuple of that one value.
-        of_objects: Default for operations on objects, if different; a tuple of that one value.
+        is_required: It must be written, even if it has a default.
+        names_default: Default for metadata operations, if different; a tuple of that one value.
+        objects_default: Default for operations on objects, if different; a tuple of that one value.
         only: Groups of operations that it applies to; empty: all.
-        of_sets: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is set).
+        sets_only: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is set).
         used_by: Operations of these groups that it affects; empty: all.
         through_mpi: It applies only to targets that are accessed through MPI.
-        beside: Another parameter; if that has no value, this one has no effect.
+        requires_value_of: Another parameter; if that has no value, this one has no effect.
         needs: Other parameters with the values of which each needs one, if this parameter is not its default.
     """
 

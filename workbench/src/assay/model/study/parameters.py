@@ -63,7 +63,7 @@ class Parameters(Partial):
 
     Metadata operations have no `record_size`, only sets of files and metadata operations have `files`, and only
     operations on objects have `objects`; None means not set. A case of a study has a value for every parameter; in
-    evidence from elsewhere any may be missing (`Telling`).
+    evidence from elsewhere any may be missing (`Partial`).
     """
 
     file_size: Annotated[

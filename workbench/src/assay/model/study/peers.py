@@ -13,7 +13,7 @@ class PeerWord(NamedTuple):
 
     Attributes:
         program: The program.
-        ours: Field in a study that replaces it; empty if there is none.
+        field: Field in a study that replaces it; empty if there is none.
         how: How it is written in a study, or why it is not.
     """
 

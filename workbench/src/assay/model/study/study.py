@@ -354,7 +354,7 @@ class Study(Frozen):
 
     def mounts_of(self, targets: Iterable[str]) -> "list[StudyMount]":
         """Return what is mounted for some targets on each host that generates the load, each mount point once."""
-        return list({mount.at: mount for name in targets for mount in self.targets[name].mounts}.values())
+        return list({mount.at: mount for name in targets for mount in self.targets[name].study_mounts}.values())
 
 
 def study_schema() -> dict[str, Any]:

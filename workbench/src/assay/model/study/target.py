@@ -80,7 +80,7 @@ class TargetService(NamedTuple):
 
     Attributes:
         port: TCP port; None if it does not use TCP.
-        closed: It is a public service on which iperf3 cannot run.
+        is_public: It is a public service on which iperf3 cannot run.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Target(Frozen):
 
     Attributes:
         noun: What it is, in words: `a directory`.
-        holds: Groups of operations that work on it.
+        groups: Groups of operations that work on it.
         rank: Position when kinds are listed for users, the commonest first.
         keeps_data: There is storage, which has a size, can be cached, and may exceed no ceiling. False: the engine only
             simulates it.
@@ -108,9 +108,9 @@ class Target(Frozen):
         whole_device: It is a block device of this machine that is overwritten entirely.
         has_files: Each lane can have its own files or other named things in it; else all lanes share it (`layout:
             shared`).
-        made_by_engines: Only an engine can reach what is made there, so engines remove it; several runs may work there
+        is_made_by_engines: Only an engine can reach what is made there, so engines remove it; several runs may work there
             at once.
-        waits_when_gone: Every operation on lost storage waits for a time-out, so that one failure suffices to give up.
+        times_out_when_lost: Every operation on lost storage waits for a time-out, so that one failure suffices to give up.
         examples: Field -> an example for the hint when it is missing.
     """
 
@@ -187,7 +187,7 @@ class Target(Frozen):
         return {}
 
     @property
-    def mounts(self) -> "tuple[StudyMount, ...]":
+    def study_mounts(self) -> "tuple[StudyMount, ...]":
         """What is mounted for it on each host that generates the load."""
         return ()
 

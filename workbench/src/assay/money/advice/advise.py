@@ -106,7 +106,7 @@ class ConsideredDesign:
     """A design to consider, with the prices that apply.
 
     Attributes:
-        sold: Prices of its provider; None: there is no book of its provider.
+        prices: Prices of its provider; None: there is no book of its provider.
         name: Its name in labels.
     """
 

@@ -47,7 +47,7 @@ def provision_for(
     Args:
         template: The design.
         values: Values of all its parameters.
-        names: Parameters of `BOUGHT` to compute.
+        names: Parameters of `PROVISIONED` to compute.
         need: The required rates.
 
     Returns:

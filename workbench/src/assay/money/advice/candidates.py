@@ -52,11 +52,11 @@ class Variant:
 
     Attributes:
         values: Values of all parameters.
-        shown: The values that distinguish it from the design's other variants.
+        label_values: The values that distinguish it from the design's other variants.
         offers: Its price on each allowed term; the cheapest first.
         key: Identity by which evidence is found.
         label: `nfs-volumes instance=m5.large capacity=5TB`.
-        sold: The prices that apply.
+        prices: The prices that apply.
     """
 
     template: str
@@ -83,13 +83,13 @@ class DesignVariants:
         name: Name in labels.
         about: Description of the design.
         design: Name that a candidate uses.
-        sold: The prices that apply; None: there is no book of its provider.
+        prices: The prices that apply; None: there is no book of its provider.
         provider: Provider of the design.
         book: Price book that the design was written for; empty: none.
         variants: Variants with a price.
         unpriced: Variants whose storage has no price.
-        hopeless: Only one variant was built, because none can have the required access or durability.
-        impossible: Why combinations cannot be built, as the catalogue states it -> how many.
+        infeasible: Only one variant was built, because none can have the required access or durability.
+        build_errors: Why combinations cannot be built, as the catalogue states it -> how many.
     """
 
     name: str
@@ -129,10 +129,10 @@ def build_variants(
         candidate: The design and the values to combine.
         need: What the design is for.
         market: All prices.
-        sold: The prices of this design's provider.
+        prices: The prices of this design's provider.
         base: Folder where relative paths of designs start.
         name: Name in labels; empty: the design's name.
-        elsewhere: Keys of variants that another design has built already.
+        known_keys: Keys of variants that another design has built already.
 
     Raises:
         AssayError: There is no such design or parameter.

@@ -39,9 +39,9 @@ class Assessment:
         checks: The check of each requirement.
         rate: The rate that ranks variants: the lowest of the required rates, or of both if none is required. If reads
             and writes share a layer, the rate with both at once.
-        failing: Requirements that it fails.
+        failed_requirements: Requirements that it fails.
         facts: Input of the rules.
-        remarked: Remarks of the rules that may exclude.
+        rule_remarks: Remarks of the rules that may exclude.
     """
 
     variant: Variant
@@ -107,7 +107,7 @@ def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
     Args:
         variant: The design with its values and prices.
         need: The requirements.
-        found: Evidence by variant.
+        evidence: Evidence by variant.
     """
     bounds = {metric: bounds_of(variant, metric, need) for metric in _metrics(need)}
     figures: dict[str, ExpectedFigure] = {
@@ -336,7 +336,7 @@ def ranking_key(item: Assessment, cost: Decimal, need: Need) -> tuple[Decimal, f
 
     Args:
         item: The variant.
-        paid: Its cost.
+        cost: Its cost.
         need: States which of the two is preferred.
     """
     rate = item.rate.value if item.rate is not None and item.rate.value else 0.0

@@ -40,7 +40,7 @@ def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: N
     """Choose the best variant that is proven to meet the need; without one, the best that may meet it.
 
     Args:
-        meets: Variants that meet all requirements.
+        proven: Variants that meet all requirements.
         unproven: Variants that fail no requirement, and are not known to meet some.
         need: The requirements.
     """
@@ -62,7 +62,7 @@ def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: N
 def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str]:
     """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
 
-    A missing price may be up to `BEYOND` times the highest of its kind in the books.
+    A missing price may be up to `MISSING_PRICE_FACTOR` times the highest of its kind in the books.
     """
     offer = best.variant.best
     whole = next((item for item in rest if not item.variant.best.missing_prices), None)

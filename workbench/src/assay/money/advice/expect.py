@@ -70,8 +70,8 @@ class SharedLoad:
     """The load of reads and writes at once on the shared layer that has the least left.
 
     Attributes:
-        used: Share of the layer that they use.
-        share: Share of the layer that may be used.
+        used_share: Share of the layer that they use.
+        usable_share: Share of the layer that may be used.
         text: The sum in words.
         source: Source of the layer's limit.
     """

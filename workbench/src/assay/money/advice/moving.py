@@ -20,8 +20,8 @@ class MigrationEstimate:
     """The migration of a need's data.
 
     Attributes:
-        size: Bytes to move.
-        seconds: Time on the need's link.
+        size_bytes: Bytes to move.
+        duration_s: Time on the need's link.
         cost: Cost of leaving the present cloud; None: no book has a price.
     """
 
@@ -75,7 +75,7 @@ def first_tiering_notes(design: Design, need: Need, prices: ProviderPrices, fact
     Args:
         design: The design with its sizes.
         need: Its record is the size of an object.
-        sold: The prices that apply.
+        prices: The prices that apply.
         factor: Factor for support and tax.
     """
     service = design.service

@@ -110,7 +110,7 @@ def rejected_designs(
     """Return the designs without a variant that meets or may meet the need, each with its closest variant.
 
     Args:
-        tried: All designs.
+        designs: All designs.
         assessed: Their variants that have a price.
         unpriced: Variants of each design without any price.
         need: The requirements.

@@ -27,7 +27,7 @@ class BadValueError(AssayError):
     Attributes:
         candidate: The candidate.
         key: Its parameter.
-        place: Index in the list of values; None: the whole list, or there is no list.
+        index: Index in the list of values; None: the whole list, or there is no list.
     """
 
     def __init__(self, candidate: CandidateDesign, key: str, place: int | None, message: str, hint: str) -> None:

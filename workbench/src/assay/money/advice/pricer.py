@@ -33,14 +33,14 @@ class TermOffer:
 
     Attributes:
         cost: Cost of all lines that have a price.
-        paid: Total over the months of the need: whole commitments, support, tax and migration.
+        total_cost: Total over the months of the need: whole commitments, support, tax and migration.
         factor: Factor on `cost` for support and tax.
-        once: Part of the total that is paid for migration.
-        present: Present value of the total; equals `paid` if the need has no discount.
-        lacks: Items without a price, such as `object-requests s3-glacier/get`.
-        beyond: Most that these cost in the months of the need; None: nothing comparable has a price.
-        unpriced: Whether the storage itself has no price.
-        interrupted: Probability that a spot instance is interrupted within the need's months; None: not stated.
+        migration_cost: Part of the total that is paid for migration.
+        present_value: Present value of the total; equals `total_cost` if the need has no discount.
+        missing_prices: Items without a price, such as `object-requests s3-glacier/get`.
+        missing_cost_max: Most that these cost in the months of the need; None: nothing comparable has a price.
+        is_unpriced: Whether the storage itself has no price.
+        interruption_chance: Probability that a spot instance is interrupted within the need's months; None: not stated.
     """
 
     term: Term

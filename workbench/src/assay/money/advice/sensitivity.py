@@ -189,7 +189,7 @@ def duty_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> 
 
 
 def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
-    """Return what is paid at duty 0, and what full duty adds; their sum is `Cost.owed`."""
+    """Return what is paid at duty 0, and what full duty adds; their sum is `Cost.committed_cost`."""
     parts = [_parts(charge, need) for charge in cost.charges]
     return EXACT.multiply(exact_sum(fixed for fixed, _ in parts), factor), EXACT.multiply(
         exact_sum(running for _, running in parts), factor

@@ -22,9 +22,9 @@ class Traffic:
     """Reads or writes of a month.
 
     Attributes:
-        moved: Bytes.
+        size_bytes: Bytes.
         operations: Operations of `profile.record` bytes each.
-        rate: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
+        rate_text: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
     """
 
     size_bytes: int

@@ -27,7 +27,7 @@ class ListedPrice:
     Attributes:
         attributes: Attributes of the product; names in lower case without spaces and punctuation, `family` among them.
         term: `OnDemand`, `Reserved`, `SavingsPlan` or `Spot`.
-        lease, paid, offering: Length, payment and class of a term: `1yr`, `No Upfront`, `standard`; empty on demand.
+        lease, payment, offering: Length, payment and class of a term: `1yr`, `No Upfront`, `standard`; empty on demand.
         unit: As the provider prints it: Hrs, GB-Mo, Quantity (of upfront fees), ...
         start, end: The range, in `unit`; end None: without bound.
     """
@@ -52,8 +52,8 @@ class PriceListFile:
         name: File or URL.
         offer: Code of the service, such as AmazonEC2; empty: several services, by `servicecode` of the products.
         date: When its prices are valid: when the list was published, otherwise when it was read.
-        found: The wanted prices.
-        others: Currencies of prices that were left out.
+        prices: The wanted prices.
+        skipped_currencies: Currencies of prices that were left out.
         url: Where it was read; empty: from a file.
     """
 

@@ -117,7 +117,7 @@ class AwsRule:
         usage: Its usage type without the region's prefix; several are the tiers of one price, bounded by `bounds`.
         where: Attribute -> its allowed values.
         bounds: Upper bounds of the usage types' tiers, in the file's unit.
-        leaving: Whether the region is where the traffic comes from, not where the product is.
+        by_origin: Whether the region is where the traffic comes from, not where the product is.
         also: Codes of other files that may have it.
     """
 

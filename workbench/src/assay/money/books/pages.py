@@ -35,9 +35,9 @@ class PagedList:
 
     Attributes:
         what: What a page is, for messages.
-        page: Parses a page.
-        take: Adds the wanted prices of the entries of all pages to a file whose date and name are set.
-        follow: Returns the URL of the next page, from the URL of this page and its link or token.
+        read_page: Parses a page.
+        collect_prices: Adds the wanted prices of the entries of all pages to a file whose date and name are set.
+        next_url: Returns the URL of the next page, from the URL of this page and its link or token.
     """
 
     what: str

@@ -22,9 +22,9 @@ class Provider:
         units: Unit of the list -> kind, and base units in one.
         rule_for: Returns the rule that finds a row's products.
         term_fits: Returns whether a price is on a row's term.
-        addresses: Returns the URLs of the lists that have a book's rows.
-        key: Returns the index key of a product; an index finds its rules, because lists have millions of products.
-        keys: Returns the index keys of a rule.
+        list_urls: Returns the URLs of the lists that have a book's rows.
+        index_key: Returns the index key of a product; an index finds its rules, because lists have millions of products.
+        rule_keys: Returns the index keys of a rule.
     """
 
     name: str

@@ -49,7 +49,7 @@ class RefreshResult:
 
     Attributes:
         changes: Rows with a price in the lists, in the book's order.
-        left: Rows that keep their old price and date, and why.
+        skipped: Rows that keep their old price and date, and why.
     """
 
     book: PriceBook

@@ -161,8 +161,8 @@ def price_bill(
         term: Term of the instances; other lines have no terms.
         payment: Payment option of a reservation; None: the first that the book has.
         duty: Share of the time that the design is on. A reservation is paid for all the time.
-        but: Instances that are on demand whatever the term.
-        known: Cache of charges for one book and payment, by identity of the line: many bills share lines.
+        on_demand_items: Instances that are on demand whatever the term.
+        charge_cache: Cache of charges for one book and payment, by identity of the line: many bills share lines.
 
     Raises:
         AssayError: The duty cycle is not from 0 to 1, the book lacks a price, or years of use are not whole months.

@@ -44,10 +44,10 @@ class JobCost:
         expected: Hours with interruptions of spot instances, which restart the job; None: unknown.
         by_rate: Whether `hours` follows from the design's rate.
         money: Cost of the expected hours and of the job's own egress; None: unknown.
-        interrupted: Part of the cost that interruptions cause.
-        needs: Bytes per second that the job needs to finish in its hours; None: its bytes are not stated.
+        interruption_cost: Part of the cost that interruptions cause.
+        needed_rate: Bytes per second that the job needs to finish in its hours; None: its bytes are not stated.
         per_tb: Money for each TB of the job.
-        exceeds: What the job needs beyond the design's limits: read rate, write rate, or capacity.
+        exceeded: What the job needs beyond the design's limits: read rate, write rate, or capacity.
     """
 
     hours: Decimal
@@ -80,11 +80,11 @@ class CostComparison:
 
     Attributes:
         first, second: Names of what they are the costs of.
-        duty: Break-even point by duty cycle.
-        months: After how many months the one that starts higher has cost less in total; None: never.
-        stays: Month from which its total stays lower; None: not within 20 years, because it pays upfront again.
-        sooner: Name of the one that starts higher.
-        equal: They cost the same at every duty cycle.
+        break_even_duty: Break-even point by duty cycle.
+        break_even_months: After how many months the one that starts higher has cost less in total; None: never.
+        stays_cheaper_from: Month from which its total stays lower; None: not within 20 years, because it pays upfront again.
+        higher_start: Name of the one that starts higher.
+        is_equal: They cost the same at every duty cycle.
     """
 
     first: str

@@ -40,7 +40,7 @@ class PrintedFigure:
     Attributes:
         printed: The printed text without thousands separators; the computed value is compared with as many digits.
         compute: Returns the value that a set of mistakes gives.
-        knows: The mistakes that `compute` can make.
+        possible_mistakes: The mistakes that `compute` can make.
     """
 
     printed: str

@@ -27,7 +27,7 @@ class FormulaInput(NamedTuple):
 
     Attributes:
         book: The prices.
-        found: Values of the preset's earlier figures, by name.
+        values: Values of the preset's earlier figures, by name.
     """
 
     book: PriceBook

@@ -62,7 +62,7 @@ class Launch:
         launcher: Name of the launcher; empty without one.
         tasks: Number of tasks that it starts; None if not stated.
         nodes: Number of nodes; None if not stated.
-        unread: First option for these whose value is not a number, such as `-n $N`; empty if there is none.
+        invalid_option: First option for these whose value is not a number, such as `-n $N`; empty if there is none.
         by_slots: The number of tasks is not stated, so that it is the number of slots of the named hosts.
         variables: Environment variables set for the program.
     """
@@ -184,9 +184,9 @@ def tasks_of(launch: Launch, requested: int | None, notes: Notes, program_tasks:
 
     Args:
         launch: Launcher of the command line.
-        asked: Number of tasks that the user states in addition, which overrides the others.
+        requested: Number of tasks that the user states in addition, which overrides the others.
         notes: Receives a line for each difference.
-        said: Number of tasks by the program's own option, of those that are started.
+        program_tasks: Number of tasks by the program's own option, of those that are started.
     """
     total = requested or launch.tasks or program_tasks
     if not requested and launch.tasks and program_tasks:
@@ -218,7 +218,7 @@ def lanes_of(tasks: Tasks, notes: Notes, uses_mpi: bool = False) -> dict[str, in
     Args:
         tasks: The tasks.
         notes: Receives a line for each difference.
-        by_mpi: They are MPI ranks, which are processes with one lane each.
+        uses_mpi: They are MPI ranks, which are processes with one lane each.
 
     Raises:
         AssayError: There are more tasks than one host can run, and they cannot be divided evenly among several.

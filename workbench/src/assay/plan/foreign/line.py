@@ -32,7 +32,7 @@ class Option(NamedTuple):
 
     Attributes:
         name: Internal name.
-        takes: It takes a value.
+        takes_value: It takes a value.
         long: Its long name, without dashes; empty if it has none.
     """
 

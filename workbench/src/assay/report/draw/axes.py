@@ -19,7 +19,7 @@ def gutter(axis: ChartAxis) -> int:
 
 
 def horizontal_axis(axis: ChartAxis, height: float, has_row_names: bool) -> str:
-    """Draw the horizontal axis below an area of this height; with `beside`, names of rows are on its left."""
+    """Draw the horizontal axis below an area of this height; with `has_row_names`, names of rows are on its left."""
     bottom = TOP + height
     room = sum(_LETTER * len(words) + 16 for _, words in axis.ticks)
     thinned = next((kind for kind, least in _ROOMS if room > least), "")

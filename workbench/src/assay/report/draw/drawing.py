@@ -40,8 +40,8 @@ class Dot:
     """A point.
 
     Attributes:
-        shade: Colour, as a class of the style sheet.
-        title: Text shown when the reader points at the dot.
+        css_class: Colour, as a class of the style sheet.
+        tooltip: Text shown when the reader points at the dot.
         shape: Number of the shape; 0 is a circle.
         look: `open` (hollow), `small`, `large`, `unseen` (invisible, but with its title), `failed` (a cross); empty:
             plain.
@@ -92,7 +92,7 @@ class ReferenceLine:
     Attributes:
         value: On the x axis if the line is vertical, else on the y axis.
         look: A class of the style sheet: `one`, `change`, `here`, `cross`, `level`, `mark`.
-        upright: The line is vertical.
+        is_vertical: The line is vertical.
         label: Words at the line; for a `cross`, the sign.
     """
 
@@ -188,7 +188,7 @@ class HeatMap:
         panels: Name and fields of each panel.
         width: Preferred width of a field, in pixels.
         height: Height of a field, in pixels.
-        words: Fields are wide enough for text.
+        has_text: Fields are wide enough for text.
     """
 
     x_title: str

@@ -145,7 +145,7 @@ def _answer(
 
 
 def _growth_lead(growth: list[Scaling]) -> Text:
-    """Return where each total stops growing; with more than `SERVED` kinds of work, how many stop."""
+    """Return where each total stops growing; with more than `MOST_NAMED_KINDS` kinds of work, how many stop."""
     clear = [one for one in growth if one.is_clear]
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."

@@ -23,7 +23,7 @@ def io500_text(analysis: RunAnalysis) -> str:
 
 
 def score_summary(score: Score, with_title: bool) -> Iterator[str]:
-    """Yield the lines of one repeat; with `named` they begin with target and repeat."""
+    """Yield the lines of one repeat; with `with_title` they begin with target and repeat."""
     if with_title:
         yield f"; {score.target}, repeat {score.repeat}"
     yield f"; {UNOFFICIAL}"

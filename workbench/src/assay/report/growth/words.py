@@ -34,7 +34,7 @@ def plural_noun(axis: str) -> str:
 
 
 def scaling_sentence(found: Scaling, with_workload: bool = False) -> Text:
-    """Return where a total stops growing and what limits it there; with `named` it names the workload."""
+    """Return where a total stops growing and what limits it there; with `with_workload` it names the workload."""
     return (Strong(f"{scaling_title(found, with_workload)}: "), scaled_words(found))
 
 
@@ -165,7 +165,7 @@ def has_several_workloads(found: Sequence[Scaling]) -> bool:
 
 
 def scaling_title(found: Scaling, with_workload: bool = False) -> str:
-    """Return the title of a total: `Read, store, 4 KiB`; with `named` the workload follows the target."""
+    """Return the title of a total: `Read, store, 4 KiB`; with `with_workload` the workload follows the target."""
     work = [found.workload] if with_workload else []
     return ", ".join([numbers.operation_title(found.operation), found.target, *work, *_values(found.others)])
 

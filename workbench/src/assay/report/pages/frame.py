@@ -35,7 +35,7 @@ def page(title: str, about: str, body: str, refresh_s: int = 0, live: bool = Fal
         title: Title, as plain text.
         about: Plain text below the title; empty: none.
         body: HTML of the page.
-        every: Seconds after which the page's script looks for changes; 0: never.
+        refresh_s: Seconds after which the page's script looks for changes; 0: never.
         live: A run is under way, so that browsers without scripts reload the page, too.
     """
     again = f'<noscript><meta http-equiv="refresh" content="{refresh_s}"></noscript>\n' if live and refresh_s else ""

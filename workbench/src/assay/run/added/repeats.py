@@ -35,7 +35,7 @@ def add_repeats(store: RunStore, print_line: PrintLine) -> bool:
 
     Args:
         store: The run, open for writing.
-        say: Prints what is planned, how long it takes, and what stays undecided.
+        print_line: Prints what is planned, how long it takes, and what stays undecided.
 
     Returns:
         Whether there is anything to do.

@@ -61,7 +61,7 @@ def own_job_section() -> dict[str, dict[str, str]]:
 
 
 def end_state(store: RunStore, job: str) -> str:
-    """Return how a job ended, in Slurm's words, as `keep_end` has stored it."""
+    """Return how a job ended, in Slurm's words, as `record_end` has stored it."""
     return store.info().environment.get(_section(job), {}).get("state", "unknown")
 
 

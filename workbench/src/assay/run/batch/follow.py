@@ -34,7 +34,7 @@ class Follower:
         Args:
             folder: Folder of the run.
             listener: Receives what there is to report.
-            later: The job may have reported much before, which is not repeated.
+            skip_past: The job may have reported much before, which is not repeated.
             sleep: Waits for this many seconds.
 
         Raises:

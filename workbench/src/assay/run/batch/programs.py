@@ -69,7 +69,7 @@ def run_program(
     Args:
         words: Its name and options.
         what: For messages.
-        given: Its standard input.
+        stdin_text: Its standard input.
         without: Variables that it does not get.
 
     Raises:

@@ -19,7 +19,7 @@ def with_job_states(runs: Sequence[RunSummary], print_line: PrintLine) -> list[R
 
     Args:
         runs: As their folders describe them.
-        say: Prints a line if Slurm does not answer.
+        print_line: Prints a line if Slurm does not answer.
     """
     batches = {run.folder: batch for run in runs if run.status in UNFINISHED and (batch := _batch(run)) is not None}
     jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}

@@ -30,7 +30,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], print_
         out: Folder of the runs, which the nodes of the job must have at the same path.
         options: Options of sbatch.
         words: Options of `assay run` in the job.
-        say: Prints a line.
+        print_line: Prints a line.
 
     Returns:
         The run's folder.
@@ -81,7 +81,7 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
         folder: Folder of the run.
         options: Options of sbatch; those of the last job if None.
         words: Options of `assay run` in the job; those of the last job if None.
-        say: Prints a line.
+        print_line: Prints a line.
 
     Raises:
         AssayError: A job of it is not over, Slurm refuses the new one, or it cannot be stored.

@@ -86,7 +86,7 @@ def printed_jobs(output: str, cluster: str = "") -> list[Job]:
     """Return the jobs that sbatch's output names, whatever else a site prints there.
 
     Args:
-        said: The output.
+        output: The output.
         cluster: Cluster of the submission, for jobs whose cluster is not printed.
     """
     for pattern in _IDS:

@@ -73,7 +73,7 @@ class CeilingMeter:
             owner: The run, which has claimed the directories.
             destroy: The user has confirmed that devices may be overwritten.
             places: Target -> what can be done there.
-            say: Prints a line.
+            print_line: Prints a line.
             cases: All cases that are compared with the ceilings.
             known: Where the targets are: no device can be measured through memory.
             stop: As for `run_job`; once it is set, the rest is left out.

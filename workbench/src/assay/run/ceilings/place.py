@@ -62,7 +62,7 @@ def measure_place(path: Path, destroy: bool, print_line: PrintLine) -> PlaceCeil
         path: Absolute path of a directory that is Assay's or empty, of one in which another may be made, or of a block
             device.
         destroy: The user has confirmed that a block device may be overwritten.
-        say: Prints a line.
+        print_line: Prints a line.
 
     Raises:
         AssayError: The measurement is refused or impossible.

@@ -32,10 +32,10 @@ class EndedStage:
 
     Attributes:
         number: From 1.
-        of: How many stages there are.
-        done: What is stored of it.
-        refused: Why the study's rule does not accept it; empty if it does.
-        ruled: The study has a rule.
+        stage_count: How many stages there are.
+        stage: What is stored of it.
+        refusal: Why the study's rule does not accept it; empty if it does.
+        has_rule: The study has a rule.
         next_value: Hosts, tasks or lanes of the next stage; None after the last one.
         next_seconds: How long that takes: the estimate, corrected by how long earlier stages took.
         next_cost: What that costs; empty without prices.

@@ -87,7 +87,7 @@ def box_lock(name: str, timeout_s: float) -> Iterator[Path]:
 
     Args:
         name: Name of the box.
-        patience: Seconds to wait for another process that has the lock.
+        timeout_s: Seconds to wait for another process that has the lock.
 
     Raises:
         AssayError: Another process keeps the lock, others may write into the folder, or the name is not valid.

@@ -53,7 +53,7 @@ def kill_inits(processes: list[ProcessIdentity], folder: Path, timeout_s: float)
     Args:
         processes: Inits that the journal names. Ended ones are skipped, even if another process has their id now.
         folder: Folder of the box; processes that are not its inits are left alone.
-        patience: Seconds to wait.
+        timeout_s: Seconds to wait.
 
     Returns:
         Processes that have not ended.
@@ -87,7 +87,7 @@ def wait_reaped(processes: list[ProcessIdentity], timeout_s: float) -> list[Proc
 
     Args:
         processes: Processes; living ones are not waited for.
-        patience: Seconds to wait.
+        timeout_s: Seconds to wait.
 
     Returns:
         Ended processes that are not reaped; they hold nothing but their ids.

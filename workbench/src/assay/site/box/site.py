@@ -33,7 +33,7 @@ HOST_SECONDS = 0.4
 
 
 class BoxSite:
-    """A box that is brought up for a run; if this process is killed, the next `sweep` removes it."""
+    """A box that is brought up for a run; if this process is killed, the next `remove_dead_boxes` removes it."""
 
     more_hosts_hint = "name as many under `hosts`"
 
@@ -51,7 +51,7 @@ class BoxSite:
             ref: Name of a preset, or path of a file.
             written: The hosts that generate the load, as a study names them; if it names none, the clients of the box.
             base: Folder that the path of the file is relative to.
-            kept: `base` is the folder of a run, which stores the file under a fixed name.
+            is_run_folder: `base` is the folder of a run, which stores the file under a fixed name.
             targets: Targets of the study.
         """
         self._ref, self._written, self._base, self._targets = ref, written, base, targets
@@ -98,7 +98,7 @@ class BoxSite:
         """See `Site`: checks programs and rights, and that the box has the named hosts."""
         box = self._load()
         self._chosen([member.name for member in box.all_hosts()])
-        check_possible(box, {mount.type for target in self._targets.values() for mount in target.mounts})
+        check_possible(box, {mount.type for target in self._targets.values() for mount in target.study_mounts})
 
     def startup_seconds(self, _needed: int) -> float:
         """See `Site`."""

@@ -41,7 +41,7 @@ def bring_up(box: Box, name: str = "", owned: bool = False) -> RunningBox:
     Args:
         box: The box, as `load_box` reads it.
         name: Name under which it runs; the box's own name if empty.
-        owned: The box belongs to this process: after its end the next `sweep` removes the box.
+        owned: The box belongs to this process: after its end the next `remove_dead_boxes` removes the box.
 
     Returns:
         The box; all its servers answer.

@@ -34,12 +34,12 @@ def resolve_hosts(
             `{inventory: FILE, hosts: node set or list}`. Without `hosts` it means all hosts of the file; `hosts` may
             name groups of the file as `@NAME`.
         base: Folder that a relative FILE starts from.
-        tell: Called with a line about what was ignored.
+        report: Called with a line about what was ignored.
         naming: Whether messages may quote FILE: see `assay.model.unquoted`.
 
     Raises:
         AssayError: The form is wrong, a group is unknown, no host is named, a host is named twice, or there are more
-            than `MOST_HOSTS`.
+            than `MAX_HOSTS`.
     """
     if isinstance(written, Mapping):
         return _from_inventory(written, base, report, naming)

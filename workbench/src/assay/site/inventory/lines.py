@@ -26,7 +26,7 @@ def read_lines(path: Path, text: str, report: Callable[[str], None]) -> dict[str
     Args:
         path: Path of the file, for messages.
         text: Its text.
-        tell: Called with a line about what was ignored.
+        report: Called with a line about what was ignored.
 
     Raises:
         AssayError: A line does not name a host; the message has its number.

@@ -136,5 +136,5 @@ def shown(written: object) -> str:
 
 
 def too_many_error(what: str) -> AssayError:
-    """Return the error for more than `MOST_HOSTS` hosts."""
+    """Return the error for more than `MAX_HOSTS` hosts."""
     return AssayError(f"{what} is more than {MAX_HOSTS} hosts", "use fewer hosts and more lanes").at("hosts")

@@ -26,7 +26,7 @@ class InventorySite:
         Args:
             written: The hosts as the study names them.
             base: Folder that the path of the inventory is relative to.
-            kept: `base` is the folder of a run, which stores the inventory under a fixed name.
+            is_run_folder: `base` is the folder of a run, which stores the inventory under a fixed name.
             typed: The user typed the name of the inventory, so that messages may quote it.
         """
         self._written, self._base, self._naming = written, base, FileOrigin(base, typed)

@@ -25,7 +25,7 @@ def read_ssh_config(text: str, name: str, report: ReportLine) -> ForeignInventor
     Args:
         text: Text of the file.
         name: Name of the file, for messages.
-        tell: Called with a line about what was ignored.
+        report: Called with a line about what was ignored.
 
     Raises:
         AssayError: The file has a `Match` block, which only ssh can evaluate.

@@ -12,35 +12,35 @@ class RamKeeper(TargetHandler[RamTarget]):
     """There is nothing to look after."""
 
     def inspect(self, looking: Inspector) -> Inspection:
-        """As `Keeper.inspect`."""
+        """As `TargetHandler.inspect`."""
         return Inspection()
 
-    def take(self, taking: Locker) -> list[int]:
-        """As `Keeper.take`."""
+    def lock(self, taking: Locker) -> list[int]:
+        """As `TargetHandler.lock`."""
         return []
 
     def claim(self, claiming: Claimer) -> None:
-        """As `Keeper.claim`."""
+        """As `TargetHandler.claim`."""
 
     def probe(self, probing: Prober) -> BackendCapabilities:
-        """As `Keeper.probe`."""
+        """As `TargetHandler.probe`."""
         return probing.general("null")
 
-    def foresee(self, probing: Prober, seen: Inspection) -> BackendCapabilities | None:
-        """As `Keeper.foresee`."""
+    def probe_before_claim(self, probing: Prober, seen: Inspection) -> BackendCapabilities | None:
+        """As `TargetHandler.probe_before_claim`."""
         return None
 
-    def current(self, job_target: BaseModel, looking: Inspector) -> BaseModel:
-        """As `Keeper.current`."""
+    def recheck_target(self, job_target: BaseModel, looking: Inspector) -> BaseModel:
+        """As `TargetHandler.recheck_target`."""
         return job_target
 
     def clean(self, directory: str, cleaning: Cleaner) -> list[str]:
-        """As `Keeper.clean`."""
+        """As `TargetHandler.clean`."""
         return []
 
     def layers(self, filesystem: str, look: Look | None, layering: LayerFinder) -> tuple[Layer, ...]:
-        """As `Keeper.layers`."""
+        """As `TargetHandler.layers`."""
         return (Layer(kind="memory", name="ram", detail="memory of the engine"),)
 
 
-KEEPER = RamKeeper
+HANDLER = RamKeeper

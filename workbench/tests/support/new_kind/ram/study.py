@@ -19,7 +19,7 @@ class RamTarget(Target):
     """Memory of the engine."""
 
     noun: ClassVar[str] = "memory of the engine"
-    holds: ClassVar[tuple[Group, ...]] = ("data",)
+    groups: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 6
     keeps_data: ClassVar[bool] = True
     through_kernel: ClassVar[bool] = False
@@ -27,8 +27,8 @@ class RamTarget(Target):
     is_directory: ClassVar[bool] = False
     whole_device: ClassVar[bool] = False
     has_files: ClassVar[bool] = True
-    made_by_engines: ClassVar[bool] = False
-    waits_when_gone: ClassVar[bool] = False
+    is_made_by_engines: ClassVar[bool] = False
+    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"block": "1MiB"}
 
     kind: Literal["ram"]

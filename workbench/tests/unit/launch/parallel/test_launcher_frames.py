@@ -141,13 +141,13 @@ class Silent:
     """Takes words for nobody."""
 
     def send(self, to: str, line: bytes) -> None:
-        """See `Words`."""
+        """See `LineSender`."""
 
     def attach(self, selector: selectors.BaseSelector) -> None:
-        """See `Words`."""
+        """See `LineSender`."""
 
-    def end(self) -> None:
-        """See `Words`."""
+    def close(self) -> None:
+        """See `LineSender`."""
 
 
 def test_random_streams_of_forged_frames_end_in_no_other_error() -> None:

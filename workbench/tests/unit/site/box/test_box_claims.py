@@ -260,7 +260,7 @@ def test_a_loop_device_of_another_file_of_this_name_stays(tmp_path: Path, monkey
         shown.mkdir(parents=True)
         (shown / "backing_file").write_text(f"{disks}/image\n")
         (disks / "a-0.img").write_bytes(bytes(4096))
-        monkeypatch.setattr("assay.site.box.disks.LOOPS", tmp_path / "sys")
+        monkeypatch.setattr("assay.site.box.disks.BLOCK_DEVICES", tmp_path / "sys")
         assert loops_of(disks) == []
         assert remove_parts(folder) == []
         assert Path(f"/sys/block/{Path(device).name}/loop/backing_file").exists()

@@ -40,7 +40,7 @@ class FixedDesign:
 
     Attributes:
         candidate: The design as a need states it, with its fixed values.
-        kept: Parameter -> its fixed value.
+        fixed_values: Parameter -> its fixed value.
     """
 
     name: str
@@ -119,7 +119,7 @@ class Reassessment:
 
         Args:
             need: The need.
-            but: Returns whether a design is left out.
+            is_left_out: Returns whether a design is left out.
         """
         if need == self.need:
             return self.base_answer
