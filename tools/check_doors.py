@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail where a file of a run's folder is opened, looked at or named past the one door: it may be somebody else's.
 
-`assay/store/door.py` opens what is read, `snapshot.py` and `schema.py` the database, `entries.py` what is written. So
+`assay/store/safe_files.py` opens what is read, `snapshot.py` and `schema.py` the database, `entries.py` what is written. So
 nowhere else may a database be opened, or a path be made of a run's folder and one of its names unless one of these
 functions, or a message, takes it at once.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "workbench" / "src" / "assay"
 DATABASE_DOORS = ("store/schema.py", "store/snapshot.py")
-DOORS = (*DATABASE_DOORS, "store/door.py", "store/entries.py")
+DOORS = (*DATABASE_DOORS, "store/safe_files.py", "store/entries.py")
 TAKES = {
     *("RunLock", "is_locked", "lock_holders", "is_at", "open_new", "open_to_append", "replace", "lexists"),
     *("AssayError", "_unwritable", "write_series", "script_text"),
@@ -79,7 +79,7 @@ def problems(source: Path) -> list[str]:
     for path in sorted(source.rglob("*.py")):
         place = path.relative_to(source).as_posix()
         for line, what in found_in(path.read_text(), names) if place not in DOORS else ():
-            lines.append(f"{place}:{line}: {what}: is a file of a run, past `assay.store.door`")
+            lines.append(f"{place}:{line}: {what}: is a file of a run, past `assay.store.safe_files`")
     return lines
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fail where the workbench reads a file in a way that has no bound, or YAML in a way that knows no lines and limits.
 
-What a user names is read by `assay.model.named`, what lies in a run's folder by `assay.model.regular`, and YAML by
+What a user names is read by `assay.model.user_files`, what lies in a run's folder by `assay.model.regular_files`, and YAML by
 `assay.model.source`. Other reads are of files that come with Assay, that Assay has just written, or that the kernel
 makes; each file of the workbench that has some says below why. A line too many there is an error, too.
 """
@@ -20,15 +20,15 @@ ALLOWED = {
     "cli/studies/init.py": {"read_text": OWN},
     "cli/studyfile.py": {"read_text": OWN},
     "cli/money/prices.py": {"read_bytes": OWN},
-    "cli/written.py": {"open": "what Assay has just written, and the ends of a file that the user has it replace"},
+    "cli/output_file.py": {"open": "what Assay has just written, and the ends of a file that the user has it replace"},
     "cli/serving/folder.py": {"read_bytes": "what Assay has just written"},
     "journal/file.py": {"open": "a journal in a folder that only its user can write, to a bound"},
-    "journal/owner.py": {"read_text": KERNEL},
-    "launch/abilities.py": {"read_text": KERNEL},
+    "journal/processes.py": {"read_text": KERNEL},
+    "launch/machine_checks.py": {"read_text": KERNEL},
     "launch/binary.py": {"open": "the engine, hashed piece by piece"},
-    "launch/busy.py": {"read_text": KERNEL},
+    "launch/other_load.py": {"read_text": KERNEL},
     "launch/cgroup.py": {"read_text": KERNEL},
-    "launch/contents.py": {"read_text": KERNEL},
+    "launch/signatures.py": {"read_text": KERNEL},
     "launch/devices.py": {"read_text": KERNEL},
     "launch/doctor.py": {"read_text": KERNEL},
     "launch/environment/cpu.py": {"open": KERNEL},
@@ -39,23 +39,23 @@ ALLOWED = {
     "launch/environment/storage.py": {"read_text": KERNEL},
     "site/inventory/hosts.py": {"safe_dump": "writes"},
     "launch/places.py": {"read_text": "the number of the machine in /etc"},
-    "launch/room.py": {"read_text": "of the kernel, and /etc/fstab"},
+    "launch/free_space.py": {"read_text": "of the kernel, and /etc/fstab"},
     "launch/install.py": {"read_bytes": "the engine, which is copied to other hosts"},
     "model/deadline.py": {"read_text": KERNEL},
-    "model/regular.py": {"open": "the reader itself, and the kernel's table of mounts"},
+    "model/regular_files.py": {"open": "the reader itself, and the kernel's table of mounts"},
     "money/books/books.py": {"read_bytes": OWN},
     "money/cost/catalog.py": {"read_bytes": OWN, "load": OWN},
     "money/papers/presets.py": {"read_bytes": OWN},
-    "money/advice/published.py": {"read_bytes": OWN},
+    "money/advice/published_evidence.py": {"read_bytes": OWN},
     "report/html.py": {"read_text": OWN},
-    "report/pages/frame.py": {"read_text": OWN},
+    "report/pages/page_frame.py": {"read_text": OWN},
     "site/box/box.py": {"read_bytes": OWN},
     "site/box/disks.py": {"read_text": KERNEL},
     "site/box/folders.py": {"read_text": "a marker in a folder that only root can write"},
     "servers/kinds.py": {"read_bytes": OWN},
     "site/box/process.py": {"read_bytes": KERNEL, "read_text": KERNEL},
     "site/box/programs.py": {"read_text": KERNEL},
-    "site/box/serving.py": {"read_text": "the log of a server of a box, and passwords that Assay has made"},
+    "site/box/servers.py": {"read_text": "the log of a server of a box, and passwords that Assay has made"},
     "site/box/ssh.py": {"read_text": "keys that ssh-keygen has just made"},
     "site/box/state.py": {"read_bytes": "in a folder that only root can write"},
 }
@@ -110,7 +110,7 @@ def problems(folder: Path, allowed: dict[str, dict[str, str]]) -> list[str]:
         reads = found_in(path.read_text())
         for line, kind in reads:
             if kind not in allowed.get(name, {}):
-                found.append(f"{name}:{line}: {kind}: read it with assay.model.named, .regular or .source")
+                found.append(f"{name}:{line}: {kind}: read it with assay.model.user_files, .regular or .source")
         unused = set(allowed.get(name, {})) - {kind for _, kind in reads}
         found += [f"{name}: no {kind} any more: remove it from the list" for kind in sorted(unused)]
     found += [f"{name}: there is no such file" for name in sorted(allowed) if not (folder / name).is_file()]

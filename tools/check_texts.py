@@ -22,12 +22,12 @@ EXPRESSIONS = {"search", "match", "fullmatch", "findall", "finditer", "sub", "su
 CLEANERS = {"lower", "strip", "casefold"}
 
 ALLOWED = {
-    "analyse/believe.py": (1, "a line of the wire, which has a header of its own"),
+    "analyse/validate.py": (1, "a line of the wire, which has a header of its own"),
     "cli/env.py": (1, "leaves out where an engine looked, which the command says itself"),
     "money/papers/presets.py": (1, "a figure as the paper prints it, beside the same recomputed"),
     "report/formats/junit.py": (1, "lines of a text for XML"),
     "run/ceilings/place.py": (1, "leaves out the name of a field that the user has not written"),
-    "site/kept.py": (1, "puts the name that the study gives a file in place of the run's own"),
+    "site/stored_files.py": (1, "puts the name that the study gives a file in place of the run's own"),
 }
 """File -> how many such places it has, and why nothing hangs on the words there."""
 

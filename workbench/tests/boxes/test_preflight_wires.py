@@ -19,8 +19,8 @@ from assay.analyse.network import network_findings
 from assay.launch.shell import close_shells, make_shell
 from assay.model.result.network import NetworkMeasurements
 from assay.model.site.host import Host
-from assay.wires.leash import RemoteCommands
 from assay.wires.preflight import PreflightOptions, ServerEndpoint, run_preflight
+from assay.wires.remote_command import RemoteCommands
 
 FAST = PreflightOptions(seconds=1, streams=(2,), pings=3)
 MB = 1e6

@@ -28,7 +28,7 @@ from testbed_tools import (
     written,
 )
 
-from assay.journal.owner import ProcessIdentity
+from assay.journal.processes import ProcessIdentity
 from assay.model.site.box import Box
 from assay.site.box import journal
 from assay.site.box.clean import take_down

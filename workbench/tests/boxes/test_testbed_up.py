@@ -14,7 +14,7 @@ from nfs_tools import boxes_below
 from run_tools import ASSAY
 from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, need_box, said, written
 
-from assay.journal.owner import ProcessIdentity
+from assay.journal.processes import ProcessIdentity
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box

@@ -7,7 +7,7 @@ from browser import needs_browser, opened
 from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.analyse.runs import compare_runs
-from assay.report.compared import comparison_document
+from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
 

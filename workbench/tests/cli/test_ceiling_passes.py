@@ -14,7 +14,7 @@ from assay.model.base import AssayError
 from assay.model.result.ceiling import Ceiling, CeilingPass
 from assay.plan.ceiling_times import LEAST_PASS_SPACING, PASSES_BETWEEN
 from assay.run.analysis import with_raised_ceilings
-from assay.run.ceilings.during import CeilingPasses
+from assay.run.ceilings.passes import CeilingPasses
 from assay.store import RunStore
 
 CASE = make_case("c0001", operations=("read",), cache="direct", record_size=4096)

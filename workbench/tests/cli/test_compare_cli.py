@@ -14,13 +14,13 @@ from stored_runs import DAY, STARTED, noisy, store_run
 from assay.analyse.runs import compare_runs, gate
 from assay.model.result.comparison import RunsComparison
 from assay.model.result.environment import EnvironmentDifference
-from assay.report import compared
-from assay.report.compared import comparison_document
+from assay.report import comparison_page
+from assay.report.comparison_page import comparison_document
 from assay.report.document import Table
 from assay.report.environments import differences_table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
-from assay.run.known import spread_between_runs
+from assay.run.between_runs import spread_between_runs
 
 WRITE, READ = ("disk", "write"), ("disk", "read")
 GOOD = {WRITE: noisy(300e6, seed=1), READ: noisy(500e6, seed=2)}
@@ -304,10 +304,10 @@ def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
 
 
 def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compared, "_MOST_ROWS", 10)
+    monkeypatch.setattr(comparison_page, "_MOST_ROWS", 10)
     two(tmp_path, {READ: noisy(5e8, 5)}, {READ: noisy(5e8, 5, seed=2)})
     (row,) = comparison(tmp_path).rows
-    found = [compared.difference_tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]
+    found = [comparison_page.difference_tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]
     assert [(len(table.rows), table.is_interactive) for (table,) in found] == [
         (1, False),
         (8, False),

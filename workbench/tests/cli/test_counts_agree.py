@@ -12,8 +12,8 @@ from page_runs import RUNS, store_page_run
 
 from assay.cli.run import print_run_results
 from assay.cli.show import command as show
-from assay.model.result.counts import VerdictCounts, count_verdicts
 from assay.model.result.verdict import RANK, Verdict
+from assay.model.result.verdict_counts import VerdictCounts, count_verdicts
 from assay.report.document import Badge, Num, Table
 from assay.report.export_json import json_document
 from assay.report.sections import verdicts

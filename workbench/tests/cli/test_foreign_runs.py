@@ -15,7 +15,7 @@ from stored_runs import store_run
 
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.plan.load import load_study
-from assay.run.gather import copy_study_files
+from assay.run.study_hosts import copy_study_files
 from assay.store import RunStore, list_runs, new_run_id
 from assay.store.entries import ALL_FILES, DATABASE, FOREIGN_JOURNAL_END, HEARTBEAT_NEW, INTERVALS, RUN_LOCK
 from assay.store.heartbeat import Heartbeat

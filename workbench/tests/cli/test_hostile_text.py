@@ -20,7 +20,7 @@ from in_process import run_here
 from run_tools import ASSAY
 from stored_runs import DAY, STARTED, noisy, store_run
 
-from assay.model.foreign import csv_cell, escape_json, escape_lines
+from assay.model.escape import csv_cell, escape_json, escape_lines
 from assay.report.export_csv import csv_text
 from assay.report.export_xlsx import write_xlsx
 from assay.report.tables import FlatColumn, FlatTable

@@ -19,12 +19,12 @@ from run_tools import ASSAY, assay
 from soak import times
 from stored_runs import noisy, store_run
 
-from assay.model import named
+from assay.model import user_files
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.named import UnreadableError, open_user_file, read_user_file
-from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.regular_files import IrregularError, TooLargeError, read_regular
 from assay.model.site.host import MAX_HOSTS
 from assay.model.source import MAX_FILE_BYTES, read_source
+from assay.model.user_files import UnreadableError, open_user_file, read_user_file
 from assay.site.box.box import load_box
 from assay.site.inventory.hosts import read_hostfile
 
@@ -122,13 +122,13 @@ def test_a_fifo_of_a_run_is_not_waited_for(things: Path) -> None:
 @need_fuse
 def test_storage_that_does_not_answer_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Long enough for the process that reads to start, however busy the machine is.
-    monkeypatch.setattr(named, "SECONDS", 5.0)
+    monkeypatch.setattr(user_files, "SECONDS", 5.0)
     with hung(tmp_path) as storage:
         with pytest.raises(UnreadableError, match=r"^f: its storage has not answered for 5 s\nhint: ") as caught:
             read_user_file(tmp_path / "study.yaml", "f", "", MOST)
         assert caught.value.exit_code == EXIT_REFUSED
         assert storage.asked.is_set()
-        left = named._LEFT.pop()
+        left = user_files._LEFT.pop()
         assert left.poll() is None
     assert left.wait(60) != 0
 
@@ -174,13 +174,13 @@ HUNG = (
 def test_every_command_on_storage_that_does_not_answer_ends_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(named, "SECONDS", 1.0)
+    monkeypatch.setattr(user_files, "SECONDS", 1.0)
     folder = tmp_path / "hung"
     folder.mkdir()
     with hung(folder) as storage:
         with storage.guarded():
             done = run_here(tmp_path, *words)
-        left = [named._LEFT.pop() for _ in range(len(named._LEFT))]
+        left = [user_files._LEFT.pop() for _ in range(len(user_files._LEFT))]
     lines = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     # `prices check` looks at several files, and says 2 if any of them is wrong; `refresh` 1 if prices are missing.
     expected = {("prices", "check"): 2, ("prices", "refresh"): 1}.get(words[:2], EXIT_REFUSED)

@@ -40,7 +40,7 @@ def test_lines_fit_and_nothing_is_broken(
     folder: Path, words: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What else the machine does is something else a moment later.
-    monkeypatch.setattr("assay.launch.busy.sample_load", lambda *_: [])
+    monkeypatch.setattr("assay.launch.other_load.sample_load", lambda *_: [])
     whole = assay(folder, *words).stdout
     monkeypatch.setattr("assay.cli.output.terminal_width", lambda err=False: width)
     narrow = assay(folder, *words).stdout

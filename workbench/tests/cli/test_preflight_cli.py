@@ -9,7 +9,7 @@ from run_tools import assay
 from assay.launch.shell import LocalShell, SshShell
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.load import load_study
-from assay.run.preflight_places import PreflightHosts, named_hosts, servers_of_study
+from assay.run.preflight_hosts import PreflightHosts, named_hosts, servers_of_study
 from assay.site.inventory.hosts import resolve_hosts
 
 HERE = Path()

@@ -224,13 +224,13 @@ def _amazon(handler):
 
 def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, capsys):
     from assay.cli.money import prices_fetch
-    from assay.money.books import bulk, offers
+    from assay.money.books import aws, aws_items
     from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
 
     monkeypatch.setattr(Handler, "do_GET", _amazon)
-    monkeypatch.setattr(bulk, "HOST", server.root)
-    monkeypatch.setattr(offers, "ROOT", f"{server.root}/offers")
-    for module in (offers, prices_fetch):
+    monkeypatch.setattr(aws, "HOST", server.root)
+    monkeypatch.setattr(aws_items, "ROOT", f"{server.root}/offers")
+    for module in (aws_items, prices_fetch):
         monkeypatch.setattr(module, "PLANS", f"{server.root}/index")
     (tmp_path / "mine.yaml").write_text(PLANNED)
     book = load_book("mine.yaml", tmp_path)

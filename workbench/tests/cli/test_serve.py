@@ -22,7 +22,7 @@ from stored_runs import DAY, STARTED, noisy, store_run
 from assay.cli.serving.folder import RunsFolder
 from assay.cli.serving.server import Server
 from assay.model.base import AssayError
-from assay.model.result.brief import BriefResult
+from assay.model.result.brief_result import BriefResult
 from assay.report.pages.runs import RUNS_PER_PAGE
 from assay.store import RunStore
 

@@ -13,7 +13,7 @@ from stored_runs import store_run
 
 from assay.cli.help.group import summary
 from assay.cli.main import COMMANDS, LazyGroup
-from assay.model.result.brief import BriefResult
+from assay.model.result.brief_result import BriefResult
 from assay.store import RunStore
 
 PROGRAM = """

@@ -26,10 +26,10 @@ from assay.cli.money.plan_cost import plan_cost
 from assay.cli.money.study_prices import current_book, find_prices, prices_of_targets
 from assay.model.base import EXIT_INTERRUPTED, AssayError
 from assay.model.money.amount import format_money
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import Use
 from assay.model.study.study import study_schema
-from assay.money.cost.frozen import design_cost, hour_of_all_running, hour_of_running
+from assay.money.cost.stored_prices import design_cost, hour_of_all_running, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.run import meter as meters

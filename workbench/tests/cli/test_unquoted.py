@@ -6,8 +6,8 @@ import pytest
 from in_process import run_here
 
 from assay.model.base import AssayError, LineError
+from assay.model.quoting import FileOrigin
 from assay.model.study.hosts import Hosts
-from assay.model.unquoted import FileOrigin
 from assay.site.inventory.site import InventorySite
 
 WORD = "CANARYx7"

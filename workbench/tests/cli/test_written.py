@@ -20,8 +20,8 @@ from stored_runs import DAY, STARTED, noisy, store_run
 from assay.cli.export import Format, TableName, mark_of
 from assay.cli.main import app
 from assay.cli.output import json_text
+from assay.cli.output_file import NETWORK_MARK
 from assay.cli.preflight import SCHEMA
-from assay.cli.written import NETWORK_MARK
 from assay.report.formats.io500 import UNOFFICIAL
 
 CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"

@@ -13,7 +13,7 @@ from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import ControlReading
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.run.control import MOST_LANES, combined_reading
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 
 pytestmark = needs_engine
 

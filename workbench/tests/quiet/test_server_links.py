@@ -14,7 +14,7 @@ import pytest
 from nfs_tools import Run, boxes_below
 from soak import times
 
-from assay.model.result.brief import BriefResult
+from assay.model.result.brief_result import BriefResult
 from assay.model.result.verdict import Verdict
 from assay.store import RunStore
 

@@ -18,7 +18,7 @@ from run_tools import ASSAY, needs_engine
 from assay.plan import device_ceilings as plan
 from assay.run.ceilings.place import OWN_DIRECTORY
 from assay.store import run_is_alive
-from assay.store.find import run_folders
+from assay.store.lookup import run_folders
 
 pytestmark = needs_engine
 

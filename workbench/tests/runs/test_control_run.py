@@ -23,7 +23,7 @@ from assay.model.result.machine import Controls, MachineFinding
 from assay.plan.controls import WAITS, WORKS, control_jobs
 from assay.run import control
 from assay.run.analysis import analyse_store
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.store import RunStore
 
 pytestmark = needs_engine

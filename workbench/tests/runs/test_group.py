@@ -20,7 +20,7 @@ from assay.launch.launcher import LocalLauncher
 from assay.model.site.host import Host
 from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
-from assay.run.heard import samples_of_hosts
+from assay.run.read_events import samples_of_hosts
 
 pytestmark = needs_engine
 

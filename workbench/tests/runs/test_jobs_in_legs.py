@@ -14,8 +14,8 @@ from assay.contract.parts import HostPart, join_parts, split_parts
 from assay.launch.engine import Outcome
 from assay.launch.group import run_group
 from assay.plan.layout.legs import Leg, legs_of
-from assay.run.heard import read_repeat
 from assay.run.legs import run_legs, with_remounts
+from assay.run.read_events import read_repeat
 
 pytestmark = needs_engine
 

@@ -17,7 +17,7 @@ from testbed_tools import GUARD, assert_soon
 from assay.launch import shell as shell_module
 from assay.launch.shell import NOT_FOUND, SshShell, close_shells, make_shell
 from assay.model.base import AssayError
-from assay.wires.leash import RemoteCommand
+from assay.wires.remote_command import RemoteCommand
 
 AWKWARD = ["a b", "it's", '"', "$HOME", "`id`", "*", "\\", "-n", "ä", "", "a\tb", "~", "!x", "#"]
 

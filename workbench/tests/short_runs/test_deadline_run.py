@@ -8,7 +8,7 @@ from run_tools import needs_engine
 
 from assay.cli.quiet import QuietListener
 from assay.cli.studyfile import check_study
-from assay.launch.busy import LoadCause
+from assay.launch.other_load import LoadCause
 from assay.model.deadline import Deadline
 from assay.run.session import OUT_OF_TIME, start
 from assay.store import RunStore

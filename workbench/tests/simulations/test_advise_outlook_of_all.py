@@ -5,7 +5,7 @@ from advise_tools import advised, book_of, read_need
 from outlook_tools import KINDS, looked_at
 
 from assay.money.advice.outlook.picture import picture
-from assay.money.advice.published import published_evidence
+from assay.money.advice.published_evidence import published_evidence
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -5,7 +5,7 @@ import pytest
 from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
-from assay.analyse.statistics.alike import known_autocorrelation
+from assay.analyse.statistics.autocorrelation import known_autocorrelation
 
 ROWS, RUNS = 40, 50
 

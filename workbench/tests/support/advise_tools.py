@@ -6,14 +6,14 @@ from typing import Any
 
 from paths import GOLDEN
 
-from assay.model.files import read_model
 from assay.model.money.advice import Advice, AdviceOption
 from assay.model.money.need import Need
 from assay.model.money.price import PriceBook
-from assay.model.money.priced import DesignEvidence, MeasuredValue
+from assay.model.money.priced_designs import DesignEvidence, MeasuredValue
 from assay.model.money.use import DesignChoice
+from assay.model.yaml_files import read_model
 from assay.money.advice.advise import advise
-from assay.money.advice.published import published_evidence
+from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
 
 NEEDS = GOLDEN / "needs"

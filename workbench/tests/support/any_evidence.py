@@ -11,8 +11,8 @@ from assay.analyse.usable import usable
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.sample import ErrorTally, Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.watch import Watch
 from assay.model.study.names import DATA, METADATA, is_metadata
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from loop_devices import loop_device, need_root, small_file_system
 
-from assay.launch import abilities, cgroup
+from assay.launch import cgroup, machine_checks
 from assay.launch.places import Owner
 from assay.site.box import programs
 from assay.store.lock import RunLock
@@ -231,7 +231,7 @@ def _not_root(ground: Ground) -> None:
 
 
 def _no_drop(ground: Ground) -> None:
-    ground.patch.setattr(abilities, "DROP_CACHES", ground.folder)
+    ground.patch.setattr(machine_checks, "DROP_CACHES", ground.folder)
 
 
 def _no_groups(ground: Ground) -> None:

@@ -13,9 +13,9 @@ from assay.model.result.ceiling import CeilingName, CeilingShare
 from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_metadata

@@ -11,11 +11,11 @@ from assay.contract.parts import HostPart, split_parts
 from assay.launch.binary import load_engine
 from assay.launch.engine import Outcome
 from assay.launch.install import launcher_for
-from assay.launch.parallel.find import make_step_launcher
+from assay.launch.parallel.find_launcher import make_step_launcher
 from assay.model.result.sample import Sample
 from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.site.box.running import RunningBox
 from assay.site.box.site import box_hosts
 

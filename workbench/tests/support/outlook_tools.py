@@ -8,13 +8,13 @@ from typing import Any
 from advise_tools import NEEDS, advised, book_of, read_need
 
 from assay.model.money.advice import Advice
-from assay.model.money.advice_picture import CostCurves, Sensitivity
 from assay.model.money.need import Need
 from assay.model.money.price import PriceBook, PriceRow, PriceTier
-from assay.money.advice.outlook.again import Reassessment
+from assay.model.money.sensitivity import CostCurves, Sensitivity
+from assay.money.advice.grid import BadValueError
 from assay.money.advice.outlook.picture import picture
-from assay.money.advice.points import BadValueError
-from assay.money.advice.published import published_evidence
+from assay.money.advice.outlook.reassess import Reassessment
+from assay.money.advice.published_evidence import published_evidence
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from builders import make_analysis
 
 from assay.model.money.amount import Payment, Term
 from assay.model.money.price import PriceBook
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import RunAnalysis
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
-from assay.money.cost.frozen import freeze, priced_design
+from assay.money.cost.stored_prices import freeze, priced_design
 
 BOOK = "aws-eu-west-1-2016"
 VOLUMES = DesignChoice(design="nfs-volumes", set={"instance": "c4.large", "volume": "st1", "capacity": "5TB"})

@@ -6,9 +6,9 @@ from builders import make_case, make_place, make_run, make_sample
 
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
+from assay.model.result.observations import ServiceCounts
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import ErrorTally, KindCounts, Sample
-from assay.model.result.seen import ServiceCounts
 from assay.model.study.case import Case
 
 LIMIT = "no cache on this side, but the service's cannot be bypassed or emptied"

@@ -3,7 +3,7 @@
 `python tests/support/simulate_decisions.py --studies 2000 --seed 1 --only CELL --into FILE` simulates so many studies
 of each cell whose name has CELL, and prints a table in Markdown. With `--into` every chunk is kept in that file, one
 line each: whoever calls it again with the same arguments goes on, after `--seconds` it ends with exit code 75, and
-`--studies 0` prints what is known. `--set assay.analyse.statistics.alike._ERRORS=2` tries what a change would do.
+`--studies 0` prints what is known. `--set assay.analyse.statistics.autocorrelation._ERRORS=2` tries a change.
 
 What is simulated is one level below the engine: the rates of the repeats. From there on everything is real: rows are
 estimated, compared and decided, `assay.run.settle.Rounds` and `assay.run.rounds.run_rounds` end the repeats. Where
@@ -31,12 +31,12 @@ from noise import Floats, heavy, wandering
 
 import assay.run.rounds
 import assay.run.settle
-from assay.analyse.between import run_variation
 from assay.analyse.compare import compare, key_of
 from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
+from assay.analyse.run_variation import run_variation
 from assay.analyse.runs import compare_runs
-from assay.analyse.statistics.alike import autocorrelation_notes, known_autocorrelation
+from assay.analyse.statistics.autocorrelation import autocorrelation_notes, known_autocorrelation
 from assay.analyse.trend import trend_notes
 from assay.judge.rules import unstable
 from assay.model.frozen import Frozen
@@ -627,7 +627,7 @@ def _first(lines: Iterable[list[str]]) -> Iterator[list[str]]:
 
 
 def change(setting: str) -> None:
-    """Give a constant of the program another value: `assay.analyse.statistics.alike._ERRORS=2`."""
+    """Give a constant of the program another value: `assay.analyse.statistics.autocorrelation._ERRORS=2`."""
     where, _, value = setting.partition("=")
     module, _, constant = where.rpartition(".")
     found = import_module(module)

@@ -22,7 +22,7 @@ from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import JobRecord, Sample
 from assay.report import html
 from assay.report.build import build_document
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.run.series import run_rows
 
 EVENTS = REPOSITORY / "contract" / "golden" / "events"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from killing import command_of
 
-from assay.journal.owner import ProcessIdentity
+from assay.journal.processes import ProcessIdentity
 from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 from assay.model.site.box import Box

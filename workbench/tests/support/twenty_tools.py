@@ -7,7 +7,7 @@ import second_opinion_needs  # noqa: F401  (fills the table of needs)
 from advise_tools import NEEDS, advised, best, read_need
 
 from assay.model.money.advice import Advice, AdviceOption
-from assay.money.advice.published import published_evidence
+from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
 
 NUMBERS = sorted(second_opinion.ALL)

@@ -31,7 +31,7 @@ def is_precise(values: Sequence[float], within: float, least: int = MIN_BEFORE_S
 
 
 def case_reach(case: Case, samples: Iterable[Sample], least: int = MIN_BEFORE_STOP) -> float | None:
-    """Return the greatest `Estimate.relative_reach` of the measured operations of a case: how precisely the case is known.
+    """Return how precisely a case is known: the greatest `Estimate.relative_reach` of its measured operations.
 
     A repeat in which an operation failed has no value for that operation and does not count towards `least`. It does
     not keep a case from being precise enough: the result is called incomplete anyway, and more repeats would not change

@@ -11,7 +11,7 @@ from typing import Literal
 
 from assay.analyse.compare import LEAST_TRIMMED, TRIMMED_SHARE, compare, deviation_of
 from assay.analyse.decide import decide
-from assay.analyse.statistics.alike import degrees_of_freedom, expected_bound, variance_inflation
+from assay.analyse.statistics.autocorrelation import degrees_of_freedom, expected_bound, variance_inflation
 from assay.analyse.statistics.significance import t_quantile
 from assay.analyse.usable import usable
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from assay.analyse.estimate import estimate
 from assay.analyse.links import link_ceilings, link_limits
+from assay.model.partial import MissingValue
 from assay.model.result.ceiling import (
     COPY_BLOCK,
     HOST_WIDE,
@@ -23,7 +24,6 @@ from assay.model.result.sample import Sample
 from assay.model.study.case import Case, job_kind
 from assay.model.study.mixes import read_share
 from assay.model.study.names import CREATES, DATA, MIXES, OBJECTS, READS
-from assay.model.told import MissingValue
 
 Unit = Literal["bytes/s", "operations/s"]
 Key = tuple[str, CeilingName, str]
@@ -67,8 +67,9 @@ def measured_ceilings(
 ) -> list[Ceiling]:
     """Return the best attempt at each ceiling that a job measured.
 
-    For ceilings limited by the CPUs alone (`CPU_BOUND`) the value is the rate per CPU time that the lanes got, times the
-    CPUs that they can use: other programs take time from an attempt, but do not change what a second of CPU time does.
+    For ceilings limited by the CPUs alone (`CPU_BOUND`) the value is the rate per CPU time that the lanes got, times
+    the CPUs that they can use: other programs take time from an attempt, but do not change what a second of CPU time
+        does.
 
     Args:
         target: As in `Ceiling`.

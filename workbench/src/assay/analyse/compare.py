@@ -9,7 +9,7 @@ from looking like a difference:
   population variances", Biometrika 61).
 * Noise is estimated from all comparisons of the same two targets together (`assay.analyse.statistics.moderate`): four
   repeats alone show little of it.
-* Repeats that correlate with their neighbours count for less (`assay.analyse.statistics.alike`).
+* Repeats that correlate with their neighbours count for less (`assay.analyse.statistics.autocorrelation`).
 * A p-value is multiplied by the number of comparisons made together (Bonferroni), and by the number of looks at them.
   Otherwise one in 20 comparisons of equal things would be called different. Holm's adjustment would call a few more
   different, but without an interval that excludes equality, so without a lower bound of the difference.
@@ -31,9 +31,14 @@ from itertools import combinations
 from statistics import median
 from typing import Literal
 
-from assay.analyse.between import LEAST_RUNS, LEVEL, Key, RunVariation
 from assay.analyse.percentiles import repeat_percentiles
-from assay.analyse.statistics.alike import autocorrelation_bound, degrees_of_freedom, variance_bias, variance_inflation
+from assay.analyse.run_variation import LEAST_RUNS, LEVEL, Key, RunVariation
+from assay.analyse.statistics.autocorrelation import (
+    autocorrelation_bound,
+    degrees_of_freedom,
+    variance_bias,
+    variance_inflation,
+)
 from assay.analyse.statistics.moderate import moderate
 from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_quantile
 from assay.analyse.usable import usable
@@ -163,7 +168,8 @@ def compare_medians(
     Args:
         pairs: The rows of the runs before, and of the runs after; each `comparable`.
         names: Names of the two sides in caveats; None for the names of their targets.
-        variation: Variation of the compared quantity between runs of the study without any change. Without it, a side of
+        variation: Variation of the compared quantity between runs of the study without any change. Without it, a
+            side of
             fewer than `LEAST_RUNS` runs shows no difference.
         of: As in `compare`.
     """

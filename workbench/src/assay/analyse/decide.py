@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from assay.analyse.compare import unknown_parameters
-from assay.analyse.statistics.alike import GREATEST, variance_inflation
+from assay.analyse.statistics.autocorrelation import GREATEST, variance_inflation
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.model.result.result import Comparison, ResultRow
 from assay.model.result.verdict import LOWER_BOUND, Finding, Verdict
@@ -45,7 +45,8 @@ def decide(
         rows: Rows of the run.
         comparisons: All comparisons of its targets that were made together.
         within: Greatest difference that counts as equal, as a share.
-        repeat_seconds: Case id -> mean seconds of a repeat, to compute the time that open points need; None for no times.
+        repeat_seconds: Case id -> mean seconds of a repeat, to compute the time that open points need; None for no
+            times.
         ignored: Verdicts that do not matter to the question, see `assay.model.study.blocks.Blocks`.
         alike: Verdicts that affect both sides equally, see there.
     """

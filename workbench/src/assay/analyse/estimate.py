@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
 
-from assay.analyse.statistics.alike import degrees_of_freedom, variance_bias, variance_inflation
+from assay.analyse.statistics.autocorrelation import degrees_of_freedom, variance_bias, variance_inflation
 from assay.analyse.statistics.levels import levels
 from assay.model.result.result import Estimate
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from assay.contract.messages import ErrorCount, ErrorSampleEvent, Fault
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.sample import ErrorTally
 
 EXAMPLE_CHARS = 5000

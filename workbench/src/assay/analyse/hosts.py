@@ -14,10 +14,12 @@ class HostSummary(NamedTuple):
 
     Attributes:
         host_count: Number of hosts.
-        least_rate: Rate of the slowest host: bytes per second, or operations per second for operations that are counted.
+        least_rate: Rate of the slowest host: bytes per second, or operations per second for operations that are
+            counted.
         mean_rate: Mean of the hosts' rates.
         most_rate: Rate of the fastest host.
-        least_transferred_bytes: Least bytes that a host had moved when the first lane of any host ended (iozone: Min xfer).
+        least_transferred_bytes: Least bytes that a host had moved when the first lane of any host ended (iozone: Min
+            xfer).
         skew_ns: Greatest difference between the starts of two lanes.
         uncertainty_ns: Uncertainty of `skew_ns`.
     """

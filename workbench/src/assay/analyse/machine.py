@@ -14,12 +14,12 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import mean_deviation
+from assay.model.partial import MissingValue
 from assay.model.result.machine import WAIT_SHARE, ControlReading, Controls, ExplainedVariance, MachineFinding
 from assay.model.result.sample import Sample
 from assay.model.result.verdict import Finding
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
-from assay.model.told import MissingValue
 from assay.model.units import about_number
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from assay.analyse.decide import DOUBTFUL
 from assay.analyse.percentiles import percentiles_of
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import LOWER_BOUND, Verdict
 from assay.model.study.needs import TargetNeed
-from assay.model.told import MISSING_TEXT
 
 
 class NeedStatus(StrEnum):

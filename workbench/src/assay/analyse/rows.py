@@ -6,17 +6,17 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from assay.analyse.anomalies.notes import falling, notes
 from assay.analyse.ceilings import Ceilings
 from assay.analyse.compare import LATENCIES, compare
 from assay.analyse.decide import decide, mean_repeat_seconds
 from assay.analyse.estimate import estimate
 from assay.analyse.machine import machine_notes, set_aside
-from assay.analyse.odd.notes import falling, notes
 from assay.analyse.percentiles import percentiles
-from assay.analyse.statistics.alike import autocorrelation_notes
+from assay.analyse.statistics.autocorrelation import autocorrelation_notes
 from assay.analyse.usable import usable
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.evidence import Evidence
 from assay.model.result.layers import Layer
 from assay.model.result.percentile import reliable_latencies
@@ -59,7 +59,8 @@ def analyse(
         judge: Returns the verdict of one row.
         quick: Leave out what only a report needs: pooled latencies, curves, comparisons and notes.
         settled: Id of each case that gets no further repeats -> whether its precision is sufficient.
-        autocorrelation: Correlation of a repeat of this run with the one before it, see `known_autocorrelation`; None: unknown.
+        autocorrelation: Correlation of a repeat of this run with the one before it, see `known_autocorrelation`;
+            None: unknown.
     """
     of_case: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from assay.analyse.between import LEAST_RUNS, RunVariation
 from assay.analyse.compare import LATENCIES, compare_medians, compare_rounds, has_rate, is_comparable, key_of
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
+from assay.analyse.run_variation import LEAST_RUNS, RunVariation
 from assay.model.base import AssayError
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison, UncomparedRow
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis

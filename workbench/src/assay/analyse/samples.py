@@ -22,11 +22,11 @@ from assay.contract.messages import (
     Watch,
     Window,
 )
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.course import Course
 from assay.model.result.objects import ExistingObjects
+from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.sample import ErrorTally, KindCounts, Sample, SampleStatus
-from assay.model.result.seen import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 

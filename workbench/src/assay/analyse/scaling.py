@@ -34,7 +34,8 @@ class ScalingPoint(NamedTuple):
         rate: Total: bytes per second, or operations per second for operations that are counted.
         efficiency: Rate / (number x rate of each at the smallest number). With strong scaling that is the ideal time
             divided by the actual time.
-        efficiency_interval: Its 95 % interval, Student's t on logarithms of the repeats of both, whose variance is pooled over all
+        efficiency_interval: Its 95 % interval, Student's t on logarithms of the repeats of both, whose variance is
+            pooled over all
             points; None with too few repeats.
         seconds: Median time of a phase; None if it ran for a fixed time.
     """

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.analyse.growth.bend import Bend, find_bend
-from assay.analyse.growth.draws import Range
+from assay.analyse.growth.totals import Range
 from assay.analyse.scaling import Scaling, describes_storage, scalings
 from assay.model.result.result import ResultRow
 from assay.model.result.run import TargetPlace

@@ -45,7 +45,8 @@ class Trend(NamedTuple):
         p: Share of series without a trend that show as clear a line.
         rounds: Number of rounds.
         cases: Number of results used.
-        same_direction_count: Number of these that moved in the same direction, from the first half of the rounds to the second.
+        same_direction_count: Number of these that moved in the same direction, from the first half of the rounds to
+            the second.
     """
 
     target: str

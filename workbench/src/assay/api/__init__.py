@@ -13,7 +13,7 @@ import sys
 from types import ModuleType
 
 from assay.api.measure import StudyError, run
-from assay.api.opened import Run, load
+from assay.api.stored_run import Run, load
 from assay.model.base import AssayError
 
 __all__ = ["AssayError", "Run", "StudyError", "load", "run"]

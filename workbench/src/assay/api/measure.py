@@ -6,18 +6,18 @@ from typing import Any
 
 import yaml
 
-from assay.api.opened import Run, runs_folder_or
+from assay.api.stored_run import Run, runs_folder_or
 from assay.cli.output import note
 from assay.cli.progress import LineProgress
 from assay.cli.quiet import QuietListener
 from assay.cli.run import study_path
 from assay.cli.studyfile import StudyProblemsError, plan_study, read_study
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.source import Problem
 from assay.run.listener import Progress, TimeLeft
-from assay.run.planned import Plan
 from assay.run.session import start
+from assay.run.study_plan import Plan
 
 UNNAMED_STUDY = Path("study")
 """Path of a study that is not a file, so that relative file names in it start at the current directory."""

@@ -10,7 +10,7 @@ from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
 from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import check_study, load_study_file
-from assay.launch.abilities import exclude_unavailable
+from assay.launch.machine_checks import exclude_unavailable
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.study.blocks import Blocks, looks_within
 from assay.model.study.case import Case
@@ -22,8 +22,8 @@ from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.plan.sides import study_of_places, study_of_targets, with_rounds, with_target_copies
 from assay.plan.text import study_text
-from assay.run.planned import Plan
 from assay.run.session import start
+from assay.run.study_plan import Plan
 
 if TYPE_CHECKING:
     from assay.store import RunStore

@@ -13,8 +13,8 @@ from assay.model.result.decision import PointDecision
 from assay.model.result.result import RunAnalysis
 from assay.model.study.blocks import LOOK_ROUNDS, Blocks
 from assay.model.units import about_duration
-from assay.report.first.words import difference_bound
 from assay.report.numbers import difference_text, plural
+from assay.report.summary.sentences import difference_bound
 
 SHOWN_ROWS = 12
 """Undecided rows beyond this number are only counted."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.model.written import MAX_REPEATS
+from assay.model.user_text import MAX_REPEATS
 
 if TYPE_CHECKING:
     from assay.plan.change import Change

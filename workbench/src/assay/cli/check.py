@@ -28,6 +28,6 @@ def command(
 
     Example: `assay check study.yaml`
     """
-    from assay.cli.studies.checked import check_file
+    from assay.cli.studies.study_check import check_file
 
     check_file(study, study_change(values, repeats, only, targets), out, on_root)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from assay.cli.output import note, print_json
+from assay.cli.output_file import FORCE, JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.cli.settings import RUNS, complete_runs
-from assay.cli.written import FORCE, JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _parse_percent(text: str) -> float:
 def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -> "RunsComparison | SidesOutcome":
     from assay.analyse.runs import compare_targets
     from assay.run.analysis import load_analysis
-    from assay.run.known import compare_with_history
+    from assay.run.between_runs import compare_with_history
 
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
@@ -269,7 +269,7 @@ def _split(side: str) -> list[str]:
 
 
 def _write_page(found: "RunsComparison", page: OutputFile) -> None:
-    from assay.report.compared import comparison_document
+    from assay.report.comparison_page import comparison_document
     from assay.report.html import render_html
 
     page.write(render_html(comparison_document(found)))

@@ -9,7 +9,7 @@ from assay.cli.output import note, print_blocks
 from assay.model.result.comparison import ComparedRow, RunLabel, RunsComparison
 from assay.model.result.environment import EnvironmentDifference
 from assay.report import latencies
-from assay.report.compared import (
+from assay.report.comparison_page import (
     caveat_lines,
     difference_counts,
     difference_tables,

@@ -36,7 +36,7 @@ def command(
 
 def matching_runs(incomplete: str) -> list[str]:
     """Return ids of runs, the newest first, and studies that begin with `incomplete`, from the default folder."""
-    from assay.store.find import list_runs
+    from assay.store.lookup import list_runs
 
     try:
         runs = list_runs(runs_folder())[::-1]

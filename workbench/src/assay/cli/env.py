@@ -119,11 +119,11 @@ def _look_at_directory(target: str, path: Path) -> "Look | None":
         AssayError: The target does not exist, or cannot be read.
     """
     from assay.contract._answers import PlaceState
-    from assay.launch import places, placing
+    from assay.launch import place_commands, places
 
     missing = AssayError(f"{target}: there is no such folder or device", "name one that exists")
     try:
-        launcher = placing.local_launcher()
+        launcher = place_commands.local_launcher()
     except AssayError:
         if not path.exists():
             raise missing from None
@@ -132,7 +132,7 @@ def _look_at_directory(target: str, path: Path) -> "Look | None":
         return None
     try:
         look = places.inspect_path(str(path), launcher)
-    except placing.SilentStorageError:
+    except place_commands.SilentStorageError:
         raise
     except AssayError as error:
         reason = error.message.rpartition(": ")[2]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.settings import RUNS, complete_runs
-from assay.cli.written import (
+from assay.cli.output_file import (
     FORCE,
     Mark,
     OutputFile,
@@ -18,6 +17,7 @@ from assay.cli.written import (
     output_option,
     write_atomically,
 )
+from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import typer
 from assay.cli.output import note, print_blocks, print_json
 from assay.cli.settings import RUNS
 from assay.model.base import AssayError
-from assay.model.named import path_kind
 from assay.model.units import about_rate
+from assay.model.user_files import path_kind
 
 if TYPE_CHECKING:
-    from assay.model.result.brief import BriefResult
+    from assay.model.result.brief_result import BriefResult
     from assay.model.result.comparison import History, HistoryPoint, HistoryRow
     from assay.model.result.run import RunInfo
     from assay.report.document import Table
@@ -113,7 +113,7 @@ def _complete_runs(study: str, out: Path) -> list[Path]:
 
 def _results(store: "RunStore") -> "list[tuple[str, str, BriefResult]]":
     """Return each result of a run with its name and its parameters as JSON, which later versions may change."""
-    from assay.run.brief import stored_or_new_results
+    from assay.run.brief_results import stored_or_new_results
 
     parameters = {case.id: case.parameters.model_dump_json() for case in store.cases()}
     return [

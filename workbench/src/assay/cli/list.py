@@ -18,9 +18,9 @@ def command(
     Example: `assay list --json`
     """
     from assay.cli.output import note, print_json, print_table
-    from assay.store.door import plain_file_status
     from assay.store.entries import BATCH
-    from assay.store.find import list_runs
+    from assay.store.lookup import list_runs
+    from assay.store.safe_files import plain_file_status
 
     runs = list_runs(out)
     if any(plain_file_status(Path(run.folder), BATCH) for run in runs):

@@ -12,16 +12,16 @@ import typer
 
 from assay.cli.changes import ON_ROOT
 from assay.cli.output import note, print_json, print_line, terminal_width
+from assay.cli.output_file import FORCE, PAGE_MARK, OutputFile, check_one_printed, never_marked, output_option
 from assay.cli.settings import RUNS
-from assay.cli.written import FORCE, PAGE_MARK, OutputFile, check_one_printed, never_marked, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.units import UnitError, about_duration, about_size, parse_duration
 
 if TYPE_CHECKING:
     from assay.model.deadline import Deadline
     from assay.plan.measure import Scale, Speeds
-    from assay.run.planned import Plan
+    from assay.run.study_plan import Plan
     from assay.store import RunStore
 
 LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
@@ -68,7 +68,7 @@ def command(
 
     Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
     """
-    from assay.kinds.spelled import parse_uri
+    from assay.kinds.uri import parse_uri
     from assay.model.deadline import JUDGING_SECONDS, Deadline, process_age
     from assay.plan.measure import measure_study, measure_text, place_names
 
@@ -136,7 +136,7 @@ def _first_look(
     """Measure short writes to each place; return how to bypass the page cache, and how much fits into the time."""
     from assay.model.deadline import Deadline
     from assay.plan.measure import holds_files, probe_study
-    from assay.run.first_look import temporary_run_folder
+    from assay.run.temporary_run import temporary_run_folder
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
@@ -280,7 +280,7 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
     if info.status == "interrupted":
         return print_stopped(store)
     if as_json:
-        from assay.report.measured import simultaneous_reach
+        from assay.report.measure_text import simultaneous_reach
 
         found = store.results()
         rates = [result.iops if result.is_counted else result.throughput for result in found]
@@ -300,24 +300,24 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
 
 def _print_text(store: "RunStore", places: Mapping[str, str]) -> None:
     """Print the tables, the chart, the answer, the caveats and how certain the results are."""
-    from assay.model.result.first_page import MAX_CAVEATS
-    from assay.report import measured
+    from assay.model.result.summary_page import MAX_CAVEATS
+    from assay.report import measure_text
     from assay.report.view import RunView
     from assay.run.analysis import analyse_store
 
     analysis = analyse_store(store)
     where = {place.target: place for place in analysis.run.places}
     groups = [(name, [row for row in analysis.rows if row.case.target == name]) for name in places]
-    width = terminal_width() or measured.WIDTH
+    width = terminal_width() or measure_text.WIDTH
     for name, rows in groups:
         lies = where[name].storage_chain if name in where else ""
         named = "" if places[name] == name else f", named {name} below"
         print_line(f"\n{places[name]}{f' ({lies})' if lies else ''}{named}")
-        _print_lines(measured.result_lines(rows, len(analysis.rows), width))
-        _print_lines(measured.limit_lines(rows, RunView(analysis)))
+        _print_lines(measure_text.result_lines(rows, len(analysis.rows), width))
+        _print_lines(measure_text.limit_lines(rows, RunView(analysis)))
     if len(groups) > 1:
         print_line()
-        _print_lines(measured.bar_lines(groups, _lacks_block_characters(), width))
+        _print_lines(measure_text.bar_lines(groups, _lacks_block_characters(), width))
     page = analysis.run.page
     if len(groups) > 1 and page is not None:
         print_line(f"\n{page.answer}")
@@ -325,7 +325,7 @@ def _print_text(store: "RunStore", places: Mapping[str, str]) -> None:
     if page is not None:
         print_line()
         _print_lines(f"note: {caveat.words}" for caveat in page.caveats[:MAX_CAVEATS])
-    print_line(f"\n{measured.certainty_sentence(analysis.rows)}")
+    print_line(f"\n{measure_text.certainty_sentence(analysis.rows)}")
 
 
 def _print_lines(lines: "Sequence[str] | Any") -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.foreign import escape_json, escape_line, escape_lines
+from assay.model.escape import escape_json, escape_line, escape_lines
 from assay.model.units import about_rate
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def print_problem(problem: "Problem", file: str | os.PathLike[str]) -> None:
 def as_path(text: str) -> Path:
     """Return the path of a file to read; passed as `parser=`, because typer's own Path type checks that it exists.
 
-    Only `assay.model.named` may check that: storage that does not answer would block the command forever.
+    Only `assay.model.user_files` may check that: storage that does not answer would block the command forever.
     """
     return Path(text)
 

@@ -27,6 +27,6 @@ def command(
 
     Example: `assay plan study.yaml`
     """
-    from assay.cli.studies.planned import plan_file
+    from assay.cli.studies.study_plan import plan_file
 
     plan_file(study, study_change(values, repeats, only, targets), None if show_all else FIRST_CASES, budget, json)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import as_path, json_text, note, print_json, print_line, print_table
-from assay.cli.written import FORCE, NETWORK_MARK, OutputFile, check_one_printed, output_option
+from assay.cli.output_file import FORCE, NETWORK_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 from assay.model.units import UnitError, about_duration, about_number, parse_duration, parse_throughput
 
 if TYPE_CHECKING:
     from assay.model.result.network import NetworkFindings, NetworkMeasurements, PathMeasurement
-    from assay.run.preflight_places import PreflightHosts
+    from assay.run.preflight_hosts import PreflightHosts
     from assay.wires.preflight import PreflightOptions
 
 MOST_SECONDS = 60
@@ -96,7 +96,7 @@ def _options(time: str, parallel: int) -> "PreflightOptions":
 @contextlib.contextmanager
 def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: str) -> Iterator["PreflightHosts"]:
     """Yield clients and servers from the one source that the user named: a study, a box, an inventory or names."""
-    from assay.run.preflight_places import box_hosts, named_hosts, preflight_study_hosts
+    from assay.run.preflight_hosts import box_hosts, named_hosts, preflight_study_hosts
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
         hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import note, print_line
+from assay.cli.output_file import FORCE, PAGE_MARK, OutputFile, output_option, write_in_run
 from assay.cli.settings import RUNS, complete_runs
-from assay.cli.written import FORCE, PAGE_MARK, OutputFile, output_option, write_in_run
 from assay.model.base import AssayError
 
 if TYPE_CHECKING:
     from assay.model.money.price import PriceBook
     from assay.model.result.result import RunAnalysis
-    from assay.report.beside import PublishedFigures
+    from assay.report.published_figures import PublishedFigures
 
 FILE_NAME = "report.html"
 
@@ -88,7 +88,7 @@ def _current_prices(analysis: "RunAnalysis", written: str | None) -> "PriceBook 
 def _published_figures(path: str | None) -> "PublishedFigures | None":
     if path is None:
         return None
-    from assay.report.beside import read_published_figures
+    from assay.report.published_figures import read_published_figures
 
     return read_published_figures(path)
 

@@ -8,9 +8,9 @@ import typer
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
-from assay.model.named import path_kind
-from assay.store.door import plain_file_status
+from assay.model.user_files import path_kind
 from assay.store.entries import BATCH
+from assay.store.safe_files import plain_file_status
 
 if TYPE_CHECKING:
     from assay.plan.change import Change
@@ -137,7 +137,7 @@ def _start(study: str, how: RunOptions) -> "RunStore":
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
     if how.slurm is not None:
-        from assay.cli.scheduler.following import submit_and_follow
+        from assay.cli.scheduler.slurm_jobs import submit_and_follow
 
         return submit_and_follow(loaded, how.out, how.slurm, _job_options(how), how.listener)
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
@@ -171,7 +171,7 @@ def _resume(folder: Path, how: RunOptions, by: str = "by going on") -> "RunStore
     from assay.run.session import resume
 
     if how.slurm is not None or plain_file_status(folder, BATCH):
-        from assay.cli.scheduler.following import resume_in_job
+        from assay.cli.scheduler.slurm_jobs import resume_in_job
 
         def measured(listener: "Listener") -> "RunStore":
             return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)

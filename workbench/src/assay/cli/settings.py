@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from assay.model.base import EXIT_USAGE, AssayError
-from assay.model.regular import IrregularError, TooLargeError, read_regular
+from assay.model.regular_files import IrregularError, TooLargeError, read_regular
 
 RUNS_VARIABLE = "ASSAY_RUNS"
 DEFAULT_RUNS = "assay-runs"

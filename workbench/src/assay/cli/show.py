@@ -10,14 +10,14 @@ from assay.cli.output import ceiling_text, note, print_blocks, print_json, print
 from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
 from assay.model.units import about_count, about_rate
-from assay.run.brief import first_results, stored_or_new_page, stored_or_new_results
-from assay.store.door import plain_file_status
+from assay.run.brief_results import first_results, stored_or_new_page, stored_or_new_results
 from assay.store.entries import BATCH
+from assay.store.safe_files import plain_file_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.model.result.brief import BriefResult
+    from assay.model.result.brief_result import BriefResult
     from assay.model.result.ceiling import Ceiling
     from assay.model.result.result import ResultRow
     from assay.model.result.run import RunInfo
@@ -281,7 +281,7 @@ def _row_json(row: "ResultRow") -> dict[str, Any]:
 
 def _print_findings(row: "ResultRow") -> None:
     from assay.model.result.verdict import MEANINGS, Verdict
-    from assay.report import reasons
+    from assay.report import unevaluated
     from assay.report.document import Share
 
     sentence = "" if row.verdict == Verdict.OK else f". {MEANINGS[row.verdict].sentence}"
@@ -294,7 +294,7 @@ def _print_findings(row: "ResultRow") -> None:
         print_line(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
     if row.ceilings:
         print_line(f"  ceilings: {', '.join(f'{item.name} {Share(item.share).words}' for item in row.ceilings)}")
-    for lack in reasons.group_by_reason([row]):
+    for lack in unevaluated.group_by_reason([row]):
         words = "not evaluated" if lack.applies else "not applicable"
         print_line(f"  {words}: {', '.join(lack.rules)}: {lack.reason}")
     for sample in row.samples:
@@ -303,7 +303,7 @@ def _print_findings(row: "ResultRow") -> None:
 
 
 def _print_samples(samples: "list[Sample]") -> None:
-    from assay.model.told import MISSING_TEXT
+    from assay.model.partial import MISSING_TEXT
 
     def percentile(name: str) -> "Callable[[Sample], str]":
         return lambda sample: _latency(sample.reliable_latency.get(name), _TOO_FEW if sample.latency else "")

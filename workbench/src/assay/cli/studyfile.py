@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import typer
 
 from assay.cli.output import note, print_problem
-from assay.launch.abilities import cache_policy_faults, exclude_unavailable
+from assay.launch.machine_checks import cache_policy_faults, exclude_unavailable
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
-from assay.model.foreign import escape_line
-from assay.model.named import UnreadableError, read_user_file
+from assay.model.escape import escape_line
 from assay.model.source import FieldFault, Problem, YamlSource, sorted_problems, without_consequences
 from assay.model.study.case import ExcludedPoint
 from assay.model.study.study import Study
-from assay.model.written import MAX_FILE_BYTES
-from assay.plan.capable import Backends, general_faults, read_capabilities
+from assay.model.user_files import UnreadableError, read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
+from assay.plan.capability_check import Backends, general_faults, read_capabilities
 from assay.plan.expand import expand
 from assay.plan.load import LoadedStudy, load_study
-from assay.run.planned import Plan
+from assay.run.study_plan import Plan
 
 if TYPE_CHECKING:
-    from assay.model.money.priced import FrozenPrices
+    from assay.model.money.priced_designs import FrozenPrices
     from assay.plan.change import Change
 
 

@@ -1,7 +1,7 @@
 """Entries of journals, and the interface of every journal.
 
 A run keeps its journal in its own folder, a box in its own; what belongs to neither is in the journal of its process
-(`assay.journal.own`). All journals have the same kinds of entries and are emptied in the same way.
+(`assay.journal.process_journal`). All journals have the same kinds of entries and are emptied in the same way.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from assay.journal.entry import Entry, Journal
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 Remover = Callable[[Entry], list[str] | None]
 """Removes one thing. Returns why it is still there, one line a reason; empty if it is gone, None if it is to stay.

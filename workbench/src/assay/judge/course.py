@@ -10,8 +10,8 @@ from assay.judge.answer import MEMORY_ITSELF, Answer, NotApplicable, NotEvaluate
 from assay.judge.tenant import disturbance
 from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.sample import Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import WRITES, is_counted
 from assay.model.units import about_number, about_size

@@ -2,9 +2,9 @@
 
 from assay.judge.answer import NotApplicable, NotEvaluated
 from assay.judge.rules import RULES
+from assay.model.partial import MissingValue
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
-from assay.model.told import MissingValue
 
 
 def judge(evidence: Evidence) -> tuple[Verdict, tuple[Finding, ...], tuple[Unevaluated, ...]]:

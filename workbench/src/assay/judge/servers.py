@@ -8,8 +8,8 @@ from statistics import median
 
 from assay.judge.answer import Answer, NotEvaluated, percent
 from assay.model.result.evidence import Evidence
+from assay.model.result.host_use import HostUse, LinkUse
 from assay.model.result.sample import Sample
-from assay.model.result.uses import HostUse, LinkUse
 from assay.model.study.names import MIXES, READS, WRITES, is_counted
 
 CROSSED_SHARE = 0.9

@@ -247,7 +247,9 @@ class HttpTarget(Target):
         if not self.has_own_service:
             return None
         overrides = {"endpoints": (NULL_SERVICE,), "server": None, "profile": None, "ca_file": None}
-        return self.model_copy(update={**overrides, **self.kind_module("job").ENGINE_SERVICE_FIELDS}).job_target("ceiling")
+        return self.model_copy(update={**overrides, **self.kind_module("job").ENGINE_SERVICE_FIELDS}).job_target(
+            "ceiling"
+        )
 
     def crosscheck(self, name: str, workload: str, work: "Workload") -> "Iterator[FieldFault]":
         """See `Target.crosscheck`: the rules in `crosscheck.py` of the kind."""

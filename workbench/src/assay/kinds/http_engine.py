@@ -4,8 +4,8 @@ from typing import Any
 
 from assay.contract._answers import BackendCapabilities, Look
 from assay.contract._generated import Balance
+from assay.kinds.handler import Claimer, Cleaner, LayerFinder, Prober, ServiceHandler
 from assay.kinds.http import HttpTarget, environment_endpoint
-from assay.kinds.place import Claimer, Cleaner, LayerFinder, Prober, ServiceHandler
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.result.layers import Layer, LayerKind
 from assay.servers.kinds import load_kind

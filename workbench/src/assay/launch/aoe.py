@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from assay.launch.answers import MAX_STDOUT_BYTES
 from assay.launch.binary import find_engine, last_line
+from assay.launch.commands import MAX_STDOUT_BYTES
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 MAX_LINE_BYTES = 64 << 10
 """Most bytes of a line that describes a traced frame."""

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Capabilities
-from assay.launch.answers import ProcessOutput, collect
+from assay.launch.commands import ProcessOutput, collect
 from assay.model.base import EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.units import about_size
 

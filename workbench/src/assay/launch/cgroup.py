@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry, Journal
@@ -129,7 +129,7 @@ class MemoryCap:
 
 def memory_cap_fault() -> str | None:
     """Return why memory cannot be capped here, found by making and removing a group; None if it can be."""
-    from assay.journal.own import process_journal
+    from assay.journal.process_journal import process_journal
 
     try:
         with process_journal() as journal:
@@ -190,7 +190,7 @@ def remove_leftovers(root: Path = ROOT) -> list[Path]:
     Groups of runs are found by their names, since the journals of other runs may be anywhere.
     """
     from assay.journal.entry import CGROUP
-    from assay.journal.own import remove_orphans
+    from assay.journal.process_journal import remove_orphans
 
     remove_orphans({CGROUP: lambda entry: _release_orphan(entry, root)})
     left = []

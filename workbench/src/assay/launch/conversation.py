@@ -31,7 +31,7 @@ from assay.contract.messages import (
 from assay.contract.reader import BrokenLine, read_line
 from assay.launch.binary import NO_CREDENTIALS, REFUSED, last_line
 from assay.launch.launcher import Pings, Process
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.units import about_size
 
 TICK_SECONDS = 0.1

@@ -6,8 +6,8 @@ import os
 import stat
 from pathlib import Path
 
-from assay.launch.contents import SECTOR, describe_contents, larger_whole
 from assay.launch.mounts import MOUNTS, read_mounts
+from assay.launch.signatures import SECTOR, describe_contents, larger_whole
 from assay.model.base import AssayError
 
 SYS = Path("/sys/dev/block")
@@ -77,7 +77,7 @@ def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list
 
 
 def remember_device(path: str, fd: int) -> None:
-    """Remember the device of a path until `forget_devices`: `inspect_device` refuses the path if it leads to another one.
+    """Remember the device of a path until `forget_devices`; `inspect_device` then refuses any other device there.
 
     Args:
         path: The device.

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from assay.journal.own import process_journal
-from assay.launch.abilities import DROP_CACHES, drop_caches_fault
+from assay.journal.process_journal import process_journal
 from assay.launch.binary import MPI_NAME, find_mpi_engine, load_engine
 from assay.launch.cgroup import MemoryCap, find_controller
+from assay.launch.machine_checks import DROP_CACHES, drop_caches_fault
 from assay.model.base import AssayError
 from assay.model.result.run import MEMORY_FILESYSTEMS
 
@@ -210,7 +210,7 @@ def _clock() -> Fact:
 
 def _other_load() -> Fact:
     """Check for other load at this moment."""
-    from assay.launch.busy import sample_load
+    from assay.launch.other_load import sample_load
 
     found = sample_load()
     if not found:

@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay.launch.device_mapper import Table, mapped_device, no_table
 from assay.launch.environment.reading import THIS_MACHINE, Files
-from assay.launch.mapped import Table, mapped_device, no_table
 from assay.launch.mounts import MOUNTS, Mount, read_mounts, unescaped
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.layers import Compresses, Layer, LayerKind
 from assay.model.secret import redact_word
 

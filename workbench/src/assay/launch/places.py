@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import Claim, Look, Mark, PlaceAnswer, PlaceState
-from assay.launch import placing
+from assay.launch import place_commands
 from assay.launch.launcher import Launcher
-from assay.launch.placing import PATIENCE_SECONDS
+from assay.launch.place_commands import PATIENCE_SECONDS
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 MARKER = ".assay-target"
 CLAIM_ATTEMPTS = 3
@@ -92,7 +92,7 @@ def inspect_path(path: str, launcher: Launcher | None = None, patience: float = 
         SilentError: The storage does not answer.
         AssayError: It cannot be inspected.
     """
-    found = placing.inspect(launcher or placing.local_launcher(), path, patience).look
+    found = place_commands.inspect(launcher or place_commands.local_launcher(), path, patience).look
     if found is None:
         raise AssayError(f"{path}: the engine says nothing of it", "", EXIT_REFUSED)
     return found
@@ -177,7 +177,7 @@ def claim_target(
     Raises:
         AssayError: It cannot be made or marked, or another run has it.
     """
-    engine = launcher or placing.local_launcher()
+    engine = launcher or place_commands.local_launcher()
     for _ in range(CLAIM_ATTEMPTS):
         look = inspect_path(path, engine, patience)
         problems = claim_problems(look, owner)
@@ -189,7 +189,7 @@ def claim_target(
             if problem:
                 raise AssayError(*problem, EXIT_REFUSED)
         request = Claim(root=path, mark=owner.mark(keep, elsewhere), over=over)
-        claimed = placing.claim(engine, request, patience)
+        claimed = place_commands.claim(engine, request, patience)
         if claimed.mark is not None:
             return claimed
     raise AssayError(f"{path}: is in use by another run", "try again later", EXIT_REFUSED)
@@ -249,9 +249,9 @@ def release_target(
     Returns:
         One line for each thing that is still there and should not be; None if data stays on purpose.
     """
-    engine = launcher or placing.local_launcher()
+    engine = launcher or place_commands.local_launcher()
     try:
-        answer = placing.release(engine, path, owner.identity, patience)
+        answer = place_commands.release(engine, path, owner.identity, patience)
         if answer.absent and parent and parent_numbers(path, engine, patience) != parent:
             message = f"{path}: the directory above it is another one than before the run: what is in that stays"
             return [message, *leftover_lines(answer)]
@@ -310,9 +310,9 @@ def remove_case_directory(
     """
     left: list[str] = []
     faults: list[AssayError] = []
-    for host, launcher in (hosts or {"": placing.local_launcher()}).items():
+    for host, launcher in (hosts or {"": place_commands.local_launcher()}).items():
         try:
-            left += leftover_lines(placing.clean(launcher, path, name, owner.identity, patience))
+            left += leftover_lines(place_commands.clean(launcher, path, name, owner.identity, patience))
         except AssayError as error:
             named = f"host {host}: {error.message}" if host else error.message
             faults.append(type(error)(named, error.hint, error.exit_code))

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar, Protocol
 
-from assay.launch.answers import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, end_process, run_program
+from assay.launch.commands import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, end_process, run_program
 from assay.launch.ssh_faults import explain_failure
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.site.host import Host
 from assay.model.units import about_size

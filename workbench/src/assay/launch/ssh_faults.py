@@ -3,7 +3,7 @@
 import re
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.site.host import Host
 

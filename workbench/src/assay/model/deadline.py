@@ -41,7 +41,8 @@ class Deadline:
             end_s: Time by `clock` at which the command must have ended.
             after_s: Seconds of work after the last repeat, on an idle machine.
             clock: Returns the time in seconds.
-            slowdown: Returns how many times as long as on an idle machine this process takes; None: as long as it did so
+            slowdown: Returns how many times as long as on an idle machine this process takes; None: as long as it
+                did so
                 far.
         """
         self.end = end_s

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from assay.model.base import Code
 from assay.model.frozen import Frozen
 from assay.model.units import choices_hint, display_value
-from assay.model.written import MAX_FILE_BYTES, ExactNumber, first_unprintable
+from assay.model.user_text import MAX_FILE_BYTES, ExactNumber, first_unprintable
 
 Path = tuple[str | int, ...]
 """Keys and list indices from the root of the file to a value."""

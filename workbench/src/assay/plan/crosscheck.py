@@ -115,7 +115,9 @@ def _mounts(study: Study) -> Iterator[FieldFault]:
 
 def _covered(study: Study) -> Iterator[FieldFault]:
     """Refuse a mount that hides another mount, or a target that does not declare the same mount."""
-    mounts = [(name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.study_mounts)]
+    mounts = [
+        (name, place, mount.at) for name, one in study.targets.items() for place, mount in enumerate(one.study_mounts)
+    ]
     for name, place, at in mounts:
         path, hint = ("targets", name, "mounts", place, "at"), "give each mount a directory of its own"
         for other, _, below in mounts:

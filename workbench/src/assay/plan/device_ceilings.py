@@ -141,7 +141,8 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
 
 
 def device_jobs(
-    study: Study, name: str, place: BackendCapabilities, written: int, request_kinds: tuple[Sequence[RequestKind], Sequence[RequestKind]],
+    study: Study, name: str, place: BackendCapabilities, written: int, request_kinds: tuple[Sequence[RequestKind],
+        Sequence[RequestKind]],
     cpus: int, destroy: bool,
 ) -> list[CeilingJob]:  # fmt: skip
     """Return the other jobs of a pass over a device, in order; all keep the file.

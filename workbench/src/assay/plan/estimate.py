@@ -67,7 +67,8 @@ class CaseEstimate(Frozen):
         read: Expected bytes read.
         space: Most bytes of test data in place at once.
         requests: Expected requests to a service of objects, without listing the objects to remove them.
-        has_known_sizes: False if existing objects of unknown size are read: `seconds` then covers only the requests, and `read`
+        has_known_sizes: False if existing objects of unknown size are read: `seconds` then covers only the requests,
+            and `read`
             lacks the bytes of these objects.
     """
 
@@ -81,7 +82,7 @@ class CaseEstimate(Frozen):
     has_known_sizes: bool = True
 
     @property
-    def read_text(self) -> str:
+    def read_summary(self) -> str:
         """Amount that is read, in words."""
         return about_size(self.read) if self.has_known_sizes else UNKNOWN_SIZE
 
@@ -123,7 +124,7 @@ class StudyEstimate(Frozen):
     requests: int = 0
     has_known_sizes: bool = True
 
-    def read_text(self, about: str = "") -> str:
+    def read_summary(self, about: str = "") -> str:
         """Return the amount that is read, in words; `about` is put before a number."""
         read = f"{about}{about_size(self.read)}"
         if self.has_known_sizes:

@@ -11,7 +11,7 @@ from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.contents import parse_sizes
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import MAX_CASES, MAX_JOBS, VALUE_KINDS, Study, Workload
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 from assay.plan.file_sets import scaled_file_counts, size_of_each_file
 from assay.plan.layout.blocks import segment_bytes
 from assay.plan.rules import broken_rules

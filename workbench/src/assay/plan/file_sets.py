@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.model.study.contents import MIX_EXAMPLES, parse_mix, parse_sizes
 from assay.model.study.names import MIXABLE, SET_OPERATIONS
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 from assay.plan.tree import all_lanes, tree_shape
 
 MOST_FILES = 10**9

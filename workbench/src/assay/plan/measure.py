@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.study.kinds import kinds
 from assay.model.study.repeats import MIN_BEFORE_LOOK, MIN_BEFORE_STOP
 from assay.model.units import format_duration, format_size

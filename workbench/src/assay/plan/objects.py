@@ -10,7 +10,7 @@ from assay.model.study.contents import Sizes, parse_sizes
 from assay.model.study.names import ANY_ORDER, BATCHES, DELETES, NEED_OBJECTS, VISIBILITY
 from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 from assay.plan.tree import PhasePlan
 
 OPERATIONS_USING: dict[str, frozenset[str]] = {

@@ -10,7 +10,7 @@ from assay.model.study.contents import parse_sizes
 from assay.model.study.names import STDIO, WEAR_OUT, group_of
 from assay.model.study.parameters import DEFAULTS, DEFINITIONS
 from assay.model.units import format_size
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 from assay.plan.file_sets import count_rules, mix_rules, set_rules
 from assay.plan.layout.blocks import block_rules, order_rules
 from assay.plan.layout.mpi import mpi_rules

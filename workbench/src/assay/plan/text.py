@@ -7,7 +7,7 @@ import yaml
 
 from assay.model.secret import redact
 from assay.model.source import plain_value
-from assay.model.written import ExactNumber
+from assay.model.user_text import ExactNumber
 
 
 class _Dumper(yaml.SafeDumper):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from assay.model.study.names import ALL_NAMES, LOOKUPS
 from assay.model.study.shape import directories
 from assay.model.units import format_size
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 
 MOST_CONTENTS_BYTES = 1 << 30
 MOST_LEAVES = 1_000_000

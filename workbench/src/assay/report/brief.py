@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from assay.model.result.brief import BriefResult
-from assay.model.result.first_page import MAX_CAVEATS, SummaryLine, SummaryPage
+from assay.model.result.brief_result import BriefResult
+from assay.model.result.summary_page import MAX_CAVEATS, SummaryLine, SummaryPage
 from assay.report import numbers
 from assay.report.document import Badge, Block, Bullets, Cell, Column, Heading, Num, Paragraph, Share, Table
 from assay.report.measure import COUNTED, DATA, Measure

@@ -4,11 +4,10 @@ from assay.model.money.price import PriceBook
 from assay.model.result.result import RunAnalysis
 from assay.model.room import load, rooms
 from assay.report import numbers
-from assay.report.beside import PublishedFigures
 from assay.report.document import Document, Section
 from assay.report.growth.stages import stage_lines
+from assay.report.published_figures import PublishedFigures
 from assay.report.sections import (
-    answer,
     appendix,
     ceilings,
     cost,
@@ -19,12 +18,13 @@ from assay.report.sections import (
     network,
     published,
     scaling,
+    short_answer,
     verdicts,
 )
 from assay.report.view import RunView
 
 SECTIONS = (
-    answer,
+    short_answer,
     evidence,
     scaling,
     hosts,

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.model.money.amount import EXACT, TERM_MONTHS
 from assay.model.money.price import UNITS, PriceTier
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.result.result import RunAnalysis
 from assay.money.cost.cost import Charge
 from assay.money.cost.limits import METRICS

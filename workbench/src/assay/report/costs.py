@@ -8,13 +8,13 @@ from typing import Literal
 from assay.model.base import AssayError
 from assay.model.money.amount import format_money
 from assay.model.money.price import PriceBook
-from assay.model.money.priced import DesignCeiling, FrozenPrices, PricedDesign
+from assay.model.money.priced_designs import DesignCeiling, FrozenPrices, PricedDesign
 from assay.model.result.result import Estimate, ResultRow
 from assay.model.study.names import MIXES, OBJECT_READS, OBJECT_WRITES, READS, VISIBILITY, WRITES
 from assay.money.cost.cost import Cost
-from assay.money.cost.frozen import design_cost
 from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import per_unit
+from assay.money.cost.stored_prices import design_cost
 from assay.report import numbers
 from assay.report.document import Span, Strong, Text
 from assay.report.pricing import metric_words, per_terabyte
@@ -186,7 +186,8 @@ class CostPoint:
     Attributes:
         month_cost: Cost of a month.
         position: Position relative to the other targets, judged by the intervals of the rates.
-        is_on_median_front: True if, by the medians alone, no other target is at least as cheap and as fast, and better in one.
+        is_on_median_front: True if, by the medians alone, no other target is at least as cheap and as fast, and
+            better in one.
     """
 
     target: str

@@ -95,7 +95,8 @@ class Column:
         is_numeric: The column is right-aligned and sorts by value.
         is_filter: The column has few different values, so that a page can offer them as a filter.
         is_detail: The column is shown on a page, but not on a terminal.
-        drop_rank: A narrow terminal leaves out the column with the highest rank first; of columns with equal ranks, the last
+        drop_rank: A narrow terminal leaves out the column with the highest rank first; of columns with equal ranks,
+            the last
             one. The first column always stays.
     """
 

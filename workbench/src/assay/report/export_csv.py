@@ -5,14 +5,14 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from assay.model.foreign import csv_cell
+from assay.model.escape import csv_cell
 from assay.report.tables import FlatColumn, FlatTable, Record, Value
 
 
 def csv_text(table: FlatTable) -> str:
     """Return a table as CSV (RFC 4180, but with newlines as on Unix).
 
-    Text that a spreadsheet would take for a formula has an apostrophe before it (`assay.model.foreign.cell`).
+    Text that a spreadsheet would take for a formula has an apostrophe before it (`assay.model.escape.cell`).
     Fractions have as many digits as are needed to read the same number back.
     """
     out = io.StringIO()

@@ -3,16 +3,16 @@
 import json
 from typing import Any
 
-from assay.model.foreign import escape_json
+from assay.model.escape import escape_json
 from assay.model.result.decision import TargetDecision
-from assay.model.result.first_page import SummaryPage
 from assay.model.result.machine import MachineFinding
 from assay.model.result.result import Comparison, PricedRun, RunAnalysis
+from assay.model.result.summary_page import SummaryPage
 from assay.model.result.verdict import MEANINGS
 from assay.model.study.case import ExcludedPoint
 from assay.report.cost_table import COST_COLUMNS, costs_table
-from assay.report.first.page import first_page
 from assay.report.kinds_table import KIND_COLUMNS, kinds_table
+from assay.report.summary.page import first_page
 from assay.report.tables import RESULT_COLUMNS, SAMPLE_COLUMNS, FlatColumn, results_table, samples_table
 from assay.report.view import RunView
 

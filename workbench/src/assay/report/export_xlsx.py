@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from assay.model.foreign import escape_lines
-from assay.model.result.counts import count_verdicts
+from assay.model.escape import escape_lines
 from assay.model.result.result import RunAnalysis
+from assay.model.result.verdict_counts import count_verdicts
 from assay.model.study.names import is_counted
 from assay.report.cost_sheet import write_cost_sheet
 from assay.report.environments import readable_values

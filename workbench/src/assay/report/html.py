@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from assay.model.foreign import escape_lines
+from assay.model.escape import escape_lines
 from assay.report import document as doc
 from assay.report.draw.chart import DEFINITIONS, chart_html
 from assay.report.draw.dots import dots_html
@@ -230,7 +230,10 @@ def _gallery(block: doc.Gallery) -> str:
 
 
 def _code(block: doc.Code) -> str:
-    return f'<pre class="code {escape(block.language)}"><code>{html.escape(escape_lines(block.text), quote=False)}</code></pre>'
+    return (
+        '<pre class="code '
+        f'{escape(block.language)}"><code>{html.escape(escape_lines(block.text), quote=False)}</code></pre>'
+    )
 
 
 def _note(block: doc.Note) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.between import LEAST_RUNS
+from assay.analyse.run_variation import LEAST_RUNS
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile
 from assay.model.study.repeats import MIN_COMPARED
@@ -59,7 +59,10 @@ def row_words(row: LatencyRow) -> str:
     )
     caveat = f"; {pair.caveat}" if pair.caveat else ""
     times = f"{numbers.latency(row.before)} -> {numbers.latency(row.after)}"
-    return f"{row.name}: {times}, {numbers.difference_text(pair.ratio)}{interval}, p {numbers.p_value(pair.p_adjusted)}{caveat}"
+    return (
+        f"{row.name}: {times}, {numbers.difference_text(pair.ratio)}{interval}, p "
+        f"{numbers.p_value(pair.p_adjusted)}{caveat}"
+    )
 
 
 def latency_lines(found: RunsComparison) -> list[str]:

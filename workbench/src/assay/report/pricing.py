@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from assay.model.money.amount import EXACT, format_money, round_half_up
 from assay.model.money.price import UNITS, PriceBook
-from assay.model.money.priced import DesignCeiling
+from assay.model.money.priced_designs import DesignCeiling
 from assay.model.units import about_count, about_size
 from assay.money.cost.cost import Charge, Cost
 from assay.money.cost.limits import Metric

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import MIN_OPS
 from assay.model.result.result import Estimate, Percentile, ResultRow, RunAnalysis
@@ -15,7 +16,6 @@ from assay.model.result.sample import Sample
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameter import Parameter
 from assay.model.study.parameters import DEFINITIONS
-from assay.model.told import MISSING_TEXT
 
 Value = str | int | float | bool | None
 Record = dict[str, Value]

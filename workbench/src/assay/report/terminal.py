@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.report import document as doc
 
 LONGEST_LINE = 100_000

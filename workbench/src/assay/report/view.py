@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.model.money.price import PriceBook
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.result import Comparison, ResultRow, RunAnalysis
 from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import NOT_STORAGE, OWN_SPEED, PARTLY_CHECKED
 from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES
-from assay.model.told import MISSING_TEXT
 from assay.report import numbers
 
 _LEAST_CELLS = 6

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from assay.analyse.exceeded import Key, SampleRate, exceeding_results, raise_ceilings
 from assay.analyse.rows import RowMaker, analyse
-from assay.analyse.statistics.alike import known_autocorrelation
+from assay.analyse.statistics.autocorrelation import known_autocorrelation
 from assay.judge.judge import judge
 from assay.model.base import AssayError
-from assay.model.collector import without_gc
+from assay.model.gc_control import without_gc
 from assay.model.result.ceiling import ExceedingRepeat
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.run import RunInfo

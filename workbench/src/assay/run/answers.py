@@ -7,14 +7,14 @@ from typing import NamedTuple
 from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.model.base import AssayError
-from assay.model.collector import without_gc
-from assay.model.result.brief import BriefResult, summarise
-from assay.model.result.first_page import SummaryPage
+from assay.model.gc_control import without_gc
+from assay.model.result.brief_result import BriefResult, summarise
 from assay.model.result.result import PricedRun, ResultRow, RunAnalysis
+from assay.model.result.summary_page import SummaryPage
 from assay.report.claims import find_claims
 from assay.report.document import plain_text
-from assay.report.first.page import first_page
-from assay.report.first.words import claim_sentences
+from assay.report.summary.page import first_page
+from assay.report.summary.sentences import claim_sentences
 from assay.report.view import RunView
 from assay.run.analysis import judged_rows, with_raised_ceilings
 from assay.run.settle import mean_repeat_s

@@ -9,7 +9,7 @@ from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, format_money
 
 if TYPE_CHECKING:
-    from assay.model.money.priced import FrozenPrices
+    from assay.model.money.priced_designs import FrozenPrices
 
 SECONDS_PER_HOUR = Decimal(3600)
 HINT = "write an amount with its currency, such as --budget 5USD"

@@ -8,9 +8,11 @@ from pathlib import Path
 from assay.contract._answers import PlaceAnswer, PlaceState
 from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, JOB_EXTRAS, MOUNT, REMOTE, Entry
 from assay.journal.removal import Remover, remove_open
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.cgroup import release_group
+from assay.launch.engine_commands import clean_target
 from assay.launch.launcher import Launcher
+from assay.launch.place_commands import PATIENCE_SECONDS, SILENT_PATIENCE_SECONDS, SilentStorageError, patience_of
 from assay.launch.places import (
     Owner,
     claim_target,
@@ -20,11 +22,9 @@ from assay.launch.places import (
     path_problems,
     release_target,
 )
-from assay.launch.placing import PATIENCE_SECONDS, SILENT_PATIENCE_SECONDS, SilentStorageError, patience_of
-from assay.launch.questions import clean_target
 from assay.launch.shell import Shell
 from assay.model.base import AssayError, PrintLine, warning
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.study.study import Study
 from assay.run.fleet import Fleet
 from assay.store import RunStore, foreign_run_state
@@ -70,7 +70,7 @@ def claim_targets(
 
 
 class RunClaimer:
-    """Makes and marks places for kinds of target (`assay.kinds.place.Claiming`)."""
+    """Makes and marks places for kinds of target (`assay.kinds.handler.Claiming`)."""
 
     def __init__(
         self, study: Study, store: RunStore, print_line: PrintLine, fleet: Fleet | None, destroy: bool

@@ -9,10 +9,10 @@ from assay.contract._answers import PlaceAnswer
 from assay.contract._generated import BegunUpload, Beyond, Job, LeftJob
 from assay.contract.messages import BeyondEvent, Event, UploadEvent
 from assay.journal.entry import EXPORT, JOB_EXTRAS, Journal
+from assay.launch.engine_commands import clean_target
 from assay.launch.launcher import Launcher
+from assay.launch.place_commands import PATIENCE_SECONDS
 from assay.launch.places import Owner, leftover_lines, remove_case_directory
-from assay.launch.placing import PATIENCE_SECONDS
-from assay.launch.questions import clean_target
 from assay.model.base import AssayError
 from assay.store import RunStore
 
@@ -108,7 +108,7 @@ def _journal_name(path: str, directory: str) -> str:
 
 
 class RunCleaner:
-    """Removes leftovers for kinds of target (`assay.kinds.place.Cleaning`)."""
+    """Removes leftovers for kinds of target (`assay.kinds.handler.Cleaning`)."""
 
     def __init__(
         self,
@@ -126,7 +126,8 @@ class RunCleaner:
             launchers: Start engines where places that only engines reach can be reached.
             hosts: Name of each host that reaches the directories -> what starts engines there; None: this machine.
             patience: Seconds after which storage that does not answer counts as hung.
-            removal_timeout_s: Longest time, in seconds, for what engines remove when the user wants to leave; None: no special
+            removal_timeout_s: Longest time, in seconds, for what engines remove when the user wants to leave; None:
+                no special
                 limit.
             left: The job whose remains are removed, if it is known.
         """

@@ -16,7 +16,7 @@ from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
 from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.store import RunStore
 
 MOST_LANES = 8

@@ -16,21 +16,21 @@ from assay.contract._generated import IntervalEvent
 from assay.contract.bounds import Bounds, output_bounds
 from assay.contract.counts import progress_counts
 from assay.contract.messages import Event, PhaseStartEvent
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.cgroup import MemoryCap
-from assay.launch.cold.emptied import CacheDropper
-from assay.launch.cold.remounted import Remounter
+from assay.launch.cold.drop_caches import CacheDropper
+from assay.launch.cold.remount import Remounter
 from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome, run_job
+from assay.launch.inspector import MachineInspector
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineInspector
-from assay.launch.placing import SilentStorageError, patience_of
+from assay.launch.place_commands import SilentStorageError, patience_of
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, warning
 from assay.model.deadline import Deadline
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.steady import steady_time
+from assay.model.steady_clock import steady_time
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
 from assay.model.study.study import Study
@@ -44,10 +44,10 @@ from assay.run.claims import run_owner, update_remounted
 from assay.run.cleaning import LeftoverJournal, RunCleaner, record_leftovers
 from assay.run.control import Control
 from assay.run.fleet import Fleet
-from assay.run.heard import read_repeat
 from assay.run.legs import leg_filter, run_legs, with_remounts
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
 from assay.run.meter import Meter
+from assay.run.read_events import read_repeat
 from assay.run.settle import RoundRules, settle
 from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.targets import target_path

@@ -8,14 +8,14 @@ from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.contract.parts import HostPart, join_parts
-from assay.launch.counting import CounterRecorder
 from assay.launch.engine import Outcome
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import Member, MemberOutcome, run_group
+from assay.launch.host_counters import CounterRecorder
 from assay.launch.launcher import Launcher, engine_arguments
 from assay.launch.parallel.step import StepLauncher
 from assay.launch.shell import Shell, make_shell
-from assay.model.result.uses import HostUse
+from assay.model.result.host_use import HostUse
 from assay.model.site.host import Host
 from assay.plan.jobs import rank_job
 from assay.site.site import SiteState

@@ -9,7 +9,7 @@ from assay.contract._generated import Job
 from assay.contract.messages import ByeEvent, Event, HelloEvent, ReadyEvent
 from assay.contract.parts import HostPart, join_parts, split_parts
 from assay.contract.reader import lines_of, read_line
-from assay.launch.cold.remounted import REMOUNTED
+from assay.launch.cold.remount import REMOUNTED
 from assay.launch.engine import Outcome
 from assay.model.result.sample import Sample
 from assay.plan.jobs import rank_job

@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from assay.model.base import PrintLine
 from assay.model.money.amount import EXACT, format_money
-from assay.model.money.priced import FrozenPrices
-from assay.model.steady import steady_time
+from assay.model.money.priced_designs import FrozenPrices
+from assay.model.steady_clock import steady_time
 from assay.model.units import about_duration
-from assay.money.cost.frozen import hour_of_all_running
+from assay.money.cost.stored_prices import hour_of_all_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.budget import Budget, cost_of_time
 from assay.store import Attempt, RunStore

@@ -10,13 +10,13 @@ from assay.contract._generated import (
     MethodShape,
     SyncPolicy,
 )
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
+from assay.launch.inspector import MachineInspector
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineInspector
+from assay.launch.place_commands import patience_of, run_place_command
 from assay.launch.places import Owner
-from assay.launch.placing import patience_of, run_place_command
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.method import Direction, MethodChoice
 from assay.model.study.study import Study
 from assay.plan.methods import AccessShape

@@ -10,28 +10,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import Inspection, handler_of
-from assay.launch.abilities import mpi_faults, tuning_faults
+from assay.kinds.handler import Inspection, handler_of
 from assay.launch.binary import Engine, NoAnswerError
+from assay.launch.free_space import MountInfo, SpaceRequirement, mount_infos, place_problems
+from assay.launch.inspector import MachineInspector
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
-from assay.launch.looking import MachineInspector
+from assay.launch.machine_checks import mpi_faults, tuning_faults
+from assay.launch.place_commands import MARGIN_SECONDS, patience_of
 from assay.launch.places import Owner, other_run_problem, overlap_problems
-from assay.launch.placing import MARGIN_SECONDS, patience_of
-from assay.launch.room import MountInfo, SpaceRequirement, mount_infos, place_problems
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.site.host import THIS_HOST
 from assay.model.source import FieldFault
 from assay.model.study.study import Study
-from assay.plan.capable import capability_faults
+from assay.plan.capability_check import capability_faults
 from assay.plan.crosscheck import unmounted_fault, unmounted_path
-from assay.run.planned import Plan
+from assay.run.study_plan import Plan
 from assay.run.targets import EngineProber, MachineLocker, hint_of, refuse
 from assay.site.choose import site_of
-from assay.store.keeping import runs_folder_problem
 from assay.store.lock import foreign_run_state
+from assay.store.runs_folder import runs_folder_problem
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from assay.contract.reader import GREATEST_NUMBER, lines_of, read_events
 from assay.model.base import AssayError, warning
 from assay.model.result.percentile import reliable_latencies
 from assay.model.study.names import DATA, OP_KINDS, Group, Moves
-from assay.run.heard import why_unreadable
+from assay.run.read_events import why_unreadable
 from assay.store import RunStore
 
 _COLUMNS: dict[tuple[Group, Moves], str] = {

@@ -17,58 +17,58 @@ from assay.analyse.environments.settings import WANTED, setting_lines
 from assay.contract import SPEC_VERSION
 from assay.contract._answers import BackendCapabilities, Look
 from assay.journal.entry import DIRECTORY, MOUNT, REMOTE
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.binary import Engine, load_engine
-from assay.launch.busy import load_message, sample_load
 from assay.launch.cgroup import remove_leftovers
-from assay.launch.cold.remounted import Remounter
-from assay.launch.counting import CounterRecorder
+from assay.launch.cold.remount import Remounter
 from assay.launch.environment import capture_environment, sources_sha256
-from assay.launch.environment.groups import describe_groups
+from assay.launch.environment.control_groups import describe_groups
 from assay.launch.environment.reading import Files
+from assay.launch.free_space import SpaceRequirement
+from assay.launch.host_counters import CounterRecorder
 from assay.launch.launcher import Launcher, LocalLauncher
 from assay.launch.locks import close_all
-from assay.launch.mounting import Mounter
-from assay.launch.placing import patience_of
-from assay.launch.remote_places import mount_facts
-from assay.launch.room import SpaceRequirement
+from assay.launch.mounter import Mounter
+from assay.launch.other_load import load_message, sample_load
+from assay.launch.place_commands import patience_of
+from assay.launch.remote_mounts import mount_facts
 from assay.model.base import EXIT_REFUSED, AssayError, warning
 from assay.model.deadline import Deadline
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
+from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.run import LAUNCHER_SECTION, TargetPlace
-from assay.model.result.settling import AddedRepeats
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.ceilings import stated_ceilings
-from assay.plan.doubts import request_limit_warnings
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.load import load_study
 from assay.plan.methods import undecided_shapes
 from assay.plan.schedule import RepeatKey, due_times
+from assay.plan.study_warnings import request_limit_warnings
 from assay.run import claims, targets
 from assay.run import meter as meters
 from assay.run.added.repeats import AddedRounds, add_repeats, current_settling, end_added_repeats, with_repeats
 from assay.run.answers import store_conclusions
 from assay.run.batch.facts import own_job_section
-from assay.run.below import layer_notes
 from assay.run.budget import read_budget
-from assay.run.ceilings.during import CeilingPasses
 from assay.run.ceilings.meter import CeilingMeter
+from assay.run.ceilings.passes import CeilingPasses
 from assay.run.control import describe_machine
 from assay.run.executor import LEAVING_TIMEOUT_SECONDS, Executor, Interruption, silence_limit
 from assay.run.fleet import Fleet
-from assay.run.gather import copy_study_files, hosts_of_study
 from assay.run.listener import Listener, Progress, TimeLeft
 from assay.run.methods import find_methods
-from assay.run.planned import Plan, new_run_meta, prediction_text
 from assay.run.preconditions import CheckRequest, refuse_impossible
 from assay.run.rounds import run_rounds
+from assay.run.run_network import measure_network
+from assay.run.run_time import find_past_run, predict_run_time
 from assay.run.series import run_rows
 from assay.run.settle import repeats_time_s, settle_all
 from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.staged.stages import accept_stages, end_stage, plan_to_next_stage
-from assay.run.whole import find_past_run, predict_run_time
-from assay.run.wires import measure_network
+from assay.run.study_hosts import copy_study_files, hosts_of_study
+from assay.run.study_plan import Plan, new_run_meta, prediction_text
+from assay.run.target_layers import layer_notes
 from assay.site.site import SiteState
 from assay.store import RunStore, list_runs, lock_holders
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK

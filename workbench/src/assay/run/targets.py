@@ -7,17 +7,17 @@ from types import MappingProxyType
 from pydantic import BaseModel
 
 from assay.contract._answers import BackendCapabilities, Look
-from assay.kinds.place import Inspection, handler_of
+from assay.kinds.handler import Inspection, handler_of
 from assay.launch.binary import Engine, NoAnswerError, probe_device
 from assay.launch.cgroup import find_controller
 from assay.launch.devices import device_summary, inspect_device
+from assay.launch.engine_commands import probe_target
+from assay.launch.free_space import known_capabilities, mount_info
 from assay.launch.launcher import Launcher
 from assay.launch.layers import buffered_loop, device_of
 from assay.launch.locks import close_all, lock_device
+from assay.launch.place_commands import MARGIN_SECONDS, patience_of
 from assay.launch.places import Owner, inspect_path
-from assay.launch.placing import MARGIN_SECONDS, patience_of
-from assay.launch.questions import probe_target
-from assay.launch.room import known_capabilities, mount_info
 from assay.model.base import EXIT_REFUSED, AssayError, Code, PrintLine, WarningLine, warning
 from assay.model.result.layers import is_in_memory
 from assay.model.result.run import MEMORY_FILESYSTEMS, TargetPlace
@@ -26,8 +26,8 @@ from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.model.study.target import Target
 from assay.model.units import about_size
-from assay.plan.capable import backends_by_kind, capability_faults
-from assay.run.below import MachineLayerFinder
+from assay.plan.capability_check import backends_by_kind, capability_faults
+from assay.run.target_layers import MachineLayerFinder
 
 SERVICE_HINT = "correct what the study says of it, or see to its service"
 PLACE_HINT = "name another place, or see to this one"
@@ -102,7 +102,7 @@ def hint_of(target: Target, error: AssayError) -> str:
 
 
 class MachineLocker:
-    """Locks devices for kinds of target, since only one process may use them (`assay.kinds.place.Taking`)."""
+    """Locks devices for kinds of target, since only one process may use them (`assay.kinds.handler.Taking`)."""
 
     def __init__(self, destroy: bool, print_line: PrintLine, name: str = "") -> None:
         """Lock nothing yet.
@@ -129,7 +129,7 @@ class MachineLocker:
 
 
 class EngineProber:
-    """Asks the engine what it can do, for kinds of target (`assay.kinds.place.Probing`)."""
+    """Asks the engine what it can do, for kinds of target (`assay.kinds.handler.Probing`)."""
 
     def __init__(
         self,

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from assay.model.base import AssayError
-from assay.model.files import read_model
 from assay.model.frozen import Frozen
-from assay.model.named import read_user_file
-from assay.model.site.serving import BoxServer
+from assay.model.site.box_servers import BoxServer
 from assay.model.study.axis import fault
 from assay.model.units import choices_hint
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.user_files import read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
+from assay.model.yaml_files import read_model
 
 FOLDER = Path(__file__).parent
 OWN_FOLDER = "ASSAY_SERVERS"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
 from assay.model.base import EXIT_REFUSED, AssayError, PrintLine
-from assay.model.named import read_user_file
 from assay.model.site.host import MAX_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, choices_hint, display_value
+from assay.model.user_files import read_user_file
 from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
 
 MOST_BYTES = 1 << 20
@@ -25,7 +25,8 @@ class Scheduler:
         name: Name of the scheduler.
         job_variable: Variable with the number of the job; it is set only inside a job.
         hosts_variable: Variable with the hosts.
-        host_format: Format of that variable: `set` is a node set, `file` the name of a file with one host per line, `words`
+        host_format: Format of that variable: `set` is a node set, `file` the name of a file with one host per line,
+            `words`
             host names separated by blanks, `pairs` host names each followed by their number of slots.
         fact_variables: Fact to store with the result -> variable that holds it.
     """

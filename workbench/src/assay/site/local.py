@@ -12,7 +12,7 @@ from assay.site.site import SERVER_SECONDS, SiteState
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
-    from assay.site.started import StartedServer
+    from assay.site.started_server import StartedServer
 
 
 class LocalSite:
@@ -53,7 +53,7 @@ class LocalSite:
     def check_ready(self, _needed: int) -> None:
         """See `Site`: the servers must be installed."""
         if self._wanted:
-            from assay.site.started import check_installed
+            from assay.site.started_server import check_installed
 
             for kind in self._wanted:
                 check_installed(kind)
@@ -65,7 +65,7 @@ class LocalSite:
     def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`; each kind of server is one process, which all its targets share."""
         from assay.journal.entry import SERVER
-        from assay.journal.own import remove_orphans
+        from assay.journal.process_journal import remove_orphans
 
         remove_orphans({SERVER: _remove_left})
         if not self._wanted:
@@ -78,8 +78,8 @@ class LocalSite:
             raise
 
     def _start(self, say: PrintLine) -> None:
-        from assay.journal.own import process_journal
-        from assay.site.started import running_server
+        from assay.journal.process_journal import process_journal
+        from assay.site.started_server import running_server
 
         journal = self._stack.enter_context(process_journal())
         for kind, names in self._wanted.items():
@@ -89,7 +89,7 @@ class LocalSite:
             self._running[kind] = self._stack.enter_context(running_server(kind, journal, say))
 
     def _state(self) -> SiteState:
-        from assay.site.started import SERVER_CREDENTIALS
+        from assay.site.started_server import SERVER_CREDENTIALS
 
         served = [(name, self._running[kind]) for kind, names in self._wanted.items() for name in names]
         return SiteState(
@@ -110,6 +110,6 @@ class LocalSite:
 
 
 def _remove_left(entry: "Entry") -> list[str]:
-    from assay.site.started import remove_leftover_server
+    from assay.site.started_server import remove_leftover_server
 
     return remove_leftover_server(entry)

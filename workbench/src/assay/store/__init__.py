@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.store.entries import ENGINE_LOCK
-    from assay.store.find import RunSummary, find_run, list_runs
     from assay.store.lock import RunLock, foreign_run_state, lock_holders, run_is_alive
+    from assay.store.lookup import RunSummary, find_run, list_runs
     from assay.store.records import Attempt, RunMeta
     from assay.store.run import RunStore, new_run_id
 

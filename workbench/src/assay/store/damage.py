@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from pydantic import ValidationError
 
 from assay.model.base import AssayError
-from assay.store.door import DAMAGE_HINT
+from assay.store.safe_files import DAMAGE_HINT
 
 DATA_ERRORS = (
     sqlite3.Error,

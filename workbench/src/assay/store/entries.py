@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.regular import IrregularError, TooLargeError, mount_id, open_entry, special_kind
-from assay.store.door import folder_descriptor, irregular_entry
+from assay.model.regular_files import IrregularError, TooLargeError, mount_id, open_entry, special_kind
+from assay.store.safe_files import folder_descriptor, irregular_entry
 
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"

@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Self
 
 from assay.model.base import AssayError
-from assay.model.steady import steady_time
-from assay.store.door import read_file
+from assay.model.steady_clock import steady_time
 from assay.store.entries import HEARTBEAT, HEARTBEAT_NEW, open_new
+from assay.store.safe_files import read_file
 
 MOST_BYTES = 1 << 20
 BEAT_INTERVAL_SECONDS = 1.0

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.store.door import open_file
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
+from assay.store.safe_files import open_file
 
 MOST_BYTES = 1 << 20
 """Largest accepted size of a lock file, which is empty."""

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.model.base import AssayError, Code
-from assay.model.money.priced import PRICES_SCHEMA, FrozenPrices
+from assay.model.money.priced_designs import PRICES_SCHEMA, FrozenPrices
 from assay.model.result.result import PricedRun
 from assay.store.damage import damage_as_error
-from assay.store.door import DAMAGE_HINT, read_file
 from assay.store.entries import PRICES
 from assay.store.reader import RunReader
+from assay.store.safe_files import DAMAGE_HINT, read_file
 
 MOST_BYTES = 64 << 20
 MOST_EXPONENT = 30

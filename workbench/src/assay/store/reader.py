@@ -11,29 +11,29 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from assay.model.base import AssayError
-from assay.model.result.brief import BriefResult
+from assay.model.result.added_repeats import AddedRepeats
+from assay.model.result.brief_result import BriefResult
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.counts import VerdictCounts, count_weighted
-from assay.model.result.first_page import SummaryPage
 from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import NetworkMeasurements
 from assay.model.result.run import RunInfo, TargetPlace
 from assay.model.result.sample import JobRecord, Sample
-from assay.model.result.settling import AddedRepeats
 from assay.model.result.stage import MeasuredStage
+from assay.model.result.summary_page import SummaryPage
 from assay.model.result.verdict import Verdict
+from assay.model.result.verdict_counts import VerdictCounts, count_weighted
 from assay.model.study.blocks import Blocks
 from assay.model.study.case import Case, ExcludedPoint
 from assay.model.study.needs import TargetNeed
 from assay.model.units import display_value
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.user_text import MAX_FILE_BYTES
 from assay.store.damage import DATA_ERRORS, damage_as_error, json_mapping, reports_damage
-from assay.store.door import DAMAGE_HINT, read_required
 from assay.store.entries import STUDY
 from assay.store.heartbeat import last_alive
 from assay.store.lock import RunLock, run_is_alive
 from assay.store.records import Attempt, attempt_of, case_of, journal_key, result_of, sample_of, verdict_of
+from assay.store.safe_files import DAMAGE_HINT, read_required
 from assay.store.values import amount_of, count_of, decompressed_events, moment_of
 
 if TYPE_CHECKING:
@@ -233,7 +233,8 @@ class RunReader:
         return list(
             self._db.execute(
                 "SELECT p.case_id, p.repeat FROM plan p LEFT JOIN outcomes o USING (case_id, repeat)"
-                f" WHERE o.status IN ({', '.join('?' * len(RETRIED_OUTCOMES))}) OR (o.status IS NULL AND (? OR p.case_id NOT IN"
+                f" WHERE o.status IN ({', '.join('?' * len(RETRIED_OUTCOMES))}) OR (o.status IS NULL AND (? "
+                "OR p.case_id NOT IN"
                 " (SELECT case_id FROM settled))) ORDER BY p.position",
                 (*RETRIED_OUTCOMES, include_settled),
             )
@@ -329,7 +330,8 @@ class RunReader:
 
         Args:
             case_id: Only of this case.
-            with_job: Include each job as it was sent to the engine, which takes most of the time in a large run; else jobs
+            with_job: Include each job as it was sent to the engine, which takes most of the time in a large run;
+                else jobs
                 are empty.
         """
         condition, key = _case_condition("o.case_id", case_id)

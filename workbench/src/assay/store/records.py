@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from assay.model.foreign import escape_line
-from assay.model.result.brief import BriefResult
+from assay.model.escape import escape_line
+from assay.model.result.brief_result import BriefResult
 from assay.model.result.run import RunHead
 from assay.model.result.sample import ErrorTally, Sample
 from assay.model.result.verdict import RANK

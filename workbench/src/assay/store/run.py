@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.result.brief import BriefResult
+from assay.model.result.added_repeats import AddedRepeats
+from assay.model.result.brief_result import BriefResult
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.first_page import SummaryPage
 from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import NetworkMeasurements
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.result.settling import AddedRepeats
 from assay.model.result.stage import MeasuredStage
+from assay.model.result.summary_page import SummaryPage
 from assay.model.study.case import Case, ExcludedPoint
 from assay.store.entries import (
     DATABASE,
@@ -36,16 +36,16 @@ from assay.store.entries import (
     remove_folder,
     stable_path,
 )
-from assay.store.keeping import not_stored
 from assay.store.lock import RunLock, is_locked
 from assay.store.reader import RETRIED_OUTCOMES, RunReader
 from assay.store.records import RunMeta
+from assay.store.runs_folder import not_stored
 from assay.store.schema import connect_to_write, create_database
 from assay.store.series import write_series
 from assay.store.snapshot import open_to_read
 
 if TYPE_CHECKING:
-    from assay.model.money.priced import FrozenPrices
+    from assay.model.money.priced_designs import FrozenPrices
 
 UNFINISHED_PREFIX = ".new-"
 _UNFINISHED = re.compile(r"\.new-(?P<pid>\d+)-\d{8}-\d{6}-.+")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import AssayError, Code
-from assay.model.foreign import escape_line
-from assay.store.door import DAMAGE_HINT, plain_file_status
+from assay.model.escape import escape_line
 from assay.store.entries import BATCH, DATABASE
+from assay.store.safe_files import DAMAGE_HINT, plain_file_status
 
 TABLES = """
     CREATE TABLE run (

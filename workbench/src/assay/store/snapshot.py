@@ -21,8 +21,8 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.store.door import folder_descriptor, open_in_folder
 from assay.store.entries import DATABASE, JOURNAL, WAL, refuse_foreign_journal, remove_folder
+from assay.store.safe_files import folder_descriptor, open_in_folder
 from assay.store.schema import check_schema, database_errors_as_error
 
 MOST_BYTES = 1 << 40

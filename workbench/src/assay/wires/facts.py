@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
-from assay.wires.leash import RemoteCommands
+from assay.wires.remote_command import RemoteCommands
 
 SECONDS = 20.0
 

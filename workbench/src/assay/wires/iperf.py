@@ -11,7 +11,7 @@ from typing import Any
 from assay.launch.shell import NOT_FOUND, CommandResult, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction
-from assay.wires.leash import RemoteCommands
+from assay.wires.remote_command import RemoteCommands
 
 FIRST_PORT = 5201
 """iperf3's own default."""

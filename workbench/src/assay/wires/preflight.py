@@ -18,7 +18,7 @@ from assay.model.result.network import (
     SiteLine,
 )
 from assay.wires import facts, iperf, rtt
-from assay.wires.leash import RemoteCommands, StoppedError
+from assay.wires.remote_command import RemoteCommands, StoppedError
 from assay.wires.rounds import Flow, Rounds
 
 MAX_THREADS = 64

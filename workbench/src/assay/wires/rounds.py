@@ -8,7 +8,7 @@ from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.result.network import Direction, PathMeasurement, Scope
 from assay.wires import iperf
-from assay.wires.leash import RemoteCommands
+from assay.wires.remote_command import RemoteCommands
 
 SETTLE = 0.5
 """Seconds at the beginning that do not count, while TCP finds its speed."""

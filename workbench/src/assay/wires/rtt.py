@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.launch.shell import NOT_FOUND, CommandResult, Shell
 from assay.model.base import AssayError
 from assay.model.result.network import MtuMeasurement, RttMeasurement
-from assay.wires.leash import RemoteCommands
+from assay.wires.remote_command import RemoteCommands
 
 PING_INTERVAL_SECONDS = 0.2
 """Seconds between two pings; only root may use less."""

@@ -28,8 +28,8 @@ from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.report.build import build_document
 from assay.run.listener import TimeLeft
-from assay.run.planned import estimate_text
 from assay.run.settle import settle, settle_all
+from assay.run.study_plan import estimate_text
 from assay.store import RunStore, list_runs
 
 RATES = st.floats(1e-3, 1e12)

@@ -16,9 +16,9 @@ from run_tools import assay, needs_engine, only_run, study
 from stream_tools import bases, bomb, histograms, through
 
 from assay.analyse import histograms as hdr
-from assay.analyse.believe import CLOCK_NS, CLOCK_SHARE, InvalidEventsError, check_starts
 from assay.analyse.rows import RowMaker
 from assay.analyse.usable import usable
+from assay.analyse.validate import CLOCK_NS, CLOCK_SHARE, InvalidEventsError, check_starts
 from assay.contract._generated import Job
 from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, STATED_TIME_FACTOR, output_bounds
 from assay.contract.parts import HOST_LINE_START, HostPart, join_parts, split_parts
@@ -27,7 +27,7 @@ from assay.judge.judge import judge
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
 from assay.model.result.verdict import Verdict
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.store import RunStore
 
 

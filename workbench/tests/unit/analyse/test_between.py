@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from assay.analyse.between import Key, RunVariation, run_variation
+from assay.analyse.run_variation import Key, RunVariation, run_variation
 
 SEED = 20261123
 

@@ -24,7 +24,7 @@ from plan_tools import backend, load, study, written
 from run_tools import ENGINE, assay, needs_engine
 
 from assay.analyse.ceilings import Ceilings, Pass, client_ceilings, measured_ceilings
-from assay.model.result.brief import summarise
+from assay.model.result.brief_result import summarise
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, CeilingShare
 from assay.model.result.result import CEILING_TOLERANCE, Estimate
 from assay.model.result.run import TargetPlace

@@ -15,7 +15,7 @@ from assay.model.result.decision import PointOutcome, TargetDecision
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.claims import find_claims
-from assay.report.first.words import claim_sentence, headline
+from assay.report.summary.sentences import claim_sentence, headline
 
 SEED = 5
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from assay.analyse.ceilings import Ceilings, Pass, measured_ceilings, merge_ceilings, served_by_device
 from assay.analyse.exceeded import RAISABLE, SampleRate, exceeding_results, raise_ceilings
 from assay.model.result.ceiling import Ceiling, When
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.result import Estimate
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.result.seen import BlockDeviceUse
 
 RATES = st.floats(1e6, 1e10)
 

@@ -8,9 +8,9 @@ import pytest
 from paths import REPOSITORY
 from rank_tools import MS, Made, together
 
-from assay.analyse.believe import InvalidEventsError, validate_events
 from assay.analyse.ranks import samples_from_ranks
 from assay.analyse.samples import errors_of, sort_events
+from assay.analyse.validate import InvalidEventsError, validate_events
 from assay.contract._generated import Job
 from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, output_bounds
 from assay.contract.messages import ErrorSampleEvent, ReadyEvent

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from assay.analyse.io500.score import geometric_mean, io500_scores
+from assay.model.result.observations import LimitProgress
 from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
-from assay.model.result.seen import LimitProgress
 from assay.model.study.case import Case
 from assay.model.study.io500 import PHASES
 from assay.model.study.parameters import Parameters

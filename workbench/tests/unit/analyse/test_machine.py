@@ -132,7 +132,9 @@ def test_a_sample_is_seen_with_its_watch() -> None:
 
 def test_what_repeats_got_counts_only_where_the_control_was_kept_from_the_cpus() -> None:
     rates = [1.0, 2.0, 1.2, 1.9, 1.1, 2.2, 0.9, 1.8]
-    kept = [measured(f"c{row}", n + 1, rate * 1e9, cpu_share=rate / 4) for row in range(3) for n, rate in enumerate(rates)]
+    kept = [
+        measured(f"c{row}", n + 1, rate * 1e9, cpu_share=rate / 4) for row in range(3) for n, rate in enumerate(rates)
+    ]
     at = [control(10.0 * n, wait=0.3) for n in range(9)]
     busy, quiet = (
         summarise_controls(at, kept),

@@ -16,9 +16,9 @@ from assay.model.result.decision import PointOutcome
 from assay.model.result.run import TargetPlace
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats, look_schedule
-from assay.plan.doubts import study_warnings
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
+from assay.plan.study_warnings import study_warnings
 from assay.run.analysis import rows_up_to_round
 from assay.run.settle import RoundRules
 from assay.store import RunStore

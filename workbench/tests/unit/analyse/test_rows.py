@@ -11,9 +11,9 @@ from soak import times
 from assay.analyse import histograms
 from assay.analyse.rows import analyse, memory_bytes
 from assay.judge.judge import judge
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import JobRecord, Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 from assay.model.study.case import Case
 

@@ -16,8 +16,8 @@ from assay.contract.reader import BrokenLine, read_events, read_line
 from assay.judge.judge import judge
 from assay.model.result.course import Course
 from assay.model.result.evidence import Evidence
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.sample import ErrorTally, Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Verdict
 
 CONTRACT = REPOSITORY / "contract"

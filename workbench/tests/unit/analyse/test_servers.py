@@ -13,7 +13,7 @@ from assay.model.result.run import TargetPlace
 from assay.model.result.sample import HostShare
 from assay.model.result.verdict import Finding, Verdict
 from assay.report.document import Bullets, Table
-from assay.report.growth.words import growth_sentence
+from assay.report.growth.sentences import growth_sentence
 from assay.report.sections.scaling import section
 from assay.report.view import RunView
 

@@ -4,8 +4,8 @@ from builders import make_sample
 from service_rows import service_case, service_run
 
 from assay.analyse.services import THROTTLES, row_report, sample_report
+from assay.model.result.observations import ServiceCounts
 from assay.model.result.sample import ErrorTally
-from assay.model.result.seen import ServiceCounts
 
 
 def test_units_are_those_of_a_request_and_of_a_second() -> None:

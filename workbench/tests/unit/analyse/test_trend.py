@@ -9,7 +9,7 @@ from builders import make_case, row_of
 from noise import wandering
 from soak import times
 
-from assay.analyse.odd.notes import notes
+from assay.analyse.anomalies.notes import notes
 from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
 from assay.model.result.result import ResultRow
 

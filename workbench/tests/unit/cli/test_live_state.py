@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.histograms import Histogram
-from assay.cli.live import course as courses
-from assay.cli.live.course import MOST_BINS, Bins, PhaseHistory, Rate
+from assay.cli.live import rate_history as courses
+from assay.cli.live.rate_history import MOST_BINS, Bins, PhaseHistory, Rate
 from assay.cli.live.state import LatestLatency, State
 from assay.model.result.ceiling import CeilingShare
 from assay.model.study.case import Case

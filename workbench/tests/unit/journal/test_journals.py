@@ -11,10 +11,10 @@ import pytest
 from builders import make_meta
 from journal_lines import claim
 
-from assay.journal import own
+from assay.journal import process_journal as own
 from assay.journal.entry import CGROUP, DIRECTORY, EXPORT, Entry, Journal
 from assay.journal.file import FileJournal, read_entries
-from assay.journal.own import journals_root, process_journal, remove_orphans
+from assay.journal.process_journal import journals_root, process_journal, remove_orphans
 from assay.journal.removal import remove_open
 from assay.launch import cgroup
 from assay.model.base import AssayError
@@ -85,7 +85,8 @@ def test_a_journal_in_a_file_goes_on_after_its_process(tmp_path: Path) -> None:
     program = (
         "import os, sys\nfrom pathlib import Path\nfrom assay.journal.file import FileJournal\n"
         "journal = FileJournal(Path(sys.argv[1]))\njournal.record('directory', '/a')\n"
-        "journal.mark_removed(journal.record('directory', '/b'))\njournal.record('directory', '/c')\nos.kill(os.getpid(), 9)"
+        "journal.mark_removed(journal.record('directory', '/b'))\njournal.record('directory', "
+        "'/c')\nos.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == -9
     with path.open("a") as file:
@@ -147,8 +148,9 @@ def test_a_process_leaves_no_journal_when_nothing_is_left(root: Path) -> None:
 
 def test_what_a_killed_process_has_left_is_removed_by_the_next(root: Path) -> None:
     program = (
-        "import os, sys\nfrom assay.journal.own import process_journal\n"
-        "with process_journal() as journal:\n    journal.record('directory', '/a')\n    journal.record('directory', '/b')\n"
+        "import os, sys\nfrom assay.journal.process_journal import process_journal\n"
+        "with process_journal() as journal:\n    journal.record('directory', '/a')\n    "
+        "journal.record('directory', '/b')\n"
         "    os.kill(os.getpid(), 9)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
@@ -179,7 +181,8 @@ def test_a_memory_group_that_a_killed_process_tried_out_is_removed(root: Path) -
     except AssayError as error:
         pytest.skip(error.message)
     program = (
-        "import os\nfrom assay.journal.own import process_journal\nfrom assay.launch.cgroup import MemoryCap\n"
+        "import os\nfrom assay.journal.process_journal import process_journal\nfrom assay.launch.cgroup "
+        "import MemoryCap\n"
         "with process_journal() as journal:\n    cap = MemoryCap('doctor', 64 << 20, journal)\n    cap.create()\n"
         "    print(cap.path, flush=True)\n    os.kill(os.getpid(), 9)"
     )

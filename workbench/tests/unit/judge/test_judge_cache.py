@@ -25,8 +25,8 @@ from assay.judge import cache
 from assay.judge.answer import NotEvaluated
 from assay.judge.rules import RULES, cached_read
 from assay.model.result.evidence import Evidence
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.run import TargetPlace
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
 

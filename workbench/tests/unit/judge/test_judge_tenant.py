@@ -13,7 +13,7 @@ from soak import times
 from assay.judge import tenant
 from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
-from assay.model.result.seen import BlockDeviceUse
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.verdict import Finding, Verdict
 
 RULE = tenant.contended

@@ -15,6 +15,7 @@ from assay.analyse.ceilings import Ceilings, unit_of
 from assay.analyse.estimate import estimate
 from assay.judge.judge import judge
 from assay.judge.rules import RULES
+from assay.model.partial import MissingValue
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingShare
 from assay.model.result.evidence import Evidence
 from assay.model.result.sample import Sample
@@ -23,7 +24,6 @@ from assay.model.study.axis import AxisValue, ValueKind
 from assay.model.study.case import Case, job_kind
 from assay.model.study.names import DATA
 from assay.model.study.parameters import DEFINITIONS, Parameters
-from assay.model.told import MissingValue
 
 NAMES = tuple(DEFINITIONS)
 

@@ -9,9 +9,9 @@ from judge_tools import about_names, evidence
 from assay.judge import layers, rules
 from assay.judge.answer import NotEvaluated
 from assay.model.result.evidence import Evidence
+from assay.model.result.host_use import DiskUse, HostUse, LinkUse
 from assay.model.result.layers import Layer
 from assay.model.result.run import TargetPlace
-from assay.model.result.uses import DiskUse, HostUse, LinkUse
 from assay.model.result.verdict import Finding
 
 RATE = 100e6

@@ -6,8 +6,8 @@ import pytest
 from plan_tools import load, study, written
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.aoe.spelled import parse_uri
-from assay.kinds.place import handler_of
+from assay.kinds.aoe.uri import parse_uri
+from assay.kinds.handler import handler_of
 from assay.model.base import AssayError
 from assay.model.study.target import Target
 

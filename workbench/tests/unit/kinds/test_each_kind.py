@@ -11,7 +11,7 @@ from plan_tools import object_study, study
 from pydantic import TypeAdapter
 
 from assay.contract._generated import Job
-from assay.kinds.place import Inspection, TargetHandler, handler_of
+from assay.kinds.handler import Inspection, TargetHandler, handler_of
 from assay.model.result.layers import Layer
 from assay.model.study.kinds import kinds
 from assay.model.study.study import Study

@@ -4,7 +4,7 @@ from typing import Any
 
 from assay.contract._answers import Space
 from assay.kinds.file.study import FileTarget
-from assay.kinds.place import Inspection, handler_of
+from assay.kinds.handler import Inspection, handler_of
 
 PATHS = ("/mnt/a/assay", "/mnt/b/assay", "/mnt/c/assay")
 TARGET = FileTarget(kind="file", path=PATHS[0], shares=list(PATHS[1:]))  # type: ignore[arg-type]

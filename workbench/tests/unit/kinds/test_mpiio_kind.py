@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from plan_tools import load, study
 
-from assay.kinds.place import handler_of
-from assay.launch import abilities
+from assay.kinds.handler import handler_of
+from assay.launch import machine_checks
 from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
 from assay.plan.expand import expand
@@ -136,9 +136,9 @@ def test_without_its_engine_it_is_refused_in_one_line(monkeypatch: pytest.Monkey
     def missing() -> None:
         raise AssayError("assay-engine-mpi was not found", "build it")
 
-    monkeypatch.setattr(abilities, "find_mpi_engine", missing)
+    monkeypatch.setattr(machine_checks, "find_mpi_engine", missing)
     asked = study(**changed(cb_nodes=[1, 2]))
-    (fault,) = abilities.mpi_faults(asked, expand(asked).cases)
+    (fault,) = machine_checks.mpi_faults(asked, expand(asked).cases)
     assert fault.path == ("targets", "scratch")
     assert fault.message == "it is reached through MPI, and assay-engine-mpi was not found"
     assert fault.hint == "build it"

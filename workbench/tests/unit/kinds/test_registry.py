@@ -77,9 +77,9 @@ def test_a_kind_is_called_like_its_folder(folder: Path) -> None:
 
 
 def test_a_keeper_that_leaves_something_open_cannot_be_used(folder: Path) -> None:
-    from assay.kinds.place import handler_of
+    from assay.kinds.handler import handler_of
 
-    change(folder / "place.py", "def clean(", "def other(")
+    change(folder / "handler.py", "def clean(", "def other(")
     target = kinds()["ram"].model_validate({"kind": "ram", "block": "1MiB"})
     with pytest.raises(TypeError, match="clean"):
         handler_of(target)

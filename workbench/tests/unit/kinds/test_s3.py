@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written, study, written
 
-from assay.kinds.http_spelled import parse_http_uri
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
+from assay.kinds.http_uri import parse_http_uri
 from assay.model.base import AssayError
 from assay.model.study.target import Target
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written
 
-from assay.kinds.place import Claimer, Cleaner, handler_of
+from assay.kinds.handler import Claimer, Cleaner, handler_of
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job

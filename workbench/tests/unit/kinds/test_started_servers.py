@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from plan_tools import load, object_study, object_written
 
+from assay.kinds.handler import handler_of
 from assay.kinds.http import LOCAL_SERVER_SPEED
-from assay.kinds.place import handler_of
 from assay.model.study.target import Target
 
 BUCKET = {"kind": "s3", "server": "moto", "bucket": "assay-demo"}

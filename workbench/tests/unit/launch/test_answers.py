@@ -11,18 +11,18 @@ import pytest
 from hostile_tools import make_script
 from paths import REPOSITORY
 
-from assay.launch import answers, binary, questions
-from assay.launch.answers import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, run_program
+from assay.launch import binary, commands, engine_commands
 from assay.launch.binary import load_engine
+from assay.launch.commands import MAX_STDOUT_BYTES, STDERR_TAIL_BYTES, collect, run_program
+from assay.launch.engine_commands import probe_target
 from assay.launch.launcher import LocalLauncher
-from assay.launch.questions import probe_target
 from assay.launch.shell import LocalShell
 from assay.launch.ssh_faults import explain_failure
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
 from assay.run.batch.programs import SlurmError
 from assay.run.batch.slurm import Job, job_state
-from assay.run.batch.taken import submit
+from assay.run.batch.submission import submit
 
 HERE = LocalShell(Host(name="here", kind="local"))
 NONE = '{"kind": "null"}'
@@ -37,12 +37,12 @@ def test_an_answer_is_collected_whole() -> None:
     text = "import sys; sys.stdout.write(sys.stdin.read() * 2); sys.stderr.write('e' * 100000 + 'end'); sys.exit(3)"
     heard = collect(python(text), b"x" * 300_000, 600)
     assert (heard.code, len(heard.out), heard.timed_out, heard.overflowed) == (3, 600_000, False, False)
-    assert heard.err.endswith(b"end") and len(heard.err) == answers.STDERR_TAIL_BYTES
+    assert heard.err.endswith(b"end") and len(heard.err) == commands.STDERR_TAIL_BYTES
 
 
 def test_an_answer_without_end_is_cut_off() -> None:
     heard = collect(python("while True: print('x' * 1000)"), None, 600, max_bytes=1 << 20)
-    assert heard.overflowed and len(heard.out) <= (1 << 20) + answers.READ_BYTES
+    assert heard.overflowed and len(heard.out) <= (1 << 20) + commands.READ_BYTES
 
 
 def test_silence_and_output_held_open_end_in_time() -> None:
@@ -56,7 +56,7 @@ def test_silence_and_output_held_open_end_in_time() -> None:
 
 def test_a_process_that_nothing_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """As one that waits for storage in the kernel."""
-    monkeypatch.setattr(answers, "KILL_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(commands, "KILL_WAIT_SECONDS", 0.2)
     process = python("import time; time.sleep(600)")
     kill = process.kill
     monkeypatch.setattr(process, "kill", lambda: None)
@@ -116,7 +116,7 @@ def test_an_engine_that_does_not_answer_as_it_should(
     engine = make_script(tmp_path / "assay-engine", f"#!/bin/sh\n{script}\n")
     seconds = 1.0 if "sleep" in script else 600.0
     monkeypatch.setattr(binary, "CAPABILITIES_SECONDS", seconds)
-    monkeypatch.setattr(questions, "ANSWER_SECONDS", seconds)
+    monkeypatch.setattr(engine_commands, "ANSWER_SECONDS", seconds)
     for ask in (lambda: load_engine(engine), lambda: probe_target(LocalLauncher(engine), NONE)):
         with pytest.raises(AssayError, match=message):
             ask()
@@ -136,17 +136,17 @@ READS = re.compile(
     r"capture_output|check_output|\.communicate\(|getoutput|os\.popen|stdout=((subprocess\.)?PIPE|pipe)\b"
 )
 BOUNDED = {
-    "launch/answers.py": "the bound itself",
-    "launch/attached.py": "a line, by the time that it may take",
+    "launch/commands.py": "the bound itself",
+    "launch/attach_disks.py": "a line, by the time that it may take",
     "launch/binary.py": "by `collect`",
     "launch/install.py": "by `collect` and `Conversation`",
     "launch/launcher.py": "by `collect` and `Conversation`",
     "launch/parallel/step.py": "by `Conversation`",
     "launch/shell.py": "by `collect`",
-    "model/named.py": "as many bytes as a file may have",
+    "model/user_files.py": "as many bytes as a file may have",
     "store/lock.py": "a word of 64 bytes",
     "site/box/up.py": "a line of so many bytes, of a program of ours",
-    "wires/leash.py": "by `collect`",
+    "wires/remote_command.py": "by `collect`",
 }
 """File that opens a pipe from a program -> how what comes out of it is bounded."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.launch.busy import LoadCounters, load_causes, load_message, read_counters
+from assay.launch.other_load import LoadCounters, load_causes, load_message, read_counters
 
 CPUS = os.cpu_count() or 1
 IDLE = LoadCounters(10.0, 1000, 50, 5000, {"8:0": ("sda", 700), "8:16": ("sdb", 10)})

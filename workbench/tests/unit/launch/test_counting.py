@@ -1,7 +1,7 @@
 """From lines of `assay-engine counters` to what a host did while a phase went on."""
 
 from assay.contract._generated import Counters
-from assay.launch.counting import MAX_POINTS, CountersLine, host_use
+from assay.launch.host_counters import MAX_POINTS, CountersLine, host_use
 
 SECOND = 10**9
 

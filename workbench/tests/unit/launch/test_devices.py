@@ -10,9 +10,9 @@ from device_images import IMAGES
 from loop_devices import loop_device
 from run_tools import assay, study
 
-from assay.launch import contents, devices, locks
-from assay.launch.contents import PROGRAM, Signature, larger_whole, read_signatures
+from assay.launch import devices, locks, signatures
 from assay.launch.devices import device_summary, inspect_device
+from assay.launch.signatures import PROGRAM, Signature, larger_whole, read_signatures
 from assay.model.base import AssayError
 
 SIZE = 128 << 20
@@ -23,7 +23,7 @@ TABLE = bytes([0, 2, 0, 0, 0x83, 0, 0, 0, *(2048).to_bytes(4, "little"), *(4096)
 
 @pytest.fixture(autouse=True)
 def _program() -> None:
-    if not contents._program():
+    if not signatures._program():
         pytest.skip(f"{PROGRAM} is not installed")
 
 
@@ -126,14 +126,14 @@ def test_a_device_that_cannot_be_read_is_refused(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     if "sleep" in script:
-        monkeypatch.setattr(contents, "SECONDS", 0.3)
+        monkeypatch.setattr(signatures, "SECONDS", 0.3)
     with loop_device(tmp_path, 16 << 20) as device:
         assert reason in said(device, destroy=True)
 
 
 def test_without_the_program_it_is_said_that_nobody_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
-        monkeypatch.setattr(contents, "_program", lambda: None)
+        monkeypatch.setattr(signatures, "_program", lambda: None)
         assert said(device).endswith("what is on it cannot be told: wipefs of util-linux is not installed")
         assert said(device, destroy=True) == ""
         with pytest.raises(AssayError):

@@ -18,8 +18,8 @@ from assay.launch.environment import (
     describe_device,
     mount_of,
 )
+from assay.launch.environment.control_groups import describe_groups
 from assay.launch.environment.cpu import describe_cpu
-from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.machine import describe_host, describe_memory, describe_settings
 from assay.launch.environment.network import _query, describe_interfaces, describe_network
 from assay.launch.environment.reading import Files
@@ -267,7 +267,10 @@ def test_limits_of_real_groups_are_seen_by_their_processes() -> None:
     if not (memory / "memory.limit_in_bytes").exists() or not (cpu / "cpu.cfs_quota_us").exists():
         pytest.skip("needs the memory and cpu controllers of version 1")
     groups = [folder / f"assay-test-{os.getpid()}" for folder in (memory, cpu)]
-    code = "import json; from assay.launch.environment.groups import *; print(json.dumps(describe_groups(Files())))"
+    code = (
+        "import json; from assay.launch.environment.control_groups import *; "
+        "print(json.dumps(describe_groups(Files())))"
+    )
     enter = "; ".join(f"echo $$ > {group}/cgroup.procs" for group in groups)
     try:
         for group in groups:

@@ -17,7 +17,7 @@ import pytest
 from paths import SUPPORT, this_python
 
 from assay.journal.file import FileJournal
-from assay.launch import abilities, cgroup
+from assay.launch import cgroup, machine_checks
 from assay.launch.binary import find_engine, load_engine
 from assay.launch.conversation import Conversation, Grace
 from assay.launch.doctor import examine
@@ -371,19 +371,19 @@ def study_of(*policies: str, optional: str = "true") -> tuple[Study, tuple[Case,
 
 
 def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abilities, "drop_caches_fault", lambda: "no drop")
-    monkeypatch.setattr(abilities, "memory_cap_fault", lambda: "no limit")
+    monkeypatch.setattr(machine_checks, "drop_caches_fault", lambda: "no drop")
+    monkeypatch.setattr(machine_checks, "memory_cap_fault", lambda: "no limit")
     study, cases = study_of("keep", "drop", "limit", optional="false")
-    assert abilities.exclude_unavailable(study, cases) == (cases, ())
+    assert machine_checks.exclude_unavailable(study, cases) == (cases, ())
     study, cases = study_of("keep", "drop", "limit")
-    kept, left_out = abilities.exclude_unavailable(study, cases)
+    kept, left_out = machine_checks.exclude_unavailable(study, cases)
     assert kept == cases[:1]
     assert [(item.workload, item.rule, item.reason) for item in left_out] == [
         ("drop", "cannot be done here", "no drop"),
         ("limit", "cannot be done here", "no limit"),
     ]
-    monkeypatch.setattr(abilities, "drop_caches_fault", lambda: None)
-    assert [case.workload for case in abilities.exclude_unavailable(study, cases)[0]] == ["keep", "drop"]
+    monkeypatch.setattr(machine_checks, "drop_caches_fault", lambda: None)
+    assert [case.workload for case in machine_checks.exclude_unavailable(study, cases)[0]] == ["keep", "drop"]
 
 
 def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ def test_tuning_that_the_host_cannot_do_is_named(tmp_path: Path) -> None:
 
     def problems(**changes: Any) -> str:
         parameters = Parameters(file_size=4096, record_size=4096, **changes)
-        return " | ".join(f"{text}; {hint}" for _, text, hint in abilities.tuning_problems(parameters, tmp_path))
+        return " | ".join(f"{text}; {hint}" for _, text, hint in machine_checks.tuning_problems(parameters, tmp_path))
 
     usable = sorted(os.sched_getaffinity(0))
     assert problems(cpus=",".join(map(str, usable)), numa_node=0) == problems() == ""
@@ -412,8 +412,8 @@ def test_abilities_of_the_host_are_tried_and_nothing_is_left(tmp_path: Path, mon
     assert not list(hierarchy.folder.glob(f"assay-probe-{os.getpid()}"))
     monkeypatch.setattr(cgroup, "find_controller", lambda: cgroup.MemoryController(1, tmp_path / "none", "limit"))
     assert "memory cannot be capped" in str(cgroup.memory_cap_fault())
-    monkeypatch.setattr(abilities, "DROP_CACHES", tmp_path)
-    assert "the page cache cannot be dropped" in str(abilities.drop_caches_fault())
+    monkeypatch.setattr(machine_checks, "DROP_CACHES", tmp_path)
+    assert "the page cache cannot be dropped" in str(machine_checks.drop_caches_fault())
 
 
 def test_doctor_leaves_nothing_and_gives_remedies(fake: Path, monkeypatch: pytest.MonkeyPatch) -> None:

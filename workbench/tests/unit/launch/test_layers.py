@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_machine import machine
 
+from assay.launch.device_mapper import mapped_device
 from assay.launch.environment.reading import Files
 from assay.launch.layers import (
     MAX_DEPTH,
@@ -22,7 +23,6 @@ from assay.launch.layers import (
     layers_of_path,
     layers_of_type,
 )
-from assay.launch.mapped import mapped_device
 from assay.model.result.layers import Layer, device_levels, is_in_memory, layer_chain, lowest_layers
 
 VIRTUAL = "/sys/devices/virtual/block"

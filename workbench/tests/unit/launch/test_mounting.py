@@ -11,7 +11,7 @@ from mounts import needs_mounts
 
 from assay.journal.entry import MOUNT
 from assay.journal.file import FileJournal
-from assay.launch.mounting import Mounter, check_mounts
+from assay.launch.mounter import Mounter, check_mounts
 from assay.launch.mounts import read_mounts
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError

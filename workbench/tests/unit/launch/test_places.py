@@ -15,7 +15,7 @@ from mounts import bind_mount, needs_mounts
 
 from assay.contract._generated import PlaceAnswer
 from assay.launch import devices, locks
-from assay.launch.looking import MachineInspector
+from assay.launch.inspector import MachineInspector
 from assay.launch.places import (
     MARKER,
     Owner,

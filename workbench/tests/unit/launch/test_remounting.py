@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from mounts import needs_mounts
 
-from assay.launch.cold.remounted import Remounter
+from assay.launch.cold.remount import Remounter
 from assay.launch.mounts import read_mounts
 from assay.launch.shell import LocalShell
 from assay.model.base import AssayError

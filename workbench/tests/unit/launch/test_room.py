@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from assay.contract._answers import Space
-from assay.launch import room
+from assay.launch import free_space
+from assay.launch.free_space import MountInfo, mount_info, reserve, root_mount_problem, space_problems
 from assay.launch.mounts import Mount
-from assay.launch.room import MountInfo, mount_info, reserve, root_mount_problem, space_problems
 
 GIB = 1 << 30
 ROOT = Mount("254:0", "/", "/", "ext4", "/dev/vda", ("rw",))
@@ -62,7 +62,7 @@ def test_only_data_that_is_kept_adds_up_over_the_targets_of_a_file_system() -> N
 def test_what_lies_in_memory_has_no_more_room_than_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemTotal: 8388608 kB\nMemAvailable: 1048576 kB\n")
-    monkeypatch.setattr(room, "MEMORY_INFO", info)
+    monkeypatch.setattr(free_space, "MEMORY_INFO", info)
     places = {"m": mount_info("/dev/shm/x", space(4 * GIB, 4 * GIB), MOUNTS)}
     assert "only 1.07 GB of this machine's memory" in space_problems({"m": 2 * GIB}, places, False)["m"][0]
     assert space_problems({"m": GIB // 2}, places, False) == {}
@@ -71,7 +71,7 @@ def test_what_lies_in_memory_has_no_more_room_than_that(tmp_path: Path, monkeypa
 def test_a_file_system_without_a_size_has_what_the_memory_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemAvailable: 1048576 kB\n")
-    monkeypatch.setattr(room, "MEMORY_INFO", info)
+    monkeypatch.setattr(free_space, "MEMORY_INFO", info)
     place = mount_info("/ram/x", None, MOUNTS)
     assert place.words == "ramfs, mounted at /ram"
     assert space_problems({"m": GIB // 2}, {"m": place}, False) == {}

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from assay.launch.environment.remote import capture_hosts
-from assay.launch.environment.serving import SMB_CLIENT, settings_script
+from assay.launch.environment.server_settings import SMB_CLIENT, settings_script
 from assay.launch.shell import CommandResult, LocalShell
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 
 @pytest.mark.parametrize(

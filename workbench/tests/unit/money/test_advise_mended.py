@@ -14,8 +14,8 @@ from run_tools import assay
 from assay.model.money.need import AccessProfile, Need
 from assay.model.money.use import Use
 from assay.money.advice.advise import advise
+from assay.money.advice.grid import BadValueError
 from assay.money.advice.losses import yearly_loss
-from assay.money.advice.points import BadValueError
 from assay.money.advice.traffic import derived_traffic_text, monthly_traffic, use_of
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template

@@ -6,12 +6,12 @@ import pytest
 from advise_tools import NEEDS, advised, read_need
 from outlook_tools import KINDS, Looked, anew, at_size, looked_at, near, scaled
 
-from assay.model.money.advice_picture import Assumption, CostCurves, RangeEnd
 from assay.model.money.amount import parse_share
-from assay.money.advice.outlook import again as again_module
-from assay.money.advice.outlook.again import MOST_DESIGNS
+from assay.model.money.sensitivity import Assumption, CostCurves, RangeEnd
+from assay.money.advice.outlook import reassess as again_module
 from assay.money.advice.outlook.curves import FACTORS, HALVINGS, NeedSweep
 from assay.money.advice.outlook.picture import change_texts, picture
+from assay.money.advice.outlook.reassess import MOST_DESIGNS
 from assay.money.books.books import load_book
 
 NAMES = ("01", "02", "05", "07", "08", "09", "12")

@@ -14,13 +14,13 @@ from assay.money.advice.candidates import build_variants, design_key
 from assay.money.advice.caps import CLIENT_READ, CLIENT_WRITE, parallel_clients
 from assay.money.advice.checks import assess
 from assay.money.advice.conditions import small_objects
-from assay.money.advice.disputed import contradictions
-from assay.money.advice.found import index_evidence
+from assay.money.advice.contradictions import contradictions
+from assay.money.advice.evidence_index import index_evidence
 from assay.money.advice.losses import yearly_loss
 from assay.money.advice.market import market_of
-from assay.money.advice.published import published_evidence
+from assay.money.advice.published_evidence import published_evidence
+from assay.money.advice.texts import percent
 from assay.money.advice.warnings import old_share
-from assay.money.advice.words import percent
 from assay.money.books.books import load_book
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import load_template

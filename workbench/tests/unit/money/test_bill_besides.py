@@ -9,7 +9,7 @@ from assay.model.money.advice import Advice, AdviceOption
 from assay.model.money.need import Need
 from assay.model.money.price import PriceBook
 from assay.money.advice.advise import advise
-from assay.money.advice.outlook.again import Reassessment
+from assay.money.advice.outlook.reassess import Reassessment
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill

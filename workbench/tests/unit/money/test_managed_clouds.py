@@ -9,7 +9,7 @@ import pytest
 
 from assay.model.base import AssayError
 from assay.model.money.catalog import family_of
-from assay.model.money.entry import GIB, TIB
+from assay.model.money.catalog_entry import GIB, TIB
 from assay.model.money.managed import ManagedType
 from assay.model.money.price import PriceBook
 from assay.model.money.use import Use

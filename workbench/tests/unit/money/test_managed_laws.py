@@ -15,7 +15,7 @@ from assay.model.money.need import Need
 from assay.model.money.price import PriceRow
 from assay.model.units import parse_size
 from assay.money.advice.advise import advise
-from assay.money.advice.bought import provision_for
+from assay.money.advice.provisioned import provision_for
 from assay.money.advice.sizes import size_for_capacity
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.model.base import AssayError
+from assay.model.money.catalog_entry import GIB
 from assay.model.money.design import Design
-from assay.model.money.entry import GIB
 from assay.model.money.price import PriceRow
 from assay.model.money.volumes import volume_limits
 from assay.money.books.books import load_book

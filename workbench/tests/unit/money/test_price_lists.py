@@ -11,13 +11,13 @@ from paths import GOLDEN
 from assay.cli.money.prices_fetch import read_lists
 from assay.model.base import AssayError
 from assay.model.money.price import PriceBook
+from assay.money.books.aws import HOST, savings_table_url
 from assay.money.books.azure import AZURE_PAGES, list_url
-from assay.money.books.bulk import HOST, savings_table_url
+from assay.money.books.book_yaml import book_text
 from assay.money.books.gcp import GCP_PAGES, KEY
-from assay.money.books.listed import PriceListFile
 from assay.money.books.pages import decode_page
+from assay.money.books.price_list import PriceListFile
 from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
-from assay.money.books.written import book_text
 
 LISTS = GOLDEN / "price_lists"
 DAY = dt.date(2026, 9, 1)
@@ -278,7 +278,7 @@ def test_a_table_of_savings_plans_has_the_columns_of_a_real_one():
 def _offers(text, old):
     import io
 
-    from assay.money.books.bulk import read_offers
+    from assay.money.books.aws import read_offers
 
     return read_offers(io.StringIO(text, newline=""), "f", old.currency, product_filter(old))
 

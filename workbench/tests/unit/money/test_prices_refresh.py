@@ -15,12 +15,12 @@ from run_tools import assay
 
 from assay.model.base import AssayError
 from assay.model.money.price import PriceBook, PriceTier, row_name
+from assay.money.books.aws import read_offers
+from assay.money.books.book_yaml import book_text
 from assay.money.books.books import BOOKS, book_names, load_book
-from assay.money.books.bulk import read_offers
-from assay.money.books.listed import PriceListFile
+from assay.money.books.price_list import PriceListFile
 from assay.money.books.providers import PROVIDERS
 from assay.money.books.refresh import needed_urls, product_filter, refresh
-from assay.money.books.written import book_text
 
 GB, HOURS = "GB-Mo", "Hrs"
 OUTBOUND = {

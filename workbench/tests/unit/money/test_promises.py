@@ -9,7 +9,7 @@ import pytest
 from assay.model.money.advice import RequirementCheck
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.managed import ManagedType
-from assay.money.advice.demands import availability
+from assay.money.advice.requirements import availability
 from assay.money.books.books import load_book
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import design_names, load_template

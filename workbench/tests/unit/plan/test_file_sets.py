@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plan_tools import backend, load, study, written
 
 from assay.model.study.case import Case
-from assay.plan.capable import unsupported
+from assay.plan.capability_check import unsupported
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job

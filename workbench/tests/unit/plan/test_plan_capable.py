@@ -1,7 +1,7 @@
 import pytest
 from plan_tools import backend, load, study, written
 
-from assay.plan.capable import capability_faults, general_faults, unsupported
+from assay.plan.capability_check import capability_faults, general_faults, unsupported
 from assay.plan.expand import expand
 
 

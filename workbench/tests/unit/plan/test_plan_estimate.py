@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 from paths import REPOSITORY
 from plan_tools import load, object_written, study, written
 
-from assay.plan.doubts import study_warnings
 from assay.plan.estimate import (
     CONTROL_SECONDS,
     CONTROL_SHARE,
@@ -17,6 +16,7 @@ from assay.plan.estimate import (
 )
 from assay.plan.expand import expand
 from assay.plan.speeds import STORAGE
+from assay.plan.study_warnings import study_warnings
 
 MIB = 2**20
 

@@ -16,7 +16,7 @@ from soak import times
 from assay.cli.studies.init import PRESETS
 from assay.contract._generated import Capabilities, Job
 from assay.model.study.names import ANY_ORDER, DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO
-from assay.plan.capable import backends_by_kind, general_faults
+from assay.plan.capability_check import backends_by_kind, general_faults
 from assay.plan.expand import expand
 from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
 from assay.plan.order import order_jobs

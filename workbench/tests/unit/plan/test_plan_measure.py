@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.kinds.spelled import parse_uri
+from assay.kinds.uri import parse_uri
 from assay.model.base import AssayError
-from assay.plan.doubts import study_warnings
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
 from assay.plan.load import load_study
@@ -24,6 +23,7 @@ from assay.plan.measure import (
     place_names,
     probe_study,
 )
+from assay.plan.study_warnings import study_warnings
 
 SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "least": 8, "max": 60}, 10)
 DISK = {"kind": "file", "path": "/var/tmp/assay-measure"}

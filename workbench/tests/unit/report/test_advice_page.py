@@ -12,9 +12,9 @@ from page_text import text_of_page
 from paths import GOLDEN
 
 from assay.model.money.amount import format_money
-from assay.money.advice.published import published_evidence
+from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
-from assay.report.advice import words
+from assay.report.advice import sentences
 from assay.report.advice.page import MOST_ROWS, build_page
 from assay.report.document import Bullets, Plots, Spans
 from assay.report.document import plain_text as plain
@@ -56,11 +56,11 @@ def test_it_has_its_parts_in_order_and_nothing_from_elsewhere(looked: Looked) ->
 
 
 def test_the_answer_has_its_price_and_the_runner_up_the_difference(looked: Looked) -> None:
-    best = words.chosen(looked.advice)
+    best = sentences.chosen(looked.advice)
     assert best is not None
-    first = plain(words.answer_sentence(looked.advice))
+    first = plain(sentences.answer_sentence(looked.advice))
     assert format_money(best.price.month, "USD") in first and best.label in first
-    other, second = words.runner_up(looked.advice, best), plain(words.runner_up_sentence(looked.advice))
+    other, second = sentences.runner_up(looked.advice, best), plain(sentences.runner_up_sentence(looked.advice))
     if other is None:
         assert "no other design" in second
     else:
@@ -70,7 +70,7 @@ def test_the_answer_has_its_price_and_the_runner_up_the_difference(looked: Looke
 
 
 def test_reasons_are_three_at_most_and_each_has_a_number_of_the_answer(looked: Looked) -> None:
-    found = list(words.reason_sentences(looked.advice))
+    found = list(sentences.reason_sentences(looked.advice))
     assert 1 <= len(found) <= 3
     said = " ".join(reason.text for reason in looked.advice.reasons)
     for text in found:
@@ -81,8 +81,8 @@ def test_reasons_are_three_at_most_and_each_has_a_number_of_the_answer(looked: L
 def test_each_sentence_is_a_part_of_a_remark(looked: Looked) -> None:
     texts = [each.text for each in looked.advice.reasons]
     for text in texts:
-        short = words.sentence(text)
-        assert len(short) <= words.LONGEST_SENTENCE + 3 and short.endswith((".", "…"))
+        short = sentences.sentence(text)
+        assert len(short) <= sentences.LONGEST_SENTENCE + 3 and short.endswith((".", "…"))
         if not short.endswith("…"):
             kept = short.removesuffix(".")
             assert text.lower().startswith(kept.lower()) or "(" in text
@@ -133,12 +133,12 @@ def test_bars_are_the_largest_assumptions_and_those_that_turn_the_choice_are_mar
 
 
 def test_what_is_not_known_names_the_age_of_prices_and_the_tax(looked: Looked) -> None:
-    text = "\n".join(words.unknowns(looked.advice, TODAY))
+    text = "\n".join(sentences.unknowns(looked.advice, TODAY))
     oldest = min(row.date or looked.advice.prices.date for row in looked.advice.rows)
     assert f"{(TODAY - oldest).days:,} day" in text and str(oldest) in text
     assert "No tax is in the costs." in text
     taxed = looked_at("09", tax="19%")
-    assert "19 % of tax is in all costs." in "\n".join(words.unknowns(taxed.advice, TODAY))
+    assert "19 % of tax is in all costs." in "\n".join(sentences.unknowns(taxed.advice, TODAY))
 
 
 def test_nothing_that_meets_a_need_has_a_page_too() -> None:

@@ -52,7 +52,10 @@ def test_a_script_recomputes_the_answer(
         assert any(line.endswith(f"{claim.counted_points} of {len(claim.points)} points count") for line in lines)
         for target in (claim.base, claim.other):
             if claim.points_won_by(target):
-                words = f"  {target} faster at {len(claim.points_won_by(target))}, at least {claim.least_ratio(target):.4g}x"
+                words = (
+                    f"  {target} faster at {len(claim.points_won_by(target))}, at least "
+                    f"{claim.least_ratio(target):.4g}x"
+                )
                 assert any(line.startswith(words) for line in lines), words
 
 

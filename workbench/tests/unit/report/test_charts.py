@@ -4,7 +4,7 @@ from functools import cache
 
 from sample_run import sample_run
 
-from assay.analyse.growth.draws import Range
+from assay.analyse.growth.totals import Range
 from assay.analyse.growth.variation import Variation
 from assay.analyse.runs import compare_targets
 from assay.model.result.result import ResultRow

@@ -21,7 +21,7 @@ from service_rows import service_case, service_run
 
 from assay.cli.export import Format, TableName, write_export
 from assay.model.base import AssayError
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import DesignChoice, Use
 from assay.model.result.result import Estimate, RunAnalysis
 from assay.model.result.verdict import Verdict
@@ -33,7 +33,7 @@ from assay.report.document import Block, Chart, Fold, Gallery, Note, Panels, Sec
 from assay.report.draw.drawing import Dot, Drawing, IntervalMark
 from assay.report.export_json import json_document, json_schema
 from assay.report.html import render_html
-from assay.report.sections import answer, cost
+from assay.report.sections import cost, short_answer
 from assay.report.view import RunView
 
 
@@ -128,7 +128,7 @@ def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     )
     # As the instance's network carries 1.25 GB/s.
     assert text.endswith("But disk and memory did more than such a design can do: see Cost.")
-    (panels,) = (block for block in answer.section(RunView(apart)).blocks if isinstance(block, Panels))
+    (panels,) = (block for block in short_answer.section(RunView(apart)).blocks if isinstance(block, Panels))
     assert words(dict(panels.items)["Cost"][0]).startswith(text)
     near_by = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(13e9, 12e9, 14e9))
     assert "not separable" in words(cheapest_text(target_costs(RunView(near_by)), ["read"]))

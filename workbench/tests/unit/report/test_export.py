@@ -19,7 +19,7 @@ from in_process import run_here
 from jsonschema import Draft202012Validator
 
 from assay.cli.export import Format, TableName, default_path, write_export
-from assay.cli.written import write_atomically
+from assay.cli.output_file import write_atomically
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.model.study.parameters import Parameters

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay.analyse.histograms import decode, moments
 from assay.analyse.runs import Gate, LostRow, UnjudgedRow
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.comparison import RunLabel, RunsComparison
 from assay.model.result.result import RunAnalysis
 from assay.report.formats.fio import fio_document, fio_text, left_out_count

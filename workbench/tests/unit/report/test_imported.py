@@ -11,12 +11,12 @@ from builders import make_run, make_sample
 
 from assay.analyse.rows import RowMaker, analyse
 from assay.judge.judge import judge
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.decision import PointOutcome
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.study.parameters import DEFINITIONS, Parameters
-from assay.model.told import MISSING_TEXT
 from assay.report.build import build_document
 from assay.report.html import render_html
 from assay.report.kinds_table import kinds_table

@@ -12,10 +12,10 @@ from assay.model.result.result import Estimate
 from assay.model.result.verdict import RANK, Finding, Verdict
 from assay.model.study.blocks import Blocks
 from assay.report.document import plain_text
-from assay.report.first.caveats import caveats
-from assay.report.first.held import limit_sentences
-from assay.report.first.lines import is_usable
-from assay.report.first.steps import next_step
+from assay.report.summary.caveats import caveats
+from assay.report.summary.lines import is_usable
+from assay.report.summary.lower_bounds import limit_sentences
+from assay.report.summary.next_step import next_step
 from assay.report.view import RunView
 
 CPUS, FLUSH, FEWER = "Use fewer lanes.", "Use sync: fsync.", "Use one lane."

@@ -7,11 +7,11 @@ from builders import MIB, make_analysis, make_case, row_of
 
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
-from assay.report.beside import PublishedFigure, PublishedFigures, read_published_figures, with_figures
 from assay.report.build import build_document
 from assay.report.document import Gallery, Heading, Note, Table
 from assay.report.draw.drawing import HeatMap
 from assay.report.html import render_html
+from assay.report.published_figures import PublishedFigure, PublishedFigures, read_published_figures, with_figures
 
 IOZONE = """system,operation,file_kb,record_kb,kb_per_s,confidence
 AoE,write,1024,4,1000,certain

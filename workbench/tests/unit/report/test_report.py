@@ -22,8 +22,8 @@ from assay.report.document import Document, Fold, Paragraph, Section
 from assay.report.draw.drawing import ChartAxis, Drawing, HeatMap
 from assay.report.draw.scales import AxisScale
 from assay.report.html import render_html
-from assay.report.sections.answer import section as answer
 from assay.report.sections.evidence import section as evidence
+from assay.report.sections.short_answer import section as answer
 from assay.report.view import RunView
 
 

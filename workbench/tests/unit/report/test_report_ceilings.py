@@ -13,15 +13,15 @@ from sample_run import estimate
 from soak import times
 
 from assay.judge import cache, course, lanes, limits, metadata, open_loop, rules, tenant
-from assay.model.result.brief import summarise
+from assay.model.result.brief_result import summarise
 from assay.model.result.ceiling import Ceiling, CeilingPass, CeilingShare, ExceedingRepeat
 from assay.model.result.result import CEILING_TOLERANCE, ResultRow, RunAnalysis
 from assay.model.result.verdict import RANK, Finding, Unevaluated, Verdict
-from assay.report import numbers, reasons
+from assay.report import numbers, unevaluated
 from assay.report.build import build_document
 from assay.report.document import Badge, Bullets, Num, Section, Share, Table
 from assay.report.html import render_html
-from assay.report.sections import answer, ceilings, comparison, evidence, results, verdicts
+from assay.report.sections import ceilings, comparison, evidence, results, short_answer, verdicts
 from assay.report.tables import results_table
 from assay.report.view import NOT_STORAGE, RunView, is_false, is_sound
 
@@ -30,7 +30,7 @@ NOT_APPLICABLE = Unevaluated(rule="cached_read", reason="x", applies=False)
 
 def lacks(**reasons: str) -> tuple[Unevaluated, ...]:
     """Rule -> what was missing."""
-    return tuple(Unevaluated(rule=rule, reason=reason) for rule, reason in reasons.items())
+    return tuple(Unevaluated(rule=rule, reason=reason) for rule, reason in unevaluated.items())
 
 
 def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:
@@ -180,10 +180,10 @@ def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
     second = row().model_copy(
         update={"not_evaluated": (*lacks(bursting=few, cached_names="340 kB were fetched"), NOT_APPLICABLE)}
     )
-    assert reasons.group_by_reason([first, second]) == [
-        reasons.UnevaluatedGroup(("bursting", "throttled"), few, 2, 0, True),
-        reasons.UnevaluatedGroup(("cached_names",), "1.2 MB were fetched", 2, 1, True),
-        reasons.UnevaluatedGroup(("cached_read",), "x", 1, 0, False),
+    assert unevaluated.group_by_reason([first, second]) == [
+        unevaluated.UnevaluatedGroup(("bursting", "throttled"), few, 2, 0, True),
+        unevaluated.UnevaluatedGroup(("cached_names",), "1.2 MB were fetched", 2, 1, True),
+        unevaluated.UnevaluatedGroup(("cached_read",), "x", 1, 0, False),
     ]
     table = tables_of(verdicts.folds(RunView(with_rows(first, second))))["skipped-table"]
     assert column(table, "Rules") == ["bursting, throttled", "cached names", "cached read"]
@@ -298,7 +298,7 @@ def runs(draw: st.DrawFn) -> tuple[RunAnalysis, RunAnalysis]:
 def test_headline_has_no_number_of_a_cached_or_impossible_result(pair: tuple[RunAnalysis, RunAnalysis]) -> None:
     first, second = (
         (
-            answer.section(RunView(each)),
+            short_answer.section(RunView(each)),
             *evidence.uncompared_blocks(RunView(each), set()),
             *comparison.evidence_blocks(RunView(each))[:1],
         )

@@ -8,9 +8,9 @@ from service_rows import service_case, service_place, service_run, service_sampl
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
 from assay.model.result.network import NetworkMeasurements, RttMeasurement
+from assay.model.result.observations import ServiceCounts
 from assay.model.result.result import RunAnalysis
 from assay.model.result.sample import KindCounts
-from assay.model.result.seen import ServiceCounts
 from assay.report.build import build_document
 from assay.report.document import Document, Table
 from assay.report.tables import results_table

@@ -2,7 +2,7 @@
 
 from builders import make_analysis, make_case, make_sample, row_of
 
-from assay.model.result.uses import DiskUse, HostUse, HostUsePoint, LinkUse
+from assay.model.result.host_use import DiskUse, HostUse, HostUsePoint, LinkUse
 from assay.report.build import build_document
 from assay.report.html import render_html
 

@@ -10,9 +10,9 @@ from assay.model.result.layers import Layer
 from assay.model.result.network import NetworkMeasurements, RttMeasurement
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Finding, Verdict
-from assay.report.first import caveats, places
-from assay.report.first.lines import uncompared_lines
-from assay.report.first.page import first_page
+from assay.report.summary import caveats, location_caveats
+from assay.report.summary.lines import uncompared_lines
+from assay.report.summary.page import first_page
 from assay.report.view import RunView
 
 ROOT = {"source": "/dev/vda", "mount_point": "/", "options": "rw,relatime"}
@@ -38,22 +38,26 @@ def mounted(old: dict[str, str], new: dict[str, str]) -> RunView:
 @pytest.mark.parametrize("option", ["nobarrier", "barrier=0"])
 def test_a_target_that_loses_synced_data_is_named(option: str) -> None:
     fast = {**DATA, "options": f"rw,{option}"}
-    (caveat,) = places.without_barriers(mounted(ROOT, fast))
+    (caveat,) = location_caveats.without_barriers(mounted(ROOT, fast))
     assert caveat.text.startswith("new is mounted without barriers: ")
-    assert places.without_barriers(mounted(ROOT, DATA)) == []
+    assert location_caveats.without_barriers(mounted(ROOT, DATA)) == []
     reads = view(row("new", "read"), environment={"target new": fast})
-    assert places.without_barriers(reads) == [], "nothing is written"
+    assert location_caveats.without_barriers(reads) == [], "nothing is written"
 
 
 def test_mount_options_that_differ_are_named() -> None:
     old, new = ({**mount, "filesystem": "ext4"} for mount in (ROOT, {**DATA, "options": "rw,sync,relatime"}))
-    (caveat,) = places.different_mounts(mounted(old, new))
+    (caveat,) = location_caveats.different_mounts(mounted(old, new))
     assert caveat.text.startswith("Mount options differ: new with sync. ")
-    assert places.different_mounts(mounted(old, {**old, "options": "rw,relatime,nobarrier"})) == [], (
+    assert location_caveats.different_mounts(mounted(old, {**old, "options": "rw,relatime,nobarrier"})) == [], (
         "has its own caveat"
     )
-    assert places.different_mounts(mounted(old, {**new, "filesystem": "xfs"})) == []
-    assert places.different_mounts(mounted(old, old)) == places.different_mounts(mounted(old, {})) == []
+    assert location_caveats.different_mounts(mounted(old, {**new, "filesystem": "xfs"})) == []
+    assert (
+        location_caveats.different_mounts(mounted(old, old))
+        == location_caveats.different_mounts(mounted(old, {}))
+        == []
+    )
 
 
 def test_a_rate_that_the_study_sets_is_the_limit() -> None:
@@ -63,18 +67,18 @@ def test_a_rate_that_the_study_sets_is_the_limit() -> None:
 
 
 def test_two_targets_on_one_file_system_are_named() -> None:
-    (caveat,) = places.same_storage(mounted(ROOT, ROOT))
+    (caveat,) = location_caveats.same_storage(mounted(ROOT, ROOT))
     assert caveat.text.startswith("old and new lie on the same file system")
-    assert places.same_storage(mounted(ROOT, DATA)) == places.same_storage(mounted({}, {})) == []
+    assert location_caveats.same_storage(mounted(ROOT, DATA)) == location_caveats.same_storage(mounted({}, {})) == []
 
 
 def test_a_link_that_was_not_measured_is_named() -> None:
     away = make_place("nas", servers=("10.0.0.2",))
-    (caveat,) = places.unknown_link(view(row("nas"), places=(away,)))
+    (caveat,) = location_caveats.unknown_link(view(row("nas"), places=(away,)))
     assert "the link to the servers of nas" in caveat.text
     link = make_ceiling("link", 125e6, "nas")
-    assert places.unknown_link(view(row("nas"), places=(away,), ceilings=(link,))) == []
-    assert places.unknown_link(view(row("old"))) == []
+    assert location_caveats.unknown_link(view(row("nas"), places=(away,), ceilings=(link,))) == []
+    assert location_caveats.unknown_link(view(row("old"))) == []
 
 
 def test_a_limit_of_a_control_group_that_is_reached_is_the_limit() -> None:
@@ -99,9 +103,9 @@ def test_of_a_burst_the_rate_that_lasts_is_in_the_answer() -> None:
 
 
 def test_data_that_goes_through_the_journal_is_named() -> None:
-    (caveat,) = places.journalled_data(mounted(ROOT, {**DATA, "options": "rw,data=journal"}))
+    (caveat,) = location_caveats.journalled_data(mounted(ROOT, {**DATA, "options": "rw,data=journal"}))
     assert caveat.text.startswith("new is mounted with data=journal: ")
-    assert places.journalled_data(mounted(ROOT, DATA)) == []
+    assert location_caveats.journalled_data(mounted(ROOT, DATA)) == []
 
 
 def test_buffered_reads_of_devices_that_read_ahead_differently_are_named() -> None:
@@ -110,12 +114,12 @@ def test_buffered_reads_of_devices_that_read_ahead_differently_are_named() -> No
         "target new": {**DATA, "read_ahead_kib": "0"},
     }
     reads = [row_of(make_case(name, name, ("read",), cache="evict"), [1e8] * 5) for name in ("old", "new")]
-    (caveat,) = places.different_read_ahead(view(*reads, environment=environment))
+    (caveat,) = location_caveats.different_read_ahead(view(*reads, environment=environment))
     assert "128 KiB on old, 0 KiB on new" in caveat.text
     alike = {**environment, "target new": environment["target old"]}
-    assert places.different_read_ahead(view(*reads, environment=alike)) == []
+    assert location_caveats.different_read_ahead(view(*reads, environment=alike)) == []
     direct = [row_of(make_case(name, name, ("read",), cache="direct"), [1e8] * 5) for name in ("old", "new")]
-    assert places.different_read_ahead(view(*direct, environment=environment)) == []
+    assert location_caveats.different_read_ahead(view(*direct, environment=environment)) == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from assay.run.batch.events import IntervalMerger, ProgressReader, RecordingListener, Replay, lines_for_late_follower
+from assay.run.batch.progress_file import (
+    IntervalMerger,
+    ProgressReader,
+    RecordingListener,
+    Replay,
+    lines_for_late_follower,
+)
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
 from assay.store.entries import PROGRESS
 

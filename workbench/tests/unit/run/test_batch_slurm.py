@@ -7,7 +7,7 @@ import pytest
 from assay.run.batch import slurm
 from assay.run.batch.programs import SlurmError, complaint_text
 from assay.run.batch.slurm import Job, JobState, job_facts, job_state, own_states, read_facts
-from assay.run.batch.taken import UnsureError, submit
+from assay.run.batch.submission import UnsureError, submit
 
 GONE = "slurm_load_jobs error: Invalid job id specified"
 SCONTROL = (

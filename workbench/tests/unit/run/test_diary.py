@@ -13,7 +13,7 @@ from assay.contract.messages import Event
 from assay.contract.reader import BrokenLine, read_line
 from assay.journal.entry import JOB_EXTRAS
 from assay.journal.file import FileJournal
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.launcher import Launcher
 from assay.launch.places import Owner
 from assay.model.base import AssayError

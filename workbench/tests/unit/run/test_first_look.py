@@ -11,9 +11,9 @@ from assay.launch.places import MARKER, claim_target
 from assay.model.base import AssayError
 from assay.run.ceilings.place import _folder_of_runs
 from assay.run.claims import run_owner
-from assay.run.first_look import PREFIX, temporary_run_folder
+from assay.run.temporary_run import PREFIX, temporary_run_folder
 from assay.store import RunStore, foreign_run_state
-from assay.store.find import run_folders
+from assay.store.lookup import run_folders
 
 WORDS = """\
 assay: 1

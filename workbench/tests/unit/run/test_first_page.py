@@ -7,7 +7,7 @@ import pytest
 from page_runs import RUNS, store_page_run
 
 from assay.report.brief import page_blocks
-from assay.report.first.page import first_page
+from assay.report.summary.page import first_page
 from assay.report.terminal import render_terminal
 from assay.report.view import RunView
 from assay.run.analysis import load_analysis

@@ -13,7 +13,7 @@ from run_tools import assay
 from assay.judge import judge as judging
 from assay.judge.answer import Answer
 from assay.judge.rules import RULES, Rule
-from assay.model.result.brief import summarise
+from assay.model.result.brief_result import summarise
 from assay.model.result.evidence import Evidence
 from assay.report.export_csv import csv_text
 from assay.report.kinds_table import kinds_table

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from assay.run import wires
-from assay.run.wires import SHORT_OPTIONS, measure_network
+from assay.run import run_network
+from assay.run.run_network import SHORT_OPTIONS, measure_network
 from assay.wires.preflight import PreflightOptions, ServerEndpoint, estimate_seconds
 
 
@@ -24,8 +24,10 @@ def test_what_takes_longer_is_left_out(
     def preflight(_clients: object, _servers: object, options: PreflightOptions) -> None:
         raise MeasuredError(options)
 
-    monkeypatch.setattr(wires, "servers_of_study", lambda _study, _hosts: (ServerEndpoint("s", "192.0.2.1", None),))
-    monkeypatch.setattr(wires, "run_preflight", preflight)
+    monkeypatch.setattr(
+        run_network, "servers_of_study", lambda _study, _hosts: (ServerEndpoint("s", "192.0.2.1", None),)
+    )
+    monkeypatch.setattr(run_network, "run_preflight", preflight)
     said: list[str] = []
     if bandwidth is None:
         assert measure_network(cast(Any, None), None, said.append, limit) is None

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError, Code
 from assay.model.study.study import Study

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from paths import REPOSITORY
 
-from assay.model.steady import steady_time
+from assay.model.steady_clock import steady_time
 from assay.run.executor import Executor
 
 SOURCE = REPOSITORY / "workbench" / "src" / "assay"
@@ -53,4 +53,4 @@ def test_no_wait_and_no_length_is_reckoned_by_the_wall_clock() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.BinOp | ast.Compare) and "time.time()" in ast.unparse(node):
                 found.add(path.relative_to(SOURCE).as_posix())
-    assert found == {*SET_BY_OTHERS, "model/steady.py"}
+    assert found == {*SET_BY_OTHERS, "model/steady_clock.py"}

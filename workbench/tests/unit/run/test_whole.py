@@ -10,8 +10,8 @@ from stored_runs import store_run
 from assay.model.study.case import Case
 from assay.plan.estimate import estimate_study, work_key
 from assay.plan.expand import expand
-from assay.run.planned import Plan
-from assay.run.whole import PastRun, find_past_run, predict_run_time
+from assay.run.run_time import PastRun, find_past_run, predict_run_time
+from assay.run.study_plan import Plan
 
 
 def study(**changes: object) -> tuple[Plan, tuple[Case, ...]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from assay.model.base import AssayError
-from assay.model.files import read_model
+from assay.model.yaml_files import read_model
 from assay.servers.kinds import ServerKind, kind_names, load_kind
 
 TEXT = """

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.model.base import AssayError
-from assay.model.site.serving import BoxServer
-from assay.servers.filling import FilledServer, ServerCommand, ServerPlace, fill, find_words
+from assay.model.site.box_servers import BoxServer
+from assay.servers.filled_server import FilledServer, ServerCommand, ServerPlace, fill, find_words
 from assay.servers.kinds import FOLDER, OFFERS, ServerKind, check_server, kind_names, load_kind
 
 BASE = """

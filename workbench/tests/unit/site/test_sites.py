@@ -12,7 +12,7 @@ from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 from assay.model.study.study import Study
 from assay.plan.expand import expand
-from assay.run import gather
+from assay.run import study_hosts
 from assay.site.box.site import BoxSite
 from assay.site.choose import site_of
 from assay.site.inventory.site import InventorySite
@@ -94,7 +94,7 @@ def test_a_run_finds_its_site_again_in_its_own_folder(tmp_path: Path) -> None:
     run.mkdir()
     (tmp_path / "hosts.yaml").write_text(INVENTORY)
     named = study(targets=NFS, hosts={"inventory": "hosts.yaml"})
-    gather.copy_study_files(named, tmp_path, run)
+    study_hosts.copy_study_files(named, tmp_path, run)
     (tmp_path / "hosts.yaml").unlink()
     with running_site(site_of(named, run, is_run_folder=True), 1, print) as standing:
         assert [host.identity for host in standing.clients] == [str(tmp_path / "keys/id")] * 2 + [None]
@@ -124,11 +124,11 @@ def many() -> Study:
 
 def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stack, said = Stack(), list[str]()
-    monkeypatch.setattr(gather, "site_of", lambda *_, **__: stack)
-    gather.copy_study_files(many(), tmp_path, tmp_path)
+    monkeypatch.setattr(study_hosts, "site_of", lambda *_, **__: stack)
+    study_hosts.copy_study_files(many(), tmp_path, tmp_path)
     assert (tmp_path / "stack.yaml").read_bytes() == b"stack: 1\n"
     cases = expand(many()).cases
-    with gather.hosts_of_study(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
+    with study_hosts.hosts_of_study(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
         assert fleet is not None
         assert [host.name for host in fleet.hosts] == ["node0"]
         assert [host.name for host in fleet.enterable_hosts] == ["node0", "server"]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from assay.journal.entry import SERVER, Entry
-from assay.journal.owner import boot_id, start_time
+from assay.journal.processes import boot_id, start_time
 from assay.model.base import AssayError
 from assay.servers.kinds import ServerKind
-from assay.site.started import check_installed, remove_leftover_server
+from assay.site.started_server import check_installed, remove_leftover_server
 
 NAME = "assay-server-0123456789abcdef"
 

@@ -14,12 +14,12 @@ import pytest
 from builders import make_meta
 
 from assay.model.base import AssayError
-from assay.run.batch.kept import last_output_lines, output_size, read_batch
+from assay.run.batch.record import last_output_lines, output_size, read_batch
 from assay.store import RunStore, find_run, list_runs, new_run_id, run_is_alive, snapshot
-from assay.store.door import plain_file_status
 from assay.store.entries import ALL_FILES, DATABASE, FOREIGN_JOURNAL_END, JOURNAL, STUDY, WAL
 from assay.store.heartbeat import last_alive
 from assay.store.prices import read_prices
+from assay.store.safe_files import plain_file_status
 from assay.store.schema import SCHEMA_VERSION
 
 SECRET = "root:x:0:0: not for others"

@@ -30,7 +30,7 @@ WORDS = {"file", "device", "nfs", "null"}
         "match target.kind:\n    case 'nfs':\n        pass",
         "from assay.kinds.nfs.study import PORT",
         "from assay.kinds import nfs",
-        "import assay.kinds.file.place",
+        "import assay.kinds.file.handler",
     ],
 )
 def test_a_question_of_kind_is_seen(text: str) -> None:
@@ -48,7 +48,7 @@ def test_a_question_of_kind_is_seen(text: str) -> None:
         "ACCESS = ('file', 'block', 'object')",
         "NullTarget(kind='null')",
         "match look(path):\n    case 'file':\n        pass",
-        "from assay.kinds.place import keeper_of",
+        "from assay.kinds.handler import keeper_of",
     ],
 )
 def test_what_is_no_question_of_kind_passes(text: str) -> None:

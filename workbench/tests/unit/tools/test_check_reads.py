@@ -44,7 +44,7 @@ def test_what_is_not_allowed_and_what_is_allowed_in_vain_is_named(tmp_path: Path
     (tmp_path / "b.py").write_text("y = path.read_bytes()\n")
     allowed = {"b.py": {"read_bytes": "why", "open": "why"}, "c.py": {}}
     assert check_reads.problems(tmp_path, allowed) == [
-        "a.py:2: read_text: read it with assay.model.named, .regular or .source",
+        "a.py:2: read_text: read it with assay.model.user_files, .regular or .source",
         "b.py: no open any more: remove it from the list",
         "c.py: there is no such file",
     ]

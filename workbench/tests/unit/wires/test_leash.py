@@ -9,7 +9,7 @@ import pytest
 
 from assay.launch.shell import NOT_FOUND, Shell, make_shell
 from assay.model.site.host import THIS_HOST
-from assay.wires.leash import RemoteCommand, RemoteCommands, StoppedError
+from assay.wires.remote_command import RemoteCommand, RemoteCommands, StoppedError
 
 
 def local() -> Shell:

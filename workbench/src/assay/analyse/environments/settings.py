@@ -17,7 +17,8 @@ class Setting(NamedTuple):
 
     Attributes:
         label: Name for people.
-        machine_item: `section/name` of its items in this machine's environment; a star stands for the part, such as a disk.
+        machine_item: `section/name` of its items in this machine's environment; a star stands for the part, such as
+            a disk.
         host_item: Name of its items in the section of a host; a star stands for the part.
         read: Returns the values in the text of an item.
         remedy: Command that sets it; `{value}` and `{part}` are filled in.

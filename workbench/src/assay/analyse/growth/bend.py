@@ -10,12 +10,12 @@ The sharp curve counts if it is within 2 % of all points, otherwise the one that
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analyse.growth.draws import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
+from assay.analyse.growth.totals import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 from assay.analyse.growth.usl import fit_law
 from assay.analyse.scaling import PLATEAU_SHARE
 
 if TYPE_CHECKING:
-    from assay.analyse.growth.draws import Array
+    from assay.analyse.growth.totals import Array
 
 LEAST_POINTS = 3
 """Minimum number of different host counts: the sharp curve has two parameters."""
@@ -39,8 +39,8 @@ class Bend(NamedTuple):
 def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | None:
     """Fit both curves to the logarithms of rates by least squares.
 
-    Intervals are percentiles of the bootstrap in `Totals.bootstrap_means`. A simulation in the tests checks that they cover the
-    true values.
+    Intervals are percentiles of the bootstrap in `Totals.bootstrap_means`. A simulation in the tests checks that
+    they cover the true values.
 
     Args:
         rates: Number of hosts -> rate of each repeat, bytes or operations per second.

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import student_t
-from assay.analyse.growth.draws import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
+from assay.analyse.growth.totals import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 
 if TYPE_CHECKING:
-    from assay.analyse.growth.draws import Array
+    from assay.analyse.growth.totals import Array
 
 LEAST_POINTS = 4
 """Minimum number of different host counts: the law has three parameters."""
@@ -39,7 +39,8 @@ class Law(NamedTuple):
             one host count is reported only if the total falls.
         half: Number of hosts at which each has half the rate of one alone; None if there is none.
         most_hosts: The most hosts that were measured.
-        deviation: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the curve.
+        deviation: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the
+            curve.
         falls: The total with the most hosts is below the greatest total by more than the repeats' chance variation.
         fits: The curve describes the points: they are within 2 %, or within the repeats' chance variation.
         chance: Probability that the points are so far from the curve if only repeats vary.

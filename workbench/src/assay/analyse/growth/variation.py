@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.analyse.estimate import mean_deviation
-from assay.analyse.growth.draws import Range
+from assay.analyse.growth.totals import Range
 from assay.analyse.scaling import HOSTS, describes_storage
 from assay.analyse.statistics.special import chi_square_quantile
 from assay.analyse.usable import usable

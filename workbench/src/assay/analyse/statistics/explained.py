@@ -48,7 +48,8 @@ class RepeatSeries(NamedTuple):
         rounds: Numbers of the repeats, ascending.
         times: Middles of the repeats, in seconds since 1970.
         logs: Logarithms of their rates.
-        cpu_shares: Logarithms of the share of wanted CPU time that its lanes got; empty if unknown, or if nothing else used
+        cpu_shares: Logarithms of the share of wanted CPU time that its lanes got; empty if unknown, or if nothing
+            else used
             the CPUs.
     """
 

@@ -125,7 +125,7 @@ def attach(
     Example: `assay aoe attach e1.0 e2.0`, then `mkfs.btrfs -d raid1 /dev/loop0 /dev/loop1`
     """
     from assay.cli.output import print_json, print_line
-    from assay.launch.attached import attach as attach_disk
+    from assay.launch.attach_disks import attach as attach_disk
 
     made = [attach_disk(disk, interfaces) for disk in disks]
     if as_json:
@@ -172,7 +172,7 @@ def raid(
 
     Example: `assay aoe raid /mnt/san e1.0 e1.1 e2.0 e2.1 --destroy`
     """
-    from assay.cli.disks.keeping import serve_raid
+    from assay.cli.disks.raid import serve_raid
 
     serve_raid(at, disks, interfaces, level, destroy)
 
@@ -184,7 +184,7 @@ def attached(as_json: bool = JSON) -> None:
     Example: `assay aoe attached`
     """
     from assay.cli.output import note, print_json, print_table
-    from assay.launch.attached import list_attached as attached_disks
+    from assay.launch.attach_disks import list_attached as attached_disks
 
     found = attached_disks()
     if as_json:
@@ -205,8 +205,8 @@ def detach(
 
     Example: `assay aoe detach e1.0`, `assay aoe detach --all`
     """
-    from assay.launch.attached import detach as detach_disk
-    from assay.launch.attached import list_attached as attached_disks
+    from assay.launch.attach_disks import detach as detach_disk
+    from assay.launch.attach_disks import list_attached as attached_disks
 
     if bool(disks) == every:
         raise AssayError("say which disks, or --all", "`assay aoe attached` lists them", EXIT_USAGE)

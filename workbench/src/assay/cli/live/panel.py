@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from assay.cli.live.course import MOST_BINS
+from assay.cli.live.rate_history import MOST_BINS
 from assay.cli.live.state import State
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.units import about_duration, about_rate
 from assay.report import numbers
 

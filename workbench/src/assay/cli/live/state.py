@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple
 
-from assay.cli.live.course import PhaseHistory
+from assay.cli.live.rate_history import PhaseHistory
 from assay.model.base import AssayError
 from assay.model.result.ceiling import CeilingShare
 from assay.model.study.case import Case

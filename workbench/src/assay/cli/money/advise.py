@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay.cli.output import as_path, note, print_json
+from assay.cli.output_file import FORCE, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.cli.settings import RUNS
-from assay.cli.written import FORCE, PAGE_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.model.units import choices_hint, display_value
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.model.money.advice import Advice
     from assay.model.money.need import Need
     from assay.model.money.price import PriceBook
-    from assay.model.money.priced import DesignEvidence
+    from assay.model.money.priced_designs import DesignEvidence
     from assay.model.source import YamlSource
 
 GUIDE = "docs/guides/advise.md"
@@ -64,7 +64,7 @@ def command(
     """
     from assay.cli.money.advise_text import print_advice
     from assay.money.advice.advise import advise
-    from assay.money.advice.points import BadValueError
+    from assay.money.advice.grid import BadValueError
 
     if sys.__stdout__ is None:
         raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
@@ -152,10 +152,10 @@ def _default_books(need: "Need") -> "tuple[PriceBook, ...]":
 
 def _read(path: Path) -> "tuple[Need, YamlSource]":
     """Return the need in a file, and the source with the lines of its values."""
-    from assay.model.files import read_with_problems
     from assay.model.money.need import Need
-    from assay.model.named import read_user_file
-    from assay.model.written import MAX_FILE_BYTES
+    from assay.model.user_files import read_user_file
+    from assay.model.user_text import MAX_FILE_BYTES
+    from assay.model.yaml_files import read_with_problems
 
     data = read_user_file(path, f"cannot read the need {path}", f"give a file as {GUIDE} describes it", MAX_FILE_BYTES)
     found, source = read_with_problems(Need, data, GUIDE, "need")
@@ -226,7 +226,7 @@ def _line(source: "YamlSource", path: Path, *key: str | int) -> str:
 def _evidence(refs: list[str], runs: Path) -> "tuple[DesignEvidence, ...]":
     """Return published evidence and that of the runs and files named; note how many results are left out, and why."""
     from assay.cli.money.evidence import gather_evidence
-    from assay.money.advice.published import published_evidence
+    from assay.money.advice.published_evidence import published_evidence
 
     found = [*published_evidence()]
     for ref in refs:

@@ -7,8 +7,8 @@ from assay.cli.output import print_line
 from assay.model.money.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
 from assay.model.money.amount import format_money
 from assay.model.units import about_number
+from assay.money.advice.texts import count_text, percent, term_text
 from assay.money.advice.warnings import OLD_RULE
-from assay.money.advice.words import count_text, percent, term_text
 
 HEADS = {
     "recommended": "Recommended",
@@ -144,7 +144,10 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
         return _least_open(advice, best)
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
-    text = f"it {least} of {count_text(advice.counts.met, 'variant')} of {count_text(designs, 'design')} that meet the need"
+    text = (
+        f"it {least} of {count_text(advice.counts.met, 'variant')} of {count_text(designs, 'design')} "
+        "that meet the need"
+    )
     use = next((item.text for item in advice.reasons if item.about == "use"), None)
     text += f"; {use}" if use else ""
     cheaper = [

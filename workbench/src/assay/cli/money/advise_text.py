@@ -16,7 +16,7 @@ from assay.model.money.advice import Advice, AdviceOption
 from assay.model.money.amount import format_money
 from assay.model.money.need import Need
 from assay.model.units import about_duration, about_size
-from assay.money.advice.words import amount, count_text, percent, seconds, term_text
+from assay.money.advice.texts import amount, count_text, percent, seconds, term_text
 
 MOST_OPTIONS = 20
 LEAST_RATE = 10**6

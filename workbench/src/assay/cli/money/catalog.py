@@ -139,7 +139,7 @@ def _limits(
 ) -> "list[tuple[int, VolumeLimits | FileSystemLimits]]":
     """Return the limits at the requested size, or at a few possible sizes."""
     from assay.model.money.catalog import LustreType, ProvisionedVolume, VolumeType, filesystem_limits, volume_limits
-    from assay.model.money.entry import GIB, TIB
+    from assay.model.money.catalog_entry import GIB, TIB
 
     if isinstance(entry, VolumeType):
         if size is not None:

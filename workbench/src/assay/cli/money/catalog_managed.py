@@ -2,7 +2,7 @@
 
 from assay.cli.output import print_json, print_line, print_table
 from assay.model.money.catalog import ManagedType
-from assay.model.money.entry import TIB
+from assay.model.money.catalog_entry import TIB
 from assay.model.units import format_size
 
 COLUMNS = ("size", "reading", "writing", "read IOPS", "write IOPS")

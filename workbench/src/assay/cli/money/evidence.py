@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.base import AssayError, Code
-from assay.model.money.priced import DesignEvidence, EvidenceMetric, MeasuredValue
+from assay.model.money.priced_designs import DesignEvidence, EvidenceMetric, MeasuredValue
 from assay.model.money.use import DesignChoice
 from assay.model.study.names import MIXES, READS, WRITES
 
@@ -47,7 +47,7 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     Raises:
         AssayError: There is no such file or run, the file is wrong, or the run has no designs.
     """
-    from assay.money.advice.published import read_evidence_file
+    from assay.money.advice.published_evidence import read_evidence_file
     from assay.run.analysis import load_analysis
 
     if Path(ref).suffix in (".yaml", ".yml", ".json"):

@@ -6,9 +6,9 @@ from typing import Any
 
 from assay.cli.output import print_line, print_table
 from assay.model.money.amount import exact_sum, format_money, round_half_up
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.study.study import Study
-from assay.money.cost.frozen import hour_of_running
+from assay.money.cost.stored_prices import hour_of_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.budget import Budget, cost_of_time
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import typer
 
 from assay.model.base import AssayError
-from assay.model.named import path_kind
 from assay.model.units import choices_hint, display_value
+from assay.model.user_files import path_kind
 
 if TYPE_CHECKING:
     from assay.money.cost.metrics import PricedOption
@@ -72,7 +72,7 @@ def _options(
     use: list[str],
 ) -> "list[PricedOption]":
     from assay.cli.money.price_choose import combine_designs, parse_use
-    from assay.cli.money.price_sized import parse_capacity, size_designs
+    from assay.cli.money.price_sizing import parse_capacity, size_designs
     from assay.model.money.amount import TERM_MONTHS, TERMS, Payment
     from assay.model.money.price import one_currency
     from assay.money.books.books import load_book

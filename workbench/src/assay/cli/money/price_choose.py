@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from assay.model.base import AssayError
 from assay.model.money.design import Design
 from assay.model.money.use import DesignChoice, Use
-from assay.model.named import path_kind
 from assay.model.source import type_message
 from assay.model.units import UnitError, choices_hint, display_value, parse_size
+from assay.model.user_files import path_kind
 from assay.money.cost.bill import SUSPICIOUS_BYTES, make_bill
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.metrics import PricedOption

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.money.price_sized import incomparable_reason, unpriced_parameters
-from assay.model.foreign import csv_row
+from assay.cli.money.price_sizing import incomparable_reason, unpriced_parameters
+from assay.model.escape import csv_row
 from assay.model.money.amount import round_half_up
 from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import CostComparison, PricedOption, TermCost, compare

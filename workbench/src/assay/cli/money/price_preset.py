@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from assay.cli.output import print_json, print_line, print_table
-from assay.model.foreign import csv_row
+from assay.model.escape import csv_row
 from assay.model.money.amount import round_half_up
 from assay.money.papers.audit import mistakes_text
 from assay.money.papers.presets import ComputedFigure, Preset, TableRow, figures, load_preset, table_rows, wrong_groups

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from assay.cli.money.price_data import MOST_COMPARED
-from assay.cli.money.price_sized import incomparable_reason, unpriced_parameters
+from assay.cli.money.price_sizing import incomparable_reason, unpriced_parameters
 from assay.cli.output import print_blocks
 from assay.model.money.amount import EXACT, format_money, round_half_up
 from assay.model.money.price import PriceBook
 from assay.model.units import about_size
-from assay.money.advice.words import count_text
-from assay.money.cost.frozen import design_ceilings
+from assay.money.advice.texts import count_text
 from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import CostComparison, PricedOption, TermCost, compare
+from assay.money.cost.stored_prices import design_ceilings
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Heading, Note, Num, Paragraph, Table
 from assay.report.pricing import (
     amount_cells,
@@ -146,7 +146,8 @@ def _job(option: PricedOption) -> list[tuple[str, str]]:
     words = f"{format_money(job.money, currency)} in {hours}"
     if job.expected != job.hours:
         words = (
-            f"{format_money(job.money, currency)}: {round_half_up(job.expected, 2):f} h expected for {hours}, since an interrupted "
+            f"{format_money(job.money, currency)}: {round_half_up(job.expected, 2):f} h expected for "
+            f"{hours}, since an interrupted "
             f"job starts again; that costs {format_money(job.interruption_cost, currency)}"
         )
     if job.per_tb is not None:
@@ -296,11 +297,20 @@ def pair_words(pair: CostComparison) -> str:
     if pair.break_even_months is None:
         return words
     if pair.stays_cheaper_from == pair.break_even_months:
-        return f"{words}; {pair.higher_start} has cost less in all from month {pair.break_even_months} on, though it is dearer at first"
-    words += f"; {pair.higher_start}, dearer at first, has cost less in all after month {pair.break_even_months} for the first time"
+        return (
+            f"{words}; {pair.higher_start} has cost less in all from month {pair.break_even_months} on, "
+            "though it is dearer at first"
+        )
+    words += (
+        f"; {pair.higher_start}, dearer at first, has cost less in all after month "
+        f"{pair.break_even_months} for the first time"
+    )
     if pair.stays_cheaper_from is None:
         return f"{words}, but not for good within 20 years: what it pays at once comes again"
-    return f"{words}, and for good from month {pair.stays_cheaper_from} on; between them not always, since it pays at once again"
+    return (
+        f"{words}, and for good from month {pair.stays_cheaper_from} on; between them not always, since "
+        "it pays at once again"
+    )
 
 
 def percent(share: Decimal) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from assay.cli.help.group import group
 from assay.cli.output import as_path, note, print_json, print_line, print_problem, print_table
-from assay.cli.written import FORCE, OutputFile, check_one_printed, never_marked, output_option
+from assay.cli.output_file import FORCE, OutputFile, check_one_printed, never_marked, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 from assay.model.units import choices_hint
 
@@ -151,7 +151,7 @@ def check(
     Example: `assay prices check`, `assay prices check own.yaml --max-age 180`
     """
     from assay.cli.money.books import warn_stale
-    from assay.cli.money.prices_told import print_ages
+    from assay.cli.money.price_changes import print_ages
     from assay.money.books.ages import dates_text
     from assay.money.books.books import book_names
 
@@ -189,13 +189,13 @@ def check(
 
 
 def _read_book(ref: str) -> "tuple[PriceBook | None, list[Problem]]":
-    from assay.model.files import read_with_problems
     from assay.model.money.price import PriceBook
-    from assay.model.named import read_user_file
     from assay.model.source import FieldFault
-    from assay.model.written import MAX_FILE_BYTES
+    from assay.model.user_files import read_user_file
+    from assay.model.user_text import MAX_FILE_BYTES
+    from assay.model.yaml_files import read_with_problems
+    from assay.money.books.book_yaml import LATE_HINT
     from assay.money.books.books import BOOKS, GUIDE, WHAT, book_names
-    from assay.money.books.written import LATE_HINT
 
     if ref in book_names():
         data = (BOOKS / f"{ref}.yaml").read_bytes()
@@ -241,9 +241,9 @@ def import_table(
     Example: `assay prices import offer.csv --book ours --provider acme --region bern --date 2026-11-01
     --currency CHF --hours 730`
     """
-    from assay.model.named import read_user_file
-    from assay.money.books.imports import import_csv
-    from assay.money.books.written import book_text
+    from assay.model.user_files import read_user_file
+    from assay.money.books.book_yaml import book_text
+    from assay.money.books.csv_import import import_csv
 
     file = _destination(output, name, force)
     data = read_user_file(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
@@ -286,12 +286,12 @@ def refresh(
 
     Example: `assay prices refresh aws-us-east-1 -o aws-now.yaml`, `assay prices refresh mine.yaml --from index.csv`
     """
+    from assay.cli.money.price_changes import changes_data, print_changes
     from assay.cli.money.prices_fetch import read_lists
-    from assay.cli.money.prices_told import changes_data, print_changes
+    from assay.money.books.book_yaml import book_text
     from assay.money.books.books import load_book
     from assay.money.books.refresh import needed_urls, product_filter, provider_of
     from assay.money.books.refresh import refresh as renew
-    from assay.money.books.written import book_text
 
     book = load_book(ref)
     provider, day = provider_of(book), _day(fetched_on)

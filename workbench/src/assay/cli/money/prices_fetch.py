@@ -16,13 +16,13 @@ from typing import IO, Any, TextIO, cast
 from assay.cli.output import note
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
 from assay.model.money.price import PriceBook
-from assay.model.named import UnreadableError, open_user_file
-from assay.model.written import first_unprintable
+from assay.model.user_files import UnreadableError, open_user_file
+from assay.model.user_text import first_unprintable
 from assay.money.books import gcp
-from assay.money.books.bulk import read_offers, savings_table_url
-from assay.money.books.listed import PriceListFile, ProductFilter
-from assay.money.books.offers import PLANS
+from assay.money.books.aws import read_offers, savings_table_url
+from assay.money.books.aws_items import PLANS
 from assay.money.books.pages import MOST_PAGE, MOST_PAGES, ListPage, PagedList, decode_page
+from assay.money.books.price_list import PriceListFile, ProductFilter
 from assay.money.books.providers import Provider
 
 TIMEOUT_S = 60

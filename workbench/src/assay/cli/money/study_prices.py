@@ -11,15 +11,15 @@ from assay.model.base import AssayError, LineError
 from assay.model.money.amount import Payment, Term
 from assay.model.money.design import Design
 from assay.model.money.price import Bill, PriceBook, one_currency
-from assay.model.money.priced import FrozenPrices, PricedDesign
+from assay.model.money.priced_designs import FrozenPrices, PricedDesign
 from assay.model.money.study_prices import StudyDesign, StudyPrices
 from assay.model.money.use import DesignChoice, Use
-from assay.model.named import UnreadableError, path_kind, read_user_file
+from assay.model.quoting import FileOrigin, hide_content
 from assay.model.source import FieldFault, read_source
 from assay.model.study.study import Study
 from assay.model.units import choices_hint, display_value
-from assay.model.unquoted import FileOrigin, hide_content
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.user_files import UnreadableError, path_kind, read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
 
 if TYPE_CHECKING:
     pass
@@ -80,7 +80,7 @@ def remaining_price_faults(data: Any, base: Path) -> list[FieldFault]:
 
 def _look_up(wanted: StudyPrices, base: Path) -> tuple[FrozenPrices | None, list[FieldFault]]:
     from assay.money.books.books import load_book
-    from assay.money.cost.frozen import freeze
+    from assay.money.cost.stored_prices import freeze
 
     book, faults, found = None, [], {}
     try:
@@ -119,7 +119,7 @@ def _design(target: str, item: StudyDesign, wanted: StudyPrices, book: PriceBook
         _FaultError: The design is wrong, or cannot be priced.
     """
     from assay.money.cost.designs import design_names, load_template
-    from assay.money.cost.frozen import priced_design
+    from assay.money.cost.stored_prices import priced_design
 
     at = (SECTION, "designs", target)
     with _at(*at, "design"):
@@ -142,7 +142,7 @@ def _unpriced(
     chosen: DesignChoice, design: Design, book: PriceBook, term: Term, payment: Payment | None, use: Use
 ) -> AssayError | None:
     """Return why the design cannot be priced on these terms; None if it can."""
-    from assay.money.cost.frozen import design_cost, freeze, priced_design
+    from assay.money.cost.stored_prices import design_cost, freeze, priced_design
 
     try:
         design_cost(freeze({"": priced_design(chosen, design, use)}, book, term, payment, use), "")

@@ -20,7 +20,7 @@ def command(
     Example: `assay run study.yaml --slurm "-p compute -N 16 -t 1:00:00"`, later `assay attach last`
     """
     from assay.cli.run import listener_for, print_run_results
-    from assay.cli.scheduler.following import follow_run
+    from assay.cli.scheduler.slurm_jobs import follow_run
     from assay.store import find_run
 
     store = follow_run(find_run(run, out), listener_for(quiet), later=True)

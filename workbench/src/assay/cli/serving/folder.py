@@ -13,21 +13,21 @@ from typing import Any
 from urllib.parse import quote
 
 from assay.cli.export import Format, TableName, write_export
-from assay.cli.serving.kept import PageCache
+from assay.cli.serving.page_cache import PageCache
 from assay.journal.trees import scratch_folder
 from assay.model.base import AssayError
 from assay.report import numbers
 from assay.report.build import build_document
-from assay.report.compared import comparison_document
+from assay.report.comparison_page import comparison_document
 from assay.report.html import render_html
-from assay.report.pages.frame import add_links
+from assay.report.pages.page_frame import add_links
 from assay.report.pages.runs import DOWNLOADS, RunLine
 from assay.run.analysis import load_analysis
-from assay.run.known import compare_with_history
-from assay.store.door import plain_file_status
+from assay.run.between_runs import compare_with_history
 from assay.store.entries import DATABASE, INTERVALS, PRICES, STUDY
-from assay.store.find import RunSummary, run_folders, run_summary
+from assay.store.lookup import RunSummary, run_folders, run_summary
 from assay.store.run import RunStore
+from assay.store.safe_files import plain_file_status
 
 CACHE_BYTES = 64 << 20
 """Bytes of cached pages at most; a report has about 2 MB."""

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
 from assay.cli.output import note
-from assay.cli.serving.answers import Response, error_page, respond
 from assay.cli.serving.folder import RunsFolder
+from assay.cli.serving.responses import Response, error_page, respond
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 
 SILENT_TIMEOUT_SECONDS = 30
 """Seconds after which the connection of a silent client is closed."""

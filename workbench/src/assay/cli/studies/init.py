@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.output import print_line
-from assay.cli.written import FORCE, OutputFile, never_marked
+from assay.cli.output_file import FORCE, OutputFile, never_marked
 from assay.model.base import AssayError
 from assay.model.units import choices_hint
 

@@ -8,9 +8,9 @@ import typer
 
 from assay.cli.help.group import Group, group
 from assay.cli.output import note
-from assay.cli.written import FORCE, OutputFile, never_marked, output_option
+from assay.cli.output_file import FORCE, OutputFile, never_marked, output_option
 from assay.model.base import AssayError
-from assay.model.named import read_user_file
+from assay.model.user_files import read_user_file
 
 _MOST_SCRIPT = 1 << 20
 """Bytes of a script at most."""

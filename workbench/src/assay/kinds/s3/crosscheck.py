@@ -14,7 +14,7 @@ from assay.plan.objects import PIECE_BYTES
 from assay.plan.rules import MOST_BUFFER_BYTES, MOST_LANES
 
 LEAST_PART_BYTES, MOST_PART_BYTES, MOST_PARTS = 5 << 20, 5 << 30, 10_000
-"""Limits of multipart uploads; `MOST_PART_BYTES` also limits a single put (Amazon S3 User Guide, multipart upload limits)."""
+"""Limits of multipart uploads; `MOST_PART_BYTES` also limits a single put (Amazon S3 User Guide)."""
 
 LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
 """Most memory of an engine for each lane, each request in flight, and each part of an object."""

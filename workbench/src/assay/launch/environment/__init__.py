@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from assay.contract._answers import Look
 from assay.launch.environment.cloud import SERVICE, describe_cloud
+from assay.launch.environment.control_groups import describe_groups
 from assay.launch.environment.cpu import describe_cpu
-from assay.launch.environment.groups import describe_groups
 from assay.launch.environment.machine import (
     describe_host,
     describe_kernel,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from assay.launch.environment.reading import Section
-from assay.launch.environment.serving import settings_script
+from assay.launch.environment.server_settings import settings_script
 from assay.launch.shell import Shell
 from assay.model.base import AssayError
 from assay.model.secret import redact

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event
 
 from assay.launch.aoe import discover_disks
-from assay.launch.attached import attach, detach, list_attached, run_command
+from assay.launch.attach_disks import attach, detach, list_attached, run_command
 from assay.launch.mirrored.copies import chunk_on_one_server, read_chunks
 from assay.launch.mounts import read_mounts
 from assay.model.base import EXIT_REFUSED, AssayError

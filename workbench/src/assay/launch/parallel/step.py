@@ -19,10 +19,10 @@ from assay.launch.conversation import READ_BYTES, Conversation, Grace
 from assay.launch.launcher import Pings, Process
 from assay.launch.parallel.command import LauncherCommand, Program, launcher_environment, new_key
 from assay.launch.parallel.frames import FrameReader, HostLine
-from assay.launch.parallel.words import ALL, FileSender, LineSender, PipeSender
+from assay.launch.parallel.line_senders import ALL, FileSender, LineSender, PipeSender
 from assay.launch.shell import Shell
 from assay.model.base import EXIT_INCOMPLETE, AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.site.host import Host
 
 MAX_OUTPUT_BYTES = 16 << 10

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from assay.model.frozen import Frozen
-from assay.model.money.advice_picture import Sensitivity
 from assay.model.money.amount import Payment, Term
 from assay.model.money.need import ExchangeRates, Need
 from assay.model.money.price import PriceRow
+from assay.model.money.sensitivity import Sensitivity
 
 ADVICE_SCHEMA = 1
 """Version of `Advice` as printed for programs."""

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from assay.model.study.axis import fault
 from assay.model.units import display_value
-from assay.model.written import ExactNumber
+from assay.model.user_text import ExactNumber
 
 EXACT = Context(prec=60, traps=[InvalidOperation])
 """Has enough digits that no sum or product of prices and quantities is rounded visibly."""

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from assay.model.frozen import Frozen
-from assay.model.money.entry import CatalogEntry, Count, Rate, Size
+from assay.model.money.catalog_entry import CatalogEntry, Count, Rate, Size
 from assay.model.money.filesystems import (
     AnyFileSystem,
     EfsBursting,

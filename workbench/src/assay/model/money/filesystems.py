@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
+from assay.model.money.catalog_entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size
 
 MB = 10**6
@@ -93,7 +93,8 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
     hours = 24 * baseline / burst
     full = EFS_CREDITS * whole
     how = (
-        f"50 MiB/s per TiB stored, at least 1 MiB/s: {format_mib(baseline)}; burst 100 MiB/s x max(1, TiB) = {format_mib(burst)}; "
+        f"50 MiB/s per TiB stored, at least 1 MiB/s: {format_mib(baseline)}; burst 100 MiB/s x max(1, TiB) "
+        f"= {format_mib(burst)}; "
         f"24 h x baseline / burst = {hours:.4g} h of each day"
     )
     return EfsBursting(

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
+from assay.model.money.catalog_entry import GIB, MIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size, format_throughput
 
 Provider = Literal["aws", "azure", "gcp", "own"]

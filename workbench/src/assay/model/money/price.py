@@ -16,7 +16,7 @@ from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Amount, Payment, Quantity, Share, Term
 from assay.model.study.axis import fault
 from assay.model.units import choices_hint, display_value, with_alternative
-from assay.model.written import first_unprintable
+from assay.model.user_text import first_unprintable
 
 STALE_DAYS = 90
 """Current prices older than this cause a prominent warning."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.entry import GIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
+from assay.model.money.catalog_entry import GIB, TIB, CatalogEntry, Count, Rate, Size, format_mib
 from assay.model.units import format_size
 
 Seconds = tuple[float | None, float | None]
@@ -149,9 +149,15 @@ class ProvisionedVolume(VolumeType):
             return _symmetric_limits(follows, follows, iops, iops, NO_BURST, how)
         chosen = self.rate_free if rate is None else rate
         if not self.rate_free <= chosen <= follows:
-            hint = f"{format_mib(self.rate_free)} to {format_mib(follows)} with {iops} IOPS, to {format_mib(self.rate_most)} with more"
+            hint = (
+                f"{format_mib(self.rate_free)} to {format_mib(follows)} with {iops} IOPS, to "
+                f"{format_mib(self.rate_most)} with more"
+            )
             raise AssayError(f"{self.name} cannot have {format_mib(chosen)}", hint)
-        how = f"{iops} IOPS and {format_mib(chosen)} as provisioned; {self.iops_free} and {format_mib(self.rate_free)} are included"
+        how = (
+            f"{iops} IOPS and {format_mib(chosen)} as provisioned; {self.iops_free} and "
+            f"{format_mib(self.rate_free)} are included"
+        )
         return _symmetric_limits(chosen, chosen, iops, iops, NO_BURST, how)
 
 

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+from assay.model.partial import MissingValue
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.layers import Layer, self_answering_layer
+from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.result import Estimate
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
-from assay.model.result.seen import BlockDeviceUse
 from assay.model.site.cpus import cpu_numbers
 from assay.model.study.case import Case
-from assay.model.told import MissingValue
 
 Found = TypeVar("Found")
 

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, SkipValidation
 
 from assay.model.frozen import Frozen
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.decision import TargetDecision
 from assay.model.result.machine import MachineFinding

@@ -5,14 +5,14 @@ from functools import cached_property
 from pydantic import Field
 
 from assay.model.frozen import Frozen
+from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.ceiling import Ceiling
-from assay.model.result.first_page import SummaryPage
 from assay.model.result.layers import NO_STORAGE_KINDS, Layer, device_levels, layer_chain
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import NetworkMeasurements
-from assay.model.result.settling import AddedRepeats
 from assay.model.result.stage import MeasuredStage
+from assay.model.result.summary_page import SummaryPage
 from assay.model.result.verdict import Verdict
 from assay.model.study.blocks import Blocks
 from assay.model.study.needs import TargetNeed

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from assay.model.frozen import Frozen
+from assay.model.partial import Partial
 from assay.model.result.course import Course
+from assay.model.result.host_use import HostUse
 from assay.model.result.layers import Layer
 from assay.model.result.objects import ExistingObjects
+from assay.model.result.observations import BlockDeviceUse, LimitProgress, ServiceCounts
 from assay.model.result.percentile import reliable_latencies
-from assay.model.result.seen import BlockDeviceUse, LimitProgress, ServiceCounts
-from assay.model.result.uses import HostUse
 from assay.model.result.watch import Watch
 from assay.model.study.names import is_counted
-from assay.model.told import Partial
 
 SampleStatus = Literal["done", "time_limit", "failed", "skipped", "stopped", "crashed"]
 

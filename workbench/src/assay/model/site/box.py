@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from assay.model import units
 from assay.model.frozen import Frozen
+from assay.model.site.box_servers import NAME_PATTERN, BoxMount, BoxServer, Device, Directory, Name, Options, User
 from assay.model.site.nodes import expand_nodes
-from assay.model.site.serving import NAME_PATTERN, BoxMount, BoxServer, Device, Directory, Name, Options, User
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, ValueKind, fault
 from assay.model.study.target import Text

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from assay.model.frozen import Frozen
-from assay.model.site.serving import BoxServer
+from assay.model.site.box_servers import BoxServer
 
 
 class RunningServer(BoxServer):

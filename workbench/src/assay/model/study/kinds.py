@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, core_schema
 from assay.model.study.target import MEMBERS, TRAITS, Target
 
 KINDS_PACKAGE = "assay.kinds"
-KIND_MODULES = ("study", "job", "estimate", "place", "spelled")
+KIND_MODULES = ("study", "job", "estimate", "handler", "uri")
 """Modules that the folder of each kind has."""
 
 

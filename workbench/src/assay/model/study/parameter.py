@@ -33,7 +33,8 @@ class Parameter:
         names_default: Default for metadata operations, if different; a tuple of that one value.
         objects_default: Default for operations on objects, if different; a tuple of that one value.
         only: Groups of operations that it applies to; empty: all.
-        sets_only: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is set).
+        sets_only: Of the operations on data, it applies only to those on sets of files (`files` or `total_files` is
+            set).
         used_by: Operations of these groups that it affects; empty: all.
         through_mpi: It applies only to targets that are accessed through MPI.
         requires_value_of: Another parameter; if that has no value, this one has no effect.

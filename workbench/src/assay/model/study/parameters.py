@@ -12,6 +12,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic.fields import FieldInfo
 
+from assay.model.partial import Partial
 from assay.model.study import axis, contents, mpiio, tuning
 from assay.model.study.axis import AxisValue
 from assay.model.study.contents import Sizes
@@ -28,7 +29,6 @@ from assay.model.study.names import (
 )
 from assay.model.study.parameter import Parameter
 from assay.model.study.shape import directories
-from assay.model.told import Partial
 
 ServerCache = Literal["keep", "drop"]
 """keep: servers keep their caches; drop: hosts that serve the target drop their caches before each phase, after the

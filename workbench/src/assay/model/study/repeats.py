@@ -10,7 +10,7 @@ from assay.model.frozen import Frozen
 from assay.model.study import axis
 from assay.model.study.axis import ValueKind, fault
 from assay.model.units import UnitError, choices_hint, display_value
-from assay.model.written import MAX_REPEATS
+from assay.model.user_text import MAX_REPEATS
 
 MIN_BEFORE_STOP = 8
 """Repeats before a case can be known well enough: with fewer, a narrow interval is too often an accident."""

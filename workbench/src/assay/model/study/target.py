@@ -108,9 +108,11 @@ class Target(Frozen):
         whole_device: It is a block device of this machine that is overwritten entirely.
         has_files: Each lane can have its own files or other named things in it; else all lanes share it (`layout:
             shared`).
-        is_made_by_engines: Only an engine can reach what is made there, so engines remove it; several runs may work there
+        is_made_by_engines: Only an engine can reach what is made there, so engines remove it; several runs may work
+            there
             at once.
-        times_out_when_lost: Every operation on lost storage waits for a time-out, so that one failure suffices to give up.
+        times_out_when_lost: Every operation on lost storage waits for a time-out, so that one failure suffices to
+            give up.
         examples: Field -> an example for the hint when it is missing.
     """
 

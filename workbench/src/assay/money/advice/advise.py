@@ -5,23 +5,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.model.collector import without_gc
+from assay.model.gc_control import without_gc
 from assay.model.money.advice import Advice, BookInfo, DecisionChange, VariantCounts
 from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import PriceBook
-from assay.model.money.priced import DesignEvidence
+from assay.model.money.priced_designs import DesignEvidence
 from assay.money.advice.candidates import DesignKey, DesignVariants, build_variants
 from assay.money.advice.checks import Assessment, assess, check_currency, sorted_best_first
 from assay.money.advice.conflicts import conflicts, relaxations
 from assay.money.advice.decide import AdviceDecision, decide, reasons
+from assay.money.advice.evidence_index import index_evidence, unused_evidence_notes
 from assay.money.advice.expect import EvidenceByKey
-from assay.money.advice.found import index_evidence, unused_evidence_notes
 from assay.money.advice.market import Market, ProviderPrices, market_of
-from assay.money.advice.moving import migration_notes
+from assay.money.advice.migration import migration_notes
 from assay.money.advice.options import best_of_each, option_of, rejected_designs
 from assay.money.advice.pareto import pareto_front
 from assay.money.advice.sensitivity import duty_changes, interval_changes, price_changes
-from assay.money.advice.words import count_text
+from assay.money.advice.texts import count_text
 from assay.money.cost.designs import Template, design_names, load_template
 
 MOST_UNPRICED = 200

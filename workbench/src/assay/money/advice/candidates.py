@@ -14,10 +14,10 @@ from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
 from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import Bill
 from assay.model.money.volumes import ProvisionedVolume
-from assay.money.advice.bought import provisioned_names
+from assay.money.advice.grid import ValueTracker, axes_of, grid_points
 from assay.money.advice.market import Market, ProviderPrices
-from assay.money.advice.points import ValueTracker, axes_of, grid_points
 from assay.money.advice.pricer import Pricer, TermOffer
+from assay.money.advice.provisioned import provisioned_names
 from assay.money.advice.sizes import COLD_SHARE_PARAMETERS, SIZE_PARAMETERS, count_names
 from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog

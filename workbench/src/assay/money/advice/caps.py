@@ -9,7 +9,7 @@ from assay.model.money.need import Need
 from assay.model.units import about_size
 from assay.money.advice.candidates import Variant
 from assay.money.advice.facts import BEEGFS_PAPER, PARALLEL
-from assay.money.advice.words import count_text
+from assay.money.advice.texts import count_text
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
 
@@ -122,7 +122,10 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     ):
         return None
     streams = need.clients * need.profile.streams
-    text = f"{count_text(need.clients, 'client')} x {count_text(need.profile.streams, 'stream')} x {about_size(S3_STREAM)}/s"
+    text = (
+        f"{count_text(need.clients, 'client')} x {count_text(need.profile.streams, 'stream')} x "
+        f"{about_size(S3_STREAM)}/s"
+    )
     rate = streams * S3_STREAM
     value = rate / need.profile.record if metric.endswith("_iops") else rate
     return Cap("the number of streams", value, text, S3_PATTERNS, whole=True)

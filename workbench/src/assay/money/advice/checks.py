@@ -10,7 +10,6 @@ from assay.model.money.amount import EXACT, format_money
 from assay.model.money.design import DURABILITIES
 from assay.model.money.need import CostLimit, Need
 from assay.model.units import about_size
-from assay.money.advice.bought import COMPONENT_SOURCE
 from assay.money.advice.candidates import Variant
 from assay.money.advice.conditions import conditions_of
 from assay.money.advice.expect import (
@@ -24,9 +23,10 @@ from assay.money.advice.expect import (
     value_under_load,
 )
 from assay.money.advice.facts import RuleInput
+from assay.money.advice.provisioned import COMPONENT_SOURCE
 from assay.money.advice.rules import EXCLUDING_RULES, REMARK_RULES
 from assay.money.advice.sizes import PAIRS
-from assay.money.advice.words import MANY_TIMES, amount, more_text, percent, seconds
+from assay.money.advice.texts import MANY_TIMES, amount, more_text, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
 
 
@@ -201,7 +201,10 @@ def _budget(variant: Variant, need: Need) -> RequirementCheck:
     costs = offer.total_cost if budget.per == "all" else EXACT.divide(offer.total_cost, Decimal(need.months))
     per = "in all" if budget.per == "all" else "a month"
     over = f", {_excess_text(costs, budget)}" if costs > budget.amount else ""
-    text = f"{format_money(costs, budget.currency)} {per} of a budget of {format_money(budget.amount, budget.currency)}{over}"
+    text = (
+        f"{format_money(costs, budget.currency)} {per} of a budget of "
+        f"{format_money(budget.amount, budget.currency)}{over}"
+    )
     return RequirementCheck(
         requirement="budget",
         outcome="met" if costs <= budget.amount else "failed",

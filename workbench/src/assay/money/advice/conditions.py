@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.design import S3, Managed
 from assay.model.units import about_duration, about_number, about_size, format_size
-from assay.money.advice.demands import RESTORED_DURABILITIES, restore_time, zones_of
 from assay.money.advice.facts import RuleInput
 from assay.money.advice.losses import yearly_loss
+from assay.money.advice.requirements import RESTORED_DURABILITIES, restore_time, zones_of
 from assay.money.advice.terms import interruptions, paid_months
+from assay.money.advice.texts import amount, count_text, percent
 from assay.money.advice.traffic import cold_byte_share, cold_reads
 from assay.money.advice.warnings import MOST_LOSS
-from assay.money.advice.words import amount, count_text, percent
 from assay.money.cost.catalog import catalog
 
 RESTORE_WORDS = ("restored", "rehydrated", "offline")

@@ -7,7 +7,7 @@ from assay.model.money.advice import Conflict, RelaxedRequirement, RequirementCh
 from assay.model.money.amount import format_money
 from assay.model.money.need import Need
 from assay.money.advice.checks import Assessment, sorted_best_first
-from assay.money.advice.words import count_text
+from assay.money.advice.texts import count_text
 
 MOST_TOGETHER = 4
 MOST_CONFLICTS = 3

@@ -10,12 +10,12 @@ from assay.model.money.amount import EXACT, format_money
 from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessment, ranking_key, sorted_best_first
-from assay.money.advice.moving import first_tiering_notes
+from assay.money.advice.migration import first_tiering_notes
 from assay.money.advice.options import best_of_each, books_of, is_bought
 from assay.money.advice.pricer import MISSING_PRICE_FACTOR, TermOffer
-from assay.money.advice.words import amount, count_text, more_text, percent, term_text
+from assay.money.advice.texts import amount, count_text, more_text, percent, term_text
 from assay.money.cost.cost import MOST_MONTHS
-from assay.money.cost.frozen import BY_USE
+from assay.money.cost.stored_prices import BY_USE
 
 MOST_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
@@ -81,7 +81,8 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Nee
     most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
     return (
         whole,
-        f"{text}; what is missing may cost up to {most}, {MISSING_PRICE_FACTOR} times the dearest of its kind in the books",
+        f"{text}; what is missing may cost up to {most}, {MISSING_PRICE_FACTOR} times the dearest of its "
+        "kind in the books",
     )
 
 

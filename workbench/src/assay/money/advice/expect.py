@@ -10,13 +10,13 @@ from typing import Literal
 from assay.model.money.advice import Basis, ExpectedFigure
 from assay.model.money.design import S3, DynamoDb
 from assay.model.money.need import Need
-from assay.model.money.priced import DesignEvidence
+from assay.model.money.priced_designs import DesignEvidence
 from assay.model.units import format_size
-from assay.money.advice.bought import COMPONENT_SHARE, COMPONENT_SOURCE
 from assay.money.advice.candidates import DesignKey, Variant
 from assay.money.advice.caps import Cap, caps
-from assay.money.advice.disputed import contradiction_text, contradictions
-from assay.money.advice.words import amount, count_text, percent, seconds, sum_text
+from assay.money.advice.contradictions import contradiction_text, contradictions
+from assay.money.advice.provisioned import COMPONENT_SHARE, COMPONENT_SOURCE
+from assay.money.advice.texts import amount, count_text, percent, seconds, sum_text
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limit, Metric
 

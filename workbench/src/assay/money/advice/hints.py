@@ -18,7 +18,7 @@ from assay.money.advice.facts import (
     RuleResult,
     failed_check,
 )
-from assay.money.advice.words import amount, count_text
+from assay.money.advice.texts import amount, count_text
 from assay.money.cost.bill import volume_count, volume_size
 from assay.money.cost.catalog import catalog
 
@@ -38,7 +38,10 @@ def clients_per_server(facts: RuleInput) -> Iterator[RuleResult]:
     servers, clients = facts.storage_server_count, facts.need.clients
     parallel = facts.design.family in PARALLEL and facts.design.service is None
     if parallel and clients is not None and clients < CLIENTS_PER_SERVER * servers:
-        text = f"{count_text(clients, 'client')} for {count_text(servers, 'server')}: in 2016 two for each server at 10 Gb/s "
+        text = (
+            f"{count_text(clients, 'client')} for {count_text(servers, 'server')}: in 2016 two for each "
+            "server at 10 Gb/s "
+        )
         text += "made the most of it"
         source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
         yield Remark(rule="clients_per_server", speaks="note", text=text, source=source)
@@ -131,7 +134,10 @@ def provisioned_2012(facts: RuleInput) -> Iterator[RuleResult]:
         limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
         dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
         if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
-            text = f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked for, at its prices"
+            text = (
+                f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked "
+                "for, at its prices"
+            )
             yield failed_check("read_iops", "provisioned_2012", text, source, most / volumes.iops)
         elif volumes.iops > most:
             text = f"{limits}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"

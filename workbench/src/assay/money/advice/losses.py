@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from assay.model.money.design import S3, Design, Efs, FsxLustre, Layout, Managed
-from assay.money.advice.words import percent
+from assay.money.advice.texts import percent
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 

@@ -8,7 +8,7 @@ from assay.model.money.amount import EXACT
 from assay.model.money.need import Need
 from assay.money.advice.candidates import DesignVariants
 from assay.money.advice.checks import Assessment, sorted_best_first
-from assay.money.advice.words import count_text, rounded_12
+from assay.money.advice.texts import count_text, rounded_12
 
 TB, GB = Decimal(10**12), Decimal(10**9)
 

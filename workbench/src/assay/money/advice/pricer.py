@@ -11,11 +11,11 @@ from assay.model.money.need import Need
 from assay.model.money.price import Bill, BillItem
 from assay.model.money.use import Use
 from assay.money.advice.market import Market, ProviderPrices
-from assay.money.advice.moving import migration_cost
+from assay.money.advice.migration import migration_cost
 from assay.money.advice.traffic import cold_byte_share, use_of
 from assay.money.cost.bill import ONE, backup_item, book_item
 from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
-from assay.money.cost.frozen import BY_USE
+from assay.money.cost.stored_prices import BY_USE
 
 OPTIONAL_DIMENSIONS = BY_USE | {"people", "support", "power", "rack"}
 """Dimensions that may lack a price: the storage itself is still priced without them."""

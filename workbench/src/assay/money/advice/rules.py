@@ -12,7 +12,6 @@ from assay.model.money.catalog import LustreType
 from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
 from assay.model.money.need import Need
 from assay.model.units import about_size
-from assay.money.advice.demands import REQUIREMENT_RULES
 from assay.money.advice.facts import (
     AOE_PAPER,
     ARRAY_PAPER,
@@ -25,9 +24,10 @@ from assay.money.advice.facts import (
     failed_check,
 )
 from assay.money.advice.hints import HINTS, provisioned_2012
+from assay.money.advice.requirements import REQUIREMENT_RULES
 from assay.money.advice.terms import long_term, spot
+from assay.money.advice.texts import amount, count_text, percent, seconds
 from assay.money.advice.warnings import both_at_once, growth, old_prices, requests_unknown, volume_loss
-from assay.money.advice.words import amount, count_text, percent, seconds
 from assay.money.cost.catalog import catalog
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32

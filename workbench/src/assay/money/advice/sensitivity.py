@@ -7,8 +7,8 @@ from assay.model.money.advice import DecisionChange
 from assay.model.money.amount import EXACT, exact_sum, format_money
 from assay.model.money.need import Need
 from assay.money.advice.checks import Assessment, ranking_key, sorted_best_first
+from assay.money.advice.texts import amount, percent, rounded_12
 from assay.money.advice.traffic import traffic_sides
-from assay.money.advice.words import amount, percent, rounded_12
 from assay.money.cost.cost import Charge, Cost
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))

@@ -8,7 +8,7 @@ from assay.model.base import AssayError
 from assay.model.money.design import Design, FsxLustre, Managed
 from assay.model.money.need import CandidateDesign, Need
 from assay.model.units import UnitError, format_size, parse_size
-from assay.money.advice.bought import COMPONENT_SHARE
+from assay.money.advice.provisioned import COMPONENT_SHARE
 from assay.money.advice.traffic import active_share
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog

@@ -7,7 +7,7 @@ from assay.model.money.amount import TERM_MONTHS
 from assay.money.advice.candidates import Variant
 from assay.money.advice.facts import AWS_PAPER, BEEGFS_PAPER, NFS_PAPER, RuleInput, RuleResult, failed_check
 from assay.money.advice.pricer import MAX_SPOT_MONTHS, TermOffer
-from assay.money.advice.words import count_text, percent
+from assay.money.advice.texts import count_text, percent
 
 
 def spot(facts: RuleInput) -> Iterator[RuleResult]:
@@ -47,7 +47,10 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
         yield Remark(rule="spot", speaks="against", text=text, source=source)
     on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if on_demand is not None and on_demand.total_cost > offer.total_cost:
-        text = f"the data are scratch, and spot costs {percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
+        text = (
+            "the data are scratch, and spot costs "
+            f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
+        )
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
         yield Remark(rule="spot", speaks="for", text=text, source=source)
     if need.months > MAX_SPOT_MONTHS:

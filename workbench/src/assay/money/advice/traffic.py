@@ -10,7 +10,7 @@ from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
 from assay.model.money.need import Need
 from assay.model.money.use import MAX_USED_BYTES, Use
 from assay.model.units import about_size
-from assay.money.advice.words import amount, percent
+from assay.money.advice.texts import amount, percent
 from assay.money.cost.catalog import catalog
 
 Side = Literal["read", "write"]

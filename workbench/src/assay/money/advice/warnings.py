@@ -9,8 +9,8 @@ from assay.model.money.amount import EXACT
 from assay.model.units import about_size
 from assay.money.advice.facts import RuleInput, RuleResult, failed_check
 from assay.money.advice.losses import yearly_loss
+from assay.money.advice.texts import amount, percent
 from assay.money.advice.traffic import derived_traffic_text, paid_by_request
-from assay.money.advice.words import amount, percent
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 

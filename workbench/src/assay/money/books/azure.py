@@ -12,7 +12,16 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.money.books.listed import (
+from assay.money.books.pages import (
+    ListPage,
+    PagedList,
+    entries_of,
+    flat_price,
+    format_error,
+    in_force,
+    ranges_with_ends,
+)
+from assay.money.books.price_list import (
     ON_DEMAND,
     RESERVED,
     SAVINGS,
@@ -22,15 +31,6 @@ from assay.money.books.listed import (
     PriceListFile,
     ProductFilter,
     price_number,
-)
-from assay.money.books.pages import (
-    ListPage,
-    PagedList,
-    entries_of,
-    flat_price,
-    format_error,
-    in_force,
-    ranges_with_ends,
 )
 
 ROOT = "https://prices.azure.com/api/retail/prices"

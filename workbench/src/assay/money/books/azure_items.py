@@ -13,7 +13,7 @@ from decimal import Decimal
 from assay.model.money.amount import TERM_MONTHS
 from assay.model.money.price import PriceBook, PriceRow
 from assay.money.books.azure import list_url
-from assay.money.books.listed import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attributes, ListedPrice
+from assay.money.books.price_list import ON_DEMAND, RESERVED, SAVINGS, SPOT, Attributes, ListedPrice
 
 MACHINES, STORAGE, NETAPP, TRAFFIC = "Virtual Machines", "Storage", "Azure NetApp Files", "Bandwidth"
 GIB = 2**30

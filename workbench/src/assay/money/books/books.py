@@ -5,12 +5,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.files import read_model
 from assay.model.money.price import PriceBook
-from assay.model.named import UnreadableError, read_user_file
+from assay.model.quoting import FileOrigin, hide_content
 from assay.model.units import choices_hint, with_alternative
-from assay.model.unquoted import FileOrigin, hide_content
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.user_files import UnreadableError, read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
+from assay.model.yaml_files import read_model
 
 BOOKS = Path(__file__).with_name("data")
 GUIDE = "docs/guides/prices.md"

@@ -10,8 +10,16 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, ListedPrice, PriceListFile, ProductFilter, price_number
 from assay.money.books.pages import ListPage, PagedList, entries_of, format_error, in_force, ranges_with_ends
+from assay.money.books.price_list import (
+    ON_DEMAND,
+    RESERVED,
+    SPOT,
+    ListedPrice,
+    PriceListFile,
+    ProductFilter,
+    price_number,
+)
 
 ROOT = "https://cloudbilling.googleapis.com/v1/services"
 KEY = "GOOGLE_API_KEY"

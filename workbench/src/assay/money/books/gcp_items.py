@@ -15,7 +15,7 @@ from assay.model.base import AssayError
 from assay.model.money.amount import TERM_MONTHS
 from assay.model.money.price import PriceBook, PriceRow
 from assay.money.books.gcp import list_url
-from assay.money.books.listed import ON_DEMAND, RESERVED, SPOT, Attributes, ListedPrice
+from assay.money.books.price_list import ON_DEMAND, RESERVED, SPOT, Attributes, ListedPrice
 from assay.money.cost.catalog import catalog
 
 COMPUTE, OBJECTS, FILES = "Compute Engine", "Cloud Storage", "Cloud Filestore"

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.money.books.listed import ListedPrice, PriceListFile, ProductFilter
+from assay.money.books.price_list import ListedPrice, PriceListFile, ProductFilter
 
 MOST_PAGE = 64 << 20
 """Most bytes of a page; real pages have less than one megabyte."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.model.money.price import PriceBook, PriceRow
-from assay.money.books import azure_items, gcp_items, offers
+from assay.money.books import aws_items, azure_items, gcp_items
 from assay.money.books.azure import AZURE_PAGES
 from assay.money.books.gcp import GCP_PAGES
-from assay.money.books.listed import Attributes, ListedPrice, PriceListFile, ProductRule
 from assay.money.books.pages import PagedList
+from assay.money.books.price_list import Attributes, ListedPrice, PriceListFile, ProductRule
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Provider:
         rule_for: Returns the rule that finds a row's products.
         term_fits: Returns whether a price is on a row's term.
         list_urls: Returns the URLs of the lists that have a book's rows.
-        index_key: Returns the index key of a product; an index finds its rules, because lists have millions of products.
+        index_key: Returns the index key of a product; an index finds its rules, because lists have millions of
+            products.
         rule_keys: Returns the index keys of a rule.
     """
 
@@ -47,7 +48,7 @@ def _by_service(rule: ProductRule) -> Sequence[str]:
 
 
 def _by_usage(rule: ProductRule) -> Sequence[str]:
-    return rule.usage if isinstance(rule, offers.AwsRule) else ()
+    return rule.usage if isinstance(rule, aws_items.AwsRule) else ()
 
 
 PROVIDERS = {
@@ -55,11 +56,11 @@ PROVIDERS = {
         "aws",
         "AWS's price list files",
         None,
-        offers.UNITS,
-        offers.rule_for,
-        offers.term_fits,
-        offers.list_urls,
-        offers.usage_of,
+        aws_items.UNITS,
+        aws_items.rule_for,
+        aws_items.term_fits,
+        aws_items.list_urls,
+        aws_items.usage_of,
         _by_usage,
     ),
     "azure": Provider(

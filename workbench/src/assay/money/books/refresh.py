@@ -10,7 +10,7 @@ from decimal import Decimal
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, FINEST_AMOUNT, TERM_MONTHS, out_of_bounds
 from assay.model.money.price import UNITS, PriceBook, PriceRow, PriceTier, row_name
-from assay.money.books.listed import (
+from assay.money.books.price_list import (
     SAVINGS,
     UPFRONT,
     WHOLE_TERM,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, TextIO
 
 from assay.model.base import AssayError
-from assay.money.books.listed import truncated_error
+from assay.money.books.price_list import truncated_error
 
 CHUNK = 2**18
 """Characters that are read at once."""

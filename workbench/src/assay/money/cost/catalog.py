@@ -25,7 +25,7 @@ from assay.model.money.catalog import (
     VolumeType,
     family_of,
 )
-from assay.model.money.entry import MIB
+from assay.model.money.catalog_entry import MIB
 
 DATA = Path(__file__).with_name("catalog_data")
 AWS_INSTANCES = DATA / "instances-aws.csv"

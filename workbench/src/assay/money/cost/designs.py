@@ -17,13 +17,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from assay.model.base import AssayError, LineError
-from assay.model.files import first_problem
 from assay.model.frozen import Frozen
 from assay.model.money.design import Design, DesignParameter
 from assay.model.money.use import yaml_text
+from assay.model.quoting import TYPED_BY_USER, FileOrigin, hide_content
 from assay.model.source import YamlSource, read_source
 from assay.model.units import choices_hint, display_value
-from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
+from assay.model.yaml_files import first_problem
 from assay.money.books.books import find_file, is_shipped, read_located, shipped_files
 from assay.money.cost.limits import Limits, design_limits
 

@@ -27,8 +27,8 @@ from assay.money.cost.cost import (
     stays_cheaper_from,
     with_marginal_jobs,
 )
-from assay.money.cost.frozen import BY_USE
 from assay.money.cost.limits import Limits, Metric, design_limits
+from assay.money.cost.stored_prices import BY_USE
 
 TB, GB, THOUSAND, SECONDS = Decimal(10**12), Decimal(10**9), Decimal(1000), Decimal(3600)
 PAYMENTS: tuple[Payment, ...] = get_args(Payment)
@@ -82,7 +82,8 @@ class CostComparison:
         first, second: Names of what they are the costs of.
         break_even_duty: Break-even point by duty cycle.
         break_even_months: After how many months the one that starts higher has cost less in total; None: never.
-        stays_cheaper_from: Month from which its total stays lower; None: not within 20 years, because it pays upfront again.
+        stays_cheaper_from: Month from which its total stays lower; None: not within 20 years, because it pays
+            upfront again.
         higher_start: Name of the one that starts higher.
         is_equal: They cost the same at every duty cycle.
     """

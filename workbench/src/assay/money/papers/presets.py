@@ -10,12 +10,12 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from assay.model.base import AssayError
-from assay.model.files import read_model
 from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, Amount, Term
 from assay.model.money.price import Bill, PriceBook
 from assay.model.study.axis import fault
 from assay.model.units import choices_hint
+from assay.model.yaml_files import read_model
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill

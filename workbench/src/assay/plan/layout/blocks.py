@@ -9,7 +9,7 @@ from typing import Any
 from assay.model.study.names import SHUFFLES
 from assay.model.study.parameters import Parameters
 from assay.model.units import format_size
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 from assay.plan.tree import all_lanes
 
 

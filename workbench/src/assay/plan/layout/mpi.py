@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.model.study.names import SHUFFLES
-from assay.plan.broken import BrokenRule
+from assay.plan.broken_rule import BrokenRule
 
 SEQUENTIAL_OPERATIONS = ("write", "rewrite", "read", "reread")
 """Operations that go through a file once, from beginning to end."""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from assay.model.result.counts import count_verdicts
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import NO_RESULT, Verdict
+from assay.model.result.verdict_counts import count_verdicts
 from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.draw.drawing import ChartAxis, Dot, Legend, LegendEntry

@@ -101,7 +101,8 @@ def _bar(heat: HeatMap) -> str:
     """Draw the scale of colours as a row of fields, each of its own colour."""
     steps = 32
     fields = "".join(
-        f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * SCALE_WIDTH / steps:g}" width="{SCALE_WIDTH / steps + 0.5:g}" '
+        f'<rect fill="{colour((number + 0.5) / steps)}" x="{number * SCALE_WIDTH / steps:g}" '
+        f'width="{SCALE_WIDTH / steps + 0.5:g}" '
         'height="10"/>'
         for number in range(steps)
     )

@@ -2,7 +2,7 @@
 
 import html
 
-from assay.model.foreign import escape_lines
+from assay.model.escape import escape_lines
 
 
 def escape(text: str) -> str:

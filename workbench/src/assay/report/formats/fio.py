@@ -17,7 +17,7 @@ from typing import Any
 from assay import __version__
 from assay.analyse.histograms import Histogram, decode, merge, moments, percentiles
 from assay.model.base import AssayError
-from assay.model.foreign import escape_json, escape_line
+from assay.model.escape import escape_json, escape_line
 from assay.model.result.percentile import MIN_BEYOND
 from assay.model.result.result import ResultRow, RunAnalysis
 from assay.model.result.sample import KindCounts, Sample

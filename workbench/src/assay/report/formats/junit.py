@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from assay.analyse.runs import Gate, UnjudgedRow
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.comparison import ComparedRow, RunsComparison
 
 SUITE = "assay compare"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]")

@@ -21,7 +21,7 @@ from assay.report.draw.drawing import (
     ReferenceLine,
 )
 from assay.report.draw.svg import colour_class
-from assay.report.growth.words import has_several_workloads, number_words, scaling_title
+from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 MOST_LINES = 12

@@ -10,7 +10,7 @@ from assay.analyse.statistics.segments import moving_average
 from assay.model.units import about_number
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
-from assay.report.growth.words import has_several_workloads, number_words, scaling_title
+from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
 

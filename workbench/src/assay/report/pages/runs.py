@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.result.verdict import RANK
 from assay.report import numbers
 from assay.report.draw.svg import escape
-from assay.report.pages.frame import page
+from assay.report.pages.page_frame import page
 
 RUNS_PER_PAGE = 100
 """Most runs on one page."""
@@ -115,7 +115,8 @@ def _filter(shown: RunsPage) -> str:
     if len(shown.studies) < 2:
         return ""
     options = "".join(
-        f'<option value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(escape_line(name, 80))}</option>'
+        "<option "
+        f'value="{escape(name)}"{" selected" if name == shown.study else ""}>{escape(escape_line(name, 80))}</option>'
         for name in shown.studies
     )
     everything = f'<option value=""{"" if shown.study else " selected"}>all studies</option>'
@@ -137,7 +138,10 @@ def _pages(shown: RunsPage) -> str:
 def _row(line: RunLine) -> str:
     name = escape(escape_line(line.name, 120))
     if line.problem:
-        why = f'<td colspan=3><b class="v incomplete">{escape(escape_line(line.status))}</b> {escape(escape_line(line.problem))}'
+        why = (
+            f'<td colspan=3><b class="v incomplete">{escape(escape_line(line.status))}</b> '
+            f"{escape(escape_line(line.problem))}"
+        )
         return f"<tr><td><td><b>{name}</b>{why}"
     tick = f'<input type=checkbox name=run value="{line.slug}" aria-label="Choose {name} to compare">'
     small = " · ".join(escape(escape_line(words, 120)) for words in (line.started, line.study, line.host) if words)

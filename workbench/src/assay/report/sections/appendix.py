@@ -4,21 +4,33 @@ from collections.abc import Iterator
 
 from assay.report.document import Block, Bullets, Code, Facts, Fold, Heading, Mono, Paragraph, Section
 from assay.report.sections import (
+    breakdowns,
     ceilings,
     comparison,
     environment,
+    host_usage,
     io500,
     method,
-    parts,
     results,
     seconds,
-    uses,
     variation,
     verdicts,
 )
 from assay.report.view import RunView
 
-_MODULES = (results, parts, seconds, comparison, variation, io500, uses, verdicts, ceilings, method, environment)
+_MODULES = (
+    results,
+    breakdowns,
+    seconds,
+    comparison,
+    variation,
+    io500,
+    host_usage,
+    verdicts,
+    ceilings,
+    method,
+    environment,
+)
 
 
 def section(view: RunView) -> Section:

@@ -6,11 +6,11 @@ from itertools import chain, islice
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.model.result.result import Comparison
 from assay.model.study.repeats import MIN_COMPARED
-from assay.report import figures, numbers
+from assay.report import chart_selection, numbers
 from assay.report.charts.dots import ratio_chart
 from assay.report.claims import kind_of_work
 from assay.report.document import Block, Cell, Chart, Column, Fold, Gallery, Note, Num, Paragraph, Table
-from assay.report.first.words import lower_bound_text
+from assay.report.summary.sentences import lower_bound_text
 from assay.report.view import RunView
 
 _SIZES = " Two sizes are file size / record size."
@@ -60,7 +60,7 @@ def folds(view: RunView) -> Iterator[Fold]:
         return
     yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
     every = chain(islice(_charts(view, True), _MOST_OPEN, None), _charts(view, False))
-    if charts := figures.limited_gallery(every, "charts"):
+    if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
 
 

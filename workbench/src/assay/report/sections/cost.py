@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.model.money.amount import EXACT, format_money
 from assay.model.money.price import PriceBook, PriceRow
-from assay.model.money.priced import FrozenPrices
+from assay.model.money.priced_designs import FrozenPrices
 from assay.money.cost.limits import METRICS, Metric
 from assay.report import numbers
 from assay.report.charts.pareto import pareto_chart

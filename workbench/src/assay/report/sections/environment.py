@@ -7,7 +7,7 @@ from assay.model.result.run import TargetPlace
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Fold, Heading, Mono, Note, Num, Section, Table
 from assay.report.environments import readable_values
-from assay.report.sections.existing import existing_objects_table
+from assay.report.sections.existing_objects import existing_objects_table
 from assay.report.view import RunView
 
 _BRIEF: tuple[tuple[str, str, tuple[str, ...]], ...] = (

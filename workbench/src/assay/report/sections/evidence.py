@@ -3,8 +3,8 @@
 from collections import Counter
 
 from assay.analyse.scaling import scalings
-from assay.model.result.first_page import MAX_CAVEATS
 from assay.model.result.result import ResultRow
+from assay.model.result.summary_page import MAX_CAVEATS
 from assay.model.result.verdict import Verdict
 from assay.report import numbers
 from assay.report.claims import find_claims, kind_of_work
@@ -20,10 +20,10 @@ from assay.report.document import (
     Share,
     Table,
 )
-from assay.report.first.caveats import caveats
-from assay.report.first.lines import is_usable
 from assay.report.measure import measure_of
 from assay.report.sections import comparison, results
+from assay.report.summary.caveats import caveats
+from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 
 _MOST = 24

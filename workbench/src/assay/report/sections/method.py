@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assay.analyse.machine import variation_text
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.run import RunInfo, TargetPlace
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
@@ -10,7 +11,6 @@ from assay.model.study.kinds import kinds
 from assay.model.study.names import MIXABLE, Group
 from assay.model.study.parameters import DEFINITIONS, Parameters, default_value
 from assay.model.study.repeats import within_words
-from assay.model.told import MISSING_TEXT
 from assay.report import numbers, percentiles
 from assay.report.document import Block, Bullets, Cell, Column, Fold, Heading, Section, Table, Text
 from assay.report.view import RunView, WorkloadRows

@@ -3,10 +3,10 @@
 from statistics import fmean
 
 from assay.model.result.result import ResultRow
-from assay.report import figures, numbers
-from assay.report.beside import PublishedFigures, with_figures
+from assay.report import chart_selection, numbers
 from assay.report.document import Block, Cell, Column, Fold, Heading, Note, Num, Paragraph, Section, Table
 from assay.report.measure import DATA
+from assay.report.published_figures import PublishedFigures, with_figures
 from assay.report.view import RunView, WorkloadRows, is_plausible
 
 
@@ -15,14 +15,16 @@ def section(view: RunView, published_figures: PublishedFigures) -> Section:
     merged = with_figures(view.analysis, published_figures)
     if merged is None:
         words = (
-            f"None of the figures of {published_figures.source} can stand beside this run's: that takes a workload that sweeps "
+            f"None of the figures of {published_figures.source} can stand beside this run's: that takes a "
+            "workload that sweeps "
             "file_size and record_size, and nothing else, with an operation that both have."
         )
         return Section("published", "Published figures", (Note(words, "warning"),))
     both = RunView(merged)
     others = list(dict.fromkeys(figure.target for figure in published_figures.figures))
     words = (
-        f"{numbers.listing(others)}: figures of {published_figures.source}, as published. They were not repeated or judged here, "
+        f"{numbers.listing(others)}: figures of {published_figures.source}, as published. They were not "
+        "repeated or judged here, "
         "and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
         "no difference that was measured."
     )
@@ -44,12 +46,14 @@ def _targets(workload: WorkloadRows) -> list[str]:
 def _workload(both: RunView, workload: WorkloadRows) -> list[Block]:
     mark = f"published-{both.workloads.index(workload)}"
     blocks: list[Block] = []
-    heats = figures.limited_gallery(figures.heat_maps(both, workload, mark, workload.operations), "heat maps")
+    heats = chart_selection.limited_gallery(
+        chart_selection.heat_maps(both, workload, mark, workload.operations), "heat maps"
+    )
     if heats:
         blocks += [Heading(f"{workload.name}: throughput over file size and record size", f"heat-{mark}", 4), *heats]
     for axis in workload.numeric_axes()[::-1]:
-        lines = figures.line_charts(both, workload, axis, "rate", mark, workload.operations)
-        charts = figures.limited_gallery(lines, "charts")
+        lines = chart_selection.line_charts(both, workload, axis, "rate", mark, workload.operations)
+        charts = chart_selection.limited_gallery(lines, "charts")
         if charts:
             title = f"{workload.name}: throughput against {numbers.axis_title(axis).lower()}"
             blocks.append(Fold(title, tuple(charts)))

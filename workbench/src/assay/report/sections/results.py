@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from assay.model.result.percentile import MAX_INTERVAL_RATIO, MIN_BEYOND, PERCENTILES, PercentileQuality
 from assay.model.result.result import ResultRow
-from assay.report import figures, numbers, percentiles
+from assay.report import chart_selection, numbers, percentiles
 from assay.report.brief import interval_cell, other_measure, rate_cell
 from assay.report.claims import kind_of_work
 from assay.report.document import Badge, Block, Cell, Chart, Column, Fold, Gallery, Num, Paragraph, Share, Table
@@ -47,11 +47,11 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
             return [name for name in workload.operations if (drawn and name in first) is leading]
 
         if grid:
-            yield from figures.heat_maps(view, workload, mark, chosen(True))
+            yield from chart_selection.heat_maps(view, workload, mark, chosen(True))
         for axis in workload.numeric_axes()[::-1]:
             if grid is None or axis not in grid:
                 names = chosen(len(workload.swept_axes[axis]) >= _LEAST_DRAWN)
-                yield from figures.line_charts(view, workload, axis, "rate", mark, names)
+                yield from chart_selection.line_charts(view, workload, axis, "rate", mark, names)
 
 
 def evidence_blocks(view: RunView) -> list[Block]:
@@ -68,7 +68,7 @@ def folds(view: RunView) -> Iterator[Fold]:
         yield Fold(f"All {len(view.analysis.rows):,} results", tuple(results_tables(view)), "results")
     drawn = 0 if are_in_evidence(view) else _MOST_OPEN
     every = chain(islice(_charts(view, True), drawn, None), _charts(view, False), _plain(view))
-    if charts := figures.limited_gallery(every, "charts"):
+    if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold(
             "Charts of rates" if are_in_evidence(view) else "More charts of rates", tuple(charts), "results-charts"
         )
@@ -79,7 +79,7 @@ def folds(view: RunView) -> Iterator[Fold]:
 def _plain(view: RunView) -> Iterator[Chart]:
     """Yield charts of workloads without a numeric axis; none for few results, whose table has the same numbers."""
     plain = [workload for workload in view.main_workloads() if not workload.numeric_axes()]
-    return figures.plain_charts(view, plain) if plain and not are_in_evidence(view) else iter(())
+    return chart_selection.plain_charts(view, plain) if plain and not are_in_evidence(view) else iter(())
 
 
 def _latency_charts(view: RunView) -> list[Block]:
@@ -89,13 +89,13 @@ def _latency_charts(view: RunView) -> list[Block]:
         grid = workload.grid() or ()
         for axis in workload.numeric_axes()[::-1]:
             if axis not in grid:
-                yield from figures.line_charts(view, workload, axis, "latency", mark, workload.operations)
+                yield from chart_selection.line_charts(view, workload, axis, "latency", mark, workload.operations)
 
     marks = [(workload, str(view.workloads.index(workload))) for workload in view.main_workloads()]
-    curves = chain.from_iterable(figures.percentile_charts(view, workload, mark) for workload, mark in marks)
+    curves = chain.from_iterable(chart_selection.percentile_charts(view, workload, mark) for workload, mark in marks)
     lines = chain.from_iterable(over(workload, mark) for workload, mark in marks)
-    drawn = figures.limited_gallery(curves, "charts")
-    return [*([Paragraph(_CURVES)] if drawn else []), *drawn, *figures.limited_gallery(lines, "charts")]
+    drawn = chart_selection.limited_gallery(curves, "charts")
+    return [*([Paragraph(_CURVES)] if drawn else []), *drawn, *chart_selection.limited_gallery(lines, "charts")]
 
 
 def results_tables(view: RunView, short: bool = False) -> list[Table]:

@@ -9,9 +9,7 @@ from assay.model.study.growth import GROWING_AXES
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Chart, Fold, Gallery, Heading, Note, Paragraph, Section, Text
 from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
-from assay.report.growth.stages import stage_lines, stages_table
-from assay.report.growth.tables import best_table, servers_table, totals_table
-from assay.report.growth.words import (
+from assay.report.growth.sentences import (
     bend_sentence,
     growth_sentence,
     has_several_workloads,
@@ -20,6 +18,8 @@ from assay.report.growth.words import (
     scaling_sentence,
     work_words,
 )
+from assay.report.growth.stages import stage_lines, stages_table
+from assay.report.growth.tables import best_table, servers_table, totals_table
 from assay.report.view import RunView
 
 MOST_SENTENCES = 12

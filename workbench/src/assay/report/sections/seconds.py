@@ -7,11 +7,11 @@ from assay.analyse.statistics.segments import REACH
 from assay.analyse.usable import usable
 from assay.model.result.course import Segments
 from assay.model.result.result import ResultRow
-from assay.report import figures, numbers
+from assay.report import chart_selection, numbers
 from assay.report.charts.course import course_chart, latency_chart
 from assay.report.document import Block, Cell, Chart, Column, Fold, Heading, Num, Paragraph, Table
 from assay.report.measure import measure_of
-from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
 _MOST_ROWS = 500
@@ -28,9 +28,9 @@ def folds(view: RunView) -> Iterator[Fold]:
     if not found:
         return
     title = f"Moving averages over {2 * REACH + 1} seconds"
-    charts = figures.limited_gallery(_charts(view, [row for row, _ in found]), "charts")
+    charts = chart_selection.limited_gallery(_charts(view, [row for row, _ in found]), "charts")
     drawn: list[Block] = [Heading(title, "results-moving", 4), Paragraph(_MARKS), *charts] if charts else []
-    latencies = figures.limited_gallery(_latencies(view, [row for row, _ in found]), "charts")
+    latencies = chart_selection.limited_gallery(_latencies(view, [row for row, _ in found]), "charts")
     title = "Latency second by second, repeat by repeat"
     drawn += [Heading(title, "results-latencies", 4), *latencies] if latencies else []
     yield Fold("Second by second", (_table(view, found), *drawn), "results-seconds")

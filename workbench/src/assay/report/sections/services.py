@@ -5,7 +5,7 @@ from assay.model.result.result import ResultRow
 from assay.report import numbers
 from assay.report.document import Cell, Column, Num, Table
 from assay.report.measure import COUNTED
-from assay.report.sections.lead import LEADING_COLUMNS, leading_cells
+from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.analyse.growth.draws import Range
+from assay.analyse.growth.totals import Range
 from assay.analyse.growth.variation import Variation, variations
 from assay.report import numbers
 from assay.report.document import Bullets, Chart, Fold, Gallery, Paragraph, Strong, Text

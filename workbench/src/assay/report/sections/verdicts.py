@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assay.analyse.machine import machine_notes
-from assay.model.result.counts import count_verdicts
+from assay.model.partial import MISSING_TEXT
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import MEANINGS, PARTLY_CHECKED_MEANING, RANK, Finding, Verdict
-from assay.model.told import MISSING_TEXT
-from assay.report import numbers, reasons
+from assay.model.result.verdict_counts import count_verdicts
+from assay.report import numbers, unevaluated
 from assay.report.document import Badge, Block, Cell, Column, Fold, Note, Num, Paragraph, Section, Table
 from assay.report.measure import measure_of
 from assay.report.view import RunView, is_false, is_sound
@@ -34,12 +34,12 @@ def folds(view: RunView) -> Iterator[Fold]:
     bad = [row for row in view.analysis.rows if row.verdict is not Verdict.OK]
     if bad:
         yield Fold("Why results are not ok", (_list(bad, view),), "verdicts-list")
-    found = reasons.group_by_reason(view.analysis.rows)
+    found = unevaluated.group_by_reason(view.analysis.rows)
     if found:
         yield Fold("Checks that could not run", (_lacking(view, found),), "verdicts-skipped")
 
 
-def _lacking(view: RunView, found: list[reasons.UnevaluatedGroup]) -> Table:
+def _lacking(view: RunView, found: list[unevaluated.UnevaluatedGroup]) -> Table:
     """Return a table of the rules that were not evaluated, with a row per reason."""
     columns = (Column("Rules"), Column("Why"), Column("Results", f"of {len(view.analysis.rows):,}", is_numeric=True))
     rows = tuple(
@@ -148,7 +148,11 @@ def _complaints(bad: list[ResultRow], view: RunView) -> list[_Complaint]:
     found: dict[tuple[Verdict, str, str], _Complaint] = {}
     for row in bad:
         for finding in row.findings:
-            key = (finding.verdict, reasons.without_numbers(finding.text), reasons.without_numbers(finding.remedy))
+            key = (
+                finding.verdict,
+                unevaluated.without_numbers(finding.text),
+                unevaluated.without_numbers(finding.remedy),
+            )
             where = " ".join(filter(None, (row.case.target, row.case.workload, view.point_of(row))))
             complaint = found.setdefault(key, _Complaint((finding, f"{where}, {row.operation}"), {}, set()))
             complaint.rows[id(row)] = row

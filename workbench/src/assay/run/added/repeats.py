@@ -9,13 +9,13 @@ from assay.analyse.compare import compare
 from assay.analyse.decide import decide
 from assay.analyse.more_repeats import ExtraRepeats, more_repeats
 from assay.model.base import EXIT_USAGE, AssayError, PrintLine
-from assay.model.named import read_user_file
-from assay.model.result.settling import AddedRepeats
+from assay.model.result.added_repeats import AddedRepeats
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.study.study import Study
 from assay.model.units import about_duration
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.user_files import read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
 from assay.plan.schedule import RepeatKey
 from assay.run.analysis import judged_rows, with_raised_ceilings
 from assay.run.settle import mean_repeat_s

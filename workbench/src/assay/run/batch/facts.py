@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.units import about_duration
-from assay.run.batch.kept import read_batch
 from assay.run.batch.programs import SlurmError
+from assay.run.batch.record import read_batch
 from assay.run.batch.script import stop_seconds
 from assay.run.batch.slurm import Job, job_facts, own_job_id, variables_of_job
 from assay.store import RunStore

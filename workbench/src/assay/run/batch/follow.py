@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.model.base import EXIT_INCOMPLETE, AssayError, warning
-from assay.run.batch.events import ProgressReader, Replay, lines_for_late_follower
 from assay.run.batch.facts import record_end
-from assay.run.batch.kept import Batch, last_output_lines, output_size, read_batch, write_batch
 from assay.run.batch.programs import SlurmError
+from assay.run.batch.progress_file import ProgressReader, Replay, lines_for_late_follower
+from assay.run.batch.record import Batch, last_output_lines, output_size, read_batch, write_batch
 from assay.run.batch.slurm import JobState, job_state
 from assay.run.batch.submit import newest_job
 from assay.run.listener import Listener

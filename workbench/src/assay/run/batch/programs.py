@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError, Code
-from assay.model.foreign import escape_line
+from assay.model.escape import escape_line
 from assay.model.secret import redact
 from assay.model.units import about_size
 
 if TYPE_CHECKING:
-    from assay.launch.answers import ProcessOutput
+    from assay.launch.commands import ProcessOutput
 
 ANSWER_TIMEOUT_SECONDS = 60.0
 """Longest wait for one of Slurm's programs: a controller under load takes its time."""
@@ -44,7 +44,7 @@ def query(words: Sequence[str], what: str, cluster: str | None = None) -> str:
     Raises:
         SlurmError: The program is missing, takes too long or fails; the message has its complaint in one line.
     """
-    from assay.launch.answers import MAX_STDOUT_BYTES
+    from assay.launch.commands import MAX_STDOUT_BYTES
 
     command = [words[0], *cluster_option(cluster), *words[1:]]
     answer = run_program(command, what, without=() if cluster is None else (CLUSTERS_VARIABLE,))
@@ -75,7 +75,7 @@ def run_program(
     Raises:
         SlurmError: It cannot be started.
     """
-    from assay.launch.answers import run_program
+    from assay.launch.commands import run_program
 
     environment = {name: value for name, value in os.environ.items() if name not in without}
     environment |= {"LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.model.base import AssayError, PrintLine, warning
-from assay.run.batch.kept import Batch, read_batch
 from assay.run.batch.programs import SlurmError
+from assay.run.batch.record import Batch, read_batch
 from assay.run.batch.slurm import JobState, own_states
 from assay.store import RunSummary
 

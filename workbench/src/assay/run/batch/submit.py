@@ -11,13 +11,13 @@ from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import stages_of
-from assay.run.batch.kept import Batch, BatchJob, read_batch, write_batch
 from assay.run.batch.programs import SlurmError
+from assay.run.batch.record import Batch, BatchJob, read_batch, write_batch
 from assay.run.batch.script import check_options, job_name, node_count, script_text, time_limit
 from assay.run.batch.slurm import Job, JobState, job_named, job_state, require_slurm
-from assay.run.batch.taken import UnsureError, requested_cluster, submit
-from assay.run.gather import copy_study_files
-from assay.run.planned import Plan, new_run_meta, prediction_text
+from assay.run.batch.submission import UnsureError, requested_cluster, submit
+from assay.run.study_hosts import copy_study_files
+from assay.run.study_plan import Plan, new_run_meta, prediction_text
 from assay.store import RunStore
 from assay.store.entries import BATCH_OUTPUT, BATCH_SCRIPT, open_new, remove_folder
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.analyse.ceilings import Pass, client_ceilings, measured_ceilings, merge_ceilings
 from assay.analyse.exceeded import Key
 from assay.contract._answers import BackendCapabilities
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.engine import REPORT_MARGIN_SECONDS, run_job
+from assay.launch.inspector import MachineInspector
 from assay.launch.launcher import Launcher
-from assay.launch.looking import MachineInspector
 from assay.launch.places import Owner
 from assay.model.base import AssayError, PrintLine, warning
 from assay.model.result.ceiling import HOST_WIDE, Ceiling, CeilingName, ExceedingRepeat, When
@@ -24,7 +24,7 @@ from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.client_ceilings import client_jobs
 from assay.plan.jobs import with_safeguards
 from assay.run.cleaning import RunCleaner
-from assay.run.heard import read_repeat
+from assay.run.read_events import read_repeat
 from assay.run.targets import target_path
 
 SILENCE_LIMIT_SECONDS = 60.0

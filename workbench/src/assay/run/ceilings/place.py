@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.contract._answers import PlaceState
-from assay.kinds.place import handler_of
+from assay.kinds.handler import handler_of
 from assay.launch.binary import Engine, load_engine
 from assay.launch.launcher import LocalLauncher
 from assay.launch.locks import close_all
+from assay.launch.place_commands import SilentStorageError
 from assay.launch.places import inspect_path, path_problems
-from assay.launch.placing import SilentStorageError
 from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.run import TargetPlace
@@ -28,8 +28,8 @@ from assay.run.executor import Interruption
 from assay.run.preconditions import refuse_place
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK
-from assay.store.find import run_folders
 from assay.store.lock import is_locked
+from assay.store.lookup import run_folders
 
 TARGET_NAME = "place"
 """The one target of the study that is generated for the measurement."""

@@ -12,16 +12,16 @@ from assay.model.base import AssayError
 from assay.model.money.amount import format_money
 from assay.model.result.result import ResultRow
 from assay.model.result.stage import MeasuredStage
-from assay.model.steady import steady_time
+from assay.model.steady_clock import steady_time
 from assay.model.study.study import Study
 from assay.model.units import about_duration
-from assay.money.cost.frozen import hour_of_all_running
+from assay.money.cost.stored_prices import hour_of_all_running
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
 from assay.run.analysis import judged_rows
 from assay.run.budget import cost_of_time
 from assay.run.meter import spent_seconds
-from assay.run.planned import Plan
+from assay.run.study_plan import Plan
 from assay.store import RunStore
 from assay.store.prices import stored_prices
 
@@ -183,7 +183,8 @@ def _refusal(study: Study, done: MeasuredStage, seconds: float, hourly: Decimal 
         if total > limit:
             name = rule.cost[-3:]
             return (
-                f"with the next stage it would cost {format_money(total, name)}, the study allows {format_money(limit, name)}; "
+                f"with the next stage it would cost {format_money(total, name)}, the study allows "
+                f"{format_money(limit, name)}; "
                 f"the next stage takes {about_duration(seconds)}"
             )
     return ""

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from assay.model.base import AssayError
-from assay.model.files import read_model
-from assay.model.named import UnreadableError, read_user_file
+from assay.model.quoting import TYPED_BY_USER, FileOrigin, hide_content
 from assay.model.site.box import Box
-from assay.model.site.serving import NAME_PATTERN
-from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
-from assay.model.written import MAX_FILE_BYTES
+from assay.model.site.box_servers import NAME_PATTERN
+from assay.model.user_files import UnreadableError, read_user_file
+from assay.model.user_text import MAX_FILE_BYTES
+from assay.model.yaml_files import read_model
 from assay.servers.kinds import check_server
-from assay.servers.spread import check_replication
+from assay.servers.replication import check_replication
 
 PRESETS = Path(__file__).with_name("presets")
 GUIDE = "docs/guides/testbed.md"
@@ -27,7 +27,7 @@ def load_box(ref: str, base: Path, naming: FileOrigin = TYPED_BY_USER) -> Box:
     Args:
         ref: Name of a preset, or path of a file.
         base: Folder that relative paths start from.
-        naming: Whether messages may quote the file: see `assay.model.unquoted`.
+        naming: Whether messages may quote the file: see `assay.model.quoting`.
 
     Raises:
         AssayError: There is no such box, or the file is wrong.

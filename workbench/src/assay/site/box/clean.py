@@ -8,7 +8,7 @@ from pathlib import Path
 from assay.journal.trees import LEFT, remove_known
 from assay.launch.cgroup import remove_group
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.site.serving import NAME_PATTERN
+from assay.model.site.box_servers import NAME_PATTERN
 from assay.site.box import journal
 from assay.site.box.disks import detach_loops, group_fault, remove_images
 from assay.site.box.folders import (
@@ -23,7 +23,7 @@ from assay.site.box.folders import (
     remove_empty,
 )
 from assay.site.box.process import inits_of, kill_inits, wait_reaped
-from assay.site.box.serving import SECRETS
+from assay.site.box.servers import SECRETS
 from assay.site.box.users import ACCOUNTS
 
 BOX_FILES = frozenset({"hosts", *ACCOUNTS, "ssh", "ssh_config", "servers", "private", SECRETS, STATE, f"{STATE}.new"})

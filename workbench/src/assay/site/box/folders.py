@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.foreign import escape_line
-from assay.model.site.serving import NAME_PATTERN
+from assay.model.escape import escape_line
+from assay.model.site.box_servers import NAME_PATTERN
 
 MARKER = ".assay-box"
 """File in a folder of disks that names its box."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
 from assay.journal.file import FileJournal, read_entries
-from assay.journal.owner import ProcessIdentity, boot_id
+from assay.journal.processes import ProcessIdentity, boot_id
 
 NAME = "journal"
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.model.site.box import Box, BoxHost, Disk
+from assay.model.site.box_servers import BoxMount
 from assay.model.site.box_state import RunningServer
-from assay.model.site.serving import BoxMount
 
 HOST_INTERFACE = "eth0"
 HTB_QUANTUM_BYTES = 60_000

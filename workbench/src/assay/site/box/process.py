@@ -8,7 +8,7 @@ import signal
 import time
 from pathlib import Path
 
-from assay.journal.owner import FLAGS, PARENT, ProcessIdentity, start_time, stat_fields
+from assay.journal.processes import FLAGS, PARENT, ProcessIdentity, start_time, stat_fields
 
 
 def is_init_of(pid: int, folder: Path) -> bool:

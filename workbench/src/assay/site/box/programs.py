@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.launch.answers import MAX_STDOUT_BYTES, run_program
 from assay.launch.binary import INSTALL_HINT, find_shipped
+from assay.launch.commands import MAX_STDOUT_BYTES, run_program
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.escape import escape_line
 from assay.model.extras import is_installed
-from assay.model.foreign import escape_line
 from assay.model.own_program import absolute_folders
 from assay.model.secret import redact
 from assay.model.units import about_size
-from assay.servers.filling import find_words, install_hint
+from assay.servers.filled_server import find_words, install_hint
 from assay.servers.kinds import ServerKind, load_kind
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def checked_output(words: Sequence[str], what: str, input_text: str = "") -> str
     Args:
         words: The command.
         what: What it does, for messages.
-        given: Text for its standard input.
+        input_text: Text for its standard input.
 
     Returns:
         Its standard output.

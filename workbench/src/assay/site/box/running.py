@@ -4,14 +4,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.journal.owner import boot_id
+from assay.journal.processes import boot_id
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import choices_hint
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
 from assay.site.box.programs import checked_output, find_program, search_path
-from assay.site.box.serving import READY_TIMEOUT_SECONDS, UNMOUNT_SCRIPT, HostServer, existing_server
+from assay.site.box.servers import READY_TIMEOUT_SECONDS, UNMOUNT_SCRIPT, HostServer, existing_server
 from assay.site.box.state import host_process
 
 STOP_SECONDS = 10.0

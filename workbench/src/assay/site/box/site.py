@@ -7,23 +7,23 @@ from pathlib import Path
 from types import MappingProxyType
 
 from assay.model.base import AssayError, PrintLine
-from assay.model.files import read_model
+from assay.model.quoting import FileOrigin, hide_content
 from assay.model.site.box import Box, HostSpec
+from assay.model.site.box_servers import BoxMount
 from assay.model.site.host import Host, HostMount
 from assay.model.site.login import parse_logins
-from assay.model.site.serving import BoxMount
 from assay.model.study.hosts import Hosts, expand_names
 from assay.model.study.target import Target
 from assay.model.units import choices_hint
-from assay.model.unquoted import FileOrigin, hide_content
+from assay.model.yaml_files import read_model
 from assay.site.box.box import GUIDE, load_box, preset_names, read_box_file
 from assay.site.box.find import running_boxes
 from assay.site.box.layout import MEMORY_FILESYSTEMS, login_of, mount_command
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up, check_possible
 from assay.site.inventory.names import node_names
-from assay.site.kept import errors_as_named
 from assay.site.site import SERVER_SECONDS, SiteState, refuse_too_few
+from assay.site.stored_files import errors_as_named
 from assay.store.entries import TESTBED
 
 CLIENT, SERVER = "client", "server"

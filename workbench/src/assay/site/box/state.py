@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assay.journal.owner import ProcessIdentity, boot_id
+from assay.journal.processes import ProcessIdentity, boot_id
 from assay.model.site.box_state import BoxState, RunningHost
 from assay.site.box.folders import STATE
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from assay.journal.owner import ProcessIdentity, boot_id, start_time
+from assay.journal.processes import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box, BoxHost, Disk, HostSpec
+from assay.model.site.box_servers import NAME_PATTERN
 from assay.model.site.box_state import BoxState, RunningHost, RunningServer
-from assay.model.site.serving import NAME_PATTERN
 from assay.servers.kinds import load_kind
 from assay.site.box import disks, layout, ssh, users
 from assay.site.box.clean import raise_if_left, remove_parts
@@ -20,7 +20,7 @@ from assay.site.box.folders import box_lock, boxes_root, disks_root, make_disks_
 from assay.site.box.journal import Journal
 from assay.site.box.programs import check_programs, check_rights, checked_output, find_switch
 from assay.site.box.running import RunningBox, enter_words
-from assay.site.box.serving import READY_TIMEOUT_SECONDS, HostServer, new_server
+from assay.site.box.servers import READY_TIMEOUT_SECONDS, HostServer, new_server
 from assay.site.box.state import is_up, read_state, write_state
 
 SWITCH_NAMESPACE = "switch"

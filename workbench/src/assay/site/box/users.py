@@ -8,7 +8,7 @@ import pwd
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.model.regular import read_regular
+from assay.model.regular_files import read_regular
 from assay.site.box.disks import SHARED_FOLDER
 from assay.site.box.programs import checked_output
 

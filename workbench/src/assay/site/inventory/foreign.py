@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MAX_HOSTS, Host
-from assay.site.inventory.described import INVENTORY_HINT, host_entry
 from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, too_many_error
+from assay.site.inventory.own_format import INVENTORY_HINT, host_entry
 
 ReportLine = Callable[[str], None]
 

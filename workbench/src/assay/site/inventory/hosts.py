@@ -9,16 +9,16 @@ from typing import Any
 import yaml
 
 from assay.model.base import AssayError, LineError
-from assay.model.named import read_user_file
+from assay.model.quoting import TYPED_BY_USER, FileOrigin, hide_content
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, THIS_HOST, Host
 from assay.model.source import YamlSource, read_source
 from assay.model.units import choices_hint
-from assay.model.unquoted import TYPED_BY_USER, FileOrigin, hide_content
+from assay.model.user_files import read_user_file
 from assay.site.inventory import ansible, sshconfig
-from assay.site.inventory.described import INVENTORY_HINT, read_described
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
 from assay.site.inventory.lines import read_lines
 from assay.site.inventory.names import Groups, login_hosts, node_names
+from assay.site.inventory.own_format import INVENTORY_HINT, read_described
 
 MOST_BYTES = 1 << 20
 """Largest inventory that is read."""
@@ -35,7 +35,7 @@ def resolve_hosts(
             name groups of the file as `@NAME`.
         base: Folder that a relative FILE starts from.
         report: Called with a line about what was ignored.
-        naming: Whether messages may quote FILE: see `assay.model.unquoted`.
+        naming: Whether messages may quote FILE: see `assay.model.quoting`.
 
     Raises:
         AssayError: The form is wrong, a group is unknown, no host is named, a host is named twice, or there are more

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from assay.launch.shell import missing_program_error
 from assay.model.base import PrintLine
+from assay.model.quoting import FileOrigin
 from assay.model.study.hosts import Hosts
-from assay.model.unquoted import FileOrigin
 from assay.site.inventory.hosts import known_hosts, portable_inventory, resolve_hosts
-from assay.site.kept import errors_as_named
 from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
+from assay.site.stored_files import errors_as_named
 from assay.store.entries import INVENTORY
 
 

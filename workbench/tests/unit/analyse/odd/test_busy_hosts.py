@@ -4,9 +4,9 @@ from typing import Any
 
 from builders import make_case, make_place, make_sample, row_of
 
-from assay.analyse.odd.notes import notes
+from assay.analyse.anomalies.notes import notes
+from assay.model.result.host_use import DiskUse, HostUse, LinkUse
 from assay.model.result.result import ResultRow
-from assay.model.result.uses import DiskUse, HostUse, LinkUse
 
 
 def row(**fields: Any) -> ResultRow:

@@ -4,7 +4,7 @@ import pytest
 from builders import make_case, make_place, row_of
 from judge_tools import bind
 
-from assay.analyse.odd.plateau import Plateau, plateaus
+from assay.analyse.anomalies.plateau import Plateau, plateaus
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 

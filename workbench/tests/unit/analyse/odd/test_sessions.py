@@ -2,10 +2,10 @@
 
 from builders import make_case, make_place, make_sample
 
-from assay.analyse.odd.notes import notes
+from assay.analyse.anomalies.notes import notes
 from assay.analyse.services import sample_report
+from assay.model.result.observations import ServiceCounts
 from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.seen import ServiceCounts
 from assay.model.result.verdict import Verdict
 
 

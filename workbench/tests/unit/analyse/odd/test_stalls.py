@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from builders import make_case, make_sample, row_of
 
-from assay.analyse.odd.stalls import Stall, stalls
+from assay.analyse.anomalies.stalls import Stall, stalls
 from assay.model.result.result import ResultRow
 from assay.model.result.watch import Watch
 

@@ -5,7 +5,7 @@ from builders import make_case, row_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analyse.odd.wrong_way import fall_notes
+from assay.analyse.anomalies.falling import fall_notes
 from assay.model.result.result import ResultRow
 from assay.model.result.verdict import Verdict
 

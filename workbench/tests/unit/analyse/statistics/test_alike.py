@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from soak import times
 
-from assay.analyse.statistics.alike import (
+from assay.analyse.statistics.autocorrelation import (
     GREATEST,
     autocorrelation_bound,
     degrees_of_freedom,

@@ -5,7 +5,7 @@ from builders import make_case, make_sample
 from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
-from assay.analyse.statistics.alike import autocorrelation_notes, known_autocorrelation
+from assay.analyse.statistics.autocorrelation import autocorrelation_notes, known_autocorrelation
 from assay.analyse.statistics.levels import LEAST, levels
 from assay.judge.answer import NotEvaluated
 from assay.judge.rules import MOST_UNCERTAINTY, unstable

@@ -15,7 +15,7 @@ from journal_lines import claim
 from loop_devices import loop_device, need_root
 
 from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
-from assay.journal.owner import boot_id, start_time
+from assay.journal.processes import boot_id, start_time
 from assay.journal.trees import MAX_DEPTH
 from assay.model.base import AssayError
 from assay.site.box.clean import remove_lost_disks, remove_parts, take_down

@@ -10,10 +10,10 @@ from journal_lines import claim
 from testbed_tools import assert_soon, written
 
 from assay.journal.entry import DIRECTORY, PROCESS
-from assay.journal.owner import ProcessIdentity, boot_id, start_time
+from assay.journal.processes import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
+from assay.model.site.box_servers import BoxMount
 from assay.model.site.box_state import BoxState, RunningHost
-from assay.model.site.serving import BoxMount
 from assay.site.box import layout, programs, ssh
 from assay.site.box.box import load_box
 from assay.site.box.clean import remove_lost_disks, remove_parts, take_down

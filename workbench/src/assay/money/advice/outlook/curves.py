@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
-from assay.model.money.advice_picture import CostCurve, CostCurves, Crossing, CurvePoint, NeedAxis
 from assay.model.money.amount import format_money
 from assay.model.money.need import Need
+from assay.model.money.sensitivity import CostCurve, CostCurves, Crossing, CurvePoint, NeedAxis
 from assay.model.units import about_size
 from assay.money.advice.checks import Assessment
-from assay.money.advice.outlook.again import Reassessment
-from assay.money.advice.words import amount as rate_words
+from assay.money.advice.outlook.reassess import Reassessment
+from assay.money.advice.texts import amount as rate_words
 
 FACTORS = tuple(Decimal(text) for text in ("0.1", "0.2", "0.5", "1", "2", "5", "10"))
 """Sizes to compute, as factors of what the need requires."""

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from assay.model.money.advice import Advice
-from assay.model.money.advice_picture import Assumption, FixedDesign, RangeEnd, Sensitivity
 from assay.model.money.amount import format_money
 from assay.model.money.price import PriceBook
-from assay.model.money.priced import DesignEvidence
-from assay.money.advice.outlook.again import Reassessment
+from assay.model.money.priced_designs import DesignEvidence
+from assay.model.money.sensitivity import Assumption, FixedDesign, RangeEnd, Sensitivity
 from assay.money.advice.outlook.curves import capacity_curves, rate_curves, size_text
+from assay.money.advice.outlook.reassess import Reassessment
 from assay.money.advice.outlook.tornado import tornado
 
 MOST_LISTED = 6

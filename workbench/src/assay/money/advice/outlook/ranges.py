@@ -10,9 +10,9 @@ from typing import Any
 
 from assay.model.money.need import MAX_MONTHS, Need
 from assay.model.units import about_number, about_size
-from assay.money.advice.outlook.again import Answer, BookRow, Reassessment
+from assay.money.advice.outlook.reassess import Answer, BookRow, Reassessment
+from assay.money.advice.texts import count_text, percent
 from assay.money.advice.traffic import monthly_traffic, paid_by_request
-from assay.money.advice.words import count_text, percent
 
 STEP = Decimal("0.2")
 """Share by which an assumption is lowered and raised, unless its range is otherwise limited."""

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from assay.model.money.advice_picture import Assumption, RangeEnd
 from assay.model.money.need import Need
-from assay.money.advice.outlook.again import Answer, Reassessment
+from assay.model.money.sensitivity import Assumption, RangeEnd
 from assay.money.advice.outlook.ranges import AssumptionRange, ChangedNeed, ranges
+from assay.money.advice.outlook.reassess import Answer, Reassessment
 
 MIN_CHANGE = Decimal("0.005")
 """Changes below half a cent do not count."""

@@ -1,0 +1,439 @@
+"""The lines of the first page, one for each kind of work, and charts of the repeats behind them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from assay.analyse.anomalies.plateau import plateaus
+from assay.analyse.ceilings import CPU_BOUND
+from assay.analyse.environments.limits import GroupLimits
+from assay.analyse.percentiles import percentiles_of
+from assay.analyse.scaling import BINDING_SHARE, Scaling, ScalingPoint
+from assay.analyse.usable import usable
+from assay.model.result.decision import PointOutcome
+from assay.model.result.result import ResultRow
+from assay.model.result.sample import Sample
+from assay.model.result.summary_page import SummaryLine
+from assay.model.result.verdict import LOWER_BOUND, OWN_SPEED, Verdict
+from assay.model.units import about_latency
+from assay.report import numbers
+from assay.report.claims import ComparisonClaim, kind_of_work
+from assay.report.document import DotRow, Dots, Lane
+from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
+from assay.report.measure import IOPS, Measure, has_small_records, measure_of
+from assay.report.summary.control_groups import limit_of_row, reached_limits
+from assay.report.summary.location_caveats import round_trip
+from assay.report.summary.lower_bounds import CONTROL_GROUP_LIMIT, is_lower_bound, limit_of
+from assay.report.summary.sentences import claim_cell, order_cell, target_order
+from assay.report.summary.splits import split_claim
+from assay.report.view import RunView
+
+MOST_LINES = 6
+"""Most lines on the page."""
+LIKELY_LIMIT = "likely a link or a rate limit"
+"""The limit, in words, of rates that do not change with size and queue depth."""
+_COUNTS = 5
+"""Most numbers of hosts that have a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """Lines, charts of their repeats, and the number of lines left out."""
+
+    lines: tuple[SummaryLine, ...] = ()
+    dots: tuple[Dots, ...] = ()
+    more: int = 0
+
+    def __add__(self, other: "PageLines") -> "PageLines":
+        return PageLines((*self.lines, *other.lines), (*self.dots, *other.dots), self.more + other.more)
+
+
+def comparison_lines(found: Sequence[ComparisonClaim], view: RunView, most: int = MOST_LINES) -> PageLines:
+    """Return a line for each kind of work that compares targets, or for each part of one if the lead changes in it.
+
+    Args:
+        found: All claims.
+        view: The run.
+        most: Most lines to return.
+    """
+    kinds: dict[str, list[ComparisonClaim]] = {}
+    for claim in found:
+        kinds.setdefault(claim.kind, []).append(claim)
+    every = [pair for claims in kinds.values() for pair in _kind(claims, view)]
+    shown = every[:most]
+    if not shown:
+        return PageLines()
+    base = found[0].base
+    rows = tuple(row for _, row in shown)
+    hollow = any(lane.undecided_values for row in rows for lane in row.lanes)
+    caption = f"A dot is one repeat, divided by the median of {base} at the same sizes and settings; the bar is typical"
+    caption += "; hollow: undecided." if hollow else "."
+    dots = Dots("answer-dots", f"Times as fast as {base} in the median", caption, True, rows)
+    return PageLines(tuple(line for line, _ in shown), (dots,), len(every) - len(shown) + _uncompared(found, view))
+
+
+def _uncompared(found: Sequence[ComparisonClaim], view: RunView) -> int:
+    """Return the number of kinds of work of targets that are compared with no other, counted per target."""
+    names = {name for claim in found for name in (claim.base, claim.other)}
+    rest = [row for row in view.analysis.rows if row.case.target not in names and is_usable(row)]
+    return len({(kind_of_work(row.operation), row.case.target) for row in rest})
+
+
+def _kind(claims: Sequence[ComparisonClaim], view: RunView) -> Iterator[tuple[SummaryLine, DotRow]]:
+    """Yield the lines of one kind of work: one for each part of a single pair of targets, or one for several pairs."""
+    if len(claims) == 1:
+        for part in split_claim(claims[0]):
+            yield _line(part.label, claim_cell(part), [part], view)
+        return
+    label = numbers.capitalized(claims[0].kind)
+    if order := target_order(claims):
+        yield _line(label, order_cell(claims, order), claims, view)
+        return
+    texts = [f"{claim.base} or {claim.other}: {claim_cell(claim)}" for claim in claims]
+    yield _line(label, "; ".join(texts), claims, view)
+
+
+def _line(label: str, text: str, claims: Sequence[ComparisonClaim], view: RunView) -> tuple[SummaryLine, DotRow]:
+    rows = {target: _rows(claims, target, view) for target in _targets(claims, view)}
+    measure = _measure([row for found in rows.values() for row in found])
+    values = {target: _range(found, measure) for target, found in rows.items()}
+    ahead = [
+        row for target, found in rows.items() if any(claim.points_won_by(target) for claim in claims) for row in found
+    ]
+    operations = list(
+        dict.fromkeys(numbers.operation_title(one.operation).lower() for claim in claims for one in claim.decisions)
+    )
+    names = f" ({', '.join(operations)})" if len(operations) > 1 else ""
+    whole = not any(claim.part for claim in claims)
+    shape = _shape([row for found in rows.values() for row in found], measure) if whole else ""
+    line = SummaryLine(
+        label=f"{label}{names}{shape}, {measure.unit}",
+        values=values,
+        text=text,
+        limit=_binding(ahead),
+        points=max(map(len, rows.values())),
+    )
+    return line, DotRow(label, _ratios(claims, view))
+
+
+def _measure(rows: Sequence[ResultRow]) -> Measure:
+    """Return the measure of these rows: IOPS if all records are small, else that of the operation."""
+    if not rows:
+        return measure_of("read")
+    return IOPS if all(map(has_small_records, rows)) else measure_of(rows[0].operation)
+
+
+def _rate(row: ResultRow, measure: Measure) -> tuple[float, float | None, float | None]:
+    """Return median and interval, in bytes or operations per second."""
+    estimate = row.iops if measure.is_count else row.throughput
+    assert estimate is not None
+    return estimate.median, estimate.low, estimate.high
+
+
+def _shape(rows: Sequence[ResultRow], measure: Measure) -> str:
+    """Return the sizes and queue depth that all rows have in common: `, 4 KiB, queue depth 1`."""
+    names = ("record_size", "object_size", *(("queue_depth",) if measure is IOPS else ()))
+    found = {name: {row.case.parameters.get_value(name) for row in rows} for name in names}
+    alike = {name: value for name, values in found.items() if len(values) == 1 and (value := next(iter(values)))}
+    words = [
+        numbers.axis_value(name, value) if name.endswith("_size") else f"queue depth {value}"
+        for name, value in alike.items()
+    ]
+    return "".join(f", {word}" for word in words)
+
+
+def _targets(claims: Iterable[ComparisonClaim], view: RunView) -> list[str]:
+    named = {name for claim in claims for name in (claim.base, claim.other)}
+    return [target for target in view.targets if target in named]
+
+
+def _rows(claims: Sequence[ComparisonClaim], target: str, view: RunView) -> list[ResultRow]:
+    mine = (claim for claim in claims if target in (claim.base, claim.other))
+    return list({id(row): row for claim in mine for row in rows_of(claim, target, view) if row.rate}.values())
+
+
+def _range(rows: Sequence[ResultRow], measure: Measure) -> str:
+    """Return the median and interval of a single point, or the least and the greatest median of several."""
+    if not rows:
+        return numbers.NONE
+    if len(rows) == 1:
+        (row,) = rows
+        middle, low, high = _rate(row, measure)
+        # "At least" is a statement on the storage; an interval after it would be one on this measurement.
+        ends = (
+            "" if is_lower_bound(row) else _interval(measure.number(middle), measure.number(low), measure.number(high))
+        )
+        return f"{_at_least(row)}{measure.number(middle)}{ends}{_latency(row, measure)}"
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    least, most = (f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1]))
+    return least if least == most else f"{least} to {most}"
+
+
+def _interval(middle: str, low: str, high: str) -> str:
+    """Return an interval: ` (112 to 117)`; empty if it is unknown or its rounded ends equal the median."""
+    return "" if numbers.NONE in (low, high) or low == high == middle else f" ({low} to {high})"
+
+
+def _at_least(row: ResultRow) -> str:
+    return "at least " if is_lower_bound(row) else ""
+
+
+def _latency(row: ResultRow, measure: Measure) -> str:
+    """Return p99 of latency for a rate in operations per second; empty for other rates."""
+    found = percentiles_of(row).get("p99") if measure.is_count else None
+    return "" if found is None or found.estimate is None else f", p99 {about_latency(found.estimate.median)}"
+
+
+def rows_of(claim: ComparisonClaim, target: str, view: RunView) -> list[ResultRow]:
+    """Return the target's rows at the counted points of a claim."""
+    found = (
+        view.row(decision.workload, decision.operation, target, point.axes)
+        for decision in claim.decisions
+        for point in decision.valid_points
+    )
+    return [row for row in found if row is not None]
+
+
+def _ratios(claims: Sequence[ComparisonClaim], view: RunView) -> tuple[Lane, ...]:
+    """Return each target's repeats at counted points, divided by the median of the base target at the same point."""
+    base = claims[0].base
+    values: dict[str, tuple[list[float], list[float]]] = {}
+    done: set[tuple[str, int]] = set()
+    for claim in claims:
+        for decision in claim.decisions:
+            for point in decision.valid_points:
+                base_row = view.row(decision.workload, decision.operation, base, point.axes)
+                if base_row is None or base_row.has_no_result or base_row.rate is None or not base_row.rate.median:
+                    continue
+                for target in (claim.base, claim.other):
+                    row = view.row(decision.workload, decision.operation, target, point.axes)
+                    if row is not None and (target, id(row)) not in done:
+                        done.add((target, id(row)))
+                        lane = values.setdefault(target, ([], []))[point.outcome is PointOutcome.OPEN]
+                        lane += [sample.rate / base_row.rate.median for sample in usable(row.samples)]
+    lanes = (_lane(target, view, *values[target]) for target in view.targets if target in values)
+    return tuple(replace(lane, mark=_typical(lane.name, claims, base) or lane.mark) for lane in lanes)
+
+
+def _typical(target: str, claims: Sequence[ComparisonClaim], base: str) -> float | None:
+    """Return a target's median ratio to the base over the points with a winner, as in the text; None without any."""
+    ratios = [
+        point.ratio if point.winner == target else 1 / point.ratio
+        for claim in claims
+        if (claim.base, claim.other) == (base, target)
+        for point in claim.points
+        if point.winner
+    ]
+    return numbers.median(ratios) if ratios else None
+
+
+def _lane(target: str, view: RunView, values: Sequence[float], still_open: Sequence[float] = ()) -> Lane:
+    every = [value for value in (*values, *still_open) if value > 0]
+    decided = tuple(value for value in values if value > 0)
+    undecided = tuple(value for value in still_open if value > 0)
+    return Lane(target, view.targets.index(target), decided, undecided, numbers.median(every) if every else 0.0)
+
+
+def uncompared_lines(view: RunView, most: int = MOST_LINES) -> PageLines:
+    """Return what each target reaches in each kind of work, for runs that compare nothing."""
+    groups: dict[tuple[str, str], list[ResultRow]] = {}
+    for row in view.analysis.rows:
+        if is_usable(row):
+            groups.setdefault((numbers.capitalized(kind_of_work(row.operation)), row.case.target), []).append(row)
+    found: list[SummaryLine] = []
+    by_unit: dict[str, list[DotRow]] = {}
+    flat, limits = plateaus(view.analysis.rows, view.run.places), reached_limits(view)
+    for (kind, target), rows in list(groups.items())[:most]:
+        measure = _measure(rows)
+        label = kind if len(view.targets) == 1 else f"{kind}, {target}"
+        value = f"{_where(rows, measure, view)}{_unverified(rows)}"
+        found.append(
+            SummaryLine(
+                label=f"{label}{_shape(rows, measure)}, {measure.unit}",
+                values={"Measured": value},
+                limit=LIKELY_LIMIT if target in flat else _group(rows, limits, view) or _nearest(rows, view),
+                points=len(rows),
+            )
+        )
+        rates = [_of_sample(sample, measure) for row in rows for sample in usable(row.samples)]
+        lane = _lane(target, view, rates)
+        # A median over different points would mean nothing, so their lane has no mark.
+        lane = replace(lane, mark=lane.mark if len(rows) == 1 else None)
+        by_unit.setdefault(measure.unit, []).append(DotRow(label, (lane,)))
+    return PageLines(tuple(found), tuple(_charts(by_unit)), max(0, len(groups) - most))
+
+
+def _charts(by_unit: dict[str, list[DotRow]]) -> Iterator[Dots]:
+    for place, (unit, rows) in enumerate(by_unit.items()):
+        yield Dots(f"answer-dots-{place}", unit, "A dot is one repeat.", False, tuple(rows))
+
+
+def _of_sample(sample: Sample, measure: Measure) -> float:
+    return (sample.iops if measure.is_count else sample.throughput) / measure.scale
+
+
+def is_usable(row: ResultRow) -> bool:
+    """Return whether a result is usable: known, a lower bound, or unverified, which the text then states."""
+    known = row.rate is not None and not row.is_vague
+    return known and (OWN_SPEED | LOWER_BOUND | {Verdict.UNVERIFIED}).issuperset(row.verdicts)
+
+
+def _where(rows: Sequence[ResultRow], measure: Measure, view: RunView) -> str:
+    """Return the rate of a single point, or the least and the greatest of several with their points."""
+    if len(rows) == 1:
+        return _range(rows, measure)
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    ends = [
+        f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}{f' ({at})' if (at := view.point_of(row)) else ''}"
+        for row in (ordered[0], ordered[-1])
+    ]
+    return f"{ends[0]} to {ends[1]}"
+
+
+def _unverified(rows: Sequence[ResultRow]) -> str:
+    count = sum(Verdict.UNVERIFIED in row.verdicts for row in rows)
+    return f"; {count:,} of {len(rows):,} unverified" if count else ""
+
+
+def rate_range(rows: Sequence[ResultRow]) -> str:
+    """Return the rates of these rows: `114 MB/s`, or for several points `11.2 to at least 120 MB/s`."""
+    measure = _measure(rows)
+    ordered = sorted(rows, key=lambda row: _rate(row, measure)[0])
+    ends = [f"{_at_least(row)}{measure.number(_rate(row, measure)[0])}" for row in (ordered[0], ordered[-1])]
+    return f"{ends[0] if ends[0] == ends[1] else f'{ends[0]} to {ends[1]}'} {measure.unit}"
+
+
+def _binding(rows: Sequence[ResultRow]) -> str:
+    """Return what limits more than half of these results; empty if nothing is known to."""
+    limits = [limit for row in rows if (limit := limit_of(row)) is not None]
+    return _commonest(limits, len(rows)) if 2 * len(limits) > len(rows) else ""
+
+
+def _commonest(limits: Sequence[tuple[str, float | None]], rows: int) -> str:
+    names = [name for name, _ in limits]
+    name = max(dict.fromkeys(names), key=names.count)
+    return _limit_words(name, [share for each, share in limits if each == name], rows)
+
+
+def _group(rows: Sequence[ResultRow], limits: GroupLimits, view: RunView) -> str:
+    """Return the control group's limit that applies to all of these results; empty if there is none."""
+    found = dict.fromkeys(limit_of_row(row, limits, view) for row in rows)
+    words = [limit.words for limit in found if limit is not None]
+    return f"{CONTROL_GROUP_LIMIT} ({', '.join(words)})" if len(words) == len(found) else ""
+
+
+def _network_limit(row: ResultRow, view: RunView) -> tuple[str, None] | None:
+    """Return the network's round trip as a limit, if it is most of the latency; else None."""
+    seconds = round_trip(row, view)
+    return None if seconds is None else (f"the network's round trip of {about_latency(1e9 * seconds)}", None)
+
+
+def _close(row: ResultRow) -> tuple[str, float] | None:
+    """Return the ceiling that a result comes close to, with the share reached; None if it comes close to none."""
+    near = row.limiting_ceiling is not None and row.limiting_ceiling.share >= BINDING_SHARE
+    return (
+        (row.limiting_ceiling.name, row.limiting_ceiling.share) if near and row.limiting_ceiling is not None else None
+    )
+
+
+def _nearest(rows: Sequence[ResultRow], view: RunView) -> str:
+    """Return what limits some of these results, or else the ceiling that most of them are closest to."""
+    if all(row.case.parameters.get_value("rate") is not None for row in rows):
+        return "the study's own rate"
+    if limits := [
+        limit for row in rows if (limit := _network_limit(row, view) or limit_of(row) or _close(row)) is not None
+    ]:
+        return _commonest(limits, len(rows))
+    found = [
+        row.limiting_ceiling
+        for row in rows
+        if row.limiting_ceiling is not None and row.limiting_ceiling.name not in CPU_BOUND
+    ]
+    if not found:
+        return ""
+    names = [binding.name for binding in found]
+    name = max(dict.fromkeys(names), key=names.count)
+    shares = [one.share for one in found if one.name == name]
+    ends = dict.fromkeys(numbers.share(share) for share in (min(shares), max(shares)))
+    return f"not reached: {' to '.join(ends)} of {name}"
+
+
+def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
+    """Return a limit in words: `device read (98 % of it)`, or `device read (62 to 98 % of it, 3 of 4)`."""
+    known = sorted(share for share in shares if share is not None)
+    ends = list(dict.fromkeys(numbers.share(share) for share in known[:1] + known[-1:]))
+    of = [f"{' to '.join(ends)} of it"] if len(known) == len(shares) else []
+    of += [f"{len(shares):,} of {rows:,}"] if len(shares) < rows else []
+    return f"{name} ({', '.join(of)})" if of else name
+
+
+def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MOST_LINES) -> PageLines:
+    """Return a line for each total that grows with hosts, tasks or lanes, with the repeats at each number."""
+    by_unit: dict[str, list[DotRow]] = {}
+    lines: list[SummaryLine] = []
+    for one in found[:most]:
+        measure = measure_of(one.operation)
+        shade = view.targets.index(one.target)
+        label = scaling_title(one, has_several_workloads(found))
+        lanes = tuple(
+            Lane(
+                number_words(one.axis, hosts),
+                shade,
+                tuple(rate / measure.scale for rate in rates if rate > 0),
+                (),
+                numbers.median([rate / measure.scale for rate in rates]),
+            )
+            for hosts, rates in sorted(one.repeats.items())
+            if rates
+        )
+        by_unit.setdefault(measure.unit, []).append(DotRow(label, lanes))
+        values = {number_words(one.axis, point.number): measure.number(point.rate) for point in _columns(one)}
+        lines.append(
+            SummaryLine(
+                label=f"{label}, {measure.unit}",
+                values=values,
+                text=growth_end(one, short=True),
+                limit=_stopped_by(one),
+                points=0,
+            )
+        )
+    return PageLines(tuple(lines), tuple(_charts(by_unit)), max(0, len(found) - most))
+
+
+def _columns(one: Scaling) -> Sequence[ScalingPoint]:
+    """Return the points that have a column: all if they are few, else evenly spread ones from first to last."""
+    points = one.points
+    if len(points) <= _COUNTS:
+        return points
+    return [points[round(place * (len(points) - 1) / (_COUNTS - 1))] for place in range(_COUNTS)]
+
+
+def growth_end(one: Scaling, short: bool = False) -> str:
+    """Return where a total stops growing: `Write, store: flat (within 5 %) from 4 hosts on, at 231 MB/s`.
+
+    Args:
+        one: The total.
+        short: Leave out operation and target.
+    """
+    head = "" if short else f"{scaling_title(one)}: "
+    measure, last, top = measure_of(one.operation), one.points[-1], one.greatest
+    if not one.is_clear:
+        return f"{head}undecided: the repeats differ too much"
+    if one.saturated is not None:
+        rate = measure.text(one.saturated.rate)
+        return f"{head}flat (within 5 %) from {number_words(one.axis, one.saturated.number)} on, at {rate}"
+    if top is not last:
+        at = f"{number_words(one.axis, top.number)} with {measure.text(top.rate)}"
+        return f"{head}greatest at {at}; {last.number} reach {measure.text(last.rate)}"
+    rate = measure.text(last.rate)
+    return (
+        f"{head}still grows at {number_words(one.axis, last.number)}, {rate}, "
+        f"{numbers.share(last.efficiency)} of linear"
+    )
+
+
+def _stopped_by(one: Scaling) -> str:
+    if one.client_bound:
+        return "the clients' CPUs"
+    if one.binding is not None and one.binding.share >= BINDING_SHARE:
+        return f"{one.binding.name} ({numbers.share(one.binding.share)} of it)"
+    return "none known"
