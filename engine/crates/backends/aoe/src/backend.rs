@@ -31,7 +31,7 @@ impl AoeBackend {
 }
 
 impl Backend for AoeBackend {
-    fn foreign(&self) -> bool {
+    fn may_hold_others_data(&self) -> bool {
         true
     }
 

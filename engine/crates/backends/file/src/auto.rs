@@ -6,7 +6,7 @@
 //! threads of one's own, and writes to one file go one after the other. Source: io_uring_enter(2), `IOSQE_ASYNC`;
 //! io_uring/io-wq.c and `io_write` of the kernel.
 
-use assay_core::{clock, pulse, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_core::{clock, heartbeat, Buffers, Completion, LaneSetup, Op, OpKind};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning, AHEAD_BYTES};
@@ -71,7 +71,7 @@ impl Direction {
 /// The methods of one kind of case.
 pub(crate) fn find(place: &Place, shape: &MethodShape) -> MethodsFound {
     let found = |direction| {
-        pulse::beat();
+        heartbeat::beat();
         let Choice { method, reason } = choose(place, shape, direction);
         MethodFound { method, reason }
     };

@@ -5,8 +5,8 @@ use crate::capability;
 use crate::lane::FileLane;
 use crate::tree::lane::TreeLane;
 use crate::tree::Forest;
-use assay_core::{pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
-use assay_posix::place::cache::{self, Emptied};
+use assay_core::{heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::{self, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
@@ -128,7 +128,7 @@ impl FileBackend {
     }
 
     /// The files that the lanes of this process work on.
-    fn files_in(&self, owners: Owners) -> impl Iterator<Item = u32> + '_ {
+    fn files_in(&self, owners: PartOwners) -> impl Iterator<Item = u32> + '_ {
         self.files.clone().map(move |file| owners.of(file))
     }
 
@@ -140,7 +140,7 @@ impl FileBackend {
     fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
         let truncate = if anew && self.empties { OFlags::TRUNC } else { OFlags::empty() };
         for file in self.files.clone() {
-            pulse::beat();
+            heartbeat::beat();
             let fd = self.place_of(file).open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
@@ -151,14 +151,14 @@ impl FileBackend {
         Ok(())
     }
 
-    fn evict(&self, owners: Owners) -> Result<String, SetupError> {
-        let mut emptied = Emptied::default();
+    fn evict(&self, owners: PartOwners) -> Result<String, SetupError> {
+        let mut emptied = Eviction::default();
         for file in self.files_in(owners) {
-            pulse::beat();
+            heartbeat::beat();
             let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
             emptied.evict(&self.place_of(file).open(file, OFlags::RDONLY)?).map_err(error)?;
         }
-        Ok(emptied.words())
+        Ok(emptied.description())
     }
 }
 
@@ -170,7 +170,7 @@ fn allow_many_descriptors() {
 }
 
 impl Backend for FileBackend {
-    fn foreign(&self) -> bool {
+    fn may_hold_others_data(&self) -> bool {
         self.foreign
     }
 

@@ -268,7 +268,7 @@ fn a_cache_is_emptied_of_the_files_of_the_phase() {
     assert!(backend.cached_bytes(&plan(Operation::Read)).is_none_or(|bytes| bytes >= 2 * RECORD as u64));
     assert!(backend.begin_phase(&evicting).unwrap().starts_with("2 file(s) flushed and evicted"));
     assert_eq!(backend.begin_phase(&plan(Operation::Read)).unwrap(), "");
-    assert!(!backend.foreign());
+    assert!(!backend.may_hold_others_data());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What files and devices can do in general, and what a given place can do, found by trying.
 
 use assay_core::SetupError;
-use assay_posix::place::{facts, nameless, Place};
+use assay_posix::place::{facts, open_unnamed, Place};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, FallocateFlags, Mode, OFlags};
@@ -134,7 +134,7 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
 fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
     let buffers = assay_core::Buffers::new(1, 4096, false).map_err(error)?;
-    let file = match nameless(root, OFlags::RDWR | OFlags::DIRECT) {
+    let file = match open_unnamed(root, OFlags::RDWR | OFlags::DIRECT) {
         Err(Errno::INVAL) => return Ok(None),
         other => other.map_err(error)?,
     };
@@ -153,7 +153,7 @@ fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupErro
 
 /// Whether space can be reserved for files here; NFS before 4.2 and many file systems in user space have no fallocate(2).
 fn can_be_reserved(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
-    let file = nameless(root, OFlags::RDWR).map_err(|errno| SetupError::os("probe", path, errno))?;
+    let file = open_unnamed(root, OFlags::RDWR).map_err(|errno| SetupError::os("probe", path, errno))?;
     // Some file systems in user space look for the name of the file, which it has lost. Anything else, such as too little
     // space, says nothing about the file system.
     let reserved = fs::fallocate(&file, FallocateFlags::empty(), 0, 4096);
@@ -163,7 +163,7 @@ fn can_be_reserved(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
 /// Whether files here can be mapped for writing; some file systems in user space refuse it (ENODEV).
 fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
-    let file = nameless(root, OFlags::RDWR).map_err(error)?;
+    let file = open_unnamed(root, OFlags::RDWR).map_err(error)?;
     let (length, protection) = (rustix::param::page_size(), ProtFlags::READ | ProtFlags::WRITE);
     // SAFETY: a mapping at an address of the kernel's choice touches nothing of ours, and nothing is read from it.
     match unsafe { mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, &file, 0) } {

@@ -79,7 +79,7 @@ pub(crate) fn target(value: Value) -> Target {
 
 pub(crate) fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Sync,
         cache: CacheAction::Keep,
@@ -87,9 +87,9 @@ pub(crate) fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::None,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: true,
+        needs_data: true,
     }
 }
 

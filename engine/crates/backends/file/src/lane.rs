@@ -1,7 +1,7 @@
 //! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
 use crate::auto::{Choice, Direction, Known};
-use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_posix::{Mmap, Stdio, SyncIo, Threads};
@@ -61,7 +61,7 @@ impl FileLane {
         let mut choice = match plan.method {
             Method::Auto if plan.operation == Operation::Prepare => Choice::new(Method::IoUring, "large writes"),
             Method::Auto => self.known.choose(&self.place, &self.shape(plan), Direction::of(plan.operation)),
-            method => Choice::new(method, ASKED_FOR),
+            method => Choice::new(method, REQUESTED_BY_JOB),
         };
         if choice.method != Method::IoUring {
             return Ok(choice);

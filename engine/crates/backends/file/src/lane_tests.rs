@@ -153,7 +153,10 @@ fn a_choice_says_why_and_how_much_goes_at_once() {
         choice
     };
     let threads = begin(by(Method::Threads, Operation::Read)).unwrap();
-    assert_eq!((threads.reason.as_str(), threads.depth, threads.batch, threads.ahead), (ASKED_FOR, 64, 64, false));
+    assert_eq!(
+        (threads.reason.as_str(), threads.depth, threads.batch, threads.ahead),
+        (REQUESTED_BY_JOB, 64, 64, false)
+    );
     if let Ok(direct) = begin(PhasePlan { direct: true, ..by(Method::Threads, Operation::Read) }) {
         assert_eq!(direct.batch, 16);
     }

@@ -164,7 +164,7 @@ impl<P: Protocol> Lane for HttpLane<P> {
             let warm = wires.pool.warm(depth);
             let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
         }
-        Ok(MethodChoice { tells_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
+        Ok(MethodChoice { reports_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -202,7 +202,7 @@ impl<P: Protocol> Lane for HttpLane<P> {
         self.protocol.wires().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
     }
 
-    fn said(&self, slot: u32) -> Option<String> {
+    fn server_message(&self, slot: u32) -> Option<String> {
         self.protocol.wires().said.borrow().get(slot as usize).cloned().flatten()
     }
 

@@ -1,6 +1,6 @@
 //! What a job can have made, by its lanes and its numbers of objects: a list finds, and this decides.
 
-use assay_core::{diary, Op, OpKind};
+use assay_core::{creation_log, Op, OpKind};
 use assay_spec::{Beyond, Event, Job, LeftJob, Operation};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -110,7 +110,7 @@ impl Made {
         let (Some(reached), Some(told)) = (self.reached.get(index), self.told.get(index)) else { return };
         if told.load(Ordering::Relaxed) < end {
             told.store(end + AHEAD, Ordering::Relaxed);
-            diary::tell(&Event::Beyond(Beyond { lane, objects: end + AHEAD }));
+            creation_log::record(&Event::Beyond(Beyond { lane, objects: end + AHEAD }));
         }
         reached.fetch_max(end, Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 //! page does so by `Pages`, which sets the bounds: how much there can be, since when nothing new has come, how long it may
 //! take in all, and less of each once the process is asked to stop.
 
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, heartbeat, Fault};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -45,13 +45,13 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Of a removal, where so many entries can be; none: it is not known, as the job is gone that made them.
     pub(crate) fn of_removal(entries: Option<u64>) -> Self {
-        let ns = if entries.is_some() { pulse::REMOVAL_NS } else { GONE_NS };
+        let ns = if entries.is_some() { heartbeat::REMOVAL_LIMIT_NS } else { GONE_NS };
         Bounds { entries: entries.unwrap_or(u64::MAX), ns }
     }
 
     /// Of a list that is as long as somebody else has made it.
     pub(crate) fn of_others() -> Self {
-        Bounds { entries: 1_000_000_000, ns: 6 * pulse::REMOVAL_NS }
+        Bounds { entries: 1_000_000_000, ns: 6 * heartbeat::REMOVAL_LIMIT_NS }
     }
 }
 
@@ -81,15 +81,15 @@ impl Pages {
     /// If the service goes on without end.
     pub(crate) fn turn(&mut self, new: u64, next: Option<String>) -> Result<Option<String>, Trouble> {
         let now = clock::now();
-        pulse::beat();
+        heartbeat::beat();
         self.count += 1;
         self.new += new;
         if new > 0 {
             self.new_at = now;
         }
         let Some(next) = next else { return Ok(None) };
-        let stopping = pulse::stopping();
-        let patience = pulse::patience().unwrap_or(PATIENCE_NS);
+        let stopping = heartbeat::stopping_ns();
+        let patience = heartbeat::patience().unwrap_or(PATIENCE_NS);
         let patience = if stopping.is_some() { patience.min(STOPPING_PATIENCE_NS) } else { patience };
         let mut hasher = DefaultHasher::new();
         next.hash(&mut hasher);
@@ -105,7 +105,9 @@ impl Pages {
         if now.saturating_sub(self.new_at) > patience {
             return self.refuse(&format!("has had nothing new for {} s", patience / SECOND));
         }
-        if now.saturating_sub(self.begin) > self.bounds.ns || stopping.is_some_and(|ns| ns > pulse::STOPPING_NS) {
+        if now.saturating_sub(self.begin) > self.bounds.ns
+            || stopping.is_some_and(|ns| ns > heartbeat::STOPPING_LIMIT_NS)
+        {
             return self.refuse(&format!("takes longer than {} s", now.saturating_sub(self.begin) / SECOND));
         }
         Ok(Some(next))

@@ -4,8 +4,8 @@ use crate::agree::{self, Ranks};
 use crate::capability;
 use crate::ffi::Self_;
 use crate::lane::MpiLane;
-use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
-use assay_posix::place::cache::{self, Emptied};
+use assay_core::{clock, heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget, Operation};
 use rustix::fs::OFlags;
@@ -38,7 +38,7 @@ impl Site {
     }
 
     /// The number of the file that this rank works on in a phase.
-    pub(crate) fn file_in(&self, owners: Owners) -> u32 {
+    pub(crate) fn file_in(&self, owners: PartOwners) -> u32 {
         self.file_of(owners.of(self.ranks.0.rank))
     }
 
@@ -74,15 +74,15 @@ impl Site {
     }
 
     fn evict(&self, file: u32) -> Result<String, SetupError> {
-        let mut emptied = Emptied::default();
+        let mut emptied = Eviction::default();
         let fd = match self.place.open(file, OFlags::RDONLY) {
             Ok(fd) => fd,
-            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.words()),
+            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.description()),
             Err(error) => return Err(error),
         };
         let error = |errno| SetupError::os("cache", self.place.object_name(file), errno);
         emptied.evict(&fd).map_err(error)?;
-        Ok(emptied.words())
+        Ok(emptied.description())
     }
 
     /// Ranks of a host share its cache, and a file that they share is in it once.
@@ -193,11 +193,11 @@ impl Backend for MpiBackend {
 
     /// The ranks start when all are there, a moment after the time that they were told: MPI's barrier is closer than the
     /// clocks of several hosts.
-    fn meet(&self, at: Option<u64>) -> Option<u64> {
+    fn external_barrier(&self, at: Option<u64>) -> Option<u64> {
         let wait = at.unwrap_or(0).saturating_sub(clock::now());
         if wait > 0 {
             std::thread::sleep(Duration::from_nanos(wait));
-            pulse::beat();
+            heartbeat::beat();
         }
         let [go] = self.site.ranks.least([i64::from(at.is_some())]).ok()?;
         (go == 1).then(clock::now)

@@ -376,7 +376,7 @@ impl Lane for MpiLane {
         }
     }
 
-    fn agree(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
+    fn agree_count(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
         if self.stretch.last {
             return Ok(0);
         }
@@ -400,7 +400,7 @@ impl Lane for MpiLane {
         self.site.ranks.least([-i64::from(wanted)]).map_or(wanted, |[any]| any != 0)
     }
 
-    fn said(&self, slot: u32) -> Option<String> {
+    fn server_message(&self, slot: u32) -> Option<String> {
         self.said[slot as usize].clone()
     }
 

@@ -63,7 +63,7 @@ impl Drop for Ground {
 
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache: CacheAction::Keep,
@@ -71,9 +71,9 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::None,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: true,
+        needs_data: true,
     }
 }
 
@@ -292,7 +292,7 @@ fn what_fails_is_told_in_the_librarys_words() {
         done.sort_by_key(|one| one.slot);
         assert_eq!(done, faults.iter().map(|(slot, fault)| Completion::new(*slot, Err(*fault))).collect::<Vec<_>>());
         lane.reap(&mut done, 0);
-        assert_eq!((done.len(), lane.said(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
+        assert_eq!((done.len(), lane.server_message(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
     }
     // What has failed once is not in flight any more.
     lane.submit(&ops[..1]);
@@ -408,27 +408,27 @@ fn ranks_in_step_agree_upon_a_stretch() {
     let mut lane = begun();
     // Goes on, operations left, time of each, time left; but for the first and the last with their sign turned.
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(Some(30), u64::MAX), Ok(1));
+    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(1));
     assert_eq!(world(|world| world.asked[0].clone()), [1, -30, 0, i64::MAX]);
     others(&[&[1, -99, -5_000_000_000, 7]]);
-    assert_eq!(lane.agree(Some(29), u64::MAX), Ok(1), "each takes longer than a stretch");
+    assert_eq!(lane.agree_count(Some(29), u64::MAX), Ok(1), "each takes longer than a stretch");
     let asked = world(|world| world.asked[1].clone());
     assert!(asked[..2] == [1, -29] && asked[2] < 0, "{asked:?}");
     others(&[&[1, -1, -1, i64::MAX]]);
-    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(1), "what the others have left");
-    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(0), "no rank is asked again");
+    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(1), "what the others have left");
+    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(0), "no rank is asked again");
     let mut lane = begun();
     others(&[&[0, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(Some(30), u64::MAX), Ok(0), "another one must end");
+    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(0), "another one must end");
     let mut lane = begun();
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(None, u64::MAX), Ok(0));
+    assert_eq!(lane.agree_count(None, u64::MAX), Ok(0));
     world(|world| world.others.push_back(Err(ERROR)));
     assert_eq!(begun_again(&mut lane), Err(FAILED));
 }
 
 fn begun_again(lane: &mut Box<dyn Lane>) -> Result<u64, Fault> {
-    lane.agree(Some(1), u64::MAX)
+    lane.agree_count(Some(1), u64::MAX)
 }
 
 /// A flush of a shared file is one call of all ranks: if one wants it, all do it.
@@ -458,8 +458,8 @@ fn ranks_start_together_or_not_at_all() {
     let backend = ground.backend(SECOND, "shared", &json!({}));
     others(&[&[1], &[0], &[1]]);
     let moment = assay_core::clock::now();
-    assert!(backend.meet(Some(moment)).is_some_and(|at| at >= moment));
-    assert_eq!((backend.meet(Some(moment)), backend.meet(None)), (None, None));
+    assert!(backend.external_barrier(Some(moment)).is_some_and(|at| at >= moment));
+    assert_eq!((backend.external_barrier(Some(moment)), backend.external_barrier(None)), (None, None));
     assert!(backend.shares_descriptors());
 }
 

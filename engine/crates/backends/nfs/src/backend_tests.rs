@@ -54,7 +54,7 @@ fn least_job() -> Job {
 fn plan(operation: Operation) -> PhasePlan {
     let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache,
@@ -62,9 +62,9 @@ fn plan(operation: Operation) -> PhasePlan {
         sync,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: false,
+        needs_data: false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::rpc::Procedure;
 use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, heartbeat, Fault};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use nfs3_types::nfs3::{sattr3, Nfs3Option};
 use nfs3_types::xdr_codec::Pack;
@@ -80,7 +80,7 @@ impl Client {
         let deadline = clock::now() + self.timeout_ns;
         let number = self.transport.start(procedure, (0, deadline), Payload::None, fill);
         self.transport.wait_for(number);
-        pulse::beat();
+        heartbeat::beat();
         let results = self.transport.calls.results(number).map(<[u8]>::to_vec);
         self.transport.calls.release(number);
         results
@@ -114,7 +114,7 @@ impl Client {
                 done(tag, self.transport.calls.results(call));
                 self.transport.calls.release(call);
                 ended += 1;
-                pulse::beat();
+                heartbeat::beat();
             }
         }
     }

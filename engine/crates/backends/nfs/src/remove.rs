@@ -5,7 +5,7 @@ use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
 use crate::status::{BADHANDLE, EXIST, NOENT, NOTEMPTY, STALE};
 use assay_core::names::{is_of_job, MARKER};
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, heartbeat, Fault};
 use nfs3_types::nfs3::NFS_PROGRAM;
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
@@ -46,7 +46,7 @@ pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system:
     }
     let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
     while in_vain < MAX_IN_VAIN {
-        if pulse::is_too_long(begin) {
+        if heartbeat::removal_is_too_long(begin) {
             return Err(left(Fault::os(libc::ETIMEDOUT)));
         }
         match client.rmdir(parent, name) {

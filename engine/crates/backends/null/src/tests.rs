@@ -43,7 +43,7 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
 
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache: CacheAction::Keep,
@@ -51,9 +51,9 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::Fsync,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: false,
+        needs_data: false,
     }
 }
 

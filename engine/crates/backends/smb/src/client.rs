@@ -9,7 +9,7 @@ use crate::session::{Peer, Refusal};
 use crate::status::{is_absent, GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Chain, Command, FileId, SAME_FILE};
-use assay_core::{clock, fault_message, os_message, pulse, Fault, SetupError};
+use assay_core::{clock, fault_message, heartbeat, os_message, Fault, SetupError};
 use std::sync::Arc;
 
 /// Calls under way at once.
@@ -78,7 +78,7 @@ impl Client {
         let about = About { keep, ..About::plain(0, clock::now() + self.timeout_ns) };
         let number = self.transport.start(about, fill);
         self.transport.wait_for(number);
-        pulse::beat();
+        heartbeat::beat();
         let answer = self.transport.calls.answer(number).map(<[u8]>::to_vec);
         self.transport.calls.release(number);
         answer
@@ -104,7 +104,7 @@ impl Client {
                 done(tag, self.transport.calls.answer(call));
                 self.transport.calls.release(call);
                 ended += 1;
-                pulse::beat();
+                heartbeat::beat();
             }
         }
     }

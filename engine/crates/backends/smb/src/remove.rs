@@ -4,7 +4,7 @@
 use crate::client::{briefly, let_go, to_change, Client};
 use crate::status::{is_absent, NOT_EMPTY};
 use assay_core::names::{is_of_job, MARKER};
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, heartbeat, Fault};
 
 /// Directories in directories that are gone into; a tree that is deeper is left.
 const MAX_LEVELS: u32 = 200;
@@ -44,7 +44,7 @@ pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Le
     }
     let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
     while in_vain < MAX_IN_VAIN {
-        if pulse::is_too_long(begin) {
+        if heartbeat::removal_is_too_long(begin) {
             return Err(left(Fault::os(libc::ETIMEDOUT)));
         }
         let found = match client.list(path) {

@@ -34,7 +34,7 @@ pub(crate) fn sync_flags(plan: &PhasePlan) -> c_int {
 
 /// Flags that new files are opened with.
 pub(crate) fn create_flags(plan: &PhasePlan) -> c_int {
-    let anew = if plan.over { libc::O_TRUNC } else { libc::O_EXCL };
+    let anew = if plan.overwrite { libc::O_TRUNC } else { libc::O_EXCL };
     libc::O_CREAT | anew | libc::O_WRONLY | libc::O_NOFOLLOW | sync_flags(plan)
 }
 
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn new_files_are_new_unless_they_are_made_over() {
-        let flags = |over, sync| create_flags(&PhasePlan { over, sync, ..plan(Operation::Create) });
+        let flags = |overwrite, sync| create_flags(&PhasePlan { overwrite, sync, ..plan(Operation::Create) });
         let always = libc::O_CREAT | libc::O_WRONLY | libc::O_NOFOLLOW;
         assert_eq!(flags(false, SyncPolicy::None), always | libc::O_EXCL);
         assert_eq!(flags(true, SyncPolicy::Fsync), always | libc::O_TRUNC);

@@ -4,7 +4,7 @@ use crate::tree::calls::Calls;
 use crate::tree::ring::TreeRing;
 use crate::tree::Forest;
 use assay_core::{
-    fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR,
+    fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB,
 };
 use assay_posix::uring::Queue;
 use assay_spec::{data_operations, object_operations};
@@ -41,7 +41,7 @@ impl TreeLane {
             return Ok(());
         }
         let auto = method == Method::Auto;
-        ASKED_FOR.clone_into(&mut self.reason);
+        REQUESTED_BY_JOB.clone_into(&mut self.reason);
         match (method, self.setup.queue_depth) {
             (Method::Auto, 1) => "one operation in flight: io_uring has nothing to batch".clone_into(&mut self.reason),
             (Method::Auto | Method::IoUring, _) => match TreeRing::new(&self.forest, &self.setup) {

@@ -119,7 +119,7 @@ fn a_name_lies_in_the_leaf_of_its_number() {
         assert_eq!(found, here);
         let there = files::metadata(ground.at(&format!("t0/b{branch}"))).unwrap();
         let inode = std::os::unix::fs::MetadataExt::ino(&there);
-        assert_eq!(place::numbers(&leaf).unwrap().1, inode);
+        assert_eq!(place::file_id(&leaf).unwrap().1, inode);
     }
     assert!(forest.leaf_of(&folder, 1, 0, &mut path).is_err(), "a lane without a tree");
 }
@@ -167,8 +167,8 @@ fn a_link_in_a_names_place_is_not_followed() {
         let (mut calls, _) = calls(&forest, &plan(operation));
         assert_eq!(calls.execute(&numbered(kind, 0, 5)), expected, "{operation:?}");
     }
-    let over = PhasePlan { over: true, ..plan(Operation::Create) };
-    assert_eq!(calls(&forest, &over).0.execute(&numbered(OpKind::Create, 0, 5)), error(libc::ELOOP));
+    let overwrite = PhasePlan { overwrite: true, ..plan(Operation::Create) };
+    assert_eq!(calls(&forest, &overwrite).0.execute(&numbered(OpKind::Create, 0, 5)), error(libc::ELOOP));
     assert_eq!(files::read(&precious).unwrap(), b"precious");
     assert_eq!(calls(&forest, &plan(Operation::Unlink)).0.execute(&numbered(OpKind::Unlink, 0, 0)), Ok(0));
     assert!(precious.exists() && names(&ground.at("t0")).is_empty(), "the link is removed, not the file");
@@ -185,9 +185,9 @@ fn files_are_made_with_their_contents() {
     assert_eq!(new.execute(&numbered(OpKind::Create, 3, 1)), error(libc::EEXIST));
     assert_eq!(new.execute(&numbered(OpKind::Create, 4, 0)), Ok(0));
     assert_eq!(files::read(ground.at("t0/f0.3")).unwrap(), vec![7; RECORD]);
-    let (mut over, setup) = calls(&forest, &PhasePlan { over: true, ..plan(Operation::Create) });
+    let (mut overwrite, setup) = calls(&forest, &PhasePlan { overwrite: true, ..plan(Operation::Create) });
     lay(&setup.buffers, 0, 8);
-    assert_eq!(over.execute(&numbered(OpKind::Create, 3, 2)), Ok(2));
+    assert_eq!(overwrite.execute(&numbered(OpKind::Create, 3, 2)), Ok(2));
     assert_eq!(files::read(ground.at("t0/f0.3")).unwrap(), [8, 8]);
     let mode = std::os::unix::fs::PermissionsExt::mode(&files::metadata(ground.at("t0/f0.3")).unwrap().permissions());
     assert_eq!(mode & 0o177, 0, "the owner's alone");
@@ -205,7 +205,7 @@ impl Source for Places {
         0
     }
 
-    fn look(&self, _slot: u32, _object: u64, _offset: u64, _piece: &[u8]) {}
+    fn check(&self, _slot: u32, _object: u64, _offset: u64, _piece: &[u8]) {}
 }
 
 #[test]
@@ -257,9 +257,9 @@ fn data_is_that_of_the_file_that_is_open() {
     assert_eq!(calls.execute(&numbered(OpKind::Open, 0, 0)), Ok(0));
     assert_eq!((calls.close(), calls.close()), (Ok(()), Ok(())), "what a phase left open is closed once");
     assert_eq!(files::read(ground.at("t0/f0.0")).unwrap(), b"");
-    let (mut over, _) = self::calls(&forest, &plan(Operation::Rewrite));
-    assert_eq!(over.execute(&numbered(OpKind::Open, 1, 0)), Ok(0));
-    assert_eq!(over.execute(&numbered(OpKind::Open, 7, 0)), error(libc::ENOENT));
+    let (mut overwrite, _) = self::calls(&forest, &plan(Operation::Rewrite));
+    assert_eq!(overwrite.execute(&numbered(OpKind::Open, 1, 0)), Ok(0));
+    assert_eq!(overwrite.execute(&numbered(OpKind::Open, 7, 0)), error(libc::ENOENT));
     assert_eq!(files::read(ground.at("t0/f0.1")).unwrap(), b"\0\0bbb");
 }
 

@@ -56,7 +56,7 @@ impl Shared {
         }
         if op.length > room as u64 {
             if let Some(source) = &self.source {
-                source.look(op.slot, op.object, 0, &contents);
+                source.check(op.slot, op.object, 0, &contents);
             }
         } else {
             let some = contents.len().min(room);
@@ -78,7 +78,7 @@ impl Shared {
             if contents.len() as u64 != source.length(number) {
                 return Err(ITEM_LENGTH);
             }
-            source.look(op.slot, number, 0, &contents);
+            source.check(op.slot, number, 0, &contents);
         }
         Ok(Some((number, contents.len() as u64 + self.keys)))
     }

@@ -8,7 +8,7 @@ use super::table::{is_missing, Whose};
 use crate::made::Made;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Pages, Trouble};
-use assay_core::{fault_name, pulse, Fault, SetupError, MALFORMED_TABLE_ANSWER};
+use assay_core::{fault_name, heartbeat, Fault, SetupError, MALFORMED_TABLE_ANSWER};
 use assay_spec::{PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::value::RawValue;
@@ -102,10 +102,10 @@ impl Place {
     async fn patiently(&self, client: &Client, action: &'static str, body: &str) -> Result<crate::net::Answer, Fault> {
         for pause in pauses().take(TRIES - 1) {
             match self.ask(client, action, body.to_owned()).await {
-                Err(fault) if is_throttled(fault) && pulse::stopping().is_none() => {}
+                Err(fault) if is_throttled(fault) && heartbeat::stopping_ns().is_none() => {}
                 other => return other,
             }
-            pulse::beat();
+            heartbeat::beat();
             tokio::time::sleep(pause).await;
         }
         self.ask(client, action, body.to_owned()).await
@@ -127,7 +127,7 @@ impl Place {
             if left.is_empty() {
                 return Ok(());
             }
-            if pulse::stopping().is_some_and(|ns| ns > pulse::STOPPING_NS) {
+            if heartbeat::stopping_ns().is_some_and(|ns| ns > heartbeat::STOPPING_LIMIT_NS) {
                 break;
             }
             tokio::time::sleep(pause).await;
@@ -196,7 +196,7 @@ impl Place {
                 under_way.push(self.remove(client, some.to_vec()));
                 while under_way.len() >= REQUESTS {
                     under_way.next().await.unwrap_or(Ok(()))?;
-                    pulse::beat();
+                    heartbeat::beat();
                 }
             }
             let Some(next) = pages.turn((ours.len() as u64).max(u64::from(looked)), page.next)? else { break };
@@ -204,7 +204,7 @@ impl Place {
         }
         while let Some(done) = under_way.next().await {
             done?;
-            pulse::beat();
+            heartbeat::beat();
         }
         let marked = marked && lanes.is_none() && self.made_by.is_some();
         if marked {

@@ -5,7 +5,7 @@ use super::keys::{self, Key, MARK};
 use super::place::Place;
 use super::request::{action, key, write_key};
 use crate::net::{block_on, Client};
-use assay_core::{as_errno, fault_name, pulse, Fault, SetupError};
+use assay_core::{as_errno, fault_name, heartbeat, Fault, SetupError};
 use assay_spec::{Capacity, CONTENTS_ATTRIBUTE};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -62,10 +62,12 @@ impl Place {
             if !matches!(status, "CREATING" | "DELETING") {
                 return Ok(found);
             }
-            if begin.elapsed() > PATIENCE || pulse::stopping().is_some_and(|ns| ns > pulse::STOPPING_NS) {
+            if begin.elapsed() > PATIENCE
+                || heartbeat::stopping_ns().is_some_and(|ns| ns > heartbeat::STOPPING_LIMIT_NS)
+            {
                 return Err(Fault::os(libc::ETIMEDOUT));
             }
-            pulse::beat();
+            heartbeat::beat();
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(LONGEST);
         }
@@ -301,7 +303,7 @@ impl Place {
     async fn wait_for_mark(&self, client: &Client) -> Result<Whose, SetupError> {
         for _ in 0..LOOKS {
             let whose = self.whose(client).await?;
-            if matches!(whose, Whose::Ours | Whose::Assays) || pulse::stopping().is_some() {
+            if matches!(whose, Whose::Ours | Whose::Assays) || heartbeat::stopping_ns().is_some() {
                 return Ok(whose);
             }
             tokio::time::sleep(STEP).await;

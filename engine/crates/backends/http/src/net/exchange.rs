@@ -115,7 +115,7 @@ impl Answer {
                 unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), start, length) };
             }
             Sink::Look { source, slot, object, offset } if self.is_success() => {
-                source.look(*slot, *object, offset + at, piece);
+                source.check(*slot, *object, offset + at, piece);
             }
             Sink::Drop if self.is_success() => {}
             Sink::Keep | Sink::Slot(..) | Sink::Look { .. } | Sink::Drop | Sink::Summing(..) => {

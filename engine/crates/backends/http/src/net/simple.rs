@@ -4,7 +4,7 @@ use super::body::{Lent, Sent};
 use super::endpoint::Endpoint;
 use super::exchange::{exchange, Answer, Sink};
 use super::pool::{Pool, Taken};
-use assay_core::{pulse, Fault, SetupError};
+use assay_core::{heartbeat, Fault, SetupError};
 use assay_spec::Balance;
 use hyper::Request;
 use rustls::ClientConfig;
@@ -80,7 +80,7 @@ impl Client {
                 return answer;
             }
             let waited = begin.elapsed().as_nanos() as u64;
-            if pulse::stopping().is_some_and(|ns| ns.min(waited) > STOPPING_NS) {
+            if heartbeat::stopping_ns().is_some_and(|ns| ns.min(waited) > STOPPING_NS) {
                 break;
             }
         }

@@ -8,7 +8,7 @@ use super::remove::{is_true, key_of, pair, Scope};
 use super::request::{coded, Call};
 use crate::net::Client;
 use crate::pages::{Bounds, Newest, Pages, Trouble};
-use assay_core::{as_errno, diary, fault_name, pulse, Fault};
+use assay_core::{as_errno, creation_log, fault_name, heartbeat, Fault};
 use assay_spec::{Event, LeftJob, Upload};
 use hyper::Method;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,14 +34,14 @@ impl Place {
     pub(crate) fn upload_begun(&self, key: &str, id: &str) {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         begun.insert(id.to_owned(), key.to_owned());
-        diary::tell(&Event::Upload(Upload { key: key.to_owned(), id: id.to_owned(), open: true }));
+        creation_log::record(&Event::Upload(Upload { key: key.to_owned(), id: id.to_owned(), open: true }));
     }
 
     /// An upload is completed or aborted.
     pub(crate) fn upload_over(&self, id: &str) {
         let key = self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         if let Some(key) = key {
-            diary::tell(&Event::Upload(Upload { key, id: id.to_owned(), open: false }));
+            creation_log::record(&Event::Upload(Upload { key, id: id.to_owned(), open: false }));
         }
     }
 
@@ -85,7 +85,7 @@ impl Place {
         let listed = listed.await;
         for (id, key) in begun.iter().filter(|(id, _)| !foreign.contains(*id)) {
             self.abort(client, key, id).await?;
-            pulse::beat();
+            heartbeat::beat();
             self.upload_over(id);
             aborted.count += 1;
         }

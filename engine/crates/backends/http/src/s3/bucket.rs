@@ -263,7 +263,7 @@ impl Place {
     async fn wait_for_mark(&self, client: &Client) -> Result<Whose, Fault> {
         for _ in 0..LOOKS {
             let whose = self.whose(client).await?;
-            if matches!(whose, Whose::Ours | Whose::Assays) || assay_core::pulse::stopping().is_some() {
+            if matches!(whose, Whose::Ours | Whose::Assays) || assay_core::heartbeat::stopping_ns().is_some() {
                 return Ok(whose);
             }
             tokio::time::sleep(STEP).await;

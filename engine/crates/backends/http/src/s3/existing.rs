@@ -7,7 +7,7 @@ use super::xml::Document;
 use crate::net::block_on;
 use crate::pages::{Bounds, Newest, Pages, Trouble};
 use assay_core::random::mix2;
-use assay_core::{pulse, Existing, ExistingObject, Fault, SetupError, MALFORMED_ANSWER};
+use assay_core::{heartbeat, Existing, ExistingObject, Fault, SetupError, MALFORMED_ANSWER};
 use assay_spec::{ExistingObjects, Job};
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -143,7 +143,7 @@ impl Place {
         draw: &Draw,
         go_on: &mut dyn FnMut(u64) -> bool,
     ) -> Result<Existing, SetupError> {
-        pulse::begin(format!("listing {}", self.existing_path(start)), 0);
+        heartbeat::begin(format!("listing {}", self.existing_path(start)), 0);
         let seen = block_on(self.list_all(start, draw, go_on))?;
         let seen = seen.map_err(|fault| self.error("list", self.existing_path(start), fault))?;
         let listed = seen.listed;

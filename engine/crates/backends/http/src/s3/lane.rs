@@ -31,7 +31,7 @@ pub(super) struct Shared {
     /// Gets ask for a part of each object.
     pub(super) ranged: Cell<bool>,
     /// Somebody looks at what gets bring.
-    pub(super) looked_at: Cell<bool>,
+    pub(super) needs_data: Cell<bool>,
     pub(super) uploads: RefCell<Uploads>,
     pub(super) listing: RefCell<Listing>,
     /// Listed, or removed several at once.
@@ -61,7 +61,7 @@ pub(super) fn open(
         source: setup.source,
         part_bytes,
         ranged: Cell::new(false),
-        looked_at: Cell::new(true),
+        needs_data: Cell::new(true),
         uploads: RefCell::default(),
         listing: RefCell::default(),
         objects: Cell::new(0),
@@ -85,7 +85,7 @@ impl Shared {
 impl Protocol for Shared {
     fn begin(&self, plan: &PhasePlan, depth: u32) -> Result<(u32, &'static str), SetupError> {
         self.ranged.set(plan.ranged);
-        self.looked_at.set(plan.looked_at);
+        self.needs_data.set(plan.needs_data);
         *self.listing.borrow_mut() = Listing::default();
         self.looks.begin(plan.operation);
         Ok(if plan.operation == Operation::List {

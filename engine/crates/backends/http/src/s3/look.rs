@@ -29,7 +29,7 @@ pub(super) struct Looks {
 impl Looks {
     /// A phase begins.
     pub(super) fn begin(&self, operation: Operation) {
-        self.lists.set(operation.sees().then_some(operation == Operation::ListAfterPut));
+        self.lists.set(operation.checks_visibility().then_some(operation == Operation::ListAfterPut));
         self.etags.borrow_mut().clear();
     }
 

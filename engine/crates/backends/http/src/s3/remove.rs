@@ -11,7 +11,7 @@ use crate::made::Made;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Newest, Pages, Trouble, MOST_ON_PAGE};
 use crate::sum::{coded as coded_sum, Sum};
-use assay_core::{as_errno, fault_name, pulse, Fault, SetupError, MALFORMED_ANSWER};
+use assay_core::{as_errno, fault_name, heartbeat, Fault, SetupError, MALFORMED_ANSWER};
 use assay_spec::{Checksum, PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hyper::Method;
@@ -181,7 +181,7 @@ impl Place {
             })
             .buffer_unordered(SINGLE_AT_ONCE);
         while let Some(answer) = removed.next().await {
-            pulse::beat();
+            heartbeat::beat();
             match answer {
                 Err(fault) if as_errno(fault) != Some(libc::ENOENT) => return Err(fault),
                 _ => {}
@@ -233,7 +233,7 @@ impl Place {
             let next = pages.turn(new, next)?;
             while under_way.len() >= AT_ONCE || (next.is_none() && !under_way.is_empty()) {
                 under_way.next().await.unwrap_or(Ok(()))?;
-                pulse::beat();
+                heartbeat::beat();
             }
             let Some(next) = next else { break };
             after = next;
@@ -252,7 +252,7 @@ impl Place {
                     let call =
                         Call::new(Method::HEAD, thing.key.as_str()).query(format!("versionId={}", coded(version)));
                     let answer = self.ask(client, call, b"").await?;
-                    pulse::beat();
+                    heartbeat::beat();
                     answer.is_success() && answer.header(WORD) == Some(self.word())
                 }
                 _ => true,

@@ -201,7 +201,7 @@ impl<'a> Work<'a> {
             call = call.header("x-amz-checksum-mode", "ENABLED");
         }
         let sink = match &shared.source {
-            _ if !shared.looked_at.get() => Sink::Drop,
+            _ if !shared.needs_data.get() => Sink::Drop,
             _ if self.fits() => Sink::Slot(Arc::clone(&shared.buffers), op.slot),
             Some(source) => {
                 Sink::Look { source: Arc::clone(source), slot: op.slot, object: op.object, offset: op.offset }

@@ -3,7 +3,7 @@
 
 use super::{Contents, Liar, Service, Store, Told};
 use crate::Buckets;
-use assay_core::{pulse, Kind};
+use assay_core::{heartbeat, Kind};
 use assay_drive::StopFlag;
 use assay_spec::{ByeStatus, Event, Job, PhaseEnd, ServiceUse};
 use serde_json::{json, Value};
@@ -69,7 +69,7 @@ impl assay_drive::EventSink for Said {
 }
 
 fn run(service: &Service, change: &Value) -> (ByeStatus, Vec<PhaseEnd>) {
-    pulse::bear(10_000_000);
+    heartbeat::set_patience(10_000_000);
     let mut job = json!({
         "spec_version": assay_spec::SPEC_VERSION, "id": "late", "file_size_bytes": 4096, "record_size_bytes": 4096,
         "queue_depth": 2, "objects": {"count": OBJECTS},

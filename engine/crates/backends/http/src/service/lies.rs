@@ -4,7 +4,7 @@ use super::{Contents, Liar, Service, Store, Told};
 use crate::dynamodb::Tables;
 use crate::s3::Buckets;
 use assay_core::random::mix2;
-use assay_core::{pulse, Kind};
+use assay_core::{heartbeat, Kind};
 use assay_spec::{Job, LeftJob, Target};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ fn work(kind: &dyn Kind, target: &Value, between: impl FnOnce()) -> Vec<String> 
 
 #[test]
 fn no_object_of_others_goes_whatever_a_service_says() {
-    pulse::bear(10_000_000);
+    heartbeat::set_patience(10_000_000);
     for seed in 0..services() {
         let chance = Chance(seed);
         let (service, asked) = liar(chance, of_buckets);
@@ -331,7 +331,7 @@ fn foreign_items(service: &Service, table: &str) -> Vec<String> {
 
 #[test]
 fn no_item_of_others_goes_whatever_a_service_says() {
-    pulse::bear(10_000_000);
+    heartbeat::set_patience(10_000_000);
     for seed in 0..services() {
         let chance = Chance(seed);
         let (service, asked) = liar(chance, of_tables);

@@ -5,7 +5,7 @@ mod answer;
 mod store;
 mod tables;
 
-use assay_core::{apart, SetupError};
+use assay_core::{excluded_cpu, SetupError};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -132,7 +132,7 @@ async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&L
                 let answer = answer::answer(store, request, liar.as_ref()).await;
                 // What came before is told with the answer, the sending of it with the next one.
                 let now = thread_cpu_ns();
-                apart::used(now - told.swap(now, Ordering::Relaxed));
+                excluded_cpu::add_ns(now - told.swap(now, Ordering::Relaxed));
                 answer
             }
         });

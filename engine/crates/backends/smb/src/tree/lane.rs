@@ -248,7 +248,7 @@ impl Lane for TreeLane {
         self.sync = plan.sync;
         self.file.begin_set(plan);
         let anew = |wanted: bool, how: Opening| if wanted { Opening { disposition: MAKE_ANEW, ..how } } else { how };
-        self.making = anew(plan.over, NEW_FILE);
+        self.making = anew(plan.overwrite, NEW_FILE);
         let on_data = plan.operation.group() == Some(Group::Data);
         self.kept = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
         let owner = plan.owners.of(self.setup.lane);
