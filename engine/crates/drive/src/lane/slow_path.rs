@@ -1,5 +1,5 @@
-//! What a lane does with an operation that is more than counted: it has failed, its data is to be checked, others wait
-//! for it, or it began in an interval before.
+//! The slow path of completed operations: those that failed, whose data is checked, that others wait for, or that began
+//! in an earlier interval.
 
 use super::{is_streamed, Run, ERROR_SAMPLES};
 use crate::data::Mismatch;
@@ -10,27 +10,27 @@ use assay_core::{fault_message, Fault, Op, OpKind, NO_REQUESTS_LEFT, NO_UNITS_LE
 use assay_spec::{ErrorKind, ErrorSample, Expected, Moves};
 
 impl<T: TimeSource> Run<'_, T> {
-    /// Counts one operation whose result is not its length, or after which there is more to do.
+    /// Count one operation whose result is not its length, or that needs more than counting.
     #[inline(never)]
-    pub(super) fn count_with_care(&mut self, op: &Op, start: u64, result: Result<u64, Fault>, now: u64) {
+    pub(super) fn complete_slow(&mut self, op: &Op, start: u64, result: Result<u64, Fault>, now: u64) {
         let well = match op.kind.expects() {
             Expected::Length => result == Ok(op.length),
-            // More is known of some.
+            // For some kinds the length is known.
             Expected::Any => result.is_ok() && (op.length == 0 || result == Ok(op.length)),
         };
-        self.one_less_crosses(start);
+        self.left_interval(start);
         let mut again = false;
-        if self.follows {
+        if self.follows_results {
             let Op { kind, count, object, offset, length, .. } = *op;
-            again = self.plan.pattern.ended(&Step { kind, count, object, offset, length }, well);
+            again = self.plan.pattern.on_end(&Step { kind, count, object, offset, length }, well);
             self.must_wait = false;
         }
-        // Taken also of what failed, or the next operation in the slot would answer for it.
+        // Also taken if the operation failed, or the next operation in the slot would get its mismatch.
         let streamed = self.wrong_in_stream(op);
         if !well {
-            return self.not_as_asked(op, result);
+            return self.count_failure(op, result);
         }
-        // Of what is found nobody knows before how much it is.
+        // The length of what is read may not be known beforehand.
         let length = match (op.kind.moves(), result) {
             (Moves::In, Ok(bytes)) => bytes,
             _ => op.length,
@@ -47,7 +47,7 @@ impl<T: TimeSource> Run<'_, T> {
         if again {
             collected.note_repeated(now.saturating_sub(start));
         }
-        if self.plan.tells_first_byte {
+        if self.plan.reports_first_byte {
             let came = self.channel.first_byte(op.slot);
             if came != 0 {
                 collected.note_first_byte(came.saturating_sub(start));
@@ -55,20 +55,20 @@ impl<T: TimeSource> Run<'_, T> {
         }
     }
 
-    /// An operation has ended, which may have begun in an interval before.
-    fn one_less_crosses(&mut self, start: u64) {
-        // Where one comes after the other, the first that ends was the only one under way.
+    /// Note the end of an operation that may have begun in an earlier interval.
+    fn left_interval(&mut self, start: u64) {
+        // One at a time, the first that ends was the only one in flight.
         if start < self.interval_start || self.slots.len() == 1 {
-            self.crossing = self.crossing.saturating_sub(1);
-            self.watches = self.always_watches || self.crossing > 0;
+            self.crossing_count = self.crossing_count.saturating_sub(1);
+            self.needs_slow_path = self.always_slow_path || self.crossing_count > 0;
         }
     }
 
-    /// Counts an operation that failed or did less than it should.
+    /// Count an operation that failed or moved too few bytes.
     #[cold]
-    fn not_as_asked(&mut self, op: &Op, result: Result<u64, Fault>) {
+    fn count_failure(&mut self, op: &Op, result: Result<u64, Fault>) {
         let (kind, fault, message) = match (op.kind.moves(), result) {
-            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), self.words(op.slot, fault)),
+            (_, Err(fault)) => (ErrorKind::Fault, Some(fault), self.failure_text(op.slot, fault)),
             (Moves::Nothing, Ok(size)) => {
                 let message = format!("{} has {size} bytes, {} were written", self.noun(), op.length);
                 (ErrorKind::Corrupt, None, message)
@@ -90,16 +90,16 @@ impl<T: TimeSource> Run<'_, T> {
         }
     }
 
-    /// A fault in words, with those of the service if it said something.
-    fn words(&self, slot: u32, fault: Fault) -> String {
-        let words = fault_message(fault);
-        match self.channel.said(slot) {
-            Some(said) => format!("{words}: {said}"),
-            None => words,
+    /// The message of a fault, with that of the server if there is one.
+    fn failure_text(&self, slot: u32, fault: Fault) -> String {
+        let failure_text = fault_message(fault);
+        match self.channel.server_message(slot) {
+            Some(said) => format!("{failure_text}: {said}"),
+            None => failure_text,
         }
     }
 
-    /// The file, or the object that was there before, with which an operation has to do.
+    /// Name of the operation's file or existing object.
     fn name_of(&self, op: &Op) -> String {
         let existing = self.plan.existing.as_ref().filter(|_| matches!(op.kind, OpKind::Get | OpKind::Head));
         let name = existing.and_then(|objects| objects.get(op.object as usize)).map_or("", |object| &object.name);
@@ -114,15 +114,15 @@ impl<T: TimeSource> Run<'_, T> {
         }
     }
 
-    /// What was found wrong with an operation whose data is looked at while it comes.
+    /// The mismatch found while an operation's data arrived piece by piece.
     fn wrong_in_stream(&self, op: &Op) -> Option<Mismatch> {
         let stream = self.plan.stream.as_ref().filter(|_| is_streamed(op, self.buffers))?;
         stream.wrong(op.slot)
     }
 
-    /// Whether the data is right; `streamed`: what was wrong with it while it came, if it is longer than a buffer.
+    /// Whether the data is right; `streamed` is the mismatch found while data that is longer than a buffer arrived.
     fn verified(&mut self, op: &Op, streamed: Option<Mismatch>) -> bool {
-        self.distracted = true;
+        self.must_reread_clock = true;
         let long = is_streamed(op, self.buffers);
         let Some(data) = &mut self.plan.data else {
             return true;
@@ -148,7 +148,7 @@ impl<T: TimeSource> Run<'_, T> {
 
     pub(super) fn fail(&mut self, op: &Op, offset: u64, kind: ErrorKind, fault: Option<Fault>, message: String) {
         *self.outcome.errors.entry((kind, fault)).or_default() += 1;
-        self.distracted = true;
+        self.must_reread_clock = true;
         self.failed += 1;
         self.collector.of(op.kind).tally.errors += 1;
         if self.failed <= ERROR_SAMPLES {

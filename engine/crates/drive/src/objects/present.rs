@@ -1,47 +1,47 @@
-//! Which objects of a lane are there.
+//! Which objects of a lane exist.
 
 use std::collections::BTreeSet;
 
-/// The objects of a lane that are there: all from `low` up to `high` but those that are missing.
+/// The existing objects of a lane: all from `low` up to `high` except missing ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct There {
-    /// The oldest one.
+pub struct PresentObjects {
+    /// Number of the oldest one.
     pub low: u64,
-    /// Number of the next one to be made.
+    /// Number of the next one to be stored.
     pub high: u64,
-    /// Are not there: could not be stored, or were removed before the oldest one.
+    /// Objects that do not exist: they could not be stored, or were removed although they were not the oldest.
     pub missing: BTreeSet<u64>,
-    /// A bit for each that was fetched since it was stored, as far as this job knows.
+    /// A bit for each object that was fetched since it was stored, as far as this job knows.
     fetched: Vec<u64>,
 }
 
-impl There {
-    /// These numbers, without gaps.
+impl PresentObjects {
+    /// The objects 0 to `count`, without gaps.
     pub fn first(count: u64) -> Self {
-        There { high: count, ..There::default() }
+        PresentObjects { high: count, ..PresentObjects::default() }
     }
 
     pub(super) fn has(&self, object: u64) -> bool {
         (self.low..self.high).contains(&object) && !self.missing.contains(&object)
     }
 
-    /// The same objects, told from number 0 on, so that those that were removed can be made again.
+    /// The same objects, counted from number 0, so that removed ones can be stored again.
     pub(super) fn renumbered(mut self) -> Self {
         if self.low == self.high {
-            return There::default();
+            return PresentObjects::default();
         }
         self.missing.extend(0..self.low);
-        There { low: 0, ..self }
+        PresentObjects { low: 0, ..self }
     }
 
-    /// How many of the first `count` numbers are there; `low` is 0.
+    /// Number of existing objects among the first `count`; `low` is 0.
     pub(super) fn among(&self, count: u64) -> u64 {
         let end = count.min(self.high);
         end - self.missing.range(..end).count() as u64
     }
 
-    /// Takes the oldest ones away: the first of them, and of how many numbers from it on, `most` at most. Such as are
-    /// missing may be among them, the first and the last are there.
+    /// Remove the oldest objects; returns the first one and the count of numbers from it on, `most` at most. Some in
+    /// between may be missing; the first and the last exist.
     pub(super) fn take(&mut self, most: u64) -> Option<(u64, u64)> {
         let first = (self.low..self.high).find(|object| self.has(*object))?;
         let end = self.high.min(first.saturating_add(most));
@@ -51,7 +51,7 @@ impl There {
         Some((first, last + 1 - first))
     }
 
-    /// An object has been fetched; whether it had been before.
+    /// Note a fetch of an object; returns whether it had been fetched before.
     pub(super) fn fetch(&mut self, object: u64) -> bool {
         let (word, bit) = ((object / 64) as usize, 1 << (object % 64));
         if self.fetched.len() <= word {
@@ -62,7 +62,7 @@ impl There {
         before
     }
 
-    /// An object has been stored: nobody has fetched what it is now.
+    /// Note that an object was stored: its new contents have not been fetched.
     pub(super) fn store(&mut self, object: u64) {
         if let Some(word) = self.fetched.get_mut((object / 64) as usize) {
             *word &= !(1 << (object % 64));
