@@ -1,23 +1,23 @@
-//! A directory for a test, and operations by hand.
+//! A directory for a test, and helpers for single operations.
 
 use assay_core::{Buffers, Op, OpKind};
 use rustix::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A directory that goes at the end, with whatever is in it.
-pub(crate) struct Ground(pub(crate) PathBuf);
+/// A directory that is removed at the end, with everything in it.
+pub(crate) struct TestFolder(pub(crate) PathBuf);
 
-impl Ground {
-    /// Of this name, which no other test has.
+impl TestFolder {
+    /// Create it; no other test uses this name.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("assay-posix-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
-        Ground(path)
+        TestFolder(path)
     }
 
-    /// It, open.
+    /// The directory, open.
     pub(crate) fn folder(&self) -> OwnedFd {
         std::fs::File::open(&self.0).unwrap().into()
     }
@@ -26,7 +26,7 @@ impl Ground {
         self.0.join(name)
     }
 
-    /// Names of all that is in it, in order.
+    /// Names of all entries, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -41,7 +41,7 @@ impl Ground {
     }
 }
 
-impl Drop for Ground {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -51,19 +51,19 @@ pub(crate) fn op(kind: OpKind, slot: u32, offset: u64, length: u64) -> Op {
     Op { kind, count: 1, slot, object: 0, offset, length }
 }
 
-/// So many slots of so many bytes.
+/// `count` slots of `length` bytes.
 pub(crate) fn buffers(count: usize, length: usize) -> Arc<Buffers> {
     Arc::new(Buffers::new(count, length, false).unwrap())
 }
 
-/// Fills a slot.
-pub(crate) fn lay(buffers: &Buffers, slot: u32, byte: u8) {
+/// Fill a slot with a byte.
+pub(crate) fn fill_slot(buffers: &Buffers, slot: u32, byte: u8) {
     // SAFETY: nothing is in flight.
     unsafe { buffers.slice(slot, buffers.length()) }.fill(byte);
 }
 
 /// The first bytes of a slot.
-pub(crate) fn lies(buffers: &Buffers, slot: u32, length: usize) -> Vec<u8> {
+pub(crate) fn slot_bytes(buffers: &Buffers, slot: u32, length: usize) -> Vec<u8> {
     // SAFETY: as above.
     unsafe { buffers.slice(slot, length) }.to_vec()
 }
