@@ -1,22 +1,22 @@
-//! What names mean, operation by operation: taken, missing, replaced, gone, listed.
+//! Checks the semantics of names, one operation at a time: existing, missing, replaced, removed and listed names.
 
 use crate::check::{Check, Subject};
 use crate::data::NEW;
 use crate::finding::{Finding, Symptom};
-use crate::hand::{make, Failed, Hand, Kind};
 use crate::job::{phase, Recipe};
+use crate::manual_lane::{make, Failed, Kind, ManualLane};
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_spec::{Operation, SyncPolicy, Tree};
 use std::collections::BTreeMap;
 
-/// The largest contents of a file.
+/// Size of the largest file.
 const LARGEST: usize = 65_537;
 const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, LARGEST as u64];
-/// So many names a directory has one after the other: none, few, and more than come with one call.
+/// Numbers of names a directory has in turn: none, few, and more than one call returns.
 const LISTED: [u64; 5] = [0, 1, 2, 61, 1000];
 const FEW: u64 = 10;
-/// Contents of files begin so far behind each other, and so many of them differ.
+/// The contents of consecutive files begin this many bytes apart in `contents`, in `SHIFTS` different places.
 const SHIFT: usize = 97;
 const SHIFTS: usize = 61;
 
@@ -37,7 +37,7 @@ const SCRIPTS: [(&str, &str, &[Operation], Script); 7] = [
     ("listing", "lists as many names as there are, whoever lists", &[Operation::Readdir, Operation::Unlink], listing),
 ];
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All checks of name semantics that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let can = |operation: &Operation| able.operations.contains(operation);
@@ -51,79 +51,81 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     all
 }
 
-/// Names in one directory, and two openings that work on them.
+/// Names in one directory, with the lane that works on them. Another opening checks the results.
 struct Names<'a> {
     session: &'a Session<'a>,
     recipe: Recipe,
-    hand: Hand,
+    manual_lane: ManualLane,
     contents: Vec<u8>,
-    /// Number -> where in `contents` those of the file begin that was made last.
+    /// Number of a file -> offset in `contents` of the data it was created with last.
     shifts: BTreeMap<u64, usize>,
     created: usize,
 }
 
-/// Makes an empty tree, in which a script does its work, and removes what that has left, name by name: a directory that
-/// does not list all of its names could not be removed otherwise.
+/// Makes an empty tree, runs a script in it, and removes what the script has left, name by name. A directory that does
+/// not list all of its names could not be removed otherwise.
 fn with_names(session: &Session<'_>, script: Script) -> Vec<Finding> {
     let tree = Tree { files: *LISTED.last().unwrap_or(&1), depth: 0, width: 1, more: 0, inner: false };
     let (sync, largest) = (SyncPolicy::None, LARGEST as u64);
-    // What phases there are does not matter: the operations are done by hand.
+    // The phases do not matter, since the operations are executed one by one.
     let phases = vec![phase(Operation::Mkdir)];
     let recipe =
         Recipe { seed: NEW, sync, tree: Some(tree), phases, ..Recipe::plain(largest, largest) }.fitting(session.able());
-    session.and_tidy(&recipe, |_| {
+    session.run_and_clean_up(&recipe, |_| {
         let (backend, job) = session.open(&recipe)?;
         backend.prepare()?;
         make(backend.as_ref(), &job, Operation::Create)?;
-        let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Create, LARGEST)?;
+        let manual_lane = ManualLane::open(backend.as_ref(), &job, 0, Operation::Create, LARGEST)?;
         let contents = Pattern::plain(NEW).bytes(0, 0, LARGEST + SHIFT * SHIFTS);
         let (shifts, created) = (BTreeMap::new(), 0);
-        let mut names = Names { session, recipe: recipe.clone(), hand, contents, shifts, created };
+        let mut names = Names { session, recipe: recipe.clone(), manual_lane, contents, shifts, created };
         let found = script(&mut names);
         names.remove_all();
-        names.hand.close()?;
+        names.manual_lane.close()?;
         found
     })
 }
 
 impl Names<'_> {
-    /// Another opening, whose names are the same.
-    fn other(&self, operation: Operation) -> Result<Hand, Finding> {
+    /// A second opening, with the same names.
+    fn other(&self, operation: Operation) -> Result<ManualLane, Finding> {
         let (backend, job) = self.session.open(&Recipe { reuse: true, ..self.recipe.clone() })?;
-        Ok(Hand::open(backend.as_ref(), &job, 0, operation, LARGEST)?)
+        Ok(ManualLane::open(backend.as_ref(), &job, 0, operation, LARGEST)?)
     }
 
     fn finding(&self, symptom: Symptom, action: &str, number: u64) -> Finding {
-        Finding::new(symptom, format!("{action} number {number}"), self.hand.object())
+        Finding::new(symptom, format!("{action} number {number}"), self.manual_lane.object())
     }
 
     fn made(&self, shift: usize, size: u64) -> &[u8] {
         &self.contents[shift..shift + size as usize]
     }
 
-    /// Creates a file of this size, with other contents than those made before.
+    /// Creates a file of this size, with contents that differ from those of earlier files.
     fn create(&mut self, number: u64, size: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Create, false)?;
+        self.manual_lane.switch_phase(Operation::Create, false)?;
         self.created += 1;
         let shift = SHIFT * (self.created % SHIFTS);
         self.shifts.insert(number, shift);
         let contents = self.made(shift, size).to_vec();
-        match self.hand.create(number, &contents) {
+        match self.manual_lane.create(number, &contents) {
             Ok(taken) if taken == size => Ok(()),
-            done => Err(self.finding(Symptom::Refused, "create", number).values(format!("{size} bytes"), words(done))),
+            done => {
+                Err(self.finding(Symptom::Refused, "create", number).values(format!("{size} bytes"), result_text(done)))
+            }
         }
     }
 
-    /// Does something to names, which must go well.
+    /// Runs an operation on each name and expects it to succeed.
     fn each(
         &mut self,
         (operation, kind): (Operation, Kind),
         renamed: bool,
         numbers: impl IntoIterator<Item = u64>,
     ) -> Result<(), Finding> {
-        self.hand.turn(operation, renamed)?;
+        self.manual_lane.switch_phase(operation, renamed)?;
         for number in numbers {
-            if let Err(failed) = self.hand.name(kind, number) {
+            if let Err(failed) = self.manual_lane.name(kind, number) {
                 let symptom = if failed.is_missing() || failed.is_taken() { Symptom::Name } else { Symptom::Refused };
                 let finding = self.finding(symptom, operation.name(), number);
                 return Err(finding.values("no error", failed.to_string()));
@@ -132,81 +134,81 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// Does something to names that are not there.
+    /// Runs an operation on each name and expects that there is no such name.
     fn none(
         &mut self,
         (operation, kind): (Operation, Kind),
         renamed: bool,
         numbers: impl IntoIterator<Item = u64>,
     ) -> Result<(), Finding> {
-        self.hand.turn(operation, renamed)?;
+        self.manual_lane.switch_phase(operation, renamed)?;
         for number in numbers {
-            match self.hand.name(kind, number) {
+            match self.manual_lane.name(kind, number) {
                 Err(failed) if failed.is_missing() => {}
                 done => {
                     let finding = self.finding(Symptom::Name, operation.name(), number);
-                    return Err(finding.values("no such name", words(done)));
+                    return Err(finding.values("no such name", result_text(done)));
                 }
             }
         }
         Ok(())
     }
 
-    /// The size of a file, as both openings are told, and its contents, as both read them.
+    /// Checks size and contents of a file through both openings.
     fn is(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
         self.contents(number, renamed, wanted).and_then(|()| self.size(number, renamed, wanted))
     }
 
     fn contents(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Open, renamed)?;
-        let own = self.hand.read(number, LARGEST);
+        self.manual_lane.switch_phase(Operation::Open, renamed)?;
+        let own = self.manual_lane.read(number, LARGEST);
         let mut other = self.other(Operation::Open)?;
-        other.turn(Operation::Open, renamed)?;
+        other.switch_phase(Operation::Open, renamed)?;
         let others = other.read(number, LARGEST);
         other.close()?;
         let wanted = self.made(self.shifts.get(&number).copied().unwrap_or_default(), wanted);
-        let about = (self.hand.object(), number);
+        let about = (self.manual_lane.object(), number);
         [own, others].iter().find_map(|found| differs(about, found, wanted, false)).map_or(Ok(()), Err)
     }
 
-    /// The size of a file, as both openings are told.
+    /// Checks the size of a file through both openings.
     fn size(&mut self, number: u64, renamed: bool, wanted: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Stat, renamed)?;
-        let own = self.hand.name(Kind::Stat, number);
+        self.manual_lane.switch_phase(Operation::Stat, renamed)?;
+        let own = self.manual_lane.name(Kind::Stat, number);
         let mut other = self.other(Operation::Stat)?;
-        other.turn(Operation::Stat, renamed)?;
+        other.switch_phase(Operation::Stat, renamed)?;
         let others = other.name(Kind::Stat, number);
         other.close()?;
-        for told in [own, others] {
-            let symptom = match told {
+        for reported in [own, others] {
+            let symptom = match reported {
                 Ok(size) if size == wanted => continue,
                 Ok(_) => Symptom::Size,
                 Err(failed) if failed.is_missing() => Symptom::Name,
                 Err(_) => Symptom::Refused,
             };
-            return Err(self.finding(symptom, "stat", number).values(format!("{wanted} bytes"), words(told)));
+            return Err(self.finding(symptom, "stat", number).values(format!("{wanted} bytes"), result_text(reported)));
         }
         Ok(())
     }
 
-    /// How many names are listed, by both openings.
+    /// Checks through both openings how many names are listed.
     fn listed(&mut self, wanted: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Readdir, false)?;
-        let own = self.hand.name(Kind::Readdir, 0);
+        self.manual_lane.switch_phase(Operation::Readdir, false)?;
+        let own = self.manual_lane.name(Kind::Readdir, 0);
         let mut other = self.other(Operation::Readdir)?;
         let others = other.name(Kind::Readdir, 0);
         other.close()?;
         for listed in [own, others] {
             if listed != Ok(wanted) {
                 let symptom = if listed.is_ok() { Symptom::Listing } else { Symptom::Refused };
-                let finding = Finding::new(symptom, "readdir", self.hand.object());
-                return Err(finding.values(format!("{wanted} names"), words(listed)));
+                let finding = Finding::new(symptom, "readdir", self.manual_lane.object());
+                return Err(finding.values(format!("{wanted} names"), result_text(listed)));
             }
         }
         Ok(())
     }
 
-    /// Whatever has been left.
+    /// Removes all names that are left.
     fn remove_all(&mut self) {
         let all = self.recipe.tree.as_ref().map_or(0, |tree| tree.files);
         for (operation, kind, renamed) in [
@@ -215,16 +217,16 @@ impl Names<'_> {
             (Operation::Rmdir, Kind::Rmdir, false),
         ] {
             let few = if operation == Operation::Unlink && !renamed { all } else { 2 * FEW };
-            if self.hand.turn(operation, renamed).is_ok() {
+            if self.manual_lane.switch_phase(operation, renamed).is_ok() {
                 for number in 0..few {
-                    let _ = self.hand.name(kind, number);
+                    let _ = self.manual_lane.name(kind, number);
                 }
             }
         }
     }
 }
 
-/// What is wrong with the contents of the small file of a number; `numbered` as of `compare`.
+/// Compares the contents of the small file with this number. For `numbered` see [`compare`].
 pub(crate) fn differs(
     (object, number): (&str, u64),
     found: &Result<Vec<u8>, Failed>,
@@ -253,7 +255,7 @@ const UNLINK: (Operation, Kind) = (Operation::Unlink, Kind::Unlink);
 const MKDIR: (Operation, Kind) = (Operation::Mkdir, Kind::Mkdir);
 const RMDIR: (Operation, Kind) = (Operation::Rmdir, Kind::Rmdir);
 
-fn words(done: Result<u64, Failed>) -> String {
+fn result_text(done: Result<u64, Failed>) -> String {
     done.map_or_else(|failed| failed.to_string(), |number| number.to_string())
 }
 
@@ -271,12 +273,14 @@ fn taken(names: &mut Names<'_>) -> Result<(), Finding> {
     for number in 0..FEW {
         names.create(number, 700)?;
     }
-    names.hand.turn(Operation::Create, false)?;
+    names.manual_lane.switch_phase(Operation::Create, false)?;
     for number in 0..FEW {
-        match names.hand.create(number, &names.contents[..100]) {
+        match names.manual_lane.create(number, &names.contents[..100]) {
             Err(failed) if failed.is_taken() => {}
             done => {
-                return Err(names.finding(Symptom::Name, "create", number).values("such a name exists", words(done)))
+                return Err(names
+                    .finding(Symptom::Name, "create", number)
+                    .values("such a name exists", result_text(done)))
             }
         }
     }
@@ -314,7 +318,7 @@ fn renaming(names: &mut Names<'_>) -> Result<(), Finding> {
     for number in (0..FEW).step_by(2) {
         names.is(number, true, 700 + number)?;
     }
-    // A second file of the same name takes the first one's place.
+    // A second file of the same name replaces the first one.
     names.create(4, 33)?;
     names.each(RENAME, false, [4])?;
     names.is(4, true, 33)?;
@@ -326,10 +330,12 @@ fn renaming(names: &mut Names<'_>) -> Result<(), Finding> {
 fn directories(names: &mut Names<'_>) -> Result<(), Finding> {
     names.each(MKDIR, false, 0..FEW)?;
     for number in 0..FEW {
-        match names.hand.name(Kind::Mkdir, number) {
+        match names.manual_lane.name(Kind::Mkdir, number) {
             Err(failed) if failed.is_taken() => {}
             done => {
-                return Err(names.finding(Symptom::Name, "mkdir", number).values("such a name exists", words(done)))
+                return Err(names
+                    .finding(Symptom::Name, "mkdir", number)
+                    .values("such a name exists", result_text(done)))
             }
         }
     }

@@ -1,26 +1,27 @@
-//! What keys mean, operation by operation: there, replaced, missing, gone, listed, in parts.
+//! Checks the semantics of keys, one operation at a time: existing, replaced, missing, deleted and listed objects, and
+//! objects stored in parts.
 
 use crate::check::{Check, Subject};
 use crate::data::NEW;
 use crate::finding::{Finding, Symptom};
-use crate::hand::{Failed, Hand, Kind};
 use crate::job::{phase, Recipe};
+use crate::manual_lane::{Failed, Kind, ManualLane};
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_core::LIST_PAGE;
 use assay_spec::{Layout, Objects, Operation, SyncPolicy};
 
 const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, 65_537];
-/// The least that services take as a part, but for the last one.
+/// The smallest part size that services accept, except for the last part.
 const PART: u64 = 5 << 20;
-/// The largest object: two parts, and a short one.
+/// Size of the largest object: two parts and a short one.
 const LARGEST: u64 = 2 * PART + 1;
 const FEW: u64 = 10;
-/// So many objects are listed one after the other: none, few, a page but for one, a page, and more.
+/// Numbers of objects that are listed in turn: none, few, one less than a page, a page, and more.
 const LISTED: [u64; 7] = [0, 1, 2, 999, 1000, 1001, 2002];
-/// Contents of objects begin so far behind each other.
+/// The contents of consecutive objects begin this many bytes apart.
 const SHIFT: usize = 97;
-/// Ranges of an object of `RANGED` bytes: where, and how many.
+/// Ranges of an object of `RANGED` bytes, as offset and length.
 const RANGES: [(u64, usize); 6] = [(0, 1), (0, 100), (1, 511), (4095, 2), (9_999, 1), (0, 10_000)];
 const RANGED: u64 = 10_000;
 
@@ -42,7 +43,7 @@ const SCRIPTS: [(&str, &str, &[Operation], u64, Script); 7] = [
     ("parts", "an object is there when it is complete, with all of its parts", &[Operation::Head], LARGEST, parts),
 ];
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All checks of key semantics that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let can = |operation: &Operation| able.operations.contains(operation);
@@ -57,14 +58,14 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     all
 }
 
-/// Keys of one lane, and two openings that work on them.
+/// Keys of one lane. Another opening checks the results.
 struct Keys<'a> {
     session: &'a Session<'a>,
     recipe: Recipe,
-    hand: Hand,
+    manual_lane: ManualLane,
     contents: Vec<u8>,
     largest: usize,
-    /// Objects can be looked at without being fetched; such stores take empty ones, too.
+    /// Whether the storage supports `Head`. Such stores also accept empty objects.
     heads: bool,
 }
 
@@ -74,63 +75,63 @@ fn with_keys(session: &Session<'_>, (largest, heads): (u64, bool), script: Scrip
         layout: Layout::Separate,
         sync: SyncPolicy::None,
         objects: Some(Objects { count: 1, part_size_bytes: heads.then_some(PART), batch: 1 }),
-        // What phases there are does not matter: the operations are done by hand.
+        // The phases do not matter, since the operations are executed one by one.
         phases: vec![phase(Operation::Put)],
         ..Recipe::plain(largest, largest)
     };
-    session.and_tidy(&recipe, |_| {
+    session.run_and_clean_up(&recipe, |_| {
         let (backend, job) = session.open(&recipe)?;
         backend.prepare()?;
         let largest = largest as usize;
-        let hand = Hand::open(backend.as_ref(), &job, 0, Operation::Put, largest)?;
+        let manual_lane = ManualLane::open(backend.as_ref(), &job, 0, Operation::Put, largest)?;
         let contents = Pattern::plain(NEW).bytes(0, 0, largest + SHIFT * 100);
-        let mut keys = Keys { session, recipe: recipe.clone(), hand, contents, largest, heads };
+        let mut keys = Keys { session, recipe: recipe.clone(), manual_lane, contents, largest, heads };
         let found = script(&mut keys);
-        keys.hand.close()?;
+        keys.manual_lane.close()?;
         found
     })
 }
 
-fn words(done: &Result<u64, Failed>) -> String {
+fn result_text(done: &Result<u64, Failed>) -> String {
     done.as_ref().map_or_else(ToString::to_string, ToString::to_string)
 }
 
 impl Keys<'_> {
-    /// Another opening, whose keys are the same.
-    fn other(&self, operation: Operation) -> Result<Hand, Finding> {
+    /// A second opening, with the same keys.
+    fn other(&self, operation: Operation) -> Result<ManualLane, Finding> {
         let (backend, job) = self.session.open(&Recipe { reuse: true, ..self.recipe.clone() })?;
-        Ok(Hand::open(backend.as_ref(), &job, 0, operation, self.largest)?)
+        Ok(ManualLane::open(backend.as_ref(), &job, 0, operation, self.largest)?)
     }
 
     fn finding(&self, symptom: Symptom, action: &str, number: u64) -> Finding {
-        Finding::new(symptom, format!("{action} number {number}"), self.hand.object())
+        Finding::new(symptom, format!("{action} number {number}"), self.manual_lane.object())
     }
 
-    /// What the put of this number of tries, of so many bytes, stores.
+    /// The `size` bytes that put number `shift` stores.
     fn made(&self, shift: u64, size: u64) -> Vec<u8> {
         let from = SHIFT * shift as usize;
         self.contents[from..from + size as usize].to_vec()
     }
 
     fn put(&mut self, number: u64, shift: u64, size: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Put, false)?;
+        self.manual_lane.switch_phase(Operation::Put, false)?;
         let contents = self.made(shift, size);
-        let done = self.hand.put(Kind::Put, number, 0, &contents);
+        let done = self.manual_lane.put(Kind::Put, number, 0, &contents);
         if matches!(done, Ok(taken) if taken == size) {
             return Ok(());
         }
-        Err(self.finding(Symptom::Refused, "put", number).values(format!("{size} bytes"), words(&done)))
+        Err(self.finding(Symptom::Refused, "put", number).values(format!("{size} bytes"), result_text(&done)))
     }
 
-    /// Does something else, which must go well and bring so much.
-    fn well(
+    /// Runs an operation that must succeed and return the expected value.
+    fn expect_success(
         &mut self,
         (operation, kind): (Operation, Kind),
         number: u64,
         (length, wanted): (u64, u64),
     ) -> Result<(), Finding> {
-        self.hand.turn(operation, false)?;
-        let done = self.hand.object_of(kind, number, length);
+        self.manual_lane.switch_phase(operation, false)?;
+        let done = self.manual_lane.object_of(kind, number, length);
         if matches!(done, Ok(found) if found == wanted) {
             return Ok(());
         }
@@ -140,34 +141,34 @@ impl Keys<'_> {
             Err(failed) if failed.is_missing() => Symptom::Name,
             Err(_) => Symptom::Refused,
         };
-        Err(self.finding(symptom, kind.name(), number).values(wanted.to_string(), words(&done)))
+        Err(self.finding(symptom, kind.name(), number).values(wanted.to_string(), result_text(&done)))
     }
 
     fn head(&mut self, number: u64, size: u64) -> Result<(), Finding> {
         if !self.heads {
             return Ok(());
         }
-        self.well((Operation::Head, Kind::Head), number, (size, size))
+        self.expect_success((Operation::Head, Kind::Head), number, (size, size))
     }
 
     fn delete(&mut self, number: u64) -> Result<(), Finding> {
-        self.well((Operation::Delete, Kind::Delete), number, (0, 0))
+        self.expect_success((Operation::Delete, Kind::Delete), number, (0, 0))
     }
 
-    /// Removes so many at once from a number on.
+    /// Removes a thousand objects at once, starting at number `from`.
     fn remove_thousand(&mut self, from: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::MultiDelete, false)?;
-        let done = self.hand.several(Kind::MultiDelete, from, 1000);
+        self.manual_lane.switch_phase(Operation::MultiDelete, false)?;
+        let done = self.manual_lane.several(Kind::MultiDelete, from, 1000);
         if matches!(done, Ok(0)) {
             return Ok(());
         }
-        Err(self.finding(Symptom::Refused, "multi_delete", from).values("no error", words(&done)))
+        Err(self.finding(Symptom::Refused, "multi_delete", from).values("no error", result_text(&done)))
     }
 
-    /// The object as both openings fetch it.
+    /// Checks the object through both openings.
     fn is(&mut self, number: u64, shift: u64, size: u64) -> Result<(), Finding> {
-        self.hand.turn(Operation::Get, false)?;
-        let own = self.hand.get(number, 0, self.largest);
+        self.manual_lane.switch_phase(Operation::Get, false)?;
+        let own = self.manual_lane.get(number, 0, self.largest);
         let mut other = self.other(Operation::Get)?;
         let others = other.get(number, 0, self.largest);
         other.close()?;
@@ -194,32 +195,32 @@ impl Keys<'_> {
         }
     }
 
-    /// The object is not there, as far as either opening can tell.
+    /// Checks through both openings that there is no such object.
     fn is_missing(&mut self, number: u64) -> Result<(), Finding> {
         let mut other = self.other(Operation::Get)?;
-        self.hand.turn(Operation::Get, false)?;
-        let fetched = [self.hand.get(number, 0, 1), other.get(number, 0, 1)];
+        self.manual_lane.switch_phase(Operation::Get, false)?;
+        let fetched = [self.manual_lane.get(number, 0, 1), other.get(number, 0, 1)];
         let mut looked = Vec::new();
         if self.heads {
-            self.hand.turn(Operation::Head, false)?;
-            other.turn(Operation::Head, false)?;
-            looked = vec![self.hand.object_of(Kind::Head, number, 0), other.object_of(Kind::Head, number, 0)];
+            self.manual_lane.switch_phase(Operation::Head, false)?;
+            other.switch_phase(Operation::Head, false)?;
+            looked = vec![self.manual_lane.object_of(Kind::Head, number, 0), other.object_of(Kind::Head, number, 0)];
         }
         other.close()?;
         let fetched = fetched.map(|found| ("get", found.map(|bytes| bytes.len() as u64)));
         for (action, done) in fetched.into_iter().chain(looked.into_iter().map(|found| ("head", found))) {
             if !matches!(&done, Err(failed) if failed.is_missing()) {
-                return Err(self.finding(Symptom::Name, action, number).values("no such key", words(&done)));
+                return Err(self.finding(Symptom::Name, action, number).values("no such key", result_text(&done)));
             }
         }
         Ok(())
     }
 
-    /// How many keys the pages list, as both openings see them; each page but the last is full.
+    /// Checks through both openings how many keys the pages list. Each page but the last must be full.
     fn listed(&mut self, wanted: u64) -> Result<(), Finding> {
         let mut other = self.other(Operation::List)?;
-        self.hand.turn(Operation::List, false)?;
-        for lister in [&mut self.hand, &mut other] {
+        self.manual_lane.switch_phase(Operation::List, false)?;
+        for lister in [&mut self.manual_lane, &mut other] {
             let mut left = wanted;
             for page in 0..wanted.div_ceil(LIST_PAGE).max(1) {
                 let done = lister.object_of(Kind::List, page, 0);
@@ -227,7 +228,7 @@ impl Keys<'_> {
                 if !matches!(done, Ok(count) if count == full) {
                     let symptom = if done.is_ok() { Symptom::Listing } else { Symptom::Refused };
                     let finding = Finding::new(symptom, format!("list page {page}"), lister.object());
-                    return Err(finding.values(format!("{full} of {wanted} keys"), words(&done)));
+                    return Err(finding.values(format!("{full} of {wanted} keys"), result_text(&done)));
                 }
                 left -= full;
             }
@@ -251,13 +252,13 @@ fn sizes(keys: &mut Keys<'_>) -> Result<(), Finding> {
 
 fn ranges(keys: &mut Keys<'_>) -> Result<(), Finding> {
     keys.put(0, 1, RANGED)?;
-    keys.hand.ask_for_ranges(true)?;
+    keys.manual_lane.set_ranged(true)?;
     let whole = keys.made(1, RANGED);
     for (offset, length) in RANGES {
-        let found = keys.hand.get(0, offset, length);
+        let found = keys.manual_lane.get(0, offset, length);
         keys.compare(0, offset, &found, &whole[offset as usize..offset as usize + length])?;
     }
-    Ok(keys.hand.ask_for_ranges(false)?)
+    Ok(keys.manual_lane.set_ranged(false)?)
 }
 
 fn replaced(keys: &mut Keys<'_>) -> Result<(), Finding> {
@@ -283,7 +284,7 @@ fn given_up(keys: &mut Keys<'_>) -> Result<(), Finding> {
         keys.delete(number)?;
         keys.is_missing(number)?;
     }
-    // What is not there is removed as well as what is.
+    // Deleting a missing object succeeds, too.
     keys.delete(0)?;
     keys.put(2, 50, 5)?;
     keys.is(2, 50, 5)?;
@@ -311,32 +312,32 @@ fn listing(keys: &mut Keys<'_>) -> Result<(), Finding> {
 
 fn parts(keys: &mut Keys<'_>) -> Result<(), Finding> {
     let whole = keys.made(0, LARGEST);
-    // Two uploads at once, of which one is never completed.
-    keys.hand.turn(Operation::Put, false)?;
+    // Two uploads at once, one of which is never completed.
+    keys.manual_lane.switch_phase(Operation::Put, false)?;
     for number in [0, 1] {
-        let done = keys.hand.object_of(Kind::StartUpload, number, 0);
+        let done = keys.manual_lane.object_of(Kind::StartUpload, number, 0);
         if done.is_err() {
-            return Err(keys.finding(Symptom::Refused, "start_upload", number).values("no error", words(&done)));
+            return Err(keys.finding(Symptom::Refused, "start_upload", number).values("no error", result_text(&done)));
         }
     }
     for (number, offset) in [(0, PART), (1, 0), (0, 2 * PART), (0, 0)] {
         let part = &whole[offset as usize..(offset + PART).min(LARGEST) as usize];
-        let done = keys.hand.put(Kind::PutPart, number, offset, part);
+        let done = keys.manual_lane.put(Kind::PutPart, number, offset, part);
         if !matches!(done, Ok(taken) if taken == part.len() as u64) {
             let finding = keys.finding(Symptom::Refused, "put_part", number).at(offset);
-            return Err(finding.values(format!("{} bytes", part.len()), words(&done)));
+            return Err(finding.values(format!("{} bytes", part.len()), result_text(&done)));
         }
     }
     let mut other = keys.other(Operation::Head)?;
     let early = other.object_of(Kind::Head, 0, 0);
     if !matches!(&early, Err(failed) if failed.is_missing()) {
-        let finding = keys.finding(Symptom::Name, "head", 0).values("no such key", words(&early));
+        let finding = keys.finding(Symptom::Name, "head", 0).values("no such key", result_text(&early));
         return Err(finding.remark("its parts are stored, but it is not complete"));
     }
     other.close()?;
-    let done = keys.hand.object_of(Kind::CompleteUpload, 0, LARGEST);
+    let done = keys.manual_lane.object_of(Kind::CompleteUpload, 0, LARGEST);
     if !matches!(done, Ok(LARGEST)) {
-        return Err(keys.finding(Symptom::Refused, "complete_upload", 0).values("no error", words(&done)));
+        return Err(keys.finding(Symptom::Refused, "complete_upload", 0).values("no error", result_text(&done)));
     }
     keys.head(0, LARGEST)?;
     keys.is(0, 0, LARGEST)?;

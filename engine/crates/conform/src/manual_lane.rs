@@ -1,23 +1,23 @@
-//! One lane by hand: one operation after the other, in an order that no job has. The only place that knows operations
-//! and completions.
+//! A lane that executes single operations in an order chosen by the check, which no job could have. The only place that
+//! knows operations and completions.
 
 use assay_core::{
-    as_errno, fault_message, pulse, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError,
+    as_errno, fault_message, heartbeat, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError,
 };
 use assay_spec::{data_kinds, name_kinds, object_kinds, CacheAction, Job, Operation};
 use std::sync::Arc;
 
-/// An operation that failed: what the storage said.
+/// The error that the storage returned for an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed(Fault);
 
 impl Failed {
-    /// There is no such name.
+    /// Whether the error means that there is no such name.
     pub(crate) fn is_missing(self) -> bool {
         as_errno(self.0) == Some(libc::ENOENT)
     }
 
-    /// There is such a name already.
+    /// Whether the error means that the name exists already.
     pub(crate) fn is_taken(self) -> bool {
         as_errno(self.0) == Some(libc::EEXIST)
     }
@@ -29,25 +29,25 @@ impl std::fmt::Display for Failed {
     }
 }
 
-/// What is done to a name.
+/// Kind of an operation.
 pub(crate) use assay_core::OpKind as Kind;
 
-/// A lane that is open.
-pub(crate) struct Hand {
+/// An open lane for single operations.
+pub(crate) struct ManualLane {
     lane: Box<dyn Lane>,
     buffers: Arc<Buffers>,
     plan: PhasePlan,
     object: String,
-    /// Bytes of each object that are no contents.
+    /// Bytes of each object that belong to its key, not to its contents.
     keys: u64,
-    /// It works on the small files of a tree.
+    /// Whether it works on the small files of a tree.
     names: bool,
 }
 
-/// What a phase of this operation would be in a job.
+/// The plan of a phase with this operation.
 fn plan(job: &Job, operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: job.method,
         cache: CacheAction::Keep,
@@ -55,19 +55,20 @@ fn plan(job: &Job, operation: Operation) -> PhasePlan {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: true,
+        needs_data: true,
     }
 }
 
-/// Makes what the job's operations on files or names need; `Write` empties the files.
+/// Creates the files or names that the job's operations need. `Write` empties the files.
 pub(crate) fn make(backend: &dyn Backend, job: &Job, operation: Operation) -> Result<(), SetupError> {
     backend.begin_phase(&plan(job, operation)).map(drop)
 }
 
-impl Hand {
-    /// Opens a lane of the job, ready for the operations of a phase. `length` is the largest of them, in bytes.
+impl ManualLane {
+    /// Opens a lane of the job, ready for the operations of a phase. `length` is the size of the largest operation in
+    /// bytes.
     pub(crate) fn open(
         backend: &dyn Backend,
         job: &Job,
@@ -86,7 +87,7 @@ impl Hand {
             buffers: Arc::clone(&buffers),
             source: None,
         };
-        let mut hand = Hand {
+        let mut manual_lane = ManualLane {
             lane: backend.open_lane(setup)?,
             buffers,
             plan: plan(job, operation),
@@ -94,35 +95,35 @@ impl Hand {
             keys,
             names: job.tree.is_some(),
         };
-        hand.lane.begin(&hand.plan)?;
-        Ok(hand)
+        manual_lane.lane.begin(&manual_lane.plan)?;
+        Ok(manual_lane)
     }
 
-    /// Goes on with operations of another phase; the files of a tree have their second name if they are `renamed`.
-    pub(crate) fn turn(&mut self, operation: Operation, renamed: bool) -> Result<(), SetupError> {
+    /// Starts another phase with this operation. `renamed` states whether the files of a tree have their second name.
+    pub(crate) fn switch_phase(&mut self, operation: Operation, renamed: bool) -> Result<(), SetupError> {
         self.lane.end()?;
         (self.plan.operation, self.plan.renamed) = (operation, renamed);
         self.lane.begin(&self.plan).map(drop)
     }
 
-    /// Goes on with gets of a part of each object, or of all of it.
-    pub(crate) fn ask_for_ranges(&mut self, ranged: bool) -> Result<(), SetupError> {
+    /// Starts a phase of gets, either of a part of each object or of whole objects.
+    pub(crate) fn set_ranged(&mut self, ranged: bool) -> Result<(), SetupError> {
         self.plan.ranged = ranged;
-        self.turn(Operation::Get, false)
+        self.switch_phase(Operation::Get, false)
     }
 
-    /// Closes what is open.
+    /// Ends the phase and closes the lane.
     pub(crate) fn close(mut self) -> Result<(), SetupError> {
         self.lane.end()
     }
 
-    /// Name of what it works on, for people.
+    /// Name of the object it works on, for reports.
     pub(crate) fn object(&self) -> &str {
         &self.object
     }
 
     fn execute(&mut self, kind: OpKind, place: u64, length: usize) -> Result<u64, Failed> {
-        // A name's number is that of its object; the data of a file has one object.
+        // For names, the number is the object; for data, it is the offset in the only object.
         let (object, offset) = match kind {
             OpKind::Read if self.names => (place, 0),
             data_kinds!() => (0, place),
@@ -133,11 +134,11 @@ impl Hand {
 
     fn do_one(&mut self, op: &Op) -> Result<u64, Failed> {
         let done = self.lane.execute(op).map_err(Failed);
-        pulse::beat();
+        heartbeat::beat();
         done
     }
 
-    /// Stores an object, or a part of one that is stored in parts, with these contents.
+    /// Stores an object, or a part of an object that is stored in parts, with these contents.
     pub(crate) fn put(&mut self, kind: Kind, number: u64, offset: u64, contents: &[u8]) -> Result<u64, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
@@ -146,7 +147,7 @@ impl Hand {
         Ok(taken.saturating_sub(self.keys))
     }
 
-    /// Fetches so many bytes of an object, or as many as there are.
+    /// Fetches up to `length` bytes of an object.
     pub(crate) fn get(&mut self, number: u64, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, length) }.fill(0xEE);
@@ -157,24 +158,24 @@ impl Hand {
         Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
     }
 
-    /// Does something else to the object of this number; `length` as of the operation's kind.
+    /// Runs another kind of operation on the object with this number. The meaning of `length` depends on the kind.
     pub(crate) fn object_of(&mut self, kind: Kind, number: u64, length: u64) -> Result<u64, Failed> {
         self.do_one(&Op { kind, count: 1, slot: 0, object: number, offset: 0, length })
     }
 
-    /// Does something to so many objects at once.
+    /// Runs one operation on `count` objects at once.
     pub(crate) fn several(&mut self, kind: Kind, first: u64, count: u16) -> Result<u64, Failed> {
         self.do_one(&Op { kind, count, slot: 0, object: first, offset: 0, length: 0 })
     }
 
-    /// Writes bytes; how many were taken.
+    /// Writes bytes and returns how many were written.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<u64, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, bytes.len()) }.copy_from_slice(bytes);
         self.execute(OpKind::Write, offset, bytes.len())
     }
 
-    /// Reads so many bytes, or as many as there are; of a tree those of the file of this number.
+    /// Reads up to `length` bytes. In a tree, `offset` is the number of the file to read.
     pub(crate) fn read(&mut self, offset: u64, length: usize) -> Result<Vec<u8>, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, length) }.fill(0xEE);
@@ -183,19 +184,20 @@ impl Hand {
         Ok(unsafe { self.buffers.slice(0, length) }[..got.min(length)].to_vec())
     }
 
-    /// Makes what was written stable.
+    /// Flushes what was written to stable storage.
     pub(crate) fn sync(&mut self) -> Result<(), Failed> {
         self.execute(OpKind::Sync, 0, 0).map(drop)
     }
 
-    /// Makes a file with these contents.
+    /// Creates a file with these contents.
     pub(crate) fn create(&mut self, number: u64, contents: &[u8]) -> Result<u64, Failed> {
         // SAFETY: nothing is in flight, and the slice ends here.
         unsafe { self.buffers.slice(0, contents.len()) }.copy_from_slice(contents);
         self.execute(OpKind::Create, number, contents.len())
     }
 
-    /// Does something else to the name of this number: the size for `Stat`, how many names for `Readdir`.
+    /// Runs another kind of operation on the name with this number. Returns the size for `Stat` and the number of names
+    /// for `Readdir`.
     pub(crate) fn name(&mut self, kind: Kind, number: u64) -> Result<u64, Failed> {
         self.execute(kind, number, 0)
     }
