@@ -132,7 +132,7 @@ fn of_buckets(chance: Chance, turn: u64, store: &mut Store, mut exchange: Exchan
             reply(200, format!("<DeleteResult>{text}</DeleteResult>"));
         }
         _ if chance.is_false(12) && turn % 7 == 6 => {
-            reply(307, "<Error><Code>TemporaryRedirect</Code></Error>".to_owned())
+            reply(307, "<Error><Code>TemporaryRedirect</Code></Error>".to_owned());
         }
         _ => {}
     }
@@ -300,7 +300,7 @@ fn of_tables(chance: Chance, turn: u64, _store: &mut Store, mut exchange: Exchan
             reply(200, json!({"UnprocessedItems": {(["shared", "other"][chance.of(13, 2) as usize]): left}}));
         }
         _ if chance.is_false(14) && turn % 7 == 6 => {
-            reply(400, json!({"__type": "ValidationException", "message": "no"}))
+            reply(400, json!({"__type": "ValidationException", "message": "no"}));
         }
         _ => {}
     }

@@ -49,7 +49,7 @@ fn late(never: bool) -> Service {
                     Some(before) => exchange.etag.clone_from(before),
                     None if lists => exchange.answer = b"<ListBucketResult></ListBucketResult>".to_vec(),
                     None => {
-                        (exchange.status, exchange.answer) = (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec())
+                        (exchange.status, exchange.answer) = (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec());
                     }
                 }
             }
