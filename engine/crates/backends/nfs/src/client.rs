@@ -25,7 +25,7 @@ pub(crate) const DIRECTORY_MODE: u32 = 0o700;
 pub(crate) enum Existing {
     Taken = 0,
     /// Taken, and emptied.
-    Emptied = 2,
+    Eviction = 2,
     Refused = 1,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn put_emptying(out: &mut Vec<u8>, file: &[u8]) {
 /// Puts the arguments of CREATE (RFC 1813 section 3.3.8).
 pub(crate) fn put_create(out: &mut Vec<u8>, directory: &[u8], name: &[u8], existing: Existing) {
     put_name(out, directory, name);
-    let emptied = existing == Existing::Emptied;
+    let emptied = existing == Existing::Eviction;
     let how = if emptied { Existing::Taken } else { existing };
     put_u32(out, how as u32);
     put_attributes(out, Some(FILE_MODE), emptied.then_some(0));

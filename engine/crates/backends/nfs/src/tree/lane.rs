@@ -183,7 +183,7 @@ impl Lane for TreeLane {
         self.names = Names::new(self.owner, plan);
         self.on_data = plan.operation.group() == Some(Group::Data);
         self.file.begin_set(plan);
-        self.existing = if plan.overwrite { Existing::Emptied } else { Existing::Refused };
+        self.existing = if plan.overwrite { Existing::Eviction } else { Existing::Refused };
         let rights = |wanted: bool, right: u32| if wanted { right } else { 0 };
         let of_data = rights(plan.operation.reads(), ACCESS3_READ) | rights(plan.operation.writes(), ACCESS3_MODIFY);
         self.opening = match self.on_data {

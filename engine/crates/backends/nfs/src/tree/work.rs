@@ -138,7 +138,7 @@ impl Work {
         transport.start(Procedure::nfs(procedure), about, Payload::None, |out| match procedure {
             P::NFSPROC3_CREATE => {
                 let emptied = op.kind == OpKind::Open;
-                put_create(out, leaf, name.bytes(), if emptied { Existing::Emptied } else { context.existing });
+                put_create(out, leaf, name.bytes(), if emptied { Existing::Eviction } else { context.existing });
             }
             P::NFSPROC3_MKDIR => {
                 put_name(out, leaf, name.bytes());

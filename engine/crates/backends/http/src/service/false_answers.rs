@@ -1,6 +1,6 @@
-//! Services that lie, in every way at once and by chance: nothing that is not the job's goes, and nothing has no end.
+//! Services with false answers of many kinds, chosen by chance: nothing of others is removed, and everything ends.
 
-use super::{Contents, Liar, Service, Store, Told};
+use super::{AnswerFilter, Contents, Exchange, Service, Store};
 use crate::dynamodb::Tables;
 use crate::s3::Buckets;
 use assay_core::random::mix2;
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// Services of each protocol that are tried.
+/// How many services of each protocol are tested.
 fn services() -> u64 {
     u64::from(crate::soak::times(60, 500))
 }
 
-/// Requests that a job with a handful of objects, and cleaning after it, may send.
+/// Most requests of a job with a handful of objects, and of cleaning up after it.
 const MOST_REQUESTS: u64 = 20_000;
-const FOLDER: &str = "assay/run-c1-r1/";
-/// Keys of somebody else, and such as are nearly those of the job.
+const JOB_PREFIX: &str = "assay/run-c1-r1/";
+/// Keys of others, some of which are nearly those of the job.
 const FOREIGN: [&str; 16] = [
     "mine",
     "assay/mine",
@@ -33,7 +33,7 @@ const FOREIGN: [&str; 16] = [
     "assay%2Frun-c1-r1/o0.1",
     "assay//run-c1-r1/o0.1",
     "assay/run-c1-r1/o0.1 ",
-    // Of lanes, numbers and copies that the job does not have.
+    // Keys with lanes, numbers and copies that the job does not have.
     "assay/run-c1-r1/o7.0",
     "assay/run-c1-r1/o0.99999",
     "assay/run-c1-r1/o0.4",
@@ -41,18 +41,18 @@ const FOREIGN: [&str; 16] = [
 ];
 const MARK: &str = "This bucket was made by Assay, which removes it when nothing else is in it.\n";
 
-/// Lies by chance.
+/// A seed that decides which answers of a service are false.
 #[derive(Clone, Copy)]
 struct Chance(u64);
 
 impl Chance {
-    /// One of so many.
+    /// A number below `many`.
     fn of(self, number: u64, many: u64) -> u64 {
         mix2(mix2(0x11E5, self.0), number) % many
     }
 
-    /// One service in three tells the lie of this number.
-    fn lies(self, number: u64) -> bool {
+    /// Whether the service gives the false answer of this number; one in three does.
+    fn is_false(self, number: u64) -> bool {
         self.of(number, 3) == 0
     }
 }
@@ -61,18 +61,18 @@ fn text(answer: &[u8]) -> String {
     String::from_utf8_lossy(answer).into_owned()
 }
 
-/// A list in XML of all keys that there are, and how it goes on.
+/// A list in XML of all keys of the service, and a token for more.
 fn list_of_all(store: &Store, chance: Chance, turn: u64, (root, entry): (&str, &str)) -> String {
-    let url = chance.lies(20);
-    let coded = |key: &str| if url { crate::s3::query_coded(key) } else { crate::s3::xml::escaped(key) };
+    let url = chance.is_false(20);
+    let encoded = |key: &str| if url { crate::s3::query_encoded(key) } else { crate::s3::xml::escaped(key) };
     let mut keys: Vec<String> = store.buckets.values().flat_map(|bucket| bucket.objects.keys().cloned()).collect();
-    if chance.lies(21) {
-        // Made up, without end, and as if they were the job's.
-        keys = (0..100).map(|number| format!("{FOLDER}o0.{}", 1000 + turn * 100 + number)).chain(keys).collect();
+    if chance.is_false(21) {
+        // Made-up keys of the job, without end.
+        keys = (0..100).map(|number| format!("{JOB_PREFIX}o0.{}", 1000 + turn * 100 + number)).chain(keys).collect();
     }
     let version = if entry == "Version" { "<VersionId>v1</VersionId>" } else { "" };
-    let each = |key: &String| format!("<{entry}><Key>{}</Key><Size>1</Size>{version}</{entry}>", coded(key));
-    let all: String = if chance.lies(22) { String::new() } else { keys.iter().map(each).collect() };
+    let each = |key: &String| format!("<{entry}><Key>{}</Key><Size>1</Size>{version}</{entry}>", encoded(key));
+    let all: String = if chance.is_false(22) { String::new() } else { keys.iter().map(each).collect() };
     let how = if url && chance.of(23, 2) == 0 { "<EncodingType>url</EncodingType>" } else { "" };
     let next = match chance.of(24, 4) {
         0 => String::new(),
@@ -89,60 +89,66 @@ fn next_is(token: &str) -> String {
     format!("<IsTruncated>true</IsTruncated>{all}")
 }
 
-/// Answers of buckets.
-fn of_buckets(chance: Chance, turn: u64, store: &mut Store, mut told: Told) -> Told {
-    let asked = told.asked.clone();
-    let (method, rest) = asked.split_once(' ').unwrap_or_default();
+/// Answers about buckets.
+fn of_buckets(chance: Chance, turn: u64, store: &mut Store, mut exchange: Exchange) -> Exchange {
+    let request = exchange.request.clone();
+    let (method, rest) = request.split_once(' ').unwrap_or_default();
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
     let of_bucket = path.trim_matches('/').split('/').count() == 1;
-    let mut say = |status: u16, answer: String| {
-        told.status = status;
-        told.answer = answer.into_bytes();
+    let mut reply = |status: u16, answer: String| {
+        exchange.status = status;
+        exchange.answer = answer.into_bytes();
     };
     match method {
-        "HEAD" if chance.lies(1) => say(200, String::new()),
-        "HEAD" if of_bucket && chance.lies(2) && turn < 2 => say(404, String::new()),
-        "PUT" if of_bucket && query.is_empty() && chance.lies(3) => say(200, String::new()),
-        "GET" if path.ends_with("/.assay-target") && chance.lies(4) => {
+        "HEAD" if chance.is_false(1) => reply(200, String::new()),
+        "HEAD" if of_bucket && chance.is_false(2) && turn < 2 => reply(404, String::new()),
+        "PUT" if of_bucket && query.is_empty() && chance.is_false(3) => reply(200, String::new()),
+        "GET" if path.ends_with("/.assay-target") && chance.is_false(4) => {
             let marks = ["", "anything", MARK, "This bucket was made by Assay"];
-            say(200, marks[chance.of(5, 4) as usize].to_owned());
+            reply(200, marks[chance.of(5, 4) as usize].to_owned());
         }
-        "GET" if query.starts_with("versioning") && chance.lies(6) => {
-            say(200, "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>".to_owned());
+        "GET" if query.starts_with("versioning") && chance.is_false(6) => {
+            reply(200, "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>".to_owned());
         }
-        "GET" | "POST" if (query.starts_with("list-type") || query.starts_with("delete")) && chance.lies(7) => {
-            say(200, "<Error><Code>InternalError</Code><Message>no</Message></Error>".to_owned());
+        "GET" | "POST" if (query.starts_with("list-type") || query.starts_with("delete")) && chance.is_false(7) => {
+            reply(200, "<Error><Code>InternalError</Code><Message>no</Message></Error>".to_owned());
         }
-        "GET" if query.starts_with("list-type") && chance.lies(8) => {
-            say(200, list_of_all(store, chance, turn, ("ListBucketResult", "Contents")));
+        "GET" if query.starts_with("list-type") && chance.is_false(8) => {
+            reply(200, list_of_all(store, chance, turn, ("ListBucketResult", "Contents")));
         }
         "GET" if query.starts_with("versions") => {
-            say(200, list_of_all(store, chance, turn, ("ListVersionsResult", "Version")));
+            reply(200, list_of_all(store, chance, turn, ("ListVersionsResult", "Version")));
         }
-        "GET" if query.starts_with("uploads") && chance.lies(9) => {
+        "GET" if query.starts_with("uploads") && chance.is_false(9) => {
             let uploads = store.buckets.values().flat_map(|bucket| bucket.uploads.keys());
-            let each = |id: &String| format!("<Upload><Key>{FOLDER}o0.0</Key><UploadId>{id}</UploadId></Upload>");
+            let each = |id: &String| format!("<Upload><Key>{JOB_PREFIX}o0.0</Key><UploadId>{id}</UploadId></Upload>");
             let all: String = uploads.map(each).collect();
             let next = [String::new(), next_is("again"), next_is(&format!("new{turn}"))];
             let (root, next) = ("ListMultipartUploadsResult", &next[chance.of(10, 3) as usize]);
-            say(200, format!("<{root}>{next}{all}</{root}>"));
+            reply(200, format!("<{root}>{next}{all}</{root}>"));
         }
-        "POST" if query.starts_with("delete") && chance.lies(11) => {
-            let words = "<Deleted><Key>mine</Key></Deleted><Error><Key>mine</Key><Code>AccessDenied</Code></Error>";
-            say(200, format!("<DeleteResult>{words}</DeleteResult>"));
+        "POST" if query.starts_with("delete") && chance.is_false(11) => {
+            let text = "<Deleted><Key>mine</Key></Deleted><Error><Key>mine</Key><Code>AccessDenied</Code></Error>";
+            reply(200, format!("<DeleteResult>{text}</DeleteResult>"));
         }
-        _ if chance.lies(12) && turn % 7 == 6 => say(307, "<Error><Code>TemporaryRedirect</Code></Error>".to_owned()),
+        _ if chance.is_false(12) && turn % 7 == 6 => {
+            reply(307, "<Error><Code>TemporaryRedirect</Code></Error>".to_owned());
+        }
         _ => {}
     }
-    told
+    exchange
 }
 
-/// A service, and how often it was asked.
-fn liar(chance: Chance, lie: fn(Chance, u64, &mut Store, Told) -> Told) -> (Service, Arc<AtomicU64>) {
-    let asked = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&asked);
-    let liar: Liar = Arc::new(move |store, told| lie(chance, count.fetch_add(1, Ordering::Relaxed), store, told));
-    (Service::start_with("127.0.0.1:0", Contents::Kept, Some(liar)).unwrap(), asked)
+/// A service with false answers, and a counter of its requests.
+fn false_service(
+    chance: Chance,
+    falsify: fn(Chance, u64, &mut Store, Exchange) -> Exchange,
+) -> (Service, Arc<AtomicU64>) {
+    let requests = Arc::new(AtomicU64::new(0));
+    let count = Arc::clone(&requests);
+    let filter: AnswerFilter =
+        Arc::new(move |store, exchange| falsify(chance, count.fetch_add(1, Ordering::Relaxed), store, exchange));
+    (Service::start_with("127.0.0.1:0", Contents::Stored, Some(filter)).unwrap(), requests)
 }
 
 fn put(service: &Service, bucket: &str, keys: &[&str]) {
@@ -165,7 +171,7 @@ fn begin_upload(service: &Service, bucket: &str, key: &str) {
 
 /// Everything that is not the job's.
 fn foreign(service: &Service) -> BTreeMap<String, String> {
-    let ours: Vec<String> = (0..4).map(|number| format!("{FOLDER}o0.{number}")).collect();
+    let ours: Vec<String> = (0..4).map(|number| format!("{JOB_PREFIX}o0.{number}")).collect();
     let store = service.store.lock().unwrap();
     let mut found = BTreeMap::new();
     for (name, bucket) in &store.buckets {
@@ -190,30 +196,31 @@ fn job(target: &Value) -> Job {
     .unwrap()
 }
 
-/// What a run does: a job, the job's own cleaning, that of what it may have left, and that of the whole place.
+/// Does what a run does: a job, its clean-up, the removal of its leftovers, and that of the whole place. Returns the
+/// errors.
 fn work(kind: &dyn Kind, target: &Value, between: impl FnOnce()) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut errors = Vec::new();
     let backend = kind.open(&job(target)).unwrap();
-    said.extend(backend.prepare().err().map(|error| error.to_string()));
+    errors.extend(backend.prepare().err().map(|error| error.to_string()));
     between();
-    said.extend(backend.cleanup().err().map(|error| error.to_string()));
+    errors.extend(backend.cleanup().err().map(|error| error.to_string()));
     let mut allowed = target.clone();
     allowed["destroy"] = json!(true);
     let left = LeftJob { job: job(&allowed), uploads: Vec::new(), beyond: Vec::new() };
-    said.extend(kind.clean_job(&left, 0).err().map(|error| error.to_string()));
+    errors.extend(kind.clean_job(&left, 0).err().map(|error| error.to_string()));
     for (target, whole) in [(&allowed, false), (target, true)] {
         let target: Target = serde_json::from_value(target.clone()).unwrap();
-        said.extend(kind.clean(&target, whole, 0).err().map(|error| error.to_string()));
+        errors.extend(kind.clean(&target, whole, 0).err().map(|error| error.to_string()));
     }
-    said
+    errors
 }
 
 #[test]
-fn no_object_of_others_goes_whatever_a_service_says() {
+fn no_object_of_others_is_removed_whatever_a_service_answers() {
     heartbeat::set_patience(10_000_000);
     for seed in 0..services() {
         let chance = Chance(seed);
-        let (service, asked) = liar(chance, of_buckets);
+        let (service, requests) = false_service(chance, of_buckets);
         put(&service, "other", &FOREIGN);
         begin_upload(&service, "other", "mine");
         match chance.of(30, 3) {
@@ -226,7 +233,7 @@ fn no_object_of_others_goes_whatever_a_service_says() {
             "directory": "run-c1-r1", "anonymous": true, "destroy": chance.of(31, 2) == 0, "timeout_ns": 5_000_000_000_u64,
         });
         let mut before = BTreeMap::new();
-        let said = work(&Buckets, &target, || {
+        let errors = work(&Buckets, &target, || {
             if chance.of(32, 3) > 0 {
                 put(&service, "shared", &FOREIGN);
                 begin_upload(&service, "shared", "assay/run-c1-r10/o0.0");
@@ -235,27 +242,27 @@ fn no_object_of_others_goes_whatever_a_service_says() {
             put(
                 &service,
                 "shared",
-                &[0, 1, 2, 3].map(|number| format!("{FOLDER}o0.{number}")).each_ref().map(String::as_str),
+                &[0, 1, 2, 3].map(|number| format!("{JOB_PREFIX}o0.{number}")).each_ref().map(String::as_str),
             );
-            begin_upload(&service, "shared", &format!("{FOLDER}o0.0"));
+            begin_upload(&service, "shared", &format!("{JOB_PREFIX}o0.0"));
             before = foreign(&service);
         });
-        assert_eq!(before, foreign(&service), "service {seed}: {said:?}");
-        let asked = asked.load(Ordering::Relaxed);
-        assert!(asked < MOST_REQUESTS, "service {seed}: {asked} requests: {said:?}");
+        assert_eq!(before, foreign(&service), "service {seed}: {errors:?}");
+        let requests = requests.load(Ordering::Relaxed);
+        assert!(requests < MOST_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
     }
 }
 
 /// Answers about tables.
-fn of_tables(chance: Chance, turn: u64, _store: &mut Store, mut told: Told) -> Told {
-    let mut say = |status: u16, answer: Value| {
-        told.status = status;
-        told.answer = answer.to_string().into_bytes();
+fn of_tables(chance: Chance, turn: u64, _store: &mut Store, mut exchange: Exchange) -> Exchange {
+    let mut reply = |status: u16, answer: Value| {
+        exchange.status = status;
+        exchange.answer = answer.to_string().into_bytes();
     };
-    let asked: Value = serde_json::from_slice(&told.body).unwrap_or_default();
+    let body: Value = serde_json::from_slice(&exchange.body).unwrap_or_default();
     let item = |partition: &str| json!({"pk": {"S": partition}, "sk": {"S": "00000000"}});
-    match told.asked.as_str() {
-        "DescribeTable" if chance.lies(1) => say(
+    match exchange.request.as_str() {
+        "DescribeTable" if chance.is_false(1) => reply(
             200,
             json!({"Table": {
                 "TableStatus": "ACTIVE", "TableSizeBytes": chance.of(2, 2) << 30,
@@ -263,42 +270,44 @@ fn of_tables(chance: Chance, turn: u64, _store: &mut Store, mut told: Told) -> T
                 "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "S"}],
             }}),
         ),
-        "GetItem" if chance.lies(3) => {
-            let marks = [item(".assay-target"), item("mine"), asked["Key"].clone()];
-            say(200, json!({"Item": marks[chance.of(4, 3) as usize]}));
+        "GetItem" if chance.is_false(3) => {
+            let marks = [item(".assay-target"), item("mine"), body["Key"].clone()];
+            reply(200, json!({"Item": marks[chance.of(4, 3) as usize]}));
         }
-        "Scan" if chance.lies(5) => {
-            // All there is, whatever the filter says, and more that is made up.
+        "Scan" if chance.is_false(5) => {
+            // Everything there is, whatever the filter is, and made-up items.
             let mut items: Vec<Value> = FOREIGN.iter().map(|key| item(key)).collect();
-            items.extend((0..4).map(|number| item(&format!("{FOLDER}{:07x}{number:010x}", 0))));
-            if chance.lies(6) {
-                items.push(json!({"pk": {"S": format!("{FOLDER}00000000000000000")}}));
-                items.push(json!({"other": {"S": FOLDER}}));
+            items.extend((0..4).map(|number| item(&format!("{JOB_PREFIX}{:07x}{number:010x}", 0))));
+            if chance.is_false(6) {
+                items.push(json!({"pk": {"S": format!("{JOB_PREFIX}00000000000000000")}}));
+                items.push(json!({"other": {"S": JOB_PREFIX}}));
                 items.extend(
-                    (0..50).map(|number| item(&format!("{FOLDER}{:07x}{:010x}", 0, 1000 + turn * 50 + number))),
+                    (0..50).map(|number| item(&format!("{JOB_PREFIX}{:07x}{:010x}", 0, 1000 + turn * 50 + number))),
                 );
             }
-            if chance.lies(7) {
+            if chance.is_false(7) {
                 items.clear();
             }
             let last = [json!({"pk": {"S": "again"}}), json!({"pk": {"S": format!("new{turn}")}})];
             let mut answer = json!({"Items": items, "ScannedCount": chance.of(8, 2)});
-            if chance.lies(9) {
+            if chance.is_false(9) {
                 answer["LastEvaluatedKey"] = last[chance.of(10, 2) as usize].clone();
             }
-            say(200, answer);
+            reply(200, answer);
         }
-        "BatchWriteItem" if chance.lies(11) => {
+        "BatchWriteItem" if chance.is_false(11) => {
             let left = json!([{"DeleteRequest": {"Key": item(FOREIGN[chance.of(12, 12) as usize])}}]);
-            say(200, json!({"UnprocessedItems": {(["shared", "other"][chance.of(13, 2) as usize]): left}}));
+            reply(200, json!({"UnprocessedItems": {(["shared", "other"][chance.of(13, 2) as usize]): left}}));
         }
-        _ if chance.lies(14) && turn % 7 == 6 => say(400, json!({"__type": "ValidationException", "message": "no"})),
+        _ if chance.is_false(14) && turn % 7 == 6 => {
+            reply(400, json!({"__type": "ValidationException", "message": "no"}));
+        }
         _ => {}
     }
-    told
+    exchange
 }
 
-fn ask(service: &Service, action: &str, body: &Value) -> String {
+fn table_action(service: &Service, action: &str, body: &Value) -> String {
     let mut store = service.store.lock().unwrap();
     store.tables.answer(action, body.to_string().as_bytes()).unwrap_or_default()
 }
@@ -307,7 +316,11 @@ fn make_table(service: &Service, name: &str) {
     let parts = [("pk", "HASH"), ("sk", "RANGE")];
     let schema: Vec<Value> = parts.map(|(name, part)| json!({"AttributeName": name, "KeyType": part})).to_vec();
     let attributes: Vec<Value> = parts.map(|(name, _)| json!({"AttributeName": name, "AttributeType": "S"})).to_vec();
-    ask(service, "CreateTable", &json!({"TableName": name, "KeySchema": schema, "AttributeDefinitions": attributes}));
+    table_action(
+        service,
+        "CreateTable",
+        &json!({"TableName": name, "KeySchema": schema, "AttributeDefinitions": attributes}),
+    );
 }
 
 fn put_items(service: &Service, table: &str, keys: &[&str]) {
@@ -316,13 +329,14 @@ fn put_items(service: &Service, table: &str, keys: &[&str]) {
         if *key == ".assay-target" {
             item["d"] = json!({"S": "other"});
         }
-        ask(service, "PutItem", &json!({"TableName": table, "Item": item}));
+        table_action(service, "PutItem", &json!({"TableName": table, "Item": item}));
     }
 }
 
 /// Items that are not the job's.
 fn foreign_items(service: &Service, table: &str) -> Vec<String> {
-    let found: Value = serde_json::from_str(&ask(service, "Scan", &json!({"TableName": table}))).unwrap_or_default();
+    let found: Value =
+        serde_json::from_str(&table_action(service, "Scan", &json!({"TableName": table}))).unwrap_or_default();
     let items = found["Items"].as_array().cloned().unwrap_or_default();
     let foreign =
         |item: &&Value| FOREIGN.contains(&item["pk"]["S"].as_str().unwrap_or_default()) || item["d"]["S"] == "other";
@@ -330,11 +344,11 @@ fn foreign_items(service: &Service, table: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_item_of_others_goes_whatever_a_service_says() {
+fn no_item_of_others_is_removed_whatever_a_service_answers() {
     heartbeat::set_patience(10_000_000);
     for seed in 0..services() {
         let chance = Chance(seed);
-        let (service, asked) = liar(chance, of_tables);
+        let (service, requests) = false_service(chance, of_tables);
         make_table(&service, "other");
         put_items(&service, "other", &FOREIGN);
         if chance.of(30, 3) < 2 {
@@ -349,17 +363,17 @@ fn no_item_of_others_goes_whatever_a_service_says() {
             "directory": "run-c1-r1", "destroy": chance.of(31, 2) == 0, "sort_key": "sk", "region": "nowhere", "timeout_ns": 5_000_000_000_u64,
         });
         let mut before = [Vec::new(), Vec::new()];
-        let said = work(&Tables, &target, || {
+        let errors = work(&Tables, &target, || {
             if chance.of(32, 3) > 0 {
                 put_items(&service, "shared", &FOREIGN);
             }
-            let ours = [0, 1, 2, 3].map(|number| format!("{FOLDER}{:07x}{number:010x}", 0));
+            let ours = [0, 1, 2, 3].map(|number| format!("{JOB_PREFIX}{:07x}{number:010x}", 0));
             put_items(&service, "shared", &ours.each_ref().map(String::as_str));
             before = ["other", "shared"].map(|table| foreign_items(&service, table));
         });
         let after = ["other", "shared"].map(|table| foreign_items(&service, table));
-        assert_eq!(before, after, "service {seed}: {said:?}");
-        let asked = asked.load(Ordering::Relaxed);
-        assert!(asked < MOST_REQUESTS, "service {seed}: {asked} requests: {said:?}");
+        assert_eq!(before, after, "service {seed}: {errors:?}");
+        let requests = requests.load(Ordering::Relaxed);
+        assert!(requests < MOST_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
     }
 }

@@ -1,17 +1,17 @@
-//! Mounts that stand on the file must not depend on the process that serves it.
+//! Mounts on the file must not depend on the process that serves it.
 
 use rustix::io::Errno;
 use rustix::mount::{mount, mount_change, unmount, MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::process::{chdir, pivot_root};
 use rustix::thread::{unshare_unsafe, UnshareFlags};
 
-/// Somewhere that is always there, to be an empty root.
+/// A directory that always exists, to become an empty root.
 const EMPTY: &str = "/proc";
 
-/// Leaves the mounts of this host for an empty set of its own. Whoever ends last among those that share a set of mounts
-/// unmounts what is in it. If that is the process behind the file, a file system on the file waits for it for ever.
+/// Leaves the mounts of this host for an empty set of its own. The last process of a mount namespace to end unmounts
+/// what is in it. If that were the process behind the file, a file system on the file would wait for it for ever.
 ///
-/// Of a process with several threads only the calling one leaves, and those that it starts later.
+/// In a process with several threads, only the calling thread leaves, and those that it starts later.
 pub(super) fn leave_mounts() -> Result<(), Errno> {
     // SAFETY: only the set of mounts and the working directory are unshared, no memory and no descriptors.
     unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;

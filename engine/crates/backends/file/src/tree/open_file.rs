@@ -1,4 +1,4 @@
-//! The file of a tree that a lane has open, in a phase on the data of files.
+//! The open file of a lane in a tree, in a phase on the data of files.
 
 use crate::tree::calls::{checked, sync_flags};
 use assay_core::{Buffers, Fault, Op, PhasePlan};
@@ -11,16 +11,16 @@ use std::sync::Arc;
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// As the operation of the phase needs.
+    /// As the phase's operation needs.
     Phase,
     /// For reading only.
     Reading,
-    /// By making it.
+    /// By creating it.
     Making,
 }
 
-/// The file that is open, if there is one, and how files are opened.
-pub(crate) struct Current {
+/// The open file, if there is one, and the flags for opening files.
+pub(crate) struct OpenFile {
     file: Option<SyncIo>,
     flags: c_int,
     /// A flush is fdatasync(2).
@@ -28,8 +28,8 @@ pub(crate) struct Current {
     buffers: Arc<Buffers>,
 }
 
-impl Current {
-    /// Of a phase; none if it is not on the data of files.
+impl OpenFile {
+    /// The state for a phase; none if the phase is not on the data of files.
     pub(crate) fn new(plan: &PhasePlan, buffers: &Arc<Buffers>) -> Option<Self> {
         if plan.operation.group() != Some(Group::Data) {
             return None;
@@ -41,9 +41,9 @@ impl Current {
         };
         let anew = if plan.operation.creates() { libc::O_CREAT | libc::O_TRUNC } else { 0 };
         let direct = if plan.direct { libc::O_DIRECT } else { 0 };
-        // A link in a name's place is not followed, and a pipe does not keep the lane waiting.
+        // A link in a name's place is not followed, and a pipe does not block the lane.
         let inside = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
-        Some(Current {
+        Some(OpenFile {
             file: None,
             flags: access | anew | direct | inside | sync_flags(plan),
             data_only: plan.sync == SyncPolicy::Fdatasync,
@@ -67,12 +67,12 @@ impl Current {
         // SAFETY: the name is a C string, and the call takes these four arguments.
         let fd = checked(unsafe { libc::syscall(libc::SYS_openat, base, name, flags, mode) as c_int });
         let fd = fd.map_err(Fault::os)? as RawFd;
-        // SAFETY: it was opened just now, and nobody else knows it.
+        // SAFETY: it was opened just now, and nothing else uses it.
         self.file = Some(SyncIo::new(unsafe { OwnedFd::from_raw_fd(fd) }, self.data_only, Arc::clone(&self.buffers)));
         Ok(0)
     }
 
-    /// Reads, writes or flushes the file that is open.
+    /// Reads, writes or flushes the open file.
     #[inline]
     pub(crate) fn execute(&self, op: &Op) -> Result<u64, Fault> {
         self.file.as_ref().map_or(Err(Fault::os(libc::EBADF)), |file| file.execute(op))
@@ -83,7 +83,7 @@ impl Current {
         self.file.is_some()
     }
 
-    /// Closes it; some file systems report a failed write only now.
+    /// Closes the file; some file systems report a failed write only now.
     pub(crate) fn close(&mut self) -> Result<u64, Fault> {
         let file = self.file.take().ok_or(Fault::os(libc::EBADF))?;
         file.close().map(|()| 0).map_err(|errno| Fault::os(errno.raw_os_error()))

@@ -1,6 +1,6 @@
-//! What the kernel is told of the file, and what it asks for.
+//! The file system that the kernel sees: a folder with one file.
 
-use super::worker::{Ask, Queue};
+use super::worker::{DiskRequest, Queue};
 use crate::disk::Disk;
 use assay_spec::SECTOR_BYTES;
 use fuser::{
@@ -13,24 +13,24 @@ use std::time::{Duration, SystemTime};
 
 const FOLDER: INodeNo = INodeNo(1);
 const FILE: INodeNo = INodeNo(2);
-/// Nothing changes but the contents.
-const LONG: Duration = Duration::from_hours(1);
-/// Bytes of one request at most.
-pub(super) const MOST_BYTES: u32 = 1 << 20;
-/// Requests that the kernel has under way in the background, such as those of read-ahead and of loop devices.
-const BACKGROUND: u16 = 64;
+/// How long the kernel may cache attributes: only the contents change.
+const ATTRIBUTE_TTL: Duration = Duration::from_hours(1);
+/// Most bytes of one request.
+pub(super) const MAX_REQUEST_BYTES: u32 = 1 << 20;
+/// Most requests that the kernel has in flight in the background, such as those of read-ahead and of loop devices.
+const MAX_BACKGROUND: u16 = 64;
 
 /// The folder and its file.
-pub(super) struct Shown {
+pub(super) struct DiskFilesystem {
     name: String,
     bytes: u64,
-    begun: SystemTime,
+    mounted_at: SystemTime,
     queue: Queue,
 }
 
-impl Shown {
+impl DiskFilesystem {
     pub(super) fn new(name: String, disk: &Disk, queue: Queue) -> Self {
-        Shown { name, bytes: disk.identity.sectors * SECTOR_BYTES, begun: SystemTime::now(), queue }
+        DiskFilesystem { name, bytes: disk.identity.sectors * SECTOR_BYTES, mounted_at: SystemTime::now(), queue }
     }
 
     fn attributes(&self, number: INodeNo) -> Option<FileAttr> {
@@ -43,10 +43,10 @@ impl Shown {
             ino: number,
             size,
             blocks: size / SECTOR_BYTES,
-            atime: self.begun,
-            mtime: self.begun,
-            ctime: self.begun,
-            crtime: self.begun,
+            atime: self.mounted_at,
+            mtime: self.mounted_at,
+            ctime: self.mounted_at,
+            crtime: self.mounted_at,
             kind,
             perm,
             nlink,
@@ -59,26 +59,26 @@ impl Shown {
     }
 }
 
-impl Filesystem for Shown {
+impl Filesystem for DiskFilesystem {
     fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // What the kernel does not offer it does without.
+        // The kernel works without the features that it does not offer.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO | InitFlags::FUSE_MAX_PAGES);
-        let _ = config.set_max_write(MOST_BYTES);
-        let _ = config.set_max_background(BACKGROUND);
-        let _ = config.set_congestion_threshold(BACKGROUND);
+        let _ = config.set_max_write(MAX_REQUEST_BYTES);
+        let _ = config.set_max_background(MAX_BACKGROUND);
+        let _ = config.set_congestion_threshold(MAX_BACKGROUND);
         Ok(())
     }
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         match self.attributes(FILE).filter(|_| parent == FOLDER && name == self.name.as_str()) {
-            Some(attributes) => reply.entry(&LONG, &attributes, Generation(0)),
+            Some(attributes) => reply.entry(&ATTRIBUTE_TTL, &attributes, Generation(0)),
             None => reply.error(Errno::ENOENT),
         }
     }
 
     fn getattr(&self, _req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
         match self.attributes(ino) {
-            Some(attributes) => reply.attr(&LONG, &attributes),
+            Some(attributes) => reply.attr(&ATTRIBUTE_TTL, &attributes),
             None => reply.error(Errno::ENOENT),
         }
     }
@@ -105,7 +105,7 @@ impl Filesystem for Shown {
         if length == 0 {
             return reply.data(&[]);
         }
-        self.queue.put(Ask::Read { offset, length: length as usize, reply });
+        self.queue.put(DiskRequest::Read { offset, length: length as usize, reply });
     }
 
     fn write(
@@ -123,14 +123,14 @@ impl Filesystem for Shown {
         let length = (data.len() as u64).min(self.bytes.saturating_sub(offset)) as usize;
         match length {
             0 if data.is_empty() => reply.written(0),
-            // As of block devices: there is no room beyond the end.
+            // As for block devices: there is no room beyond the end.
             0 => reply.error(Errno::ENOSPC),
-            _ => self.queue.put(Ask::Write { offset, data: data[..length].to_vec(), reply }),
+            _ => self.queue.put(DiskRequest::Write { offset, data: data[..length].to_vec(), reply }),
         }
     }
 
     fn fsync(&self, _req: &Request, _ino: INodeNo, _fh: FileHandle, _datasync: bool, reply: ReplyEmpty) {
-        self.queue.put(Ask::Flush { reply });
+        self.queue.put(DiskRequest::Flush { reply });
     }
 
     fn readdir(&self, _req: &Request, ino: INodeNo, _fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {
