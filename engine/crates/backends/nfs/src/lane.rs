@@ -9,6 +9,7 @@ use crate::stability::{Stable, Uncommitted};
 use crate::status::GARBAGE;
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_remote::RemotePlace;
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;

@@ -11,6 +11,7 @@ use assay_core::{
     clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse,
     SetupError,
 };
+use assay_remote::RemotePlace;
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use std::collections::VecDeque;
@@ -70,7 +71,7 @@ impl FileLane {
     pub(crate) fn open(place: Arc<Place>, number: u32, setup: LaneSetup) -> Self {
         let idle = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
         let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
-        let share = place.share_of(number);
+        let share = place.volume_of(number);
         FileLane {
             client: place.client(share),
             sizes: place.sizes(share),
@@ -116,7 +117,7 @@ impl FileLane {
 
     /// Opens the file, in a new session if the last one is lost.
     fn open_file(&mut self) -> Result<(), SetupError> {
-        let shown = format!("{}/{}", self.place.folder_shown(self.share), assay_core::names::file_name(self.number));
+        let shown = format!("{}/{}", self.place.folder_path(self.share), assay_core::names::file_name(self.number));
         let mut tried = 0;
         loop {
             self.client.connect(self.client.timeout_ns)?;

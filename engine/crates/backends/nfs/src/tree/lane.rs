@@ -5,10 +5,11 @@ use crate::client::{Client, Existing, Handle};
 use crate::lane::FileLane;
 use crate::place::Place;
 use crate::stability::Stable;
+use crate::tree::leaves;
 use crate::tree::work::{Context, Opening, Work};
-use crate::tree::Forest;
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_remote::{Forest, RemotePlace};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
@@ -43,7 +44,7 @@ pub(crate) struct TreeLane {
 impl TreeLane {
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
-        let server = place.server_of(setup.lane);
+        let server = place.volume_of(setup.lane);
         TreeLane {
             file: FileLane::open(Arc::clone(&place), server, 0, setup.clone()),
             on_data: false,
@@ -78,7 +79,7 @@ impl TreeLane {
         let client = &mut self.file.client;
         let folder = self.place.folder(client, self.server)?;
         let top = self.forest.top(owner);
-        let found = self.forest.leaves(client, &folder, top);
+        let found = leaves(&self.forest, client, &folder, top);
         let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
         self.leaves = found.map_err(|fault| self.place.error("open", path(), fault))?;
         Ok(())

@@ -5,12 +5,13 @@ use crate::client::{fault_of, Client, NEW_FILE};
 use crate::lane::{opening, requests_of, FileLane};
 use crate::messages::{Opening, MAKE_ANEW};
 use crate::place::Place;
+use crate::tree::put_leaf;
 use crate::tree::work::{Context, Work};
-use crate::tree::Forest;
 use assay_core::names::{Name, Names};
 use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
+use assay_remote::{Forest, RemotePlace};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub(crate) struct TreeLane {
 impl TreeLane {
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
-        let share = place.share_of(setup.lane);
+        let share = place.volume_of(setup.lane);
         TreeLane {
             file: FileLane::open(Arc::clone(&place), setup.lane, setup.clone()),
             kept: None,
@@ -169,12 +170,12 @@ impl TreeLane {
     fn put_paths(&mut self, op: &Op, deadline: u64) -> Result<(), Fault> {
         let listing = op.kind == OpKind::Readdir;
         let leaf = if listing { op.object } else { op.object / self.forest.names_per_leaf() };
-        if leaf >= self.forest.leaves() {
+        if leaf >= self.forest.tree.leaves() {
             return Err(Fault::os(libc::ENOENT));
         }
         if self.leaf.0 != Some(leaf) {
             let top = self.forest.top(self.owner);
-            self.forest.put_leaf(&self.folder, top, leaf, &mut self.leaf.1);
+            put_leaf(&self.forest, &self.folder, top, leaf, &mut self.leaf.1);
             self.leaf.0 = Some(leaf);
         }
         self.names.current.set(op.object);

@@ -1,0 +1,12 @@
+//! What backends over a network with pipelined calls have in common: the backend itself, the calls in flight, records that
+//! are cut into calls, and trees of files. A protocol acts through the traits of this crate.
+
+mod backend;
+mod forest;
+mod place;
+mod remove;
+
+pub use backend::RemoteBackend;
+pub use forest::Forest;
+pub use place::{already_there, capabilities, check_directory, not_plain, unmarked, RemotePlace, Settings, Volume};
+pub use remove::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
