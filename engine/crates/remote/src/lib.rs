@@ -2,11 +2,15 @@
 //! are cut into calls, and trees of files. A protocol acts through the traits of this crate.
 
 mod backend;
+mod calls;
 mod forest;
 mod place;
 mod remove;
+mod transport;
 
 pub use backend::RemoteBackend;
+pub use calls::{Call, Calls, Outcome, Payload, State};
 pub use forest::Forest;
 pub use place::{already_there, capabilities, check_directory, not_plain, unmarked, RemotePlace, Settings, Volume};
 pub use remove::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
+pub use transport::{Transport, WINDOW};

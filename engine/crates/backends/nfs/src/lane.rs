@@ -1,6 +1,6 @@
 //! One worker's file: each record is one READ or WRITE, or several at once where it is larger than a call may be.
 
-use crate::calls::{Outcome, Payload, MAX_CALLS};
+use crate::calls::MAX_CALLS;
 use crate::client::{Client, Handle};
 use crate::place::Place;
 use crate::replies;
@@ -9,7 +9,7 @@ use crate::stability::{Stable, Uncommitted};
 use crate::status::GARBAGE;
 use crate::xdr::{put_opaque, put_u32, put_u64};
 use assay_core::{clock, Buffers, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_remote::RemotePlace;
+use assay_remote::{Outcome, Payload, RemotePlace, Transport};
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
@@ -154,7 +154,7 @@ impl FileLane {
         let length = length as u32;
         let size = if kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
         while self.slots[slot as usize].called < length {
-            if self.client.transport.calls.under_way() >= self.most_calls {
+            if self.client.transport.calls.table.under_way() >= self.most_calls {
                 self.waiting.push_back(slot);
                 return;
             }
@@ -195,7 +195,7 @@ impl FileLane {
 
     /// What a call has moved, and whether there is nothing more to move behind it.
     fn moved(&mut self, call: u32, kind: OpKind, asked: u32) -> Result<(u32, bool), Fault> {
-        let calls = &self.client.transport.calls;
+        let calls = &self.client.transport.calls.table;
         if let Outcome::Read(count, eof) = calls.get(call).outcome {
             return Ok((count, eof || count == 0));
         }
@@ -219,14 +219,14 @@ impl FileLane {
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.early);
         while let Some(call) = self.client.transport.take_finished() {
-            let about = self.client.transport.calls.get(call);
+            let about = self.client.transport.calls.table.get(call);
             let (slot, at) = ((about.tag >> 32) as u32, about.tag as u32);
             let asked = match about.payload {
                 Payload::In(_, length) | Payload::Out(_, length) => length as u32,
                 Payload::None => 0,
             };
             let moved = self.moved(call, self.slots[slot as usize].op.kind, asked);
-            self.client.transport.calls.release(call);
+            self.client.transport.calls.table.release(call);
             self.part_ended(slot, (at, asked), moved, done);
             if let Some(next) = self.waiting.pop_front() {
                 self.call_on(next);

@@ -1,8 +1,9 @@
 //! One TCP connection of a lane: sends calls, receives replies, is made anew when it is lost.
 
-use crate::calls::{Calls, Payload};
+use crate::calls::Calls;
 use crate::record::{Garbage, Reader};
 use crate::xdr::padding;
+use assay_remote::Payload;
 use assay_tcp::socket;
 use rustix::fd::AsRawFd;
 use std::collections::VecDeque;
@@ -186,7 +187,7 @@ impl Link {
             if count + 3 > MAX_PARTS {
                 break;
             }
-            let call = calls.get(*number);
+            let call = calls.table.get(*number);
             let (data, length) = match call.payload {
                 Payload::Out(data, length) => (data, length),
                 _ => (std::ptr::null(), 0),
@@ -223,14 +224,14 @@ impl Link {
                 Err(errno) if socket::is_not_now(errno) => return Ok(()),
                 Err(errno) => return Err(errno),
             };
-            let known = calls.finished.len();
+            let known = calls.table.finished.len();
             let in_place = got.min(room);
             if direct.is_some() {
                 self.reader.advance(in_place, calls);
             }
             let fed = self.reader.feed(&self.input[..got - in_place], calls);
             fed.map_err(|Garbage| libc::EBADMSG)?;
-            if calls.finished.len() > known {
+            if calls.table.finished.len() > known {
                 self.failures = 0;
             }
             if got < room + spill {
@@ -246,7 +247,7 @@ static ZEROS: [u8; 3] = [0; 3];
 
 /// Bytes of a call's record, with its mark.
 fn length(calls: &Calls, number: u32) -> usize {
-    let call = calls.get(number);
+    let call = calls.table.get(number);
     let data = match call.payload {
         Payload::Out(_, length) => length + padding(length),
         _ => 0,

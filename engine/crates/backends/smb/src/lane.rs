@@ -1,6 +1,6 @@
 //! One worker's file: each record is one READ or WRITE, or several at once where it is larger than the server takes.
 
-use crate::calls::{About, Outcome, Payload};
+use crate::calls::About;
 use crate::client::{fault_of, Client, TO_READ};
 use crate::messages::{self, Opening, WRITE_DATA, WRITE_THROUGH};
 use crate::place::Place;
@@ -11,7 +11,7 @@ use assay_core::{
     clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse,
     SetupError,
 };
-use assay_remote::RemotePlace;
+use assay_remote::{Outcome, Payload, RemotePlace, Transport};
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
 use std::collections::VecDeque;
@@ -218,13 +218,13 @@ impl FileLane {
             let size = if op.kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
             let asked = size.min((op.length as u32).saturating_sub(at));
             let moved = match about.outcome {
-                Outcome::Read(count) => Ok(count),
+                Outcome::Read(count, _) => Ok(count),
                 Outcome::Failed(fault) => Err(fault),
-                Outcome::Answered if op.kind == OpKind::Write => {
-                    let answer = self.client.transport.calls.answer(call);
+                Outcome::Reply(_) if op.kind == OpKind::Write => {
+                    let answer = self.client.transport.calls.results(call);
                     answer.and_then(|answer| messages::written(answer).filter(|count| *count <= asked).ok_or(GARBAGE))
                 }
-                Outcome::Answered => Ok(0),
+                Outcome::Reply(_) => Ok(0),
                 Outcome::Lost(_) => {
                     self.client.transport.calls.release(call);
                     self.again.push((slot, at, asked));

@@ -1,7 +1,7 @@
 //! One TCP connection of a session: sends requests as far as the server's credits go, and receives answers ([MS-SMB2]
 //! sections 3.2.4.1 and 3.2.5.1).
 
-use crate::calls::{Calls, Payload, State};
+use crate::calls::{self, Calls};
 use crate::crypto::seal::Sealer;
 use crate::crypto::sign::Signer;
 use crate::messages::{read_data, READ_HEAD};
@@ -11,6 +11,7 @@ use crate::wire::{
     parts, Command, Header, AT_CHARGE, AT_CREDITS, AT_MESSAGE, AT_SESSION, AT_TREE, ENCRYPTED_ID, HEADER, PREFIX,
 };
 use assay_core::clock;
+use assay_remote::{Outcome, Payload, State};
 use assay_tcp::socket;
 use rustix::fd::AsRawFd;
 use std::collections::{HashMap, VecDeque};
@@ -146,17 +147,16 @@ impl Link {
     fn make(&mut self, calls: &mut Calls, shared: &mut Shared) {
         while let Some(number) = self.waiting.front().copied() {
             let call = calls.get_mut(number);
-            if call.state == State::Open && u32::from(call.charge) > self.credits {
+            if call.state == State::Open && u32::from(call.own.charge) > self.credits {
                 return;
             }
             self.waiting.pop_front();
             if call.state != State::Open {
                 continue;
             }
-            let charge = call.charge;
-            call.message = self.number(call.message_bytes(), charge, shared);
-            for part in 0..u64::from(call.parts) {
-                self.pending.insert(call.message + part, number);
+            call.own.message = self.number(&mut call.head[PREFIX..], call.own.charge, shared);
+            for part in 0..u64::from(call.own.parts) {
+                self.pending.insert(call.own.message + part, number);
             }
             let data: &[u8] = match call.payload {
                 // SAFETY: what is sent belongs to the call until it ends.
@@ -359,7 +359,7 @@ impl Incoming<'_> {
         }
         let Some(call) = self.pending.remove(&header.message) else { return Ok(()) };
         if self.calls.get(call).state == State::Open {
-            self.calls.answered(call, &header, answer);
+            calls::answered(self.calls, call, &header, answer);
         }
         Ok(())
     }
@@ -388,7 +388,7 @@ impl Answers for Incoming<'_> {
         let (_, count) = read_data(head).ok_or(Garbage)?;
         *self.credits = self.credits.saturating_add(u32::from(header.credits));
         let call = self.pending.remove(&header.message).ok_or(Garbage)?;
-        self.calls.finish(call, crate::calls::Outcome::Read(count as u32));
+        self.calls.finish(call, Outcome::Read(count as u32, count == 0));
         Ok(())
     }
 

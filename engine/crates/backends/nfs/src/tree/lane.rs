@@ -1,6 +1,5 @@
 //! One worker's names in a tree.
 
-use crate::calls::Outcome;
 use crate::client::{Client, Existing, Handle};
 use crate::lane::FileLane;
 use crate::place::Place;
@@ -9,7 +8,7 @@ use crate::tree::leaves;
 use crate::tree::work::{Context, Opening, Work};
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_remote::{Forest, RemotePlace};
+use assay_remote::{Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
@@ -88,14 +87,14 @@ impl TreeLane {
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.early);
         while let Some(call) = self.client().transport.take_finished() {
-            let calls = &self.file.client.transport.calls;
+            let calls = &self.file.client.transport.calls.table;
             let slot = calls.get(call).tag as u32;
             let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
                 Outcome::Read(count, eof) => work.has_read(count, eof),
-                Outcome::Results(_) | Outcome::Failed(_) => work.ended(calls.results(call)),
+                Outcome::Reply(_) | Outcome::Failed(_) | Outcome::Lost(_) => work.ended(calls.results(call)),
             };
-            self.client().transport.calls.release(call);
+            self.client().transport.calls.table.release(call);
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;

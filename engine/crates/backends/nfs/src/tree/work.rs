@@ -1,6 +1,5 @@
 //! An operation on a name as a sequence of calls.
 
-use crate::calls::Payload;
 use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRECTORY_MODE};
 use crate::replies::{allowed, created, listed, looked_up, written, Attributes, Rounds};
 use crate::rpc::Procedure;
@@ -10,6 +9,7 @@ use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
+use assay_remote::Payload;
 use assay_spec::{name_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 

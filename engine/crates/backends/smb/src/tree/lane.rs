@@ -1,6 +1,5 @@
 //! One worker's names in a tree.
 
-use crate::calls::Outcome;
 use crate::client::{fault_of, Client, NEW_FILE};
 use crate::lane::{opening, requests_of, FileLane};
 use crate::messages::{Opening, MAKE_ANEW};
@@ -11,7 +10,7 @@ use assay_core::names::{Name, Names};
 use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
-use assay_remote::{Forest, RemotePlace};
+use assay_remote::{Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
@@ -80,7 +79,7 @@ impl TreeLane {
             let slot = calls.get(call).tag as u32;
             let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
-                Outcome::Read(count) => {
+                Outcome::Read(count, _) => {
                     work.has_read(count);
                     None
                 }
@@ -88,7 +87,7 @@ impl TreeLane {
                 Outcome::Lost(_) if work.is_closing() => Some(Ok(0)),
                 // It may have been done or not: to ask again could find its own work.
                 Outcome::Lost(errno) => Some(Err(Fault::os(errno))),
-                Outcome::Answered | Outcome::Failed(_) => work.ended(calls.answer(call), self.sync),
+                Outcome::Reply(_) | Outcome::Failed(_) => work.ended(calls.results(call), self.sync),
             };
             self.client().transport.calls.release(call);
             match judged {

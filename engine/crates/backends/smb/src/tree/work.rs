@@ -1,12 +1,13 @@
 //! An operation on a name as a sequence of requests.
 
-use crate::calls::{About, Payload};
+use crate::calls::About;
 use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, NEW_FILE, TO_LOOK, TO_READ};
 use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES, READ_DATA};
 use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
+use assay_remote::Payload;
 use assay_spec::{data_kinds, name_kinds, object_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
