@@ -4,6 +4,7 @@
 mod backend;
 mod calls;
 mod forest;
+mod link;
 mod place;
 mod remove;
 mod transport;
@@ -11,6 +12,7 @@ mod transport;
 pub use backend::RemoteBackend;
 pub use calls::{Call, Calls, Outcome, Payload, State};
 pub use forest::Forest;
+pub use link::{Incoming, Input, Outgoing};
 pub use place::{already_there, capabilities, check_directory, not_plain, unmarked, RemotePlace, Settings, Volume};
 pub use remove::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
 pub use transport::{Transport, WINDOW};
