@@ -8,7 +8,7 @@ use crate::tree::leaves;
 use crate::tree::work::{Context, Opening, Work};
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
-use assay_remote::{Forest, Outcome, RemotePlace, Transport};
+use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
@@ -84,7 +84,8 @@ impl TreeLane {
         Ok(())
     }
 
-    fn collect(&mut self, done: &mut Vec<Completion>) {
+    /// Takes what has ended, and makes the calls that follow from it; how many operations are in flight.
+    fn collect(&mut self, done: &mut Vec<Completion>) -> usize {
         done.append(&mut self.early);
         while let Some(call) = self.client().transport.take_finished() {
             let calls = &self.file.client.transport.calls.table;
@@ -106,6 +107,8 @@ impl TreeLane {
                 None => self.call(slot),
             }
         }
+        done.append(&mut self.early);
+        self.in_flight
     }
 
     /// Makes the next call of an operation.
@@ -115,8 +118,7 @@ impl TreeLane {
             names_per_leaf: self.forest.names_per_leaf(),
             names: &self.names,
             stable: self.stable,
-            read_bytes: self.place.sizes(self.server).0,
-            write_bytes: self.place.sizes(self.server).1,
+            sizes: self.file.records.sizes,
             listing_bytes: self.place.servers[self.server].listing_bytes,
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
@@ -216,34 +218,20 @@ impl Lane for TreeLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
         if self.moving {
+            let before = done.len();
             self.file.reap(done, deadline);
             self.moving = done.len() == before;
             return;
         }
-        let mut waited = false;
-        loop {
-            self.collect(done);
-            done.append(&mut self.early);
-            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
-                return;
-            }
-            self.client().transport.wait(deadline);
-            waited = true;
-        }
+        reap(self, done, deadline, Self::collect, |lane, until| lane.client().transport.wait(until));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         if self.on_data && matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.file.execute(op);
         }
-        let mut done = Vec::with_capacity(1);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        done[0].result
+        execute(self, op, |lane| &mut lane.early)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

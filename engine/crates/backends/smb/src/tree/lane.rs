@@ -10,7 +10,7 @@ use assay_core::names::{Name, Names};
 use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
-use assay_remote::{Forest, Outcome, RemotePlace, Transport};
+use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
@@ -72,7 +72,8 @@ impl TreeLane {
         &mut self.file.client
     }
 
-    fn collect(&mut self, done: &mut Vec<Completion>) {
+    /// Takes what has ended, and makes the requests that follow from it; how many operations are in flight.
+    fn collect(&mut self, done: &mut Vec<Completion>) -> usize {
         done.append(&mut self.early);
         while let Some(call) = self.client().transport.take_finished() {
             let calls = &self.file.client.transport.calls;
@@ -101,6 +102,8 @@ impl TreeLane {
                 None => self.call(slot),
             }
         }
+        done.append(&mut self.early);
+        self.in_flight
     }
 
     /// In a phase on the data of files an operation on a name has ended: the file is open now, or closed.
@@ -198,7 +201,7 @@ impl TreeLane {
     /// Makes the next request of an operation.
     fn call(&mut self, slot: u32) {
         let context = Context {
-            sizes: self.place.sizes(self.share),
+            sizes: self.file.records.sizes,
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
             kept: self.kept,
@@ -278,34 +281,20 @@ impl Lane for TreeLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
         if self.moving {
+            let before = done.len();
             self.file.reap(done, deadline);
             self.moving = done.len() == before;
             return;
         }
-        let mut waited = false;
-        loop {
-            self.collect(done);
-            done.append(&mut self.early);
-            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
-                return;
-            }
-            self.client().transport.wait(deadline);
-            waited = true;
-        }
+        reap(self, done, deadline, Self::collect, |lane, until| lane.client().transport.wait(until));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         if self.kept.is_some() && matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.file.execute(op);
         }
-        let mut done = Vec::with_capacity(1);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        done[0].result
+        execute(self, op, |lane| &mut lane.early)
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
