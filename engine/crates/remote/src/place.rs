@@ -172,29 +172,16 @@ pub fn capabilities<P: RemotePlace>(place: &P) -> BackendCapabilities {
     found
 }
 
-/// The error of a directory that no other job may have made.
-pub fn already_there(path: String) -> SetupError {
-    let message = "is already there: another job, or remains of one, which `assay-engine clean` removes";
-    SetupError::new("create", path, message)
-}
+/// Why a job's directory that is there is refused.
+pub const ALREADY_THERE: &str = "is already there: another job, or remains of one, which `assay-engine clean` removes";
+/// Why what is not a directory is refused.
+pub const NOT_A_DIRECTORY: &str = "is not a directory, or a symbolic link: refused";
+/// Why what somebody has put in a file's place is refused.
+pub const NOT_PLAIN: &str = "is not a plain file with one name: refused";
 
 /// The error of a root without the mark.
 pub fn unmarked(path: String) -> SetupError {
     let message =
         format!("is there without {MARKER}: only a directory that Assay has made is written to, name another");
     SetupError::new("open", path, message)
-}
-
-/// Refuses what is no directory.
-///
-/// # Errors
-/// If it is not.
-pub fn check_directory(is_directory: bool, path: &str) -> Result<(), SetupError> {
-    let error = || SetupError::new("open", path, "is not a directory, or a symbolic link: refused");
-    is_directory.then_some(()).ok_or_else(error)
-}
-
-/// The error of what is not a plain file with one name: what somebody has put in a file's place is not written to.
-pub fn not_plain(path: &str) -> SetupError {
-    SetupError::new("open", path, "is not a plain file with one name: refused")
 }

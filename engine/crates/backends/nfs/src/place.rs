@@ -12,7 +12,7 @@ use crate::transport::Transport;
 use crate::tree::{self, lane::TreeLane};
 use assay_core::names::{file_name, MARKER};
 use assay_core::{Lane, LaneSetup, SetupError};
-use assay_remote::{already_there, check_directory, not_plain, unmarked, Forest, RemotePlace, Settings, Volume};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
@@ -201,7 +201,7 @@ impl RemotePlace for Place {
                 let handle = client.lookup(&root, &self.target.directory).map(|found| found.handle);
                 let ours = handle.is_ok_and(|handle| made.iter().any(|(_, known)| *known == handle));
                 if alone && !ours {
-                    return Err(already_there(path));
+                    return Err(SetupError::new("create", path, ALREADY_THERE));
                 }
                 Ok(None)
             }
@@ -288,13 +288,15 @@ impl RemotePlace for Place {
 }
 
 fn directory(found: Found, path: &str) -> Result<Handle, SetupError> {
-    let is_directory = found.attributes.is_some_and(|attributes| attributes.kind == DIRECTORY);
-    check_directory(is_directory, path).map(|()| found.handle)
+    match found.attributes {
+        Some(attributes) if attributes.kind == DIRECTORY => Ok(found.handle),
+        _ => Err(SetupError::new("open", path, NOT_A_DIRECTORY)),
+    }
 }
 
 fn plain(found: Found, path: &str) -> Result<Handle, SetupError> {
     match found.attributes {
         Some(attributes) if attributes.kind == REGULAR && attributes.links == 1 => Ok(found.handle),
-        _ => Err(not_plain(path)),
+        _ => Err(SetupError::new("open", path, NOT_PLAIN)),
     }
 }

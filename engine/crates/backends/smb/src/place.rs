@@ -12,7 +12,7 @@ use crate::tree::{self, lane::TreeLane};
 use crate::wire::{put_u64, SAME_FILE};
 use assay_core::names::{file_name, MARKER};
 use assay_core::{fault_message, Fault, Lane, LaneSetup, SetupError};
-use assay_remote::{already_there, check_directory, not_plain, unmarked, Forest, RemotePlace, Settings, Volume};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_spec::SmbTarget;
 use std::sync::Arc;
 
@@ -193,7 +193,7 @@ impl Place {
         match client.look(&path).map_err(error)? {
             None => Err(error(NAME_NOT_FOUND)),
             Some(found) if found.is_file() && client.links(&path).map_err(error)? == 1 => Ok(()),
-            Some(_) => Err(not_plain(&shown)),
+            Some(_) => Err(SetupError::new("open", shown, NOT_PLAIN)),
         }
     }
 
@@ -274,7 +274,7 @@ impl RemotePlace for Place {
         let path = self.folder_path(share);
         match client.touch(&self.folder(), NEW_DIRECTORY) {
             Ok(_) => Ok(Some(())),
-            Err(NAME_COLLISION) if alone => Err(already_there(path)),
+            Err(NAME_COLLISION) if alone => Err(SetupError::new("create", path, ALREADY_THERE)),
             Err(NAME_COLLISION) => Ok(None),
             Err(fault) => Err(self.error("create", path, fault)),
         }
@@ -342,7 +342,8 @@ impl RemotePlace for Place {
 
 fn directory(found: Option<Opened>, path: &str) -> Result<(), SetupError> {
     match found {
-        Some(found) => check_directory(found.is_directory(), path),
+        Some(found) if found.is_directory() => Ok(()),
+        Some(_) => Err(SetupError::new("open", path, NOT_A_DIRECTORY)),
         None => Err(SetupError::new("open", path, "is not there")),
     }
 }
