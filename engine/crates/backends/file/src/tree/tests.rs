@@ -205,7 +205,7 @@ impl Source for Places {
         0
     }
 
-    fn look(&self, _slot: u32, _object: u64, _offset: u64, _piece: &[u8]) {}
+    fn check(&self, _slot: u32, _object: u64, _offset: u64, _piece: &[u8]) {}
 }
 
 #[test]
