@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix, tcp} <- {conform, relay} <- cli; backends see core, spec, posix and tcp, conform no
-backend.
+spec <- core <- {drive, posix, tcp <- remote} <- {conform, relay} <- cli; backends see core, spec, posix, tcp and remote,
+conform no backend.
 """
 
 import json
@@ -27,7 +27,8 @@ ALLOWED = {
     "assay-service": {"assay-backend-http"},
     "assay-posix": {"assay-spec", "assay-core"},
     "assay-tcp": {"assay-core"},
-    BACKEND: {"assay-spec", "assay-core", "assay-posix", "assay-tcp"},
+    "assay-remote": {"assay-spec", "assay-core", "assay-tcp"},
+    BACKEND: {"assay-spec", "assay-core", "assay-posix", "assay-tcp", "assay-remote"},
 }
 
 

@@ -21,7 +21,7 @@ pub(crate) fn run(mut args: Args) -> Result<Figures, String> {
     let buffer = aligned(record * SLOTS)?;
     let spec = DataSpec::default();
     let writes = Writes::in_phase(0, record as u64, None, false);
-    let mut data = Data::new(&Base::new(&spec, 1), &spec, 1, 0).written(writes);
+    let mut data = Data::new(&Base::new(&spec, 1), &spec, 1, 0).with_writes(writes);
     let mut lying = [None; SLOTS];
     for (slot, part) in buffer.chunks_mut(record).enumerate() {
         data.fill((slot * record) as u64, part, &mut lying[slot]);

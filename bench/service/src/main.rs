@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
-    match Service::start(&address, Contents::Forgotten) {
+    match Service::start(&address, Contents::Discarded) {
         Ok(service) => {
             println!("{}", service.endpoint());
             let _ = std::io::stdin().read_to_end(&mut Vec::new());

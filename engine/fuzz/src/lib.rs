@@ -6,8 +6,8 @@ mod run;
 use assay_backend_null::NullBackend;
 use assay_core::{Backend, Buffers, LaneSetup, Op, OpKind, PhasePlan};
 use assay_drive::arrivals::Schedule;
-use assay_drive::control::{next_line, word, Word, MAX_LINE_BYTES};
-use assay_drive::objects::{Lengths, ObjectSteps, There};
+use assay_drive::control::{next_line, parse_command, Command, MAX_LINE_BYTES};
+use assay_drive::objects::{Lengths, ObjectSteps, PresentObjects};
 use assay_drive::pattern::{Contents, Pattern, Share};
 use assay_spec::{Group, Job, NullTarget, Operation, Phase, Target};
 use std::sync::Arc;
@@ -64,7 +64,14 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
         (None, Some(objects)) => {
             // How many there are may take long to add up.
             let count = objects.count.min(STEPS);
-            Pattern::objects(ObjectSteps::new(job, phase, count, There::first(count), Lengths::new(job, 0), job.seed))
+            Pattern::objects(ObjectSteps::new(
+                job,
+                phase,
+                count,
+                PresentObjects::first(count),
+                Lengths::new(job, 0),
+                job.seed,
+            ))
         }
         (None, None) if phase.operation == Operation::Prepare => Pattern::fill(share, 0),
         (None, None) => Pattern::new(phase, share, job.seed),
@@ -75,7 +82,7 @@ fn plan(job: &Job, number: u32, phase: &Phase, lane: u32) {
         let end = step.offset.checked_add(step.length).expect("an offset in the file");
         let most = job.file_size_bytes.max(job.largest_size()).saturating_mul(u64::from(step.count.max(1)));
         assert!(end <= most, "{step:?}");
-        pattern.ended(&step, true);
+        pattern.on_end(&step, true);
     }
     if let Some(rate) = phase.rate_per_s {
         let mut schedule = Schedule::new(phase.arrivals, rate, lane, job.all_lanes(), u64::from(number));
@@ -106,7 +113,7 @@ fn serve(job: &Job, target: &NullTarget) {
     let backend = NullBackend::new(target.clone(), job.seed);
     let Ok(mut lane) = backend.open_lane(setup) else { return };
     let plan = PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation: Operation::Read,
         method: job.method,
         cache: assay_spec::CacheAction::Keep,
@@ -114,9 +121,9 @@ fn serve(job: &Job, target: &NullTarget) {
         sync: job.sync,
         preallocate: job.preallocate,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: false,
+        needs_data: false,
     };
     lane.begin(&plan).expect("the null device always begins");
     let length = job.record_size_bytes.min(1 << 20);
@@ -135,8 +142,8 @@ pub fn control(text: &[u8]) -> usize {
     while let Some(whole) = next_line(&mut input, &mut line).expect("memory can be read") {
         assert!(line.len() <= MAX_LINE_BYTES && !line.contains(&b'\n'));
         read += line.len();
-        let told = word(&line, NOW).filter(|_| whole);
-        if let Some(Word::Go(go)) = told {
+        let told = parse_command(&line, NOW).filter(|_| whole);
+        if let Some(Command::Go(go)) = told {
             assert!(go.at_ns <= NOW + 3_600_000_000_000, "a start within the hour");
         }
         understood += usize::from(told.is_some());

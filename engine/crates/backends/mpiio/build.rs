@@ -1,7 +1,6 @@
-//! Compiles the shim with the MPI's own compiler wrapper, and links to what that links to.
+//! Compiles the shim with the MPI's own compiler wrapper, and links to the libraries that the wrapper links to.
 //!
-//! Nothing is done without the feature `mpi`: the other crates, and the engine without MPI-IO, are built where there is no
-//! MPI at all.
+//! Does nothing without the feature `mpi`: the engine without MPI-IO is built on hosts without any MPI.
 
 use std::env;
 use std::path::Path;
@@ -21,7 +20,7 @@ fn main() {
     run("ar", &["crs", &archive, &object]);
     println!("cargo:rustc-link-search=native={folder}");
     println!("cargo:rustc-link-lib=static=assay_mpi");
-    // Open MPI, MPICH and Intel MPI all show the command that they run.
+    // Open MPI, MPICH and Intel MPI all print the command that they run.
     for word in run(&wrapper, &["-show"]).split_whitespace() {
         if let Some(path) = word.strip_prefix("-L").filter(|path| Path::new(path).is_dir()) {
             println!("cargo:rustc-link-search=native={path}");
@@ -31,7 +30,7 @@ fn main() {
     }
 }
 
-/// Standard output of a command; ends if it fails.
+/// Returns the standard output of a command; exits if it fails.
 fn run(program: &str, words: &[&str]) -> String {
     let output = Command::new(program).args(words).output();
     match output {

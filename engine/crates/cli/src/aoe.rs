@@ -9,7 +9,7 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The end is noticed this late at most.
+/// The end of the child is noticed this late at most.
 const LOOK: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args)]
@@ -94,26 +94,26 @@ impl Where {
     }
 
     fn trace(&self, interfaces: &[String]) -> anyhow::Result<Option<Trace>> {
-        let print = |line: &str| tell!("{line}");
+        let print = |line: &str| stderr_line!("{line}");
         self.trace.then(|| Trace::start(interfaces, print)).transpose().map_err(Into::into)
     }
 }
 
-/// Reads an address such as e1.0.
+/// Read an address such as e1.0.
 fn address(text: &str) -> anyhow::Result<(u16, u8)> {
     let parts = text.strip_prefix('e').unwrap_or(text).split_once('.');
     let numbers = parts.and_then(|(shelf, slot)| Some((shelf.parse().ok()?, slot.parse().ok()?)));
     numbers.with_context(|| format!("{text}: not the address of a disk: such as e1.0, shelf 1 and slot 0"))
 }
 
-/// The disk as a target, on the interfaces that were named, or on those where it answers.
+/// The disk as a target, on the named interfaces, or on those where it responds.
 fn target(text: &str, named: &[String]) -> anyhow::Result<AoeTarget> {
     let (major, minor) = address(text)?;
     let mut interfaces = named.to_vec();
     if interfaces.is_empty() {
         let name = format!("e{major}.{minor}");
-        let seen = assay_backend_aoe::discover(&ethernet()?, 1_000_000_000)?;
-        interfaces.extend(seen.into_iter().filter(|one| one.address == name).map(|one| one.interface));
+        let found = assay_backend_aoe::discover(&ethernet()?, 1_000_000_000)?;
+        interfaces.extend(found.into_iter().filter(|one| one.address == name).map(|one| one.interface));
         interfaces.dedup();
         if interfaces.is_empty() {
             bail!("{name}: no disk answers to this address on any interface: assay aoe discover shows those that do");
@@ -127,7 +127,7 @@ fn target(text: &str, named: &[String]) -> anyhow::Result<AoeTarget> {
 }
 
 impl Serve {
-    /// Serves the disk in a process of its own; this one unmounts it when it is told to end.
+    /// Serve the disk in a child process; this process unmounts it when it is asked to end.
     fn run(&self) -> anyhow::Result<ExitCode> {
         // SAFETY: no other thread runs yet, so that the new process is whole.
         let child = unsafe { libc::fork() };
@@ -141,7 +141,7 @@ impl Serve {
             return Ok(ExitCode::SUCCESS);
         }
         let signalled = control::signalled();
-        let mut told = false;
+        let mut unmount_sent = false;
         loop {
             let mut status = 0;
             // SAFETY: the status is written by the kernel.
@@ -149,8 +149,8 @@ impl Serve {
                 let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) as u8 } else { 2 };
                 return Ok(ExitCode::from(code));
             }
-            if signalled() && !told {
-                told = true;
+            if signalled() && !unmount_sent {
+                unmount_sent = true;
                 let flags = rustix::mount::UnmountFlags::DETACH;
                 if rustix::mount::unmount(&self.folder, flags).is_err() {
                     // SAFETY: a child of this process, which has not been waited for.
@@ -167,9 +167,9 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::Discover(discover) => {
             let interfaces = discover.place.interfaces()?;
             let trace = discover.place.trace(&interfaces)?;
-            let seen = assay_backend_aoe::discover(&interfaces, discover.wait * 1_000_000)?;
+            let found = assay_backend_aoe::discover(&interfaces, discover.wait * 1_000_000)?;
             drop(trace);
-            for one in seen {
+            for one in found {
                 print_line(&serde_json::to_string(&one)?)?;
             }
         }

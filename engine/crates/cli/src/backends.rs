@@ -1,4 +1,4 @@
-//! The only place that knows which kinds of storage there are.
+//! The only module that knows which kinds of storage there are.
 
 use anyhow::bail;
 use assay_core::{Backend, Kind, SetupError};
@@ -18,18 +18,18 @@ static KINDS: &[&dyn Kind] = &[
     &assay_backend_http::Tables,
 ];
 
-/// What the MPI library says of itself that this program is linked to; none if it is linked to none.
-pub(crate) fn library() -> Option<String> {
+/// Version text of the MPI library that this program is linked to; None if it is linked to none.
+pub(crate) fn mpi_library() -> Option<String> {
     assay_backend_mpiio::library()
 }
 
-/// Takes leave of what backends share with other processes. `well`: each of these has done its part of the job.
-pub(crate) fn leave(well: bool) {
-    assay_backend_mpiio::leave(well);
+/// End what backends share with other processes. `succeeded`: each of them has done its part of the job.
+pub(crate) fn leave(succeeded: bool) {
+    assay_backend_mpiio::leave(succeeded);
 }
 
-/// What each kind can do anywhere.
-pub(crate) fn general() -> Vec<BackendCapabilities> {
+/// Capabilities of each kind that do not depend on a target.
+pub(crate) fn general_capabilities() -> Vec<BackendCapabilities> {
     KINDS.iter().map(|kind| kind.general()).collect()
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn kind(target: &Target) -> &'static dyn Kind {
     *found.expect("every kind of target has a backend")
 }
 
-/// The storage of a job.
+/// Open the storage of a job.
 pub(crate) fn open(job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
     kind(&job.target).open(job)
 }
@@ -49,12 +49,12 @@ fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Refuses what the job's backend cannot do anywhere.
+/// Refuse a job that its backend cannot execute anywhere.
 pub(crate) fn check_general(job: &Job) -> anyhow::Result<()> {
     check(job, &kind(&job.target).general())
 }
 
-/// Refuses what a backend cannot do.
+/// Refuse a job that a backend cannot execute.
 pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> {
     let place = can.place.as_ref().map_or_else(|| format!("a {} target", can.kind), |place| place.path.clone());
     let missing = |operation: &Operation| *operation != Operation::Prepare && !can.operations.contains(operation);
@@ -64,13 +64,14 @@ pub(crate) fn check(job: &Job, can: &BackendCapabilities) -> anyhow::Result<()> 
     if job.on_file_set() && !can.file_sets {
         bail!("{place} has no sets of files: leave tree out");
     }
-    // Where no file can be shared, each place has a tree for the lanes that work there.
+    // If no file can be shared, each place has a tree for the lanes that work there.
     if !can.layouts.contains(&job.layout) && job.tree.is_none() {
         bail!("{place} has no layout {}", word(&job.layout));
     }
-    let asked =
+    let requested =
         job.phases.iter().filter_map(|phase| phase.method.as_ref().map(|found| found.method)).chain([job.method]);
-    if let Some(method) = asked.into_iter().find(|method| *method != Method::Auto && !can.methods.contains(method)) {
+    if let Some(method) = requested.into_iter().find(|method| *method != Method::Auto && !can.methods.contains(method))
+    {
         bail!("{place} has no method {}: use auto", word(&method));
     }
     if !can.sync.contains(&job.sync) {

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The place to try; none for what can be done anywhere.
+    /// The place to probe; None for general capabilities.
     fn place(&self) -> anyhow::Result<Option<Target>> {
         let directory = "probe".to_owned();
         Ok(match (&self.target, &self.root, &self.device) {
@@ -38,12 +38,12 @@ impl Arguments {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let backends = match arguments.place()? {
         Some(place) => vec![backends::kind(&place).probe(&place)?],
-        None => backends::general(),
+        None => backends::general_capabilities(),
     };
     let answer = Capabilities {
         spec_version: SPEC_VERSION,
         engine_version: env!("CARGO_PKG_VERSION").to_owned(),
-        mpi: backends::library(),
+        mpi: backends::mpi_library(),
         backends,
     };
     print_line(&serde_json::to_string_pretty(&answer)?)?;

@@ -31,14 +31,14 @@ pub(crate) struct Arguments {
     patience: u64,
 }
 
-/// The checks make so many files at once, at most.
+/// Most files that the checks create at once.
 const LEAST_FREE_INODES: u64 = 2048;
-/// So many paths that could not be removed are told.
+/// Most paths that could not be removed to report.
 const MOST_LEFT: usize = 5;
 /// Signals, and the end of the time, are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Set when a signal comes or the time is over.
+/// A flag that is set when a signal arrives or the time is over.
 fn stop_after(limit: Duration) -> StopFlag {
     let stop = StopFlag::default();
     let (flag, signalled, begin) = (Arc::clone(&stop), control::signalled(), Instant::now());
@@ -51,7 +51,7 @@ fn stop_after(limit: Duration) -> StopFlag {
     stop
 }
 
-/// Refuses storage of which nothing could be said.
+/// Refuse storage that cannot be checked.
 fn check_room(storage: &Storage) -> anyhow::Result<()> {
     let able = storage.able();
     if !able.verify {
@@ -75,7 +75,7 @@ fn code(report: &Report, left: &[String]) -> u8 {
     }
 }
 
-/// Prints the report, unless there is nothing in it.
+/// Print the report, unless it is empty.
 fn print(report: &Report, left: &[String], json: bool) -> anyhow::Result<()> {
     if json {
         let counts = json!({
@@ -89,14 +89,14 @@ fn print(report: &Report, left: &[String], json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what is known when the storage does not answer any more; returns the exit code.
-fn leave(so_far: &Mutex<Option<Report>>, json: bool, doing: &str, seconds: u64) -> i32 {
+/// Print what is known when the storage no longer responds; returns the exit code.
+fn print_and_exit(so_far: &Mutex<Option<Report>>, json: bool, doing: &str, seconds: u64) -> i32 {
     let known = so_far.try_lock().ok().and_then(|mut report| report.take());
     let code = known.as_ref().map_or(2, |report| code(report, &[]));
     let made = known.is_some();
     let _ = known.map(|report| print(&report, &[], json));
     let words = if made { "; what the check has made may still be there" } else { "" };
-    tell!("error: {}{words}", watch::words(doing, seconds));
+    stderr_line!("error: {}{words}", watch::silence_message(doing, seconds));
     i32::from(code)
 }
 
@@ -113,33 +113,33 @@ fn stopped_by(begin: Instant, limit: Duration) -> String {
 
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let text = target::text(&arguments.file)?;
-    assay_core::pulse::begin("opening the target", 0);
+    assay_core::heartbeat::begin("opening the target", 0);
     let so_far = Arc::new(Mutex::new(None));
     let (known, json) = (Arc::clone(&so_far), arguments.json);
-    watch::leave_when_silent(arguments.patience.saturating_mul(1_000_000_000), move |doing, seconds| {
-        leave(&known, json, doing, seconds)
+    watch::exit_when_silent(arguments.patience.saturating_mul(1_000_000_000), move |doing, seconds| {
+        print_and_exit(&known, json, doing, seconds)
     });
     let (begin, limit) = (Instant::now(), Duration::from_secs(arguments.limit));
     let stop = stop_after(limit);
     let mut storage = Storage::claim(&text)?;
     let report = check_room(&storage).map(|()| assay_conform::run(&storage, &arguments.only, &stop, &so_far));
-    assay_core::pulse::begin("giving the target back", 0);
+    assay_core::heartbeat::begin("giving the target back", 0);
     let left = storage.release();
     backends::leave(true);
     let report = report?;
     print(&report, &left, arguments.json)?;
     for path in left.iter().take(MOST_LEFT) {
-        tell!("error: could not be removed: {path}");
+        stderr_line!("error: could not be removed: {path}");
     }
     if left.len() > MOST_LEFT {
-        tell!("error: could not be removed: {} more", left.len() - MOST_LEFT);
+        stderr_line!("error: could not be removed: {} more", left.len() - MOST_LEFT);
     }
     if report.stopped {
-        tell!("note: stopped before the last check: {}", stopped_by(begin, limit));
+        stderr_line!("note: stopped before the last check: {}", stopped_by(begin, limit));
     } else if report.rows.is_empty() && arguments.only.is_empty() {
-        tell!("error: there is no check of what a target of kind {} offers", report.kind);
+        stderr_line!("error: there is no check of what a target of kind {} offers", report.kind);
     } else if report.rows.is_empty() {
-        tell!("error: there is no check with {:?} in its words", arguments.only);
+        stderr_line!("error: there is no check with {:?} in its words", arguments.only);
     }
     Ok(ExitCode::from(code(&report, &left)))
 }

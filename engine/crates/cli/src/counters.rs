@@ -1,4 +1,4 @@
-//! `assay-engine counters`: what links, CPUs and disks of this host do, while somebody works on it.
+//! `assay-engine counters`: what links, CPUs and disks of this host do while it is used.
 
 use crate::run::print_line;
 use assay_core::clock;
@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     every_ms: u64,
 }
 
-/// Ends this process when standard input ends: whoever reads is gone then.
+/// End this process when standard input ends: then the reader is gone.
 fn end_with_input() {
     std::thread::spawn(|| {
         let mut rest = [0; 64];
@@ -26,29 +26,31 @@ fn end_with_input() {
     });
 }
 
-/// What stands in a file of one number.
+/// The number in a file.
 fn number(path: &str) -> Option<u64> {
     read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Interfaces but the loopback.
+/// Interfaces except the loopback.
 fn links() -> BTreeMap<String, LinkCounters> {
     let table = read_to_string("/proc/self/net/dev").unwrap_or_default();
     let found = table.lines().filter_map(|line| {
         let (name, counts) = line.split_once(':')?;
         let counts: Vec<u64> = counts.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         let name = name.trim().to_owned();
-        // bytes packets errs drop fifo frame compressed multicast, received and then sent.
-        let [received, _, damaged, dropped, _, _, _, _, sent, _, unsent, thrown, ..] = counts[..] else { return None };
-        // An interface without a device, as of a namespace, tells a speed that nothing has.
+        // bytes packets errs drop fifo frame compressed multicast, first received and then sent.
+        let [received, _, damaged, dropped, _, _, _, _, sent, _, unsent, dropped_sent, ..] = counts[..] else {
+            return None;
+        };
+        // An interface without a device, such as that of a namespace, reports a speed without meaning.
         let real = std::path::Path::new(&format!("/sys/class/net/{name}/device")).exists();
-        let told = real.then(|| number(&format!("/sys/class/net/{name}/speed"))).flatten();
-        let speed = told.map(|megabits| megabits * 1_000_000);
+        let megabits = real.then(|| number(&format!("/sys/class/net/{name}/speed"))).flatten();
+        let speed = megabits.map(|megabits| megabits * 1_000_000);
         let counters = LinkCounters {
             received_bytes: received,
             sent_bytes: sent,
             receive_drops: damaged + dropped,
-            send_drops: unsent + thrown,
+            send_drops: unsent + dropped_sent,
             speed,
         };
         (name != "lo").then_some((name, counters))
@@ -56,7 +58,7 @@ fn links() -> BTreeMap<String, LinkCounters> {
     found.collect()
 }
 
-/// Whole disks that have done anything; loop devices only where one is mounted here.
+/// Whole disks with any requests; loop devices only if one is mounted here.
 fn disks() -> BTreeMap<String, DeviceUse> {
     let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mounted: BTreeSet<&str> = mounts.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
@@ -73,11 +75,11 @@ fn disks() -> BTreeMap<String, DeviceUse> {
     found.collect()
 }
 
-/// A count of TCP (proc_pid_net(5), `snmp`).
+/// A TCP counter (proc_pid_net(5), `snmp`).
 fn tcp(table: &str, name: &str) -> Option<u64> {
     let mut lines = table.lines().filter(|line| line.starts_with("Tcp:"));
-    let place = lines.next()?.split_whitespace().position(|word| word == name)?;
-    lines.next()?.split_whitespace().nth(place)?.parse().ok()
+    let column = lines.next()?.split_whitespace().position(|word| word == name)?;
+    lines.next()?.split_whitespace().nth(column)?.parse().ok()
 }
 
 fn softnet_drops() -> Option<u64> {
@@ -85,7 +87,7 @@ fn softnet_drops() -> Option<u64> {
     table.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok()).sum()
 }
 
-/// CPUs that are online (proc_stat(5)).
+/// Online CPUs (proc_stat(5)).
 fn cpus() -> u64 {
     let table = read_to_string("/proc/stat").unwrap_or_default();
     let numbered =
@@ -110,7 +112,7 @@ fn sample() -> Counters {
 pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     end_with_input();
     loop {
-        // Whoever reads may have gone away.
+        // The reader may be gone.
         if print_line(&serde_json::to_string(&sample())?).is_err() {
             return Ok(ExitCode::SUCCESS);
         }

@@ -1,4 +1,4 @@
-//! The first event: who speaks, on what, about which job.
+//! The first event: the engine, its host and the job.
 
 use assay_core::clock;
 use assay_spec::{BackendCapabilities, Hello, Job, SPEC_VERSION};

@@ -5,7 +5,7 @@ use assay_spec::{Job, SPEC_VERSION};
 use serde_json::Value;
 use std::io::{BufRead, Read};
 
-/// A job line longer than this is refused rather than read into memory.
+/// A longer job is refused rather than read into memory.
 const MAX_JOB_BYTES: u64 = 4 << 20;
 
 /// The text of a job from a file, or from the first line of standard input with `-`.
@@ -24,9 +24,9 @@ pub(crate) fn read(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The job in `text`, with every rule checked that needs no look at the host.
+/// Parse a job and check every rule that can be checked without looking at the host.
 pub(crate) fn parse(text: &str) -> anyhow::Result<Job> {
-    // First, for a job of another version has other fields.
+    // The version comes first, because a job of another version has other fields.
     let version = serde_json::from_str::<Value>(text).ok().and_then(|job| job["spec_version"].as_u64());
     if let Some(version) = version.filter(|version| *version != u64::from(SPEC_VERSION)) {
         bail!("spec_version: this engine speaks version {SPEC_VERSION}, the job version {version}");

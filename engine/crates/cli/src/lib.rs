@@ -1,10 +1,10 @@
-//! assay-engine: one job in (JSON), events out (NDJSON). It knows nothing of studies, prices or hosts.
+//! assay-engine: one job in (JSON), events out (NDJSON). It knows nothing of studies, prices or other hosts.
 //!
-//! Two programs have the same commands: `assay-engine`, one file without any library of an MPI, and `assay-engine-mpi`,
-//! which is linked to the MPI of the system that it was built on and has MPI-IO as one more kind (feature `mpiio`).
+//! Two programs have the same commands: `assay-engine`, one file without an MPI library, and `assay-engine-mpi`, which
+//! is linked to the MPI of the system that it was built on and has MPI-IO as one more kind (feature `mpiio`).
 
 #[macro_use]
-mod tell;
+mod stderr_line;
 mod aoe;
 mod backends;
 mod capabilities;
@@ -34,7 +34,7 @@ const NAME: &str = if cfg!(feature = "mpiio") { "assay-engine-mpi" } else { "ass
 fn version() -> &'static str {
     static WORDS: LazyLock<String> = LazyLock::new(|| {
         let own = env!("CARGO_PKG_VERSION");
-        backends::library().map_or(own.to_owned(), |library| format!("{own} ({library})"))
+        backends::mpi_library().map_or(own.to_owned(), |mpi_library| format!("{own} ({mpi_library})"))
     });
     &WORDS
 }
@@ -122,10 +122,10 @@ enum Command {
     Schema(schema::Arguments),
 }
 
-/// Exit code of a refusal for want of credentials; of any other it is 2.
+/// Exit code of a refusal because of missing credentials; of any other it is 2.
 const NO_CREDENTIALS: u8 = 3;
 
-/// What both programs do. Exit codes: 0 all well, 1 operations failed, 2 refused, 3 refused: no credentials.
+/// Entry point of both programs. Exit codes: 0 success, 1 operations failed, 2 refused, 3 refused: no credentials.
 pub fn main() -> ExitCode {
     assay_core::clock::start();
     let result = match Arguments::parse().command {
@@ -143,7 +143,7 @@ pub fn main() -> ExitCode {
         Command::Schema(arguments) => schema::main(&arguments),
     };
     result.unwrap_or_else(|error| {
-        tell!("error: {error:#}");
+        stderr_line!("error: {error:#}");
         let setup = error.chain().find_map(|cause| cause.downcast_ref::<assay_core::SetupError>());
         ExitCode::from(if setup.is_some_and(|setup| setup.no_credentials) { NO_CREDENTIALS } else { 2 })
     })

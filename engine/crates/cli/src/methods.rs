@@ -1,4 +1,4 @@
-//! `assay-engine methods`: which method `auto` takes where.
+//! `assay-engine methods`: which method `auto` selects.
 
 use crate::places::Patience;
 use crate::run::print_line;

@@ -3,7 +3,7 @@
 use crate::run::print_line;
 use crate::{backends, target, watch};
 use anyhow::{bail, Context};
-use assay_core::{pulse, SetupError};
+use assay_core::{heartbeat, SetupError};
 use assay_spec::{Claim, LeftJob, PlaceAnswer};
 use serde::Serialize;
 use serde_json::{json, Value};
@@ -47,10 +47,10 @@ pub(crate) struct Clean {
     file: String,
 }
 
-/// Time between two lines that say that the storage still answers.
+/// Time between two lines that report that the storage still responds.
 const WORKING: Duration = Duration::from_secs(5);
 
-/// Longest wait for a directory that another process works on: it may be removing a dead run's data.
+/// Longest wait for a directory that another process is using: it may be removing a dead run's data.
 const LOCK_SECONDS: u64 = 10;
 
 impl Patience {
@@ -59,21 +59,21 @@ impl Patience {
         self.patience.unwrap_or(LOCK_SECONDS).min(LOCK_SECONDS) * 1_000_000_000
     }
 
-    /// Meanwhile a line `{"working":true}` says now and then that there is progress. An answer from `silent`, which gets
-    /// the words for it, is printed when there is none for too long.
+    /// Print a line `{"working":true}` now and then while there is progress. If there is none for too long, print the
+    /// answer of `silent`, which gets the message, and exit.
     pub(crate) fn watch<A: Serialize + 'static>(&self, doing: String, silent: fn(String) -> A) {
-        pulse::begin(doing, 0);
+        heartbeat::begin(doing, 0);
         if self.patience.is_some() {
             std::thread::spawn(|| loop {
                 std::thread::sleep(WORKING);
-                if pulse::silence().1 < WORKING.as_nanos() as u64 {
+                if heartbeat::silence().1 < WORKING.as_nanos() as u64 {
                     let _ = print_line(&json!({ "working": true }).to_string());
                 }
             });
         }
         if let Some(seconds) = self.patience {
-            watch::leave_when_silent(seconds.saturating_mul(1_000_000_000), move |doing, seconds| {
-                let answer = silent(watch::words(doing, seconds));
+            watch::exit_when_silent(seconds.saturating_mul(1_000_000_000), move |doing, seconds| {
+                let answer = silent(watch::silence_message(doing, seconds));
                 let _ = serde_json::to_string(&answer).map(|line| print_line(&line));
                 1
             });
@@ -85,8 +85,8 @@ fn silent(error: String) -> PlaceAnswer {
     PlaceAnswer { error, silent: true, ..PlaceAnswer::default() }
 }
 
-/// Prints the answer as the last line; one that is an error is told to people as well.
-fn tell(answer: Result<PlaceAnswer, SetupError>) -> anyhow::Result<ExitCode> {
+/// Print the answer as the last line, and an error also to standard error.
+fn print_answer(answer: Result<PlaceAnswer, SetupError>) -> anyhow::Result<ExitCode> {
     let answer = answer.unwrap_or_else(|error| PlaceAnswer { error: error.to_string(), ..PlaceAnswer::default() });
     print_line(&serde_json::to_string(&answer)?)?;
     if answer.error.is_empty() {
@@ -98,7 +98,7 @@ fn tell(answer: Result<PlaceAnswer, SetupError>) -> anyhow::Result<ExitCode> {
 pub(crate) fn inspect(arguments: &Inspect) -> anyhow::Result<ExitCode> {
     arguments.patience.watch(format!("looking at {}", arguments.root), silent);
     let look = assay_backend_file::inspect(&arguments.root);
-    tell(look.map(|look| PlaceAnswer { look: Some(look), ..PlaceAnswer::default() }))
+    print_answer(look.map(|look| PlaceAnswer { look: Some(look), ..PlaceAnswer::default() }))
 }
 
 pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
@@ -106,7 +106,7 @@ pub(crate) fn claim(arguments: &ClaimArguments) -> anyhow::Result<ExitCode> {
     let claim: Claim = serde_json::from_str(&text).context("the claim cannot be read")?;
     claim.validate()?;
     arguments.patience.watch(format!("claiming {}", claim.root), silent);
-    tell(assay_backend_file::claim(&claim, arguments.patience.lock_ns()))
+    print_answer(assay_backend_file::claim(&claim, arguments.patience.lock_ns()))
 }
 
 pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
@@ -117,13 +117,13 @@ pub(crate) fn clean(arguments: &Clean) -> anyhow::Result<ExitCode> {
     };
     arguments.patience.watch(format!("cleaning a {} target", target.kind()), silent);
     let (kind, lock_ns) = (backends::kind(&target), arguments.patience.lock_ns());
-    tell(match left.filter(|_| !arguments.root) {
+    print_answer(match left.filter(|_| !arguments.root) {
         Some(left) => kind.clean_job(&left, lock_ns),
         None => kind.clean(&target, arguments.root, lock_ns),
     })
 }
 
-/// The job that has left something, if the text is one, or one with what its engines have told; none of a target.
+/// The job that may have left data, if the text is a job, or a job with its engines' events; None for a target.
 fn left_job(text: &str) -> anyhow::Result<Option<LeftJob>> {
     let Ok(Value::Object(mut fields)) = serde_json::from_str::<Value>(text) else { return Ok(None) };
     if fields.contains_key("phases") {

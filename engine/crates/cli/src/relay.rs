@@ -1,7 +1,7 @@
 //! `assay-engine relay`: several engines of this host as one.
 
-use assay_relay::words::Source;
-use assay_relay::{follow, lead, Launcher, Way, World};
+use assay_relay::commands::Source;
+use assay_relay::{follow, lead, Launcher, LeadMode, World};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ pub(crate) struct Arguments {
     tasks: u32,
     /// What has started so many processes on each of several hosts, each of which has one engine: `mpirun` or `srun`.
     #[arg(long, requires = "key")]
-    launcher: Option<Word>,
+    launcher: Option<LauncherName>,
     /// What processes of one host meet by: letters and digits that no other job has.
     #[arg(long)]
     key: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Word {
+enum LauncherName {
     Mpirun,
     Srun,
 }
@@ -35,17 +35,21 @@ pub(crate) fn main(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let signalled = crate::control::signalled();
     let engine = arguments.engine.map_or_else(std::env::current_exe, Ok)?;
     let (Some(launcher), Some(key)) = (arguments.launcher, arguments.key) else {
-        return lead(&engine, Way::Pipe(arguments.tasks), &signalled);
+        return lead(&engine, LeadMode::Pipe(arguments.tasks), &signalled);
     };
     let launcher = match launcher {
-        Word::Mpirun => Launcher::Mpirun,
-        Word::Srun => Launcher::Srun,
+        LauncherName::Mpirun => Launcher::Mpirun,
+        LauncherName::Srun => Launcher::Srun,
     };
     let world = World::find(launcher, arguments.tasks, &|name| std::env::var(name).ok())?;
     if world.local > 0 {
         follow(&engine, &key, world.node, world.local, &signalled)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let words = arguments.words.map_or_else(|| Source::Pipe(std::io::stdin()), Source::grows);
-    lead(&engine, Way::Launched { node: world.node, tasks: arguments.tasks, key: &key, words }, &signalled)
+    let words = arguments.words.map_or_else(|| Source::Pipe(std::io::stdin()), Source::growing_file);
+    lead(
+        &engine,
+        LeadMode::Launched { node: world.node, tasks: arguments.tasks, key: &key, commands: words },
+        &signalled,
+    )
 }

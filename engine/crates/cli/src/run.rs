@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::{backends, hello, job, watch};
-use assay_core::{clock, diary, pulse};
+use assay_core::{clock, creation_log, heartbeat};
 use assay_drive::{Ending, EventSink};
 use assay_spec::{Bye, ByeStatus, Event, Job};
 use std::io::Write;
@@ -18,25 +18,25 @@ pub(crate) struct Arguments {
     file: String,
 }
 
-/// Prints a line on standard output.
+/// Print a line on standard output.
 pub(crate) fn print_line(line: &str) -> std::io::Result<()> {
     let mut output = std::io::stdout().lock();
     writeln!(output, "{line}")?;
     output.flush()
 }
 
-/// Lines that wait while the reader is slow.
+/// Most lines that wait while the reader is slow.
 const QUEUE: usize = 10_000;
-/// A reader that takes nothing for this long counts as gone.
+/// A reader that reads nothing for this long counts as gone.
 const READER_PATIENCE: Duration = Duration::from_secs(30);
 
-/// For what was said before the process is left.
-const FAREWELL: Duration = Duration::from_millis(500);
+/// Time to write pending lines before the process exits.
+const DRAIN_TIME: Duration = Duration::from_millis(500);
 
-/// Lines on their way to standard output; none is the end.
+/// Lines on their way to standard output; None is the end.
 pub(crate) type LineQueue = SyncSender<Option<String>>;
 
-/// Writes events on a thread of its own, so that a reader that hangs cannot keep the engine from stopping.
+/// Writes events on a separate thread, so that a hanging reader cannot keep the engine from stopping.
 struct Lines {
     queue: LineQueue,
     writer: JoinHandle<std::io::Result<()>>,
@@ -46,13 +46,13 @@ impl Lines {
     fn start() -> Self {
         let (queue, lines) = sync_channel::<Option<String>>(QUEUE);
         let writer = std::thread::spawn(move || {
-            // Ends at the first line that nobody takes; the next `emit` then fails.
+            // Ends at the first line that cannot be written; the next `emit` then fails.
             lines.into_iter().map_while(|line| line).try_for_each(|line| print_line(&line))
         });
         Lines { queue, writer }
     }
 
-    /// Waits a while until everything has been written; why it was not.
+    /// Wait a while until everything has been written; returns the error if it was not.
     fn finish(self) -> Option<std::io::Error> {
         let end = Instant::now() + Duration::from_secs(5);
         while matches!(self.queue.try_send(None), Err(TrySendError::Full(_))) && Instant::now() < end {
@@ -68,8 +68,8 @@ impl Lines {
     }
 }
 
-/// Hands an event to the thread that prints, which may have to wait for the reader.
-fn put(queue: &LineQueue, event: &Event) -> std::io::Result<()> {
+/// Pass an event to the thread that prints, which may have to wait for the reader.
+fn enqueue(queue: &LineQueue, event: &Event) -> std::io::Result<()> {
     let mut line = Some(serde_json::to_string(event).map_err(std::io::Error::other)?);
     let end = Instant::now() + READER_PATIENCE;
     loop {
@@ -84,23 +84,23 @@ fn put(queue: &LineQueue, event: &Event) -> std::io::Result<()> {
 
 impl EventSink for Lines {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
-        put(&self.queue, event)
+        enqueue(&self.queue, event)
     }
 }
 
-/// Takes leave for the engine when the storage does not answer, if the job says after what time that is so.
-fn watch_over(job: &Job, queue: &LineQueue) {
+/// End the process with a `bye` event when the storage does not respond, if the job has a limit for that.
+fn exit_on_stall(job: &Job, queue: &LineQueue) {
     let Some(limit) = job.stall_limit_ns else { return };
     let queue = queue.clone();
-    pulse::begin("opening the target", 0);
-    watch::leave_when_silent(limit, move |doing, seconds| {
-        let reason = Some(watch::words(doing, seconds));
+    heartbeat::begin("opening the target", 0);
+    watch::exit_when_silent(limit, move |doing, seconds| {
+        let reason = Some(watch::silence_message(doing, seconds));
         let max_rss_bytes = assay_drive::max_rss_bytes();
         let at_ns = clock::now();
         let bye = Event::Bye(Bye { status: ByeStatus::Stalled, reason, left_behind: true, max_rss_bytes, at_ns });
         let _ = serde_json::to_string(&bye).map(|line| queue.try_send(Some(line)));
-        // The thread that prints may have lines before this one.
-        std::thread::sleep(FAREWELL);
+        // The thread that prints may have earlier lines to print.
+        std::thread::sleep(DRAIN_TIME);
         1
     });
 }
@@ -112,11 +112,11 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         anyhow::bail!("wait_for_go: give the job on standard input, where go can follow");
     }
     let mut sink = Lines::start();
-    let control = Control::listen(arguments.file == "-", &job, sink.queue.clone());
-    watch_over(&job, &sink.queue);
+    let control = Control::start(arguments.file == "-", &job, sink.queue.clone());
+    exit_on_stall(&job, &sink.queue);
     let queue = sink.queue.clone();
-    // If nobody reads, the next event of the driver ends the job.
-    diary::keep(move |event| drop(put(&queue, event)));
+    // If nothing reads the events, the driver's next event ends the job.
+    creation_log::set_sink(move |event| drop(enqueue(&queue, event)));
     let backend = backends::open(&job)?;
     backends::check(&job, &backend.capabilities())?;
     sink.emit(&Event::Hello(hello::event(&job, &text, backend.capabilities())))?;
@@ -124,14 +124,14 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let Ending { status, reason, left_behind } = assay_drive::run(&job, &backend, &mut sink, &control.stop, &mut go);
     let max_rss_bytes = assay_drive::max_rss_bytes();
     let bye = Bye { status, reason: reason.clone(), left_behind, max_rss_bytes, at_ns: clock::now() };
-    // Nobody may be listening any more; the data has been removed all the same.
+    // The reader may be gone; the data has been removed all the same.
     let _ = sink.emit(&Event::Bye(bye));
     let written = sink.finish();
     backends::leave(matches!(status, ByeStatus::Ok | ByeStatus::Errors));
     if let Some(error) = written {
-        tell!("error: events cannot be written: {error}");
+        stderr_line!("error: events cannot be written: {error}");
     } else if let Some(reason) = reason {
-        tell!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
+        stderr_line!("{}: {reason}", if status == ByeStatus::Refused { "error" } else { "note" });
     }
     Ok(match status {
         ByeStatus::Ok => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! The storage that `conform` checks: claimed before, given back afterwards.
+//! The storage that `conform` checks: claimed before, released afterwards.
 
 use crate::{backends, target};
 use anyhow::{bail, Context};
@@ -8,14 +8,14 @@ use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// What marks say of runs of `conform`.
+/// The run in marks of `conform`.
 const RUN: &str = "conform";
 /// Directory in an export, or first part of keys in a bucket, unless the target names one.
 const ROOT: &str = "assay-conform";
-/// Longest wait for a directory that another process works on.
+/// Longest wait for a directory that another process is using.
 const LOCK_NS: u64 = 10_000_000_000;
 
-/// Name of a directory of checks: such as jobs have, so that what a killed process has left can be cleaned.
+/// Name of a directory of checks: as for jobs, so that the remains of a killed process can be cleaned.
 fn directory(number: u32, process: u64) -> String {
     format!("c{number:04}-r{process}")
 }
@@ -24,17 +24,17 @@ fn directory(number: u32, process: u64) -> String {
 pub(crate) struct Storage {
     target: Target,
     able: BackendCapabilities,
-    /// Marked by this process, which takes the mark away again.
+    /// This process has marked it, and removes the mark again.
     claimed: bool,
     /// Number of this process in the names of its directories.
     number: u64,
     /// A job has been opened there.
     used: Cell<bool>,
-    /// A device is claimed once for all jobs, as nobody else may use it meanwhile; each lane opens it anew.
+    /// A device is claimed once for all jobs, so that no other process uses it meanwhile; each lane opens it anew.
     device: Option<Arc<dyn Backend>>,
 }
 
-/// What tells this process from any other: host with its boot and its namespace of processes, process, time.
+/// Text that identifies this process: host with its boot and process namespace, process, time.
 fn identity() -> String {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -44,8 +44,8 @@ fn identity() -> String {
     format!("{RUN}_{host}_{}_{}", std::process::id(), clock::wall())
 }
 
-/// Whether the mark is of a run of `conform` that is over, as far as this process can see: processes of another host, or
-/// of another container, may live.
+/// True if the mark is of a `conform` run that is over, as far as this process can see: processes of another host or
+/// container may be alive.
 fn is_over(mark: &Mark) -> bool {
     let own = identity();
     let (mut theirs, mut ours) = (mark.identity.split('_'), own.split('_'));
@@ -55,20 +55,20 @@ fn is_over(mark: &Mark) -> bool {
     mark.run == RUN && host && process.is_some_and(dead)
 }
 
-/// Whether the directory may be used as it is: by hand it has been marked, or for the run that the target names.
+/// True if the directory may be used as it is: it was marked by hand, or for the run that the target names.
 fn is_marked_for(look: &Look, run: Option<&str>) -> bool {
     let by_hand = look.bad_mark && run.is_none();
     by_hand || look.mark.as_ref().is_some_and(|mark| mark.identity == run.unwrap_or_default())
 }
 
-/// A directory that is marked for a run, and how many others beside it.
+/// A directory that is marked for a run, and the number of further shares.
 struct Directory<'a> {
     root: &'a str,
     run: &'a mut Option<String>,
     shares: usize,
 }
 
-/// The directory of a target that lies in one.
+/// The directory of a target that is on a file system.
 fn directory_of(target: &mut Target) -> Option<Directory<'_>> {
     match target {
         Target::File(file) => Some(Directory { root: &file.root, run: &mut file.run, shares: file.shares.len() }),
@@ -77,7 +77,8 @@ fn directory_of(target: &mut Target) -> Option<Directory<'_>> {
     }
 }
 
-/// Marks a directory, which is made if it is not there; the identity in its mark, unless it has a mark already.
+/// Mark a directory, which is created if needed; returns the identity in its mark, None if it is already marked for
+/// this run.
 fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
     let look = assay_backend_file::inspect(root)?;
     if is_marked_for(&look, run) {
@@ -97,15 +98,15 @@ fn claim(root: &str, run: Option<&str>) -> anyhow::Result<Option<String>> {
 }
 
 impl Storage {
-    /// Makes a target ready.
+    /// Claim a target.
     pub(crate) fn claim(text: &str) -> anyhow::Result<Self> {
-        // No other process, and no run of a study, has it: what is in these directories is of this one.
+        // No other process, and no run of a study, has this number: these directories belong to this process.
         let number = clock::wall() / 1000 % 1_000_000_000_000;
         let mut target = target::any(text, ROOT, &directory(0, number))?;
         if target.rules().only_reads() {
             bail!("the checks write, and a target with `existing` is only read: leave `existing` out");
         }
-        let (mut claimed, mut held) = (false, None);
+        let (mut claimed, mut open_device) = (false, None);
         if let Some(Directory { root, run, shares }) = directory_of(&mut target) {
             if shares > 0 {
                 bail!("shares are checked one by one: leave `shares` out, and name each of them as `root`");
@@ -122,14 +123,20 @@ impl Storage {
             Target::Device(_) => {
                 kind.open(&serde_json::from_value(target::least_job(&target, LEAST_FREE_BYTES)?)?).map(|backend| {
                     let able = backend.capabilities();
-                    held = Some(backend);
+                    open_device = Some(backend);
                     able
                 })
             }
             other => kind.probe(other),
         };
-        let storage =
-            |able| Storage { target: target.clone(), able, claimed, number, used: Cell::new(false), device: held };
+        let storage = |able| Storage {
+            target: target.clone(),
+            able,
+            claimed,
+            number,
+            used: Cell::new(false),
+            device: open_device,
+        };
         found.map(storage).map_err(|error| {
             if claimed {
                 let _ = backends::kind(&target).clean(&target, true, LOCK_NS);
@@ -140,21 +147,21 @@ impl Storage {
         })
     }
 
-    /// Files that can still be made; none if the file system has no such limit, or does not tell.
+    /// Files that can still be created; None if there is no limit or it is unknown.
     pub(crate) fn free_inodes(&self) -> Option<u64> {
         let mut target = self.target.clone();
         let root = directory_of(&mut target)?.root;
         rustix::fs::statvfs(root).ok().filter(|stat| stat.f_files > 0).map(|stat| stat.f_favail)
     }
 
-    /// What it can do.
+    /// Capabilities of the target.
     pub(crate) fn able(&self) -> &BackendCapabilities {
         &self.able
     }
 
-    /// Takes away what marks it; what could not be removed, and why.
+    /// Remove the mark; returns what could not be removed, and why.
     pub(crate) fn release(&mut self) -> Vec<String> {
-        // A directory that was marked by somebody else stays his.
+        // A directory that was marked by others stays theirs.
         let directory = directory_of(&mut self.target).is_some();
         if directory && !std::mem::take(&mut self.claimed) {
             return Vec::new();
@@ -164,10 +171,10 @@ impl Storage {
                 let stays = answer.removed.is_empty() && self.used.get();
                 match &self.target {
                     Target::Nfs(_) | Target::Smb(_) if stays => {
-                        tell!("note: the directory in the export or share stays: there is something of another process in it");
+                        stderr_line!("note: the directory in the export or share stays: there is something of another process in it");
                     }
                     Target::S3(target) if stays && !target.destroy => {
-                        tell!("note: the bucket stays: there is something of another process in it");
+                        stderr_line!("note: the bucket stays: there is something of another process in it");
                     }
                     _ => {}
                 }

@@ -1,4 +1,4 @@
-//! Reading a target on its own.
+//! Reading a target without a job.
 
 use crate::backends;
 use anyhow::{bail, Context};
@@ -6,10 +6,10 @@ use assay_spec::{Group, Layout, Operation, Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::io::Read;
 
-/// A text longer than this is refused rather than read into memory.
+/// A longer text is refused rather than read into memory.
 const MAX_TEXT_BYTES: u64 = 32 << 20;
 
-/// What a file holds; - is standard input.
+/// The text of a file; - is standard input.
 pub(crate) fn text(file: &str) -> anyhow::Result<String> {
     let mut text = String::new();
     if file == "-" {
@@ -21,7 +21,7 @@ pub(crate) fn text(file: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A target, with every rule of a job's checked. Where `directory` is given, a target that wants one may leave it out.
+/// Parse a target and check every rule of a job. If `directory` is given, a target that needs one may leave it out.
 pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target> {
     let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
     let Some(fields) = target.as_object_mut() else { bail!("the target must be a JSON object") };
@@ -29,20 +29,20 @@ pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target
         fields.entry("directory").or_insert_with(|| json!(directory));
     }
     let known: Target = serde_json::from_value(target).context("the target cannot be read")?;
-    // The rules are a job's: this one does nothing.
+    // The rules are those of a job: this one does nothing.
     Ok(crate::job::parse(&least_job(&known, 1)?.to_string())?.target)
 }
 
-/// A job that does as little as a target's kind has.
+/// A job that does as little as the target's kind allows.
 pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<Value> {
     let able = backends::kind(target).general();
     let only_reads = target.rules().only_reads();
-    // Each needs nothing that was there before, unless that is all there is.
+    // None of these needs existing data, unless the target only has such.
     let makes = [Operation::Read, Operation::Create, Operation::Put];
     let least = if only_reads { &[Operation::Head][..] } else { &makes };
     let least = least.iter().copied().find(|one| able.operations.contains(one));
     let Some(operation) = least else { bail!("a {} target can neither read nor make anything: a defect", able.kind) };
-    // Of a device all lanes share what there is.
+    // All lanes share a device.
     let separate = able.layouts.contains(&Layout::Separate);
     let layout = if separate { Layout::Separate } else { Layout::Shared };
     let unit = target.rules().unit_bytes();
@@ -60,12 +60,13 @@ pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result
     Ok(job)
 }
 
-/// The same of one that has been read.
+/// Check a parsed target.
 pub(crate) fn checked(target: &Target) -> anyhow::Result<Target> {
     read(&serde_json::to_string(target)?, None)
 }
 
-/// A target of any kind. The directory may be left out, and of an export, share, bucket or table its root; without a kind it is a directory.
+/// Parse a target of any kind. The directory may be left out, and for an export, share, bucket or table the root;
+/// without a kind it is a directory.
 pub(crate) fn any(text: &str, root: &str, directory: &str) -> anyhow::Result<Target> {
     let mut target: Value = serde_json::from_str(text).context("the target cannot be read")?;
     let Some(fields) = target.as_object_mut() else { bail!("the target must be a JSON object") };

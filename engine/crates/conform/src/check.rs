@@ -1,4 +1,4 @@
-//! What is checked, and on what.
+//! A single check, and the storage it runs on.
 
 use crate::finding::Finding;
 use crate::session::Session;
@@ -6,31 +6,31 @@ use assay_core::{Backend, SetupError};
 use assay_spec::{BackendCapabilities, Job, Target};
 use std::sync::Arc;
 
-/// The storage that is checked, handed in by whoever knows which backends there are.
+/// The storage to be checked, supplied by the caller that knows the backends.
 pub trait Subject {
-    /// What it says it can do, as found by trying.
+    /// What the storage can do, as found out by probing.
     fn capabilities(&self) -> &BackendCapabilities;
 
-    /// The target of a job that works in the directory of this number. A subject without directories, such as a device,
-    /// has one target for all.
+    /// The target of a job that works in the directory with this number. A subject without directories, such as a
+    /// device, has one target for all numbers.
     fn target(&self, directory: u32) -> Target;
 
-    /// Opens the target of a job. Lanes of it open the files anew: they share nothing with earlier ones.
+    /// Opens the target of a job. Lanes of this opening open the files anew and share nothing with earlier openings.
     ///
     /// # Errors
-    /// If it cannot be opened, or cannot do what the job asks for.
+    /// If the target cannot be opened, or cannot do what the job asks for.
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError>;
 }
 
-/// What a check does; what it found wrong.
+/// Runs a check and returns what it found wrong.
 pub(crate) type Act = Box<dyn Fn(&Session<'_>) -> Vec<Finding>>;
 
-/// One expectation, in one way.
+/// One expectation, checked in one way.
 pub(crate) struct Check {
-    /// Checks of one kind stand together in the table.
+    /// Checks of one group are listed together in the table.
     pub(crate) group: &'static str,
     pub(crate) name: String,
-    /// In which of several ways, in words; empty if there is only one.
+    /// Description of the way it is checked; empty if there is only one.
     pub(crate) way: String,
     pub(crate) expects: &'static str,
     pub(crate) act: Act,

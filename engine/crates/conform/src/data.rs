@@ -1,8 +1,8 @@
-//! What is written is there, for whoever opens it anew; every operation on data, in every way.
+//! Checks that written data can be read through a new opening, for every operation on data in every way.
 
 use crate::check::{Act, Check, Subject};
 use crate::data_ways::{self, Way};
-use crate::events::{Done, Heard};
+use crate::events::{JobEvents, PhaseResult};
 use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::look;
@@ -11,13 +11,14 @@ use assay_spec::{CacheAction, DataSpec, Group, Layout, Operation, SyncPolicy};
 use serde_json::json;
 
 pub(crate) const LANES: u32 = 3;
-/// Whoever looks afterwards divides a shared file otherwise.
+/// The second opening divides a shared file among a different number of lanes.
 const OTHER_LANES: u32 = 2;
 const RECORDS: u64 = 64;
 pub(crate) const OLD: u64 = 7;
 pub(crate) const NEW: u64 = 11;
 
-/// Files of a size, record size, lanes and layout that fit nothing. Where there are only whole sectors, the last two are left.
+/// File size, record size, lanes and layout that are no multiples of anything. On storage that takes only whole
+/// sectors, only the last two apply.
 const ODD: [(u64, u64, u32, Layout); 7] = [
     (1_000_003, 777, 3, Layout::Shared),
     (99_999, 13, 2, Layout::Separate),
@@ -28,7 +29,7 @@ const ODD: [(u64, u64, u32, Layout); 7] = [
     (512, 512, 1, Layout::Shared),
 ];
 
-/// The operation writes each record exactly once.
+/// Whether the operation writes each record exactly once.
 fn writes_all(operation: Operation) -> bool {
     matches!(
         operation,
@@ -50,13 +51,13 @@ fn recipe(way: &Way, record: u64, phases: &[Operation]) -> Recipe {
     }
 }
 
-/// Bytes of the whole records of all files of a job.
+/// Bytes in all complete records of all files of a job.
 fn total(recipe: &Recipe) -> u64 {
     let files = if recipe.layout == Layout::Shared { 1 } else { u64::from(recipe.lanes) };
     files * (recipe.file / recipe.record) * recipe.record
 }
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All data checks that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let record = able.direct_alignment_bytes.max(4096);
@@ -69,14 +70,14 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
             let one = recipe(&way, record, &[operation]);
             if one.job(&subject.target(1)).is_ok() {
                 let act = Box::new(move |session: &Session<'_>| operate(session, operation, &way, record));
-                add("data", operation.name(), way.words(), expects(operation), act);
+                add("data", operation.name(), way.description(), expects(operation), act);
             }
         }
     }
     for way in data_ways::of_sync(able) {
         let (name, operation) = (format!("sync {}", way.sync_word()), Operation::RandomWrite);
         let act = Box::new(move |session: &Session<'_>| operate(session, operation, &way, record));
-        add("data", &name, way.words(), "another reader finds what was written over", act);
+        add("data", &name, way.description(), "another reader finds what was written over", act);
     }
     for (file, size, lanes, layout) in ODD {
         let job = Recipe { lanes, layout, ..Recipe::plain(file, size) }.job(&subject.target(1));
@@ -90,12 +91,12 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let moves = moves.iter().all(|operation| able.operations.contains(operation));
     for layout in able.layouts.iter().copied().filter(|_| moves) {
         let way = Way { layout, ..Way::least(able) };
-        // Lanes whose files lie at several places find only their own.
+        // Lanes whose files lie in different places can only read their own files.
         let reordered = in_blocks(&way, record, true).job(&subject.target(1)).is_ok();
         let expects =
             if reordered { "each lane finds what another has written" } else { "each lane finds what it has written" };
         let act = Box::new(move |session: &Session<'_>| blocks(session, &in_blocks(&way, record, reordered)));
-        add("data", "blocks and segments", way.words(), expects, act);
+        add("data", "blocks and segments", way.description(), expects, act);
     }
     if able.preallocate {
         let act = Box::new(move |session: &Session<'_>| reserved(session, record));
@@ -118,19 +119,19 @@ fn expects(operation: Operation) -> &'static str {
     }
 }
 
-/// Does an operation, and has another opening look at what came of it.
+/// Runs an operation and checks its result through a second opening.
 fn operate(session: &Session<'_>, operation: Operation, way: &Way, record: u64) -> Vec<Finding> {
     let over = writes_all(operation);
     let phases = if over { vec![operation] } else { vec![Operation::Prepare, operation] };
     let one = Recipe { reuse: over, ..recipe(way, record, &phases) };
-    session.and_tidy(&one, |findings| {
+    session.run_and_clean_up(&one, |findings| {
         let before = over.then_some(OLD);
         if over {
             let old = Recipe { direct: false, ..recipe(&way.plain(), record, &[Operation::Write]) };
             let old = Recipe { seed: OLD, ..old };
-            findings.extend(whole(session, &old, &session.play(&old)?, None));
+            findings.extend(whole(session, &old, &session.run_job(&old)?, None));
         }
-        findings.extend(whole(session, &one, &session.play(&one)?, before));
+        findings.extend(whole(session, &one, &session.run_job(&one)?, before));
         if operation.writes() && findings.is_empty() {
             findings.extend(read_anew(session, &one, before)?);
         }
@@ -138,7 +139,8 @@ fn operate(session: &Session<'_>, operation: Operation, way: &Way, record: u64) 
     })
 }
 
-/// Another opening reads everything: another number of lanes where that is possible, by the other way past the cache.
+/// Reads all data through a second opening, with a different number of lanes where possible, and with direct I/O
+/// exactly if the writer did not use it.
 fn read_anew(session: &Session<'_>, written: &Recipe, before: Option<u64>) -> Result<Vec<Finding>, Finding> {
     let able = session.able();
     let fits = written.record.is_multiple_of(able.direct_alignment_bytes.max(1));
@@ -153,22 +155,22 @@ fn read_anew(session: &Session<'_>, written: &Recipe, before: Option<u64>) -> Re
         phases: vec![phase(Operation::StrideRead)],
         ..written.clone()
     };
-    Ok(whole(session, &reader, &session.play(&reader)?, before))
+    Ok(whole(session, &reader, &session.run_job(&reader)?, before))
 }
 
-/// What is wrong with a job that should have gone over all of its data, with every byte that it read checked.
-fn whole(session: &Session<'_>, recipe: &Recipe, heard: &Heard, before: Option<u64>) -> Vec<Finding> {
-    let mut findings = look::findings(session, recipe, heard, before);
+/// Findings of a job that should have processed all of its data and checked every byte it read.
+fn whole(session: &Session<'_>, recipe: &Recipe, events: &JobEvents, before: Option<u64>) -> Vec<Finding> {
+    let mut findings = look::findings(session, recipe, events, before);
     if findings.is_empty() {
         let wanted = total(recipe);
-        let measured = heard.phases.iter().filter(|done| done.operation != Operation::Prepare);
+        let measured = events.phases.iter().filter(|done| done.operation != Operation::Prepare);
         findings.extend(measured.filter_map(|done| undone(done, wanted)));
     }
     findings
 }
 
-/// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, wanted: u64) -> Option<Finding> {
+/// Finding for a phase that reported success but did not do all of its work.
+fn undone(done: &PhaseResult, wanted: u64) -> Option<Finding> {
     let operation = done.operation;
     let ways = (done.reads > 0) == operation.reads() && (done.writes > 0) == operation.writes();
     let checked = done.verified_bytes == done.read_bytes;
@@ -179,19 +181,19 @@ fn undone(done: &Done, wanted: u64) -> Option<Finding> {
     Some(Finding::new(Symptom::Undone, operation.name(), "all files").values(format!("{wanted} bytes"), found))
 }
 
-/// Records of an odd size, whose data are partly compressible and partly copies.
+/// Checks records of an odd size whose data is partly compressible and partly duplicated.
 fn odd(session: &Session<'_>, file: u64, size: u64, lanes: u32, layout: Layout) -> Vec<Finding> {
     let data = DataSpec { verify: true, compressible_percent: 30, duplicate_percent: 20 };
     let phases = [Operation::Write, Operation::RandomRead, Operation::Rewrite].map(phase).to_vec();
     let one = Recipe { seed: NEW, lanes, layout, data, phases, ..Recipe::plain(file, size) };
-    session.and_tidy(&one, |findings| {
-        findings.extend(whole(session, &one, &session.play(&one)?, None));
+    session.run_and_clean_up(&one, |findings| {
+        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
         findings.extend(read_anew(session, &one, None)?);
         Ok(())
     })
 }
 
-/// Segments of one block of each lane; `reordered` lanes read what another one has written.
+/// A recipe with several segments, each with one block per lane. If `reordered`, lanes read what another lane wrote.
 fn in_blocks(way: &Way, record: u64, reordered: bool) -> Recipe {
     let (block, segments) = (3 * record, 4);
     let blocks = if way.layout == Layout::Shared { u64::from(way.lanes) } else { 1 };
@@ -205,10 +207,10 @@ fn in_blocks(way: &Way, record: u64, reordered: bool) -> Recipe {
     Recipe { block: Some(block), file: segments * blocks * block, phases, ..whole_file }
 }
 
-/// All of the file is what was written, for its lanes and for another opening.
+/// Checks that the whole file holds what was written, both for the writing lanes and for a second opening.
 fn blocks(session: &Session<'_>, one: &Recipe) -> Vec<Finding> {
-    session.and_tidy(one, |findings| {
-        findings.extend(whole(session, one, &session.play(one)?, None));
+    session.run_and_clean_up(one, |findings| {
+        findings.extend(whole(session, one, &session.run_job(one)?, None));
         findings.extend(read_anew(session, one, None)?);
         Ok(())
     })
@@ -217,8 +219,8 @@ fn blocks(session: &Session<'_>, one: &Recipe) -> Vec<Finding> {
 fn reserved(session: &Session<'_>, record: u64) -> Vec<Finding> {
     let way = Way::least(session.able());
     let one = Recipe { preallocate: true, ..recipe(&way, record, &[Operation::Write, Operation::RandomWrite]) };
-    session.and_tidy(&one, |findings| {
-        findings.extend(whole(session, &one, &session.play(&one)?, None));
+    session.run_and_clean_up(&one, |findings| {
+        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
         findings.extend(read_anew(session, &one, None)?);
         Ok(())
     })
@@ -228,8 +230,8 @@ fn uncached(session: &Session<'_>, record: u64, cache: CacheAction) -> Vec<Findi
     let way = Way::least(session.able());
     let mut one = recipe(&way, record, &[Operation::Write, Operation::RandomRead]);
     one.phases[1]["cache_before"] = json!(cache);
-    session.and_tidy(&one, |findings| {
-        findings.extend(whole(session, &one, &session.play(&one)?, None));
+    session.run_and_clean_up(&one, |findings| {
+        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
         Ok(())
     })
 }

@@ -1,12 +1,12 @@
-//! In which ways data can be read and written: layouts, caches, methods, what makes writes stable.
+//! The ways in which data can be read and written: layouts, caches, methods and sync policies.
 
 use crate::data::LANES;
 use assay_spec::{BackendCapabilities, Layout, Method, SyncPolicy};
 
-/// Operations in flight where a method allows several.
+/// Queue depth for methods that allow several operations in flight.
 const DEPTH: u32 = 4;
 
-/// One of them.
+/// One way to read and write data.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
     pub(crate) lanes: u32,
@@ -17,13 +17,13 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// The first of all.
+    /// The default way: the first layout, buffered, with automatic method.
     pub(crate) fn least(able: &BackendCapabilities) -> Self {
         let layout = able.layouts.first().copied().unwrap_or(Layout::Shared);
         Way { lanes: lanes(able), layout, direct: false, method: Method::Auto, sync: SyncPolicy::Fsync }
     }
 
-    /// The same files in the simplest way.
+    /// The same files, buffered, with automatic method.
     pub(crate) fn plain(self) -> Self {
         Way { direct: false, method: Method::Auto, sync: SyncPolicy::Fsync, ..self }
     }
@@ -35,7 +35,7 @@ impl Way {
         }
     }
 
-    /// As jobs have it.
+    /// The sync policy as jobs write it.
     pub(crate) fn sync_word(self) -> &'static str {
         match self.sync {
             SyncPolicy::None => "none",
@@ -46,15 +46,15 @@ impl Way {
         }
     }
 
-    /// For people.
-    pub(crate) fn words(self) -> String {
+    /// Description shown in reports.
+    pub(crate) fn description(self) -> String {
         let files = if self.layout == Layout::Shared { "shared" } else { "separate" };
         let cache = if self.direct { "direct" } else { "buffered" };
         [files, cache, method(self.method)].join(", ")
     }
 }
 
-/// So many work at a time; a rank of an MPI has one.
+/// Number of lanes. An MPI rank has one.
 fn lanes(able: &BackendCapabilities) -> u32 {
     if able.methods.contains(&Method::MpiIo) {
         1
@@ -63,7 +63,7 @@ fn lanes(able: &BackendCapabilities) -> u32 {
     }
 }
 
-/// As jobs have it.
+/// The method as jobs write it.
 pub(crate) fn method(method: Method) -> &'static str {
     match method {
         Method::Auto => "auto",
@@ -76,7 +76,8 @@ pub(crate) fn method(method: Method) -> &'static str {
     }
 }
 
-/// Past the cache or through it. Where the engine speaks the protocol itself there is no cache to be past.
+/// Whether to use direct I/O: both values where both are possible. Where the engine speaks the protocol itself, there
+/// is no cache to bypass.
 pub(crate) fn directs(able: &BackendCapabilities) -> Vec<bool> {
     let cached = able.methods.iter().any(|method| *method != Method::Protocol);
     if able.direct && cached {
@@ -86,7 +87,7 @@ pub(crate) fn directs(able: &BackendCapabilities) -> Vec<bool> {
     }
 }
 
-/// Every layout, through the cache and past it, by every method.
+/// Every layout, buffered and direct, with every method.
 pub(crate) fn of(able: &BackendCapabilities) -> Vec<Way> {
     let mut all = Vec::new();
     for layout in able.layouts.iter().copied() {
@@ -99,7 +100,7 @@ pub(crate) fn of(able: &BackendCapabilities) -> Vec<Way> {
     all
 }
 
-/// Every policy of stable writes, by every method that can have it.
+/// Every sync policy, with every method that supports it.
 pub(crate) fn of_sync(able: &BackendCapabilities) -> Vec<Way> {
     let each = |sync: SyncPolicy| matches!(sync, SyncPolicy::OSync | SyncPolicy::ODsync);
     let mut all = Vec::new();
@@ -114,11 +115,11 @@ pub(crate) fn of_sync(able: &BackendCapabilities) -> Vec<Way> {
 mod tests {
     use super::*;
     use crate::check::Subject;
-    use crate::fake::{Fake, Lie};
+    use crate::fake::{Defect, Fake};
 
-    /// What can be done with files here, by these methods.
+    /// Capabilities of storage with files and with these methods.
     fn able(methods: &[Method]) -> BackendCapabilities {
-        let mut able = Fake::files(Lie::None).capabilities().clone();
+        let mut able = Fake::files(Defect::None).capabilities().clone();
         able.methods = methods.to_vec();
         able.direct = true;
         able
@@ -128,7 +129,7 @@ mod tests {
     fn every_way_comes_once() {
         let mut able = able(&[Method::Sync, Method::IoUring]);
         able.layouts = vec![Layout::Separate, Layout::Shared];
-        let words: Vec<String> = of(&able).into_iter().map(Way::words).collect();
+        let descriptions: Vec<String> = of(&able).into_iter().map(Way::description).collect();
         let expected = [
             "separate, buffered, sync",
             "separate, buffered, io_uring",
@@ -139,7 +140,7 @@ mod tests {
             "shared, direct, sync",
             "shared, direct, io_uring",
         ];
-        assert_eq!(words, expected);
+        assert_eq!(descriptions, expected);
         let plain: Vec<Way> = of(&able).into_iter().map(Way::plain).collect();
         assert!(plain.iter().all(|way| !way.direct && way.method == Method::Auto && way.depth() == 1));
     }
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(Way::least(&able(&[Method::Sync])).lanes, LANES);
     }
 
-    /// A mapping is written to by no call that could be stable by itself.
+    /// A memory mapping is written without a call, so per-write sync policies do not apply to it.
     #[test]
     fn each_policy_goes_with_the_methods_that_can_have_it() {
         let mut able = able(&[Method::Sync, Method::Mmap]);

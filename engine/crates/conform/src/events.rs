@@ -1,69 +1,69 @@
-//! What a job of a check has said. The only place that reads events.
+//! Collects the events of a job that a check runs. The only place that reads events.
 
 use assay_drive::EventSink;
 use assay_spec::{ErrorKind, Event, Fault, OpKind, Operation, PhaseStatus};
 
-/// What came of a phase.
+/// Result of a phase.
 #[derive(Debug, Clone)]
-pub(crate) struct Done {
+pub(crate) struct PhaseResult {
     pub(crate) operation: Operation,
-    /// All that was planned was done, though operations may have failed.
+    /// Whether all planned operations were done, though some may have failed.
     pub(crate) whole: bool,
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// Files of a set that were opened, and that were closed.
+    /// Files of a set that were opened, and the number that were closed.
     pub(crate) opened: u64,
     pub(crate) closed: u64,
-    /// Files that were made, and all to which one of the operations of a mix was done.
+    /// Files that were created, and the number of files that an operation of a mix was done to.
     pub(crate) made: u64,
-    pub(crate) turns: u64,
-    /// Operations on names or objects.
+    pub(crate) operations_on_files: u64,
+    /// Number of operations on names or objects.
     pub(crate) names: u64,
-    /// Read, written, or put into small files.
+    /// Bytes that were read, written, or put into small files.
     pub(crate) bytes: u64,
     pub(crate) read_bytes: u64,
-    /// Fetched of objects.
+    /// Bytes that were fetched from objects.
     pub(crate) got_bytes: u64,
     pub(crate) verified_bytes: u64,
     pub(crate) failed: u64,
 }
 
-/// Why an operation is wrong.
+/// How an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// It failed, or could not be begun.
+pub(crate) enum FailureKind {
+    /// It returned an error, or could not be started.
     Failed,
     /// It moved fewer bytes than it should.
     Short,
-    /// The bytes, or the size of a file, are not what they should be.
+    /// The bytes, or the size of the file, are not as expected.
     Corrupt,
 }
 
-/// One operation that went wrong.
+/// One operation that failed.
 #[derive(Debug, Clone)]
-pub(crate) struct Wrong {
+pub(crate) struct Failure {
     pub(crate) lane: Option<u32>,
     pub(crate) action: String,
     pub(crate) object: String,
     pub(crate) offset: u64,
-    /// Of the name in its tree.
+    /// Number of the name in its tree.
     pub(crate) number: u64,
-    pub(crate) why: Why,
+    pub(crate) kind: FailureKind,
     pub(crate) fault: Option<Fault>,
     pub(crate) message: String,
 }
 
-/// All that matters of what a job said.
+/// The events of a job that checks need.
 #[derive(Debug, Default)]
-pub(crate) struct Heard {
-    pub(crate) phases: Vec<Done>,
-    pub(crate) wrong: Vec<Wrong>,
+pub(crate) struct JobEvents {
+    pub(crate) phases: Vec<PhaseResult>,
+    pub(crate) failures: Vec<Failure>,
 }
 
-impl EventSink for Heard {
+impl EventSink for JobEvents {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
         match event {
-            Event::PhaseEnd(end) => self.phases.push(Done {
+            Event::PhaseEnd(end) => self.phases.push(PhaseResult {
                 operation: end.operation,
                 whole: end.status == PhaseStatus::Done,
                 reads: end.ops(OpKind::Read),
@@ -71,7 +71,7 @@ impl EventSink for Heard {
                 opened: end.ops(OpKind::Open),
                 closed: end.ops(OpKind::Close),
                 made: end.ops(OpKind::Create),
-                turns: [OpKind::Open, OpKind::Create, OpKind::Stat, OpKind::Unlink]
+                operations_on_files: [OpKind::Open, OpKind::Create, OpKind::Stat, OpKind::Unlink]
                     .iter()
                     .map(|kind| end.ops(*kind))
                     .sum(),
@@ -85,16 +85,16 @@ impl EventSink for Heard {
                 verified_bytes: end.verified_bytes,
                 failed: end.errors.iter().map(|error| error.count).sum(),
             }),
-            Event::ErrorSample(error) => self.wrong.push(Wrong {
+            Event::ErrorSample(error) => self.failures.push(Failure {
                 lane: error.lane,
                 action: error.action.clone(),
                 object: error.object.clone(),
                 offset: error.offset,
                 number: error.number,
-                why: match error.kind {
-                    ErrorKind::Fault => Why::Failed,
-                    ErrorKind::ShortRead | ErrorKind::ShortWrite => Why::Short,
-                    ErrorKind::Corrupt => Why::Corrupt,
+                kind: match error.kind {
+                    ErrorKind::Fault => FailureKind::Failed,
+                    ErrorKind::ShortRead | ErrorKind::ShortWrite => FailureKind::Short,
+                    ErrorKind::Corrupt => FailureKind::Corrupt,
                 },
                 fault: error.fault,
                 message: error.message.clone(),

@@ -1,44 +1,44 @@
-//! What a check found wrong.
+//! Findings: what a check found wrong.
 
 use serde::Serialize;
 
-/// What something that is wrong looks like.
+/// How a defect of the storage shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symptom {
-    /// What was there before is read, not what was written over it.
+    /// Old data is read where it was overwritten.
     Stale,
-    /// Zeros are read where something was written.
+    /// Zeros are read where data was written.
     Zeros,
-    /// Of one record a part is new and a part is not.
+    /// A part of a record is new and a part is old.
     Torn,
     /// Bytes are read that were never written there.
     Corrupt,
     /// Wrong bytes were read, and the right ones when they were read again.
     Fleeting,
-    /// Fewer or more bytes come back than there are.
+    /// A read returns fewer or more bytes than expected.
     Length,
-    /// What was flushed is there as long as the file is open, but not when it is opened anew.
+    /// Flushed data can be read while the file is open, but not when it is opened anew.
     Unstable,
-    /// A file is told to be of another size than was written.
+    /// A file is reported with a size other than the size that was written.
     Size,
-    /// A file has other contents than it was made with, and its size is that of these.
+    /// A file has other contents than it was created with, and the size of these contents.
     Contents,
-    /// A directory lists more or fewer names than are in it.
+    /// A directory lists more or fewer names than it contains.
     Listing,
-    /// A name is there that should not be, or is missing.
+    /// A name exists that should not, or is missing.
     Name,
-    /// An operation fails, or cannot be begun.
+    /// An operation fails, or cannot be started.
     Refused,
-    /// Less was done than was asked for, without an error.
+    /// Less was done than requested, without an error.
     Undone,
-    /// What a check made cannot be removed.
+    /// Files or objects made by a check cannot be removed.
     Remains,
 }
 
 impl Symptom {
-    /// One line for people.
-    pub fn words(self) -> &'static str {
+    /// One line that describes the symptom.
+    pub fn description(self) -> &'static str {
         match self {
             Symptom::Stale => "old data is read where new data was written",
             Symptom::Zeros => "zeros are read where data was written",
@@ -58,22 +58,22 @@ impl Symptom {
     }
 }
 
-/// One thing that is wrong.
+/// One defect that a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it looks like.
+    /// How the defect shows.
     pub symptom: Symptom,
-    /// What was being done: read, stat, readdir, open, ...
+    /// The operation: read, stat, readdir, open, ...
     pub action: String,
     /// File, directory or device.
     pub object: String,
-    /// Where in it, in bytes, if it is about data.
+    /// Byte offset in the object, for findings about data.
     pub offset: Option<u64>,
-    /// What should be.
+    /// The expected value.
     pub expected: String,
-    /// What is.
+    /// The value that was found.
     pub found: String,
-    /// What else is known; may be empty.
+    /// Further information; may be empty.
     pub remark: String,
 }
 
@@ -94,7 +94,7 @@ impl Finding {
         Finding { offset: Some(offset), ..self }
     }
 
-    /// With both values.
+    /// Sets the expected and the found value.
     pub(crate) fn values(self, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Finding { expected: expected.into(), found: found.into(), ..self }
     }

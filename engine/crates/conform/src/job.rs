@@ -1,4 +1,4 @@
-//! The jobs that checks run. The only place that knows how a job is written.
+//! The jobs that checks run. The only place that knows the format of a job.
 
 use assay_spec::{
     BackendCapabilities, DataSpec, Group, Job, Layout, Method, Objects, Operation, SyncPolicy, Target, Tree,
@@ -6,16 +6,16 @@ use assay_spec::{
 };
 use serde_json::{json, Value};
 
-/// What a job of a check is made of.
+/// Parameters of a check's job.
 #[derive(Clone)]
 pub(crate) struct Recipe {
     pub(crate) seed: u64,
     pub(crate) lanes: u32,
     pub(crate) layout: Layout,
-    /// Bytes of each file; in a tree, and of objects, contents of each.
+    /// Bytes of each file. In a tree and for objects, bytes of contents of each.
     pub(crate) file: u64,
     pub(crate) record: u64,
-    /// Bytes that a lane has one after the other; none: its part is in one piece.
+    /// Bytes a lane has in one piece, or `None` if its whole part is in one piece.
     pub(crate) block: Option<u64>,
     pub(crate) depth: u32,
     pub(crate) method: Method,
@@ -26,12 +26,12 @@ pub(crate) struct Recipe {
     pub(crate) tree: Option<Tree>,
     pub(crate) objects: Option<Objects>,
     pub(crate) phases: Vec<Value>,
-    /// The files are there from an earlier job.
+    /// Whether the files exist from an earlier job.
     pub(crate) reuse: bool,
 }
 
 impl Recipe {
-    /// One lane that does one operation after the other on one file of so many bytes.
+    /// One lane that runs one operation after the other on a file of `file` bytes.
     pub(crate) fn plain(file: u64, record: u64) -> Self {
         Recipe {
             seed: 0,
@@ -53,16 +53,16 @@ impl Recipe {
         }
     }
 
-    /// The same in a layout that is offered.
+    /// The same recipe, with a layout that the storage offers.
     pub(crate) fn fitting(self, able: &BackendCapabilities) -> Self {
         let layout = if able.layouts.contains(&self.layout) { self.layout } else { Layout::Separate };
         Recipe { layout, ..self }
     }
 
-    /// The job. It leaves its files where they are: whoever looks at them afterwards removes them.
+    /// Builds the job. It keeps its files, since the check removes them after reading them.
     ///
     /// # Errors
-    /// What the contract has against it, in words.
+    /// Why the contract rejects the job.
     pub(crate) fn job(&self, target: &Target) -> Result<Job, String> {
         let fields = json!({
             "spec_version": SPEC_VERSION, "id": "conform", "target": target,
@@ -71,7 +71,7 @@ impl Recipe {
             "method": self.method, "direct": self.direct, "sync": self.sync, "preallocate": self.preallocate,
             "data": self.data, "tree": self.tree, "objects": self.objects, "phases": self.phases,
             "keep_files": true, "reuse_files": self.reuse,
-            // Whatever fails, all of it is to be seen.
+            // All failures are to be reported.
             "error_limit": i64::MAX,
         });
         let job: Job = serde_json::from_value(fields).map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ impl Recipe {
     }
 }
 
-/// A phase that goes once over the data.
+/// A phase that processes the data once.
 pub(crate) fn phase(operation: Operation) -> Value {
     let mix = match operation.group() {
         _ if !operation.mixes() => Value::Null,
@@ -97,12 +97,12 @@ pub(crate) fn phase(operation: Operation) -> Value {
 mod tests {
     use super::*;
     use crate::check::Subject;
-    use crate::fake::{Fake, Lie};
+    use crate::fake::{Defect, Fake};
 
     #[test]
-    fn a_recipe_is_a_job_that_keeps_its_files_and_tells_every_error() {
+    fn a_recipe_is_a_job_that_keeps_its_files_and_reports_every_error() {
         let recipe = Recipe { lanes: 3, seed: 9, reuse: true, ..Recipe::plain(12_288, 4096) };
-        let job = recipe.job(&Fake::files(Lie::None).target(1)).unwrap();
+        let job = recipe.job(&Fake::files(Defect::None).target(1)).unwrap();
         assert_eq!((job.lanes, job.seed, job.file_size_bytes, job.record_size_bytes), (3, 9, 12_288, 4096));
         assert!(job.keep_files && job.reuse_files && job.data.verify);
         assert_eq!(job.error_limit, i64::MAX as u64);
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_the_contract_does_not_allow_is_no_job() {
-        let target = Fake::files(Lie::None).target(1);
+        let target = Fake::files(Defect::None).target(1);
         let refused = |recipe: Recipe| recipe.job(&target).unwrap_err();
         assert!(refused(Recipe::plain(4096, 0)).starts_with("record_size_bytes"));
         assert!(refused(Recipe { lanes: 0, ..Recipe::plain(4096, 4096) }).starts_with("lanes"));
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_layout_that_is_not_offered_gives_way() {
         let able = |layouts: &[Layout]| {
-            let able = Fake::files(Lie::None).capabilities().clone();
+            let able = Fake::files(Defect::None).capabilities().clone();
             BackendCapabilities { layouts: layouts.to_vec(), ..able }
         };
         let fitted = |layouts: &[Layout]| Recipe::plain(1, 1).fitting(&able(layouts)).layout;

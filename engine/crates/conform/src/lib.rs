@@ -1,32 +1,33 @@
-//! Whether storage does what it should: a suite of checks that is built from what the storage says it can do.
+//! Conformance suite: checks whether storage behaves as it should. The checks are built from the capabilities the
+//! storage reports.
 //!
-//! Each check does something through the engine's own driver or, where the order of single operations matters, through
-//! one lane by hand, and looks at the outcome through another opening. Every byte that is read is compared. The crate
-//! knows no kind of storage: whoever calls hands in how a target is opened ([`Subject`]).
+//! Each check runs operations through the engine's own driver or, where the order of single operations matters, on a
+//! [`manual_lane::ManualLane`]. It then looks at the outcome through a second opening of the target. Every byte that is
+//! read is compared. The crate knows no kind of storage; the caller supplies the way to open a target ([`Subject`]).
 //!
-//! What only shows after a loss of power is out of its reach: whether a flush has reached stable media.
+//! The suite cannot check what only shows after a loss of power, namely whether a flush has reached stable media.
 
-// A finding is passed up once, when a check has come to its end.
+// A finding is returned once per check, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
 mod check;
 mod data;
 mod data_ways;
+#[cfg(test)]
+mod defect_tests;
 mod ends;
 mod events;
 #[cfg(test)]
 mod fake;
 mod finding;
 mod flush;
-mod hand;
 mod job;
-#[cfg(test)]
-mod lies_tests;
 mod look;
+mod manual_lane;
+mod name_semantics;
 mod names;
-mod names_by_hand;
+mod object_semantics;
 mod objects;
-mod objects_by_hand;
 mod pattern;
 mod report;
 mod session;

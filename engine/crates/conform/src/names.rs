@@ -1,23 +1,23 @@
-//! Every operation on names, in every way, as jobs do them.
+//! Checks every operation on names in every way, with the jobs that users run.
 
 use crate::check::{Check, Subject};
 use crate::data::{LANES, NEW};
 use crate::data_ways::method;
-use crate::events::{Done, Heard};
+use crate::events::{JobEvents, PhaseResult};
 use crate::finding::{Finding, Symptom};
-use crate::hand::Hand;
 use crate::job::{phase, Recipe};
 use crate::look;
-use crate::names_by_hand::differs;
+use crate::manual_lane::ManualLane;
+use crate::name_semantics::differs;
 use crate::pattern::Pattern;
 use crate::session::Session;
 use assay_spec::{data_operations, object_operations, Layout, Method, Operation, SyncPolicy, Tree};
 
-/// Files of each lane.
+/// Number of files of each lane.
 const FILES: u64 = 40;
 const DEPTH: u32 = 4;
 
-/// For each operation what it is done among, so that what came of it is seen.
+/// For each operation, the phases of its job, which make its effect visible, and what is expected.
 fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
     use Operation::{Create, Mkdir, Open, Readdir, Rename, Rmdir, Stat, Unlink};
     Some(match operation {
@@ -36,7 +36,7 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
     })
 }
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All checks of name operations that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let mut all = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
                     }
                     let tree = if layout == Layout::Shared { "one tree" } else { "a tree per lane" };
                     let way = format!("{tree}, {}, {contents} bytes each", method(how));
-                    let act = Box::new(move |session: &Session<'_>| play(session, &one));
+                    let act = Box::new(move |session: &Session<'_>| run_job(session, &one));
                     all.push(Check { group: "names", name: operation.name().to_owned(), way, expects, act });
                 }
             }
@@ -73,10 +73,10 @@ fn recipe(phases: &[Operation], layout: Layout, method: Method, contents: u64) -
     }
 }
 
-fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
-    session.and_tidy(recipe, |findings| {
-        let heard = session.play(recipe)?;
-        findings.extend(wrong(session, recipe, &heard));
+fn run_job(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
+    session.run_and_clean_up(recipe, |findings| {
+        let events = session.run_job(recipe)?;
+        findings.extend(wrong(session, recipe, &events));
         if findings.is_empty() && recipe.phases.last() == Some(&phase(Operation::Stat)) {
             findings.extend(contents(session, recipe)?);
         }
@@ -84,7 +84,7 @@ fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
     })
 }
 
-/// What is wrong with the contents of the files that a job has made and left; the first of each lane.
+/// Checks the contents of the files that a job has created and kept. Returns the first finding of each lane.
 fn contents(session: &Session<'_>, recipe: &Recipe) -> Result<Vec<Finding>, Finding> {
     let pattern = Pattern::new(recipe.seed, recipe.data);
     let phases = vec![phase(Operation::Open)];
@@ -92,29 +92,30 @@ fn contents(session: &Session<'_>, recipe: &Recipe) -> Result<Vec<Finding>, Find
     let (backend, job) = session.open(&again)?;
     let mut findings = Vec::new();
     for lane in 0..recipe.lanes {
-        // More than a file has, so that what is too long is seen.
-        let mut hand = Hand::open(backend.as_ref(), &job, lane, Operation::Open, 2 * recipe.file as usize + 1)?;
+        // More than the size of a file, so that files that are too long are found.
+        let mut manual_lane =
+            ManualLane::open(backend.as_ref(), &job, lane, Operation::Open, 2 * recipe.file as usize + 1)?;
         findings.extend((0..FILES).find_map(|number| {
             let wanted = pattern.bytes(u64::from(lane) * FILES + number, 0, recipe.file as usize);
-            let found = hand.read(number, 2 * recipe.file as usize + 1);
-            differs((hand.object(), number), &found, &wanted, true)
+            let found = manual_lane.read(number, 2 * recipe.file as usize + 1);
+            differs((manual_lane.object(), number), &found, &wanted, true)
         }));
-        hand.close()?;
+        manual_lane.close()?;
     }
     Ok(findings)
 }
 
-fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> {
-    let mut findings = look::findings(session, recipe, heard, None);
+fn wrong(session: &Session<'_>, recipe: &Recipe, events: &JobEvents) -> Vec<Finding> {
+    let mut findings = look::findings(session, recipe, events, None);
     if findings.is_empty() {
-        findings.extend(heard.phases.iter().filter_map(|done| undone(done, recipe)));
+        findings.extend(events.phases.iter().filter_map(|done| undone(done, recipe)));
     }
     findings
 }
 
-/// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
-    // In each of the deepest directories but the last there are as many files: 8 of 9 are used.
+/// Finding for a phase that reported success but did not do all of its work.
+fn undone(done: &PhaseResult, recipe: &Recipe) -> Option<Finding> {
+    // All leaf directories but the last hold the same number of files; 8 of 9 leaves are used.
     let leaves = FILES.div_ceil(recipe.tree.as_ref().map_or(1, Tree::files_per_leaf));
     let each = if done.operation == Operation::Readdir { leaves } else { FILES };
     let wanted = u64::from(LANES) * each;

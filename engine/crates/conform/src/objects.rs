@@ -1,7 +1,7 @@
-//! Every operation on objects, as jobs do them.
+//! Checks every operation on objects, with the jobs that users run.
 
 use crate::check::{Check, Subject};
-use crate::events::{Done, Heard};
+use crate::events::{JobEvents, PhaseResult};
 use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::look;
@@ -11,20 +11,20 @@ use assay_spec::{
 };
 use serde_json::{json, Value};
 
-/// Objects of each lane: more than come on one page of a list.
+/// Number of objects of each lane, more than fit on one page of a list.
 const MANY: u64 = 1_050;
 const SOME: u64 = 40;
-/// Objects of a batch; the last one is not full.
+/// Number of objects in a batch; the last batch is not full.
 const BATCH: u16 = 12;
 const LANES: u32 = 2;
-/// What a job fetches and stores in, so that larger objects are made and checked while they go.
+/// Piece size of a job. Objects larger than this are generated and verified while they are transferred.
 const PIECE: u64 = 4096;
-/// The least that services take as a part, but for the last one.
+/// The smallest part size that services accept, except for the last part.
 const PART: u64 = 5 << 20;
 /// An object of three parts.
 const LARGE: u64 = 2 * PART + 700;
 
-/// For each operation what it is done among, so that what came of it is seen.
+/// For each operation, the phases of its job, which make its effect visible, and what is expected.
 fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> {
     use Operation::{
         BatchGet, BatchPut, Copy, Delete, Get, Head, List, ListAfterPut, MultiDelete, ObjectMix, Put, Query,
@@ -50,7 +50,7 @@ fn script(operation: Operation) -> Option<(&'static [Operation], &'static str)> 
     })
 }
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All checks of object operations that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let mut all = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
         let sizes: &[u64] = if many {
             &[0]
         } else if operation == Operation::Scan {
-            // All of a lane's part on one page.
+            // All objects of a lane on one page.
             &[700]
         } else {
             &[0, 700, 100_001]
@@ -93,7 +93,7 @@ fn add(
     if recipe.job(&subject.target(1)).is_err() {
         return;
     }
-    let act = Box::new(move |session: &Session<'_>| play(session, &recipe));
+    let act = Box::new(move |session: &Session<'_>| run_job(session, &recipe));
     all.push(Check { group: "objects", name: operation.name().to_owned(), way, expects, act });
 }
 
@@ -111,7 +111,7 @@ fn recipe(able: &BackendCapabilities, phases: &[Operation], size: u64, depth: u3
     }
 }
 
-/// A phase that goes once over the objects.
+/// A phase that processes the objects once.
 fn object_phase(able: &BackendCapabilities, operation: Operation) -> Value {
     let other = if able.operations.contains(&Operation::Head) { OpKind::Head } else { OpKind::Update };
     let mut phase = phase(operation);
@@ -121,31 +121,31 @@ fn object_phase(able: &BackendCapabilities, operation: Operation) -> Value {
     phase
 }
 
-fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
-    session.and_tidy(recipe, |findings| {
-        let heard = session.play(recipe)?;
-        findings.extend(wrong(session, recipe, &heard));
+fn run_job(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
+    session.run_and_clean_up(recipe, |findings| {
+        let events = session.run_job(recipe)?;
+        findings.extend(wrong(session, recipe, &events));
         Ok(())
     })
 }
 
-fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> {
-    let findings = look::findings(session, recipe, heard, None);
+fn wrong(session: &Session<'_>, recipe: &Recipe, events: &JobEvents) -> Vec<Finding> {
+    let findings = look::findings(session, recipe, events, None);
     if !findings.is_empty() {
         return findings;
     }
     match session.job(recipe) {
-        Ok(job) => heard.phases.iter().filter_map(|done| undone(done, recipe, job.largest_size())).collect(),
+        Ok(job) => events.phases.iter().filter_map(|done| undone(done, recipe, job.largest_size())).collect(),
         Err(finding) => vec![finding],
     }
 }
 
-/// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
+/// Finding for a phase that reported success but did not do all of its work.
+fn undone(done: &PhaseResult, recipe: &Recipe, size: u64) -> Option<Finding> {
     let objects = recipe.objects.as_ref()?;
     let lanes = u64::from(recipe.lanes);
     let all = lanes * objects.count * size;
-    // Two for beginning and completing, and the parts.
+    // The parts, plus two operations to start and to complete the upload.
     let parts = objects.part_size_bytes.filter(|part| *part < recipe.file);
     let puts = parts.map_or(1, |part| recipe.file.div_ceil(part) + 2);
     let each = match done.operation {
@@ -163,8 +163,8 @@ fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
         }
         Operation::Prepare | data_operations!() | name_operations!() => return None,
     };
-    let stores =
-        matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update) || done.operation.sees();
+    let stores = matches!(done.operation, Operation::Put | Operation::BatchPut | Operation::Update)
+        || done.operation.checks_visibility();
     let moved = if stores { all } else { 0 };
     if done.whole && done.failed == 0 && (done.names, done.bytes) == (lanes * each, moved) {
         return None;
@@ -174,8 +174,8 @@ fn undone(done: &Done, recipe: &Recipe, size: u64) -> Option<Finding> {
     Some(Finding::new(Symptom::Undone, done.operation.name(), "all objects").values(expected, found))
 }
 
-/// Of what was fetched every byte must have been checked.
-fn unchecked(done: &Done) -> Option<Finding> {
+/// Finding if not every fetched byte was verified.
+fn unchecked(done: &PhaseResult) -> Option<Finding> {
     if done.whole && done.failed == 0 && done.verified_bytes == done.got_bytes {
         return None;
     }

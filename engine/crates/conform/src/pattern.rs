@@ -1,15 +1,15 @@
-//! The bytes that checks write and expect, and what it means if others are found.
+//! The bytes that checks write and expect, and what a difference means.
 
 use crate::finding::Symptom;
 use assay_drive::data::{Base, Data};
 use assay_spec::DataSpec;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Of each sector the first bytes are a number that also depends on which write it was.
+/// The first bytes of each sector are a number that also depends on which write it was.
 const SECTOR: usize = 512;
 const NUMBER: usize = 8;
 
-/// The data of a seed.
+/// The data generated from a seed.
 #[derive(Clone)]
 pub(crate) struct Pattern {
     base: Arc<Base>,
@@ -22,7 +22,7 @@ impl Pattern {
         Pattern { base: Base::new(&spec, seed), spec, seed }
     }
 
-    /// The same without zeros or copies. It is kept, since checks ask for it record by record.
+    /// A pattern without zeros or duplicates. Patterns are cached, since checks ask for them record by record.
     pub(crate) fn plain(seed: u64) -> Self {
         static KNOWN: Mutex<Vec<Pattern>> = Mutex::new(Vec::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,18 +42,18 @@ impl Pattern {
     }
 }
 
-/// Bytes that were found where others should be.
+/// The first difference between expected and found bytes.
 pub(crate) struct Difference {
     pub(crate) symptom: Symptom,
-    /// Of the first byte that differs, from the start of what was read.
+    /// Index of the first different byte, from the start of what was read.
     pub(crate) index: usize,
     pub(crate) expected: u8,
     pub(crate) found: u8,
 }
 
-/// Where the bytes differ first, and what that looks like. `before` is what may have been there earlier; none: nothing.
-/// With `numbered` the numbers of the sectors are left out, since a later write of the same data has others; `offset` is
-/// that of the first byte in the object.
+/// Finds the first different byte and classifies the difference. `before` is the data that may have been there earlier,
+/// or `None` if there was none. With `numbered`, the sector numbers are not compared, since a later write of the same
+/// data has other numbers. `offset` is the offset of the first byte in the object.
 pub(crate) fn compare(
     expected: &[u8],
     found: &[u8],

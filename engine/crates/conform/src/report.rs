@@ -1,62 +1,62 @@
-//! What came of a run of the suite.
+//! The report of a run of the suite.
 
 use crate::finding::Finding;
 use serde::Serialize;
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It is as it should be.
+    /// The expectation holds.
     Holds,
-    /// It is not.
+    /// The expectation does not hold.
     DoesNotHold,
-    /// The run was stopped before.
+    /// The run was stopped before the check was finished.
     NotDone,
 }
 
-/// One check.
+/// Result of one check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
-    /// Checks of one kind: data, flush, ends, names.
+    /// Group of the check, for example data, flush, ends or names.
     pub group: String,
-    /// What is checked.
+    /// Name of the check.
     pub check: String,
-    /// In which of several ways; empty if there is only one.
+    /// Description of the way it was checked; empty if there is only one.
     pub way: String,
-    /// What should be.
+    /// What is expected.
     pub expects: String,
-    /// What came of it.
+    /// The result.
     pub verdict: Verdict,
-    /// What is wrong; the first of what looks the same.
+    /// What is wrong; the first of several similar findings.
     pub findings: Vec<Finding>,
 }
 
-/// A run of the suite.
+/// Report of a run of the suite.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// Kind of the target.
     pub kind: String,
     /// Directory, device or export.
     pub place: String,
-    /// Type of the file system, as far as there is one.
+    /// Type of the file system, if there is one.
     pub filesystem: String,
-    /// All checks, in their order.
+    /// All checks, in the order they ran.
     pub rows: Vec<Row>,
-    /// What the target does not offer, so that it is not checked.
+    /// What the target does not offer and is therefore not checked.
     pub not_offered: Vec<String>,
-    /// What the target offers, and no check is for.
+    /// What the target offers and no check covers.
     pub unchecked: Vec<String>,
-    /// What is said of the target, such as why something is not offered.
+    /// Remarks about the target, such as why something is not offered.
     pub remarks: Vec<String>,
-    /// How long it took.
+    /// Duration of the run in nanoseconds.
     pub elapsed_ns: u64,
-    /// It was stopped before the last check.
+    /// Whether it was stopped before the last check.
     pub stopped: bool,
 }
 
 impl Report {
-    /// How many checks came to this.
+    /// Number of checks with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().filter(|row| row.verdict == verdict).count()
     }

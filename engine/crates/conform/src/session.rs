@@ -1,7 +1,7 @@
-//! What all checks of a run share: the storage, the directory they work in, and the wish to stop.
+//! State shared by all checks of a run: the storage, the directory they work in, and the stop flag.
 
 use crate::check::Subject;
-use crate::events::Heard;
+use crate::events::JobEvents;
 use crate::finding::{Finding, Symptom};
 use crate::job::Recipe;
 use assay_core::{Backend, SetupError};
@@ -15,17 +15,18 @@ use std::sync::Arc;
 pub(crate) struct Session<'a> {
     pub(crate) subject: &'a dyn Subject,
     stop: &'a StopFlag,
-    /// Number of the directory: each check has its own, so that none stumbles over what another one could not remove.
+    /// Number of the directory. Each check has its own directory, so that leftovers of one check do not disturb the
+    /// next.
     directory: Cell<u32>,
-    /// What could not be removed.
+    /// Findings about what could not be removed.
     remains: RefCell<Vec<Finding>>,
-    /// Openings of this check by jobs on objects: each removes what its own job can have made, and nothing else.
+    /// Openings of this check by jobs on objects. Each removes what its own job can have made, and nothing else.
     opened: RefCell<Vec<Arc<dyn Backend>>>,
-    /// So much of it was there when the group of checks began.
+    /// Length of `remains` when the group of checks began.
     before: Cell<usize>,
 }
 
-/// When so many directories of a group of checks could not be removed, no more are made for it.
+/// When this many directories of a group could not be removed, the rest of the group is skipped.
 const MOST_REMAINS: usize = 16;
 
 impl From<SetupError> for Finding {
@@ -48,28 +49,28 @@ impl<'a> Session<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Another group of checks begins.
+    /// Begins another group of checks.
     pub(crate) fn begin_group(&self) {
         self.before.set(self.remains.borrow().len());
     }
 
-    /// The storage is full of what cannot be removed.
+    /// Whether too many directories of this group could not be removed.
     pub(crate) fn is_littered(&self) -> bool {
         self.remains.borrow().len() >= self.before.get() + MOST_REMAINS
     }
 
-    /// What could not be removed, so far.
+    /// Takes the findings about what could not be removed so far.
     pub(crate) fn take_remains(&self) -> Vec<Finding> {
         self.remains.take()
     }
 
-    /// The job of a recipe, at the place where checks work now.
+    /// The job of a recipe, in the directory of the current check.
     pub(crate) fn job(&self, recipe: &Recipe) -> Result<Job, Finding> {
         let refused = |why| Finding::new(Symptom::Refused, "describe", "the job").values("no error", why);
         recipe.job(&self.subject.target(self.directory.get())).map_err(refused)
     }
 
-    /// A new opening of the target.
+    /// Opens the target anew.
     pub(crate) fn open(&self, recipe: &Recipe) -> Result<(Arc<dyn Backend>, Job), Finding> {
         let job = self.job(recipe)?;
         let backend = self.subject.open(&job)?;
@@ -79,17 +80,17 @@ impl<'a> Session<'a> {
         Ok((backend, job))
     }
 
-    /// Runs a job in a new opening. Its files stay.
+    /// Runs a job in a new opening and keeps its files.
     ///
     /// # Errors
-    /// If it was refused as a whole.
-    pub(crate) fn play(&self, recipe: &Recipe) -> Result<Heard, Finding> {
+    /// If the job was refused as a whole.
+    pub(crate) fn run_job(&self, recipe: &Recipe) -> Result<JobEvents, Finding> {
         let (backend, job) = self.open(recipe)?;
-        let mut heard = Heard::default();
-        let ended = assay_drive::run(&job, &backend, &mut heard, self.stop, &mut || None);
+        let mut events = JobEvents::default();
+        let ended = assay_drive::run(&job, &backend, &mut events, self.stop, &mut || None);
         match ended.status {
-            ByeStatus::Ok | ByeStatus::Stopped => Ok(heard),
-            ByeStatus::Errors if !heard.wrong.is_empty() => Ok(heard),
+            ByeStatus::Ok | ByeStatus::Stopped => Ok(events),
+            ByeStatus::Errors if !events.failures.is_empty() => Ok(events),
             _ => {
                 Err(Finding::new(Symptom::Refused, "run", "the job")
                     .values("no error", ended.reason.unwrap_or_default()))
@@ -97,11 +98,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Removes what jobs of this recipe have made, which may be nothing.
-    fn tidy(&self, recipe: &Recipe) {
+    /// Removes what jobs of this recipe have made, if anything.
+    fn clean_up(&self, recipe: &Recipe) {
         let plain = Recipe { preallocate: false, ..recipe.clone() };
         for backend in self.opened.take() {
-            // What one of them does not know is another's; the last looks whether all is gone.
+            // Each opening removes only what it knows. The last one checks whether everything is gone.
             let _ = backend.cleanup();
         }
         let removed = self.open(&plain).and_then(|(backend, _)| Ok(backend.cleanup()?));
@@ -113,8 +114,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Does something, then removes what jobs of this recipe have made; all that is wrong.
-    pub(crate) fn and_tidy(
+    /// Runs `act`, then removes what jobs of this recipe have made. Returns all findings.
+    pub(crate) fn run_and_clean_up(
         &self,
         recipe: &Recipe,
         act: impl FnOnce(&mut Vec<Finding>) -> Result<(), Finding>,
@@ -122,7 +123,7 @@ impl<'a> Session<'a> {
         let mut findings = Vec::new();
         let refused = act(&mut findings).err();
         findings.extend(refused);
-        self.tidy(recipe);
+        self.clean_up(recipe);
         findings
     }
 }

@@ -1,9 +1,10 @@
-//! Operations on the data of sets of files, in every way: each file is opened and closed once, and its bytes are there.
+//! Checks operations on the data of file sets in every way: each file is opened and closed once, and its data is
+//! correct.
 
 use crate::check::{Check, Subject};
 use crate::data::{LANES, NEW};
 use crate::data_ways::method;
-use crate::events::{Done, Heard};
+use crate::events::{JobEvents, PhaseResult};
 use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::look;
@@ -11,12 +12,12 @@ use crate::session::Session;
 use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPolicy, Tree};
 use serde_json::{json, Value};
 
-/// Files of each lane.
+/// Number of files of each lane.
 const FILES: u64 = 20;
-/// Of a file that is not whole records, what is left.
+/// Bytes left over at the end of a file that does not consist of whole records.
 const REST: u64 = 1234;
 
-/// One way to go over a set of files.
+/// One way to process a set of files.
 #[derive(Clone, Copy)]
 struct Way {
     layout: Layout,
@@ -27,7 +28,7 @@ struct Way {
 }
 
 impl Way {
-    fn words(self) -> String {
+    fn description(self) -> String {
         let tree = if self.layout == Layout::Shared { "one tree" } else { "a tree per lane" };
         let order = if self.random { "files in random order" } else { "files in order" };
         let direct = if self.direct { ", direct" } else { "" };
@@ -56,7 +57,7 @@ fn ways(able: &BackendCapabilities) -> Vec<Way> {
     all
 }
 
-/// All checks of this kind that make sense for what the storage can do.
+/// All checks of file sets that apply to what the storage can do.
 pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
     let able = subject.capabilities();
     let mut all = Vec::new();
@@ -72,19 +73,19 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
             }
             let expects = if operation.writes() { "each file has the new bytes" } else { "brings each file's bytes" };
             let of = if operation.needs_tree() { "" } else { " of a set" };
-            let (name, way) = (format!("{}{of}", operation.name()), way.words());
-            let act = Box::new(move |session: &Session<'_>| play(session, &one));
+            let (name, way) = (format!("{}{of}", operation.name()), way.description());
+            let act = Box::new(move |session: &Session<'_>| run_job(session, &one));
             all.push(Check { group: "file sets", name, way, expects, act });
         }
     }
     all
 }
 
-/// The operation among what shows what came of it.
+/// A job with the operation and the phases that make its effect visible.
 fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
     let before = (operation != Operation::Write).then_some(Operation::Prepare);
     let after: &[Operation] = if operation == Operation::FileMix {
-        // Those that it has left out are made again, and those that it has left must not hinder that.
+        // Files it has skipped are created again, and files it has kept must not prevent that.
         &[Operation::Write, Operation::Read]
     } else if operation.writes() {
         &[Operation::Read]
@@ -112,28 +113,28 @@ fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
     }
 }
 
-fn play(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
-    session.and_tidy(recipe, |findings| {
-        let heard = session.play(recipe)?;
-        findings.extend(wrong(session, recipe, &heard));
+fn run_job(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
+    session.run_and_clean_up(recipe, |findings| {
+        let events = session.run_job(recipe)?;
+        findings.extend(wrong(session, recipe, &events));
         Ok(())
     })
 }
 
-fn wrong(session: &Session<'_>, recipe: &Recipe, heard: &Heard) -> Vec<Finding> {
-    let mut findings = look::findings(session, recipe, heard, None);
+fn wrong(session: &Session<'_>, recipe: &Recipe, events: &JobEvents) -> Vec<Finding> {
+    let mut findings = look::findings(session, recipe, events, None);
     if findings.is_empty() {
-        let data = heard.phases.iter().filter(|done| done.operation.group() == Some(Group::Data));
+        let data = events.phases.iter().filter(|done| done.operation.group() == Some(Group::Data));
         findings.extend(data.filter_map(|done| undone(done, recipe)));
     }
     findings
 }
 
-/// A phase that says of itself that all was well, but did not do what it should.
-fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
+/// Finding for a phase that reported success but did not do all of its work.
+fn undone(done: &PhaseResult, recipe: &Recipe) -> Option<Finding> {
     let files = recipe.tree.as_ref().map_or(0, |tree| tree.all_files(LANES));
     if done.operation == Operation::FileMix {
-        let found = format!("{} files had a turn, {} were closed", done.turns, done.closed);
+        let found = format!("{} files had a turn, {} were closed", done.operations_on_files, done.closed);
         let wanted = format!("{files} files had a turn, {} were closed", done.opened + done.made);
         let right = done.whole && done.failed == 0 && found == wanted;
         return (!right).then(|| undone_as(done, wanted, found));
@@ -143,12 +144,12 @@ fn undone(done: &Done, recipe: &Recipe) -> Option<Finding> {
     if done.whole && done.failed == 0 && found == wanted {
         return None;
     }
-    let words = |(opened, records, bytes, closed): (u64, u64, u64, u64)| {
+    let description = |(opened, records, bytes, closed): (u64, u64, u64, u64)| {
         format!("{opened} files opened, {records} records, {bytes} bytes, {closed} files closed")
     };
-    Some(undone_as(done, words(wanted), words(found)))
+    Some(undone_as(done, description(wanted), description(found)))
 }
 
-fn undone_as(done: &Done, wanted: String, found: String) -> Finding {
+fn undone_as(done: &PhaseResult, wanted: String, found: String) -> Finding {
     Finding::new(Symptom::Undone, done.operation.name(), "all files").values(wanted, found)
 }

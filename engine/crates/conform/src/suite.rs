@@ -1,31 +1,31 @@
-//! Which checks there are for some storage, and their run.
+//! Selects the checks for a storage target and runs them.
 
 use crate::check::{Check, Subject};
 use crate::finding::Finding;
 use crate::report::{Report, Row, Verdict};
 use crate::session::Session;
-use crate::{data, data_ways, ends, flush, names, names_by_hand, objects, objects_by_hand, sets};
-use assay_core::{clock, pulse};
+use crate::{data, data_ways, ends, flush, name_semantics, names, object_semantics, objects, sets};
+use assay_core::{clock, heartbeat};
 use assay_drive::StopFlag;
 use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPolicy};
 use std::sync::{Mutex, PoisonError};
 
-/// The checks need so many bytes of free space, or of a device.
+/// Bytes of free space, or of a device, that the checks need.
 pub const LEAST_FREE_BYTES: u64 = 16 << 20;
 
-/// The checks that make sense for what the storage says it can do.
+/// The checks that apply to what the storage can do.
 fn checks(subject: &dyn Subject) -> Vec<Check> {
-    // A store of objects has no file to write to.
+    // An object store has no file to write to.
     let files = subject.capabilities().operations.contains(&Operation::Write);
     let of_files = |checks: fn(&dyn Subject) -> Vec<Check>| if files { checks(subject) } else { Vec::new() };
     let all = [
         of_files(data::checks),
         of_files(flush::checks),
         of_files(ends::checks),
-        names_by_hand::checks(subject),
+        name_semantics::checks(subject),
         names::checks(subject),
         sets::checks(subject),
-        objects_by_hand::checks(subject),
+        object_semantics::checks(subject),
         objects::checks(subject),
     ];
     all.into_iter().flatten().collect()
@@ -35,7 +35,7 @@ fn is_wanted(check: &Check, only: &str) -> bool {
     format!("{}: {} ({})", check.group, check.name, check.way).contains(only)
 }
 
-/// Operations that are offered, and of which no check is named.
+/// Lists operations that the storage offers and no check covers.
 fn unchecked(able: &BackendCapabilities, all: &[Check]) -> Vec<String> {
     let named = |one: &&Operation| all.iter().any(|check| check.name == one.name());
     let words: Vec<&str> = able.operations.iter().filter(|one| !named(one)).map(|one| one.name()).collect();
@@ -46,9 +46,9 @@ fn unchecked(able: &BackendCapabilities, all: &[Check]) -> Vec<String> {
     }
 }
 
-/// Runs all checks whose words (`group: check (way)`) have `only` in them, until `stop` is set from outside.
-/// What the checks make they remove, also when they are stopped. What is known so far is in `so_far` all the time, for
-/// whoever has to leave because the storage does not answer.
+/// Runs all checks whose label (`group: check (way)`) contains `only`, until `stop` is set by another thread. The
+/// checks remove what they make, even when they are stopped. `so_far` always holds the results so far, for a caller
+/// that must exit because the storage does not answer.
 pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, so_far: &Mutex<Option<Report>>) -> Report {
     let begin = clock::now();
     let session = Session::new(subject, stop);
@@ -78,7 +78,7 @@ pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, so_far: &Mutex<Op
             group = check.group;
             session.begin_group();
         }
-        add(one(&session, check));
+        add(run_check(&session, check));
     }
     if !report.rows.is_empty() {
         report.rows.push(removal(session.take_remains()));
@@ -88,12 +88,12 @@ pub fn run(subject: &dyn Subject, only: &str, stop: &StopFlag, so_far: &Mutex<Op
     report
 }
 
-fn one(session: &Session<'_>, check: Check) -> Row {
-    pulse::begin(format!("{} {}", check.group, check.name), 0);
+fn run_check(session: &Session<'_>, check: Check) -> Row {
+    heartbeat::begin(format!("{} {}", check.group, check.name), 0);
     let undone = session.stopped() || session.is_littered();
     let findings = if undone { Vec::new() } else { (check.act)(session) };
     let verdict = match findings.is_empty() {
-        // What was cut off proves nothing.
+        // A check that was interrupted proves nothing.
         _ if undone || session.stopped() => Verdict::NotDone,
         true => Verdict::Holds,
         false => Verdict::DoesNotHold,
@@ -108,7 +108,7 @@ fn one(session: &Session<'_>, check: Check) -> Row {
     }
 }
 
-/// The last check: what all others have made was removed.
+/// The last check: whether everything the other checks made was removed.
 fn removal(remains: Vec<Finding>) -> Row {
     Row {
         group: "end".to_owned(),
@@ -120,7 +120,7 @@ fn removal(remains: Vec<Finding>) -> Row {
     }
 }
 
-/// What is left out of the suite, since the storage does not offer it.
+/// Lists what the suite leaves out because the storage does not offer it.
 fn not_offered(able: &BackendCapabilities) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut list = |what: &str, missing: Vec<&str>| {
@@ -135,7 +135,7 @@ fn not_offered(able: &BackendCapabilities) -> Vec<String> {
     list("operations", missing.map(Operation::name).collect());
     let layouts = [(Layout::Separate, "separate files"), (Layout::Shared, "a file that lanes share")];
     list("layouts", without(&layouts, &able.layouts));
-    // Where the engine or a library does it by other means, no call of the kernel's is missing.
+    // Where the engine or a library does it by other means, no kernel call is missing.
     let methods =
         [Method::IoUring, Method::Sync, Method::Threads, Method::Mmap].map(|one| (one, data_ways::method(one)));
     if !able.methods.iter().any(|one| matches!(one, Method::Protocol | Method::MpiIo)) {
@@ -165,18 +165,18 @@ fn without<'a, T: PartialEq>(all: &[(T, &'a str)], there: &[T]) -> Vec<&'a str> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fake::{Fake, Lie};
+    use crate::fake::{Defect, Fake};
 
-    /// Every operation, layout and cache that is offered has a check; what is not offered is named.
+    /// Every offered operation, layout and cache action has a check; what is not offered is listed.
     #[test]
-    fn what_is_offered_is_checked_and_what_is_not_is_told() {
-        for fake in [Fake::files(Lie::None), Fake::objects(Lie::None), Fake::device(Lie::None, 1 << 20)] {
+    fn offered_features_are_checked_and_others_are_listed() {
+        for fake in [Fake::files(Defect::None), Fake::objects(Defect::None), Fake::device(Defect::None, 1 << 20)] {
             assert_eq!(unchecked(&fake.able, &checks(&fake)), Vec::<String>::new());
         }
-        let mut fake = Fake::objects(Lie::None);
+        let mut fake = Fake::objects(Defect::None);
         fake.able.operations.push(Operation::Prepare);
         assert_eq!(unchecked(&fake.able, &checks(&fake)), ["operations prepare"]);
-        let left = not_offered(&Fake::files(Lie::None).able);
+        let left = not_offered(&Fake::files(Defect::None).able);
         let expected = [
             "operations fwrite, re_fwrite, fread, re_fread",
             "layouts a file that lanes share",
@@ -187,10 +187,10 @@ mod tests {
         assert_eq!(left, expected);
     }
 
-    /// Where the engine speaks the protocol, no call of the kernel's is missing; a store of objects misses none on files.
+    /// Where the engine speaks the protocol, no kernel call is missing. An object store lacks no file operations.
     #[test]
-    fn what_makes_no_sense_is_not_told_as_missing() {
-        let mut fake = Fake::objects(Lie::None);
+    fn meaningless_features_are_not_listed_as_missing() {
+        let mut fake = Fake::objects(Defect::None);
         fake.able.methods = vec![Method::Protocol];
         let left = not_offered(&fake.able);
         assert!(!left.iter().any(|line| line.starts_with("methods")), "{left:?}");
@@ -204,9 +204,9 @@ mod tests {
             groups.dedup();
             groups.join(" ")
         };
-        assert_eq!(groups(&Fake::files(Lie::None)), "data flush ends names file sets");
-        assert_eq!(groups(&Fake::objects(Lie::None)), "objects");
-        let mut few = Fake::files(Lie::None);
+        assert_eq!(groups(&Fake::files(Defect::None)), "data flush ends names file sets");
+        assert_eq!(groups(&Fake::objects(Defect::None)), "objects");
+        let mut few = Fake::files(Defect::None);
         few.able.file_sets = false;
         few.able.operations.retain(|one| *one != Operation::Create && *one != Operation::Mkdir);
         let names: Vec<String> = checks(&few).into_iter().map(|check| check.name).collect();
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn checks_are_picked_by_any_part_of_their_words() {
-        let fake = Fake::files(Lie::None);
+        let fake = Fake::files(Defect::None);
         let picked = |only: &str| checks(&fake).iter().filter(|check| is_wanted(check, only)).count();
         assert_eq!(picked(""), checks(&fake).len());
         assert_eq!((picked("names: stat"), picked("names: stat (a tree per lane, sync, 0"), picked("fog")), (2, 1, 0));

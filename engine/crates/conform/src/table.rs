@@ -1,13 +1,13 @@
-//! The report as a table for people.
+//! Prints the report as a table.
 
 use crate::finding::{Finding, Symptom};
 use crate::report::{Report, Row, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Ways of a check that fail and are told.
+/// How many failing ways of a check are shown.
 const MOST_WAYS: usize = 3;
-/// Things that are wrong in one way and are told.
+/// How many findings of one way are shown.
 const MOST_FINDINGS: usize = 3;
 
 /// All ways of one check.
@@ -89,7 +89,7 @@ impl std::fmt::Display for Report {
     }
 }
 
-/// What does not hold: where and how, and what it looks like.
+/// Describes the checks that do not hold: in which ways, and with which symptoms.
 fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
     let mut text = String::new();
     let mut symptoms: BTreeMap<Symptom, usize> = BTreeMap::new();
@@ -107,11 +107,11 @@ fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
         }
     }
     for row in &report.rows {
-        let mut seen: Vec<Symptom> = row.findings.iter().map(|finding: &Finding| finding.symptom).collect();
-        seen.sort_unstable();
-        seen.dedup();
+        let mut symptoms_of_row: Vec<Symptom> = row.findings.iter().map(|finding: &Finding| finding.symptom).collect();
+        symptoms_of_row.sort_unstable();
+        symptoms_of_row.dedup();
         let counted = row.verdict == Verdict::DoesNotHold;
-        seen.into_iter().filter(|_| counted).for_each(|symptom| *symptoms.entry(symptom).or_default() += 1);
+        symptoms_of_row.into_iter().filter(|_| counted).for_each(|symptom| *symptoms.entry(symptom).or_default() += 1);
     }
     if text.is_empty() {
         return text;
@@ -119,7 +119,7 @@ fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
     let mut whole = format!("\nWhat does not hold:\n{text}\nWhat it looks like:\n");
     for (symptom, checks) in symptoms {
         let plural = if checks == 1 { "check" } else { "checks" };
-        let _ = writeln!(whole, "  {} ({checks} {plural})", symptom.words());
+        let _ = writeln!(whole, "  {} ({checks} {plural})", symptom.description());
     }
     whole
 }
@@ -184,9 +184,9 @@ mod tests {
         assert_eq!(all.to_string(), text);
     }
 
-    /// Of many ways three are named, and of many findings three; symptoms are counted by checks.
+    /// Only three of many ways are named, and three of many findings. Symptoms are counted by checks.
     #[test]
-    fn what_does_not_hold_is_told_in_short() {
+    fn failed_checks_are_summarised() {
         use Symptom::{Stale, Zeros};
         let mut rows: Vec<Row> = (0..5).map(|way| row("a", &way.to_string(), &[Zeros])).collect();
         rows.push(row("b", "", &[Zeros, Zeros, Zeros, Stale]));

@@ -4,7 +4,7 @@ use rustix::mm::{mmap_anonymous, munmap, MapFlags, ProtFlags};
 use std::ffi::c_void;
 
 const PAGE: usize = 4096;
-/// The usual size on x86-64 and, with 4 KiB pages, on ARM.
+/// The usual huge page on x86-64 and, with 4 KiB pages, on ARM.
 const HUGE_PAGE: usize = 2 << 20;
 
 /// Equal slots in one anonymous mapping, each starting on a page.
@@ -25,8 +25,8 @@ unsafe impl Send for Buffers {}
 unsafe impl Sync for Buffers {}
 
 impl Buffers {
-    /// Maps `count` slots of `length` bytes, in huge pages if so wished, and touches every page, so that no measured
-    /// operation pays for that.
+    /// Map `count` slots of `length` bytes, on request in huge pages, and touch every page, so that no measured
+    /// operation pays for the page faults.
     ///
     /// # Errors
     /// The kernel's errno if there is not enough memory, or not enough of it is reserved as huge pages.
@@ -91,7 +91,7 @@ impl Drop for Buffers {
 mod tests {
     use super::*;
 
-    /// Each slot begins on a page, whatever its length, and none lies in another one.
+    /// Each slot begins on a page, whatever its length, and no two slots overlap.
     #[test]
     fn slots_are_apart_and_aligned() {
         for (length, apart) in [(1, 4096), (4096, 4096), (4097, 8192), (10_000, 12_288)] {

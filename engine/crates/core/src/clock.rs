@@ -1,7 +1,7 @@
-//! The one clock: CLOCK_MONOTONIC in nanoseconds, read without a system call.
+//! The only clock: CLOCK_MONOTONIC in nanoseconds, read without a system call.
 //!
-//! Lanes read the CPU's time stamp counter, calibrated against CLOCK_MONOTONIC, where the kernel itself keeps time by
-//! it; that costs a third of a call of the vDSO. Everybody else asks the vDSO.
+//! Lanes read the CPU's time stamp counter, calibrated against CLOCK_MONOTONIC, if the kernel itself uses that counter
+//! to keep time; this costs a third of a call of the vDSO. Everything else reads the vDSO.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::OnceLock;
@@ -9,13 +9,13 @@ use std::sync::OnceLock;
 use rustix::thread::{clock_nanosleep_absolute, ClockId};
 use rustix::time::{clock_gettime, ClockId as TimeId, Timespec};
 
-/// Below this distance a thread waits by looking at the clock, because the kernel would wake it too late.
+/// A thread that has less than this to wait polls the clock, because the kernel would wake it too late.
 const SPIN_NS: u64 = 80_000;
 
-/// Whether threads may wait by looking at the clock: not if they outnumber the CPUs.
+/// Whether threads may wait by polling the clock: not if they outnumber the CPUs.
 static SPIN: AtomicBool = AtomicBool::new(true);
 
-/// Says whether waiting threads may keep a CPU busy for the last microseconds.
+/// Set whether waiting threads may keep a CPU busy for the last microseconds.
 pub fn allow_spinning(allowed: bool) {
     SPIN.store(allowed, Ordering::Relaxed);
 }
@@ -31,7 +31,7 @@ pub fn wall() -> u64 {
     nanoseconds(clock_gettime(TimeId::Realtime))
 }
 
-/// A duration or a moment as the kernel takes it.
+/// A duration or moment in nanoseconds as the kernel's type.
 pub fn timespec(ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
@@ -40,12 +40,12 @@ fn nanoseconds(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Waits until `moment` and returns the time then. Sleeps, and where that is allowed looks at the clock at the end.
+/// Wait until `moment` and return the time then. Sleeps, and where that is allowed polls the clock at the end.
 pub fn wait_until(moment: u64) -> u64 {
     Clock::of_kernel().wait_until(moment)
 }
 
-/// Where lanes take the time from, in words for the result.
+/// The source of lanes' time, as text for the result.
 pub fn source() -> &'static str {
     match origin() {
         Some(_) => "TSC calibrated against CLOCK_MONOTONIC",
@@ -61,7 +61,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Reads both; of a few tries the one in which least time passed between the readings.
+    /// Read both clocks several times; return the pair between whose readings the least time passed.
     fn read() -> Self {
         let attempt = || {
             let before = ticks();
@@ -73,24 +73,25 @@ impl Pair {
     }
 }
 
-/// The first pair of this process; none where the counter cannot be relied on.
+/// The first pair of this process; None if the counter is not reliable.
 fn origin() -> Option<Pair> {
     static ORIGIN: OnceLock<Option<Pair>> = OnceLock::new();
     *ORIGIN.get_or_init(|| counter_is_reliable().then(Pair::read))
 }
 
-/// Starts the calibration. The earlier in the life of the process, the better is the rate when lanes start.
+/// Start the calibration. The earlier in the process's life, the better the rate when lanes start.
 pub fn start() {
     let _ = origin();
 }
 
-/// The kernel watches the counter and gives it up as a clock source when it drifts between CPUs or stops in sleep.
+/// True if the kernel uses the counter as its clock source: it stops doing so when the counter drifts between CPUs or
+/// stops in sleep.
 fn counter_is_reliable() -> bool {
     const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     cfg!(target_arch = "x86_64") && std::fs::read_to_string(SOURCE).is_ok_and(|name| name.trim() == "tsc")
 }
 
-/// The time stamp counter. Not ordered against other instructions: it may be read some nanoseconds early or late.
+/// The time stamp counter. It is not ordered against other instructions: it may be read some nanoseconds early or late.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn ticks() -> u64 {
@@ -104,30 +105,30 @@ fn ticks() -> u64 {
     now()
 }
 
-/// At least this long a stretch is needed for a rate that is right to about ten parts in a million.
+/// Shortest time over which to calibrate: its rate is right to about ten parts in a million.
 const CALIBRATION_NS: u64 = 2_000_000;
-/// A clock that is ahead is right again after this long.
+/// A clock that is ahead is corrected over this time.
 const SLEW_NS: u64 = 1_000_000_000;
-/// A shorter stretch does not give a better rate than the one that is known.
+/// A shorter time does not give a better rate than the known one.
 const LEAST_STRETCH_NS: u64 = 5_000_000;
-/// If the counter is off by more, it has stood still or was set: it is not used any more.
+/// If the counter is off by more, it stopped or was set: it is no longer used.
 const TRUST_NS: u64 = 10_000_000;
 /// Fraction bits of the rate.
 const SHIFT: u32 = 32;
 
-/// What a lane takes the time from: the machine's clock, or one that moves only as a test says.
+/// A lane's source of time: the machine's clock, or one that only tests move.
 pub trait TimeSource {
     /// Nanoseconds since some fixed moment.
     fn now(&self) -> u64;
 
-    /// Waits until `moment` and returns the time then.
+    /// Wait until `moment` and return the time then, as [`wait_until`] does.
     fn wait_until(&self, moment: u64) -> u64;
 
-    /// Follows the clock that the time is taken from. To be called every second or so.
+    /// Correct this clock by the one it is derived from. Call it about once a second.
     fn adjust(&mut self);
 }
 
-/// A lane's clock: nanoseconds of CLOCK_MONOTONIC, by the time stamp counter where that is reliable.
+/// A lane's clock: nanoseconds of CLOCK_MONOTONIC, by the time stamp counter if that is reliable.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     base: Pair,
@@ -138,7 +139,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A calibrated clock; waits up to 2 ms where the process has only just started.
+    /// A calibrated clock; waits up to 2 ms if the process has only just started.
     pub fn new() -> Self {
         let Some(origin) = origin() else {
             return Self::of_kernel();
@@ -174,8 +175,8 @@ impl TimeSource for Clock {
         self.at(ticks())
     }
 
-    /// Follows CLOCK_MONOTONIC, whose rate NTP changes. Never goes back: a clock that is ahead goes slower for a second.
-    /// After a suspend or a jump of the counter it is the kernel's clock.
+    /// Follow CLOCK_MONOTONIC, whose rate NTP changes. Never goes back: a clock that is ahead goes slower for a second.
+    /// After a suspend or a jump of the counter, use the kernel's clock.
     fn adjust(&mut self) {
         if self.rate == 0 {
             return;
@@ -196,7 +197,7 @@ impl TimeSource for Clock {
         self.compared = pair;
     }
 
-    /// Waits until `moment` and returns the time then, as [`wait_until`] does.
+    /// Wait until `moment` and return the time then.
     fn wait_until(&self, moment: u64) -> u64 {
         let early = if SPIN.load(Ordering::Relaxed) { SPIN_NS } else { 0 };
         let mut time = self.now();
@@ -231,7 +232,7 @@ fn rate(from: Pair, to: Pair) -> u64 {
 mod tests {
     use super::*;
 
-    /// Where the counter is used it must agree with the kernel's clock, read before and after it.
+    /// If the counter is used, it must agree with the kernel's clock, read before and after it.
     #[test]
     fn a_lane_clock_is_the_kernels() {
         start();

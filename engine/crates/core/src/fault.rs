@@ -1,4 +1,4 @@
-//! Names and words of faults.
+//! Names and messages of faults.
 
 use crate::named::{
     status_and_name, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT,
@@ -39,7 +39,7 @@ const NFS: &[(i32, &str)] = &[
     (10008, "NFS3ERR_JUKEBOX"),
 ];
 
-/// Names of the statuses that storage answers with (RFC 9110 section 15, RFC 6585).
+/// Names of the HTTP statuses that storage services use (RFC 9110 section 15, RFC 6585).
 const HTTP: &[(i32, &str)] = &[
     (301, "Moved Permanently"),
     (304, "Not Modified"),
@@ -64,7 +64,7 @@ const HTTP: &[(i32, &str)] = &[
     (507, "Insufficient Storage"),
 ];
 
-/// Names of refusals of AoE targets (AoEr11 section 2.4).
+/// Names of the errors of AoE targets (AoEr11 section 2.4).
 const AOE: &[(i32, &str)] = &[
     (1, "unrecognized command code"),
     (2, "bad argument parameter"),
@@ -74,10 +74,10 @@ const AOE: &[(i32, &str)] = &[
     (6, "target is reserved"),
 ];
 
-/// From this number on a code of AoE holds ATA's registers: status x 256 + error.
+/// AoE codes from this number on hold ATA's registers: status x 256 + error.
 const AOE_REGISTERS: i32 = 0x1_0000;
 
-/// What bits of ATA's error register say (ATA/ATAPI-6 section 7.9), the most telling first.
+/// Meaning of the bits of ATA's error register (ATA/ATAPI-6 section 7.9), the most specific first.
 const ATA: &[(i32, &str)] = &[
     (0x40, "ATA UNC (uncorrectable data)"),
     (0x10, "ATA IDNF (no such sector)"),
@@ -130,7 +130,7 @@ const MPI: &[(i32, &str)] = &[
     (52, "MPI_ERR_UNSUPPORTED_OPERATION"),
 ];
 
-/// The name of an AoE target's refusal.
+/// The name of an AoE target's error.
 fn aoe_name(code: i32) -> Option<&'static str> {
     if code < AOE_REGISTERS {
         return named(AOE, code);
@@ -273,7 +273,7 @@ const OS: &[(i32, &str)] = &[
     (132, "ERFKILL"),
 ];
 
-/// The name of a fault, such as `EIO`; none if it has none here.
+/// The name of a fault, such as `EIO`; None if it has none here.
 pub fn fault_name(fault: Fault) -> Option<&'static str> {
     let table = match fault.domain() {
         FaultDomain::Os => OS,
@@ -294,8 +294,8 @@ fn named(table: &[(i32, &'static str)], code: i32) -> Option<&'static str> {
     table.binary_search_by_key(&code, |(code, _)| *code).ok().map(|place| table[place].1)
 }
 
-/// The errno that says the same as a fault; none if none does. So that whoever asks whether a name is missing need not
-/// know who has been asked.
+/// The errno that corresponds to a fault; None if none does. Callers that check whether a name is missing need not know
+/// which protocol answered.
 pub fn as_errno(fault: Fault) -> Option<i32> {
     match fault.domain() {
         FaultDomain::Os => Some(fault.code()),
@@ -309,7 +309,7 @@ pub fn as_errno(fault: Fault) -> Option<i32> {
     }
 }
 
-/// DynamoDB refuses nearly everything with one status: its names tell what.
+/// The errno of a DynamoDB error. Nearly all have the same status, so the name decides.
 fn errno_of_table(fault: Fault) -> Option<i32> {
     use rustix::io::Errno;
     let errno = match status_and_name(fault).1 {
@@ -321,7 +321,7 @@ fn errno_of_table(fault: Fault) -> Option<i32> {
     Some(errno.raw_os_error())
 }
 
-/// The errno of an AoE target's refusal.
+/// The errno of an AoE target's error.
 fn errno_of_aoe(code: i32) -> Option<i32> {
     use rustix::io::Errno;
     let errno = match code {
@@ -387,7 +387,7 @@ fn errno_of_nfs(status: i32) -> Option<i32> {
         63 => Errno::NAMETOOLONG,
         66 => Errno::NOTEMPTY,
         69 => Errno::DQUOT,
-        // A handle that the server cannot read is as useless as one whose file is gone.
+        // A handle that the server cannot read is as useless as that of a removed file.
         70 | 10001 => Errno::STALE,
         71 => Errno::REMOTE,
         10004 => Errno::OPNOTSUPP,
@@ -398,7 +398,7 @@ fn errno_of_nfs(status: i32) -> Option<i32> {
     Some(errno.raw_os_error())
 }
 
-/// One line for people.
+/// One line that describes a fault for users.
 pub fn fault_message(fault: Fault) -> String {
     let speaker = match fault.domain() {
         FaultDomain::Os => return os_message(fault.code()),
@@ -419,7 +419,7 @@ pub fn fault_message(fault: Fault) -> String {
         let words = as_errno(fault).map_or(String::new(), |errno| format!(": {}", os_message(errno)));
         return format!("{speaker} answered {:#010X}{name}{words}", fault.code());
     }
-    // The names of HTTP say it themselves.
+    // HTTP's names already say it.
     let errno = as_errno(fault).filter(|_| fault.domain() != FaultDomain::Http);
     let words = errno.map_or(String::new(), |errno| format!(": {}", os_message(errno)));
     format!("{speaker} answered {}{name}{words}", fault.code())
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_answers_is_like_what_a_kernel_says() {
+    fn protocol_faults_have_the_errno_of_the_kernel() {
         for (status, errno) in
             [(2, 2), (5, 5), (13, 13), (28, 28), (30, 30), (66, 39), (69, 122), (70, 116), (10001, 116)]
         {
@@ -493,7 +493,7 @@ mod tests {
             (as_errno(Fault::os(5)), as_errno(Fault::nfs(4242)), as_errno(Fault::http(404))),
             (Some(5), None, Some(2))
         );
-        // All that have a name but one, of which no errno says the same.
+        // All named ones but one have an errno.
         assert!(NFS
             .iter()
             .all(|(status, _)| as_errno(Fault::new(FaultDomain::Nfs, *status)).is_some() || *status == 10002));

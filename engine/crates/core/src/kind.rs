@@ -1,4 +1,4 @@
-//! What a kind of storage implements.
+//! The traits that each kind of storage implements.
 
 use crate::{Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{
@@ -7,62 +7,62 @@ use assay_spec::{
 };
 use std::sync::Arc;
 
-/// A kind of storage: whatever it is, the same commands work on it.
+/// A kind of storage; the same commands work on all kinds.
 pub trait Kind: Sync {
-    /// What it can do anywhere; its `kind` is the word of its targets.
+    /// Capabilities that do not depend on the target; their `kind` is the `kind` of its targets.
     fn general(&self) -> BackendCapabilities;
 
-    /// What it can do at a target, as found by trying; nothing is written that stays.
+    /// Capabilities at a target, found by trying; leaves nothing written.
     ///
     /// # Errors
     /// If the target is of another kind, is not there, or may not be used.
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError>;
 
-    /// The storage of a job, opened.
+    /// Open the storage of a job.
     ///
     /// # Errors
     /// If the target is of another kind, is not there, or may not be used.
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError>;
 
-    /// Removes what jobs have left at a target: that of its `directory`, or, if it shall be `whole`, the whole place that a
-    /// run has made. Waits at most `lock_ns` nanoseconds for other processes that work there.
+    /// Remove what jobs left at a target: the contents of its `directory`, or with `whole` the whole place that a run
+    /// created. Waits at most `lock_ns` nanoseconds for other processes that work there.
     ///
     /// # Errors
     /// If the target is of another kind or not there, or if something could not be removed.
     fn clean(&self, target: &Target, whole: bool, lock_ns: u64) -> Result<PlaceAnswer, SetupError>;
 
-    /// Removes what a job has left, all of which follows from the job and what its engines have told: for kinds where a place
-    /// is shared with others, and lists name what is theirs. Others remove the job's directory.
+    /// Remove what a job left, as known from the job and the events of its engines: for kinds whose place is shared
+    /// with others, and whose listings contain other users' data. Other kinds remove the job's directory.
     ///
     /// # Errors
-    /// As of `clean`.
+    /// As for `clean`.
     fn clean_job(&self, left: &LeftJob, lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         self.clean(&left.job.target, false, lock_ns)
     }
 
-    /// The methods that `auto` takes for each kind of case, found by trying.
+    /// The methods that `auto` selects for each shape of case, found by trying.
     ///
     /// # Errors
-    /// If there is nothing to choose from, or the target is not there or may not be used.
+    /// If there is only one method, or the target does not exist or may not be used.
     fn methods(&self, target: &Target, _shapes: &[MethodShape]) -> Result<Vec<MethodsFound>, SetupError> {
         Err(SetupError::new("choose", "a method", format!("a {} target has only one", target.kind())))
     }
 }
 
-/// A defect: somebody asked the wrong kind.
+/// An error for a defect: the wrong kind was used for a target.
 pub fn wrong_kind(target: &Target, kind: &str) -> SetupError {
     SetupError::new("open", format!("a {} target", target.kind()), format!("is not of kind {kind}"))
 }
 
-/// What files behind a protocol that the engine itself speaks can do anywhere; `kind` is the word of its targets.
+/// Capabilities of files behind a protocol that the engine implements itself; `kind` is the `kind` of its targets.
 pub fn files_by_protocol(kind: &str) -> BackendCapabilities {
     BackendCapabilities {
         kind: kind.to_owned(),
-        // C stdio is a library for files of the host.
+        // C stdio works on files of the host only.
         operations: Operation::of_files().filter(|operation| !operation.stdio()).collect(),
         layouts: vec![Layout::Separate, Layout::Shared],
         methods: vec![Method::Protocol],
-        // There is no cache on this side: each operation goes to the server anyway.
+        // There is no client cache: each operation goes to the server.
         direct: true,
         direct_bypasses_cache: true,
         direct_alignment_bytes: 1,
@@ -75,99 +75,100 @@ pub fn files_by_protocol(kind: &str) -> BackendCapabilities {
     }
 }
 
-/// An object that was there before the job.
+/// An object that existed before the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExistingObject {
-    /// Its key.
+    /// The object's key.
     pub name: Box<str>,
-    /// Its size.
+    /// The object's size.
     pub bytes: u64,
 }
 
-/// The objects that were there before the job, and are a lane's own as if it had made them: its object n is the n-th.
+/// The objects that existed before the job and that each lane uses as if it had stored them: its object n is the n-th.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Existing {
-    /// What they are, those of other processes included.
+    /// Totals of the found objects, including those of other processes.
     pub found: ExistingObjects,
-    /// Of each lane of this process, in order.
+    /// The objects of each lane of this process, in order.
     pub lanes: Vec<Arc<[ExistingObject]>>,
 }
 
-/// A kind of storage at one place.
+/// The storage of one job.
 ///
-/// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints:
-/// the driver does. An operation that fails once yields exactly one failed completion.
+/// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints: the driver does. An
+/// operation that fails once yields exactly one failed completion.
 pub trait Backend: Send + Sync {
-    /// What it can do at its place.
+    /// Capabilities at this place.
     fn capabilities(&self) -> BackendCapabilities;
 
-    /// Makes the place ready. Called once, before anything else; other processes may do the same for the same job.
+    /// Make the place ready. Called once, before anything else; other processes may do the same for the same job.
     fn prepare(&self) -> Result<(), SetupError>;
 
-    /// Finds the objects that the job only reads; none if it makes what it works on. Called once, after `prepare`.
+    /// Find the objects that the job only reads; None if the job creates its objects. Called once, after `prepare`.
     ///
-    /// That may take long: `go_on` is told now and then how many there are so far, and says whether anybody still wants
-    /// to know.
+    /// This may take long: `progress` is called now and then with the number of objects found so far, and returns false
+    /// if the search is to end.
     ///
     /// # Errors
-    /// If there are too few, they cannot be listed, or nobody wants to know any more.
-    fn existing(&self, _go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
+    /// If there are too few, they cannot be listed, or `progress` returned false.
+    fn existing(&self, _progress: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
         Ok(None)
     }
 
-    /// Creates or empties files and treats the cache. Called by one thread before the lanes begin a phase.
+    /// Create or empty files and apply the cache action. Called by one thread before the lanes begin a phase.
     ///
-    /// Returns what was done to the cache, in words; empty if nothing.
+    /// Returns what was done to the cache, as text; empty if nothing.
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError>;
 
-    /// Opens a worker's own connection. Called on the worker's thread.
+    /// Open a worker's own connection. Called on the worker's thread.
     fn open_lane(&self, setup: LaneSetup) -> Result<Box<dyn Lane>, SetupError>;
 
-    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`. Where there are objects that
-    /// were there before, what stands before the names of all of them.
+    /// Name of a lane's object, for error samples; lanes are numbered as in `LaneSetup`. With objects that existed
+    /// before the job, the common prefix of their names.
     fn object_name(&self, lane: u32) -> String;
 
-    /// Major and minor number of the block device that holds the data; none if there is none.
+    /// Major and minor number of the block device that holds the data; None if there is none.
     fn device(&self) -> Option<(u32, u32)> {
         None
     }
 
-    /// What is there may have been written by others than this job.
-    fn foreign(&self) -> bool {
+    /// True if the storage may hold data of others than this job.
+    fn may_hold_others_data(&self) -> bool {
         false
     }
 
-    /// How far a script wants the wall clock to be seen moved in each phase, in nanoseconds.
+    /// By how much a script pretends that the wall clock moves in each phase, in nanoseconds.
     fn wall_step_ns(&self) -> i64 {
         0
     }
 
-    /// Bytes of the files of a phase in the host's page cache; none where that is unknown or means nothing. Asked before the
-    /// start is agreed, as looking at a large file takes long.
+    /// Bytes of the phase's files that are in the host's page cache; None if unknown or meaningless. Called before the
+    /// start is agreed, because checking a large file takes long.
     fn cached_bytes(&self, _plan: &PhasePlan) -> Option<u64> {
         None
     }
 
-    /// The place is the one that was opened: nobody has unmounted, moved or replaced it. Asked before each phase and
+    /// Check that the place is the one that was opened: not unmounted, moved or replaced. Called before each phase and
     /// after the last.
     fn still_there(&self) -> Result<(), SetupError> {
         Ok(())
     }
 
-    /// Waits for the other processes of the job, where they have a barrier of their own. Called by the coordinator while
-    /// every lane is ready for a phase. `at` is the monotonic time at which lanes shall start, none if they shall not;
-    /// returned is the earliest at which they may. If it is none in any process, it is in all.
-    fn meet(&self, at: Option<u64>) -> Option<u64> {
+    /// Wait for the other processes of the job, if they have a barrier of their own, such as MPI's. Called by the
+    /// coordinator when every lane is ready for a phase. `at` is the monotonic time at which lanes are to start, None
+    /// if they are not to start; returns the earliest time at which they may. If it is None in any process, it is None
+    /// in all.
+    fn external_barrier(&self, at: Option<u64>) -> Option<u64> {
         at
     }
 
-    /// Lanes use what the process has opened before them, such as a library's connections: they get no table of
-    /// descriptors of their own.
+    /// True if lanes use file descriptors that the process opened before them, such as a library's connections: then
+    /// they get no descriptor table of their own.
     fn shares_descriptors(&self) -> bool {
         false
     }
 
-    /// Removes everything `prepare` and the phases have made, uploads that were begun and not completed among it. May be
+    /// Remove everything that `prepare` and the phases created, including uploads that were not completed. May be
     /// called at any time, also twice.
     fn cleanup(&self) -> Result<(), SetupError>;
 }
@@ -177,12 +178,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_asked_for_its_own_targets() {
+    fn another_kinds_target_is_refused() {
         let target = Target::Null(assay_spec::NullTarget::default());
         assert_eq!(wrong_kind(&target, "nfs").to_string(), "open a null target: is not of kind nfs");
     }
 
-    /// All that files can do, but through no library or cache of this host.
+    /// All that files can do, except through a library or cache of this host.
     #[test]
     fn a_protocol_is_one_method() {
         let able = files_by_protocol("nfs");

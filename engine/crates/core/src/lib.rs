@@ -1,20 +1,20 @@
-//! The seam between the driver, which decides what is done and when, and the backends, which do it.
+//! The interface between the driver, which decides what is done and when, and the backends, which do it.
 
-pub mod apart;
 mod buffers;
 pub mod clock;
-pub mod diary;
+pub mod creation_log;
 mod error;
+pub mod excluded_cpu;
 mod fault;
+pub mod heartbeat;
 mod kind;
 mod lane;
 mod named;
 pub mod names;
 mod ntstatus;
 mod op;
-mod owners;
+mod part_owner;
 pub mod permutation;
-pub mod pulse;
 pub mod random;
 pub mod sizes;
 
@@ -23,10 +23,10 @@ pub use buffers::Buffers;
 pub use error::{os_message, SetupError};
 pub use fault::{as_errno, fault_message, fault_name};
 pub use kind::{files_by_protocol, wrong_kind, Backend, Existing, ExistingObject, Kind};
-pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, ASKED_FOR};
+pub use lane::{HostCounts, Lane, LaneSetup, MethodChoice, PhasePlan, REQUESTED_BY_JOB};
 pub use named::{
     named_fault, status_of, CHECKSUM_MISMATCH, ETAG_MISMATCH, ITEM_LENGTH, MALFORMED_ANSWER, MALFORMED_TABLE_ANSWER,
     NO_REQUESTS_LEFT, NO_SUCH_ITEM, NO_UNITS_LEFT, SIZE_CHANGED, UNPROCESSED_ITEMS,
 };
 pub use op::{Completion, Op, Source, LIST_PAGE, OBJECT_BITS, OPEN_TO_READ};
-pub use owners::Owners;
+pub use part_owner::PartOwners;

@@ -1,35 +1,35 @@
-//! Faults of services that answer with a status of HTTP and a name.
+//! Faults of services that respond with an HTTP status and an error name.
 
 use assay_spec::{Fault, FaultDomain};
 
-/// What a client of S3 itself finds wrong with an answer.
+/// The S3 client found that the stored object has another ETag than what was sent.
 pub const ETAG_MISMATCH: Fault = Fault::new(FaultDomain::S3, 1);
-/// Likewise: the sum that the service keeps is not that of what it sent.
+/// The S3 client found that the received data has another checksum than the service states.
 pub const CHECKSUM_MISMATCH: Fault = Fault::new(FaultDomain::S3, 2);
-/// Likewise: the answer cannot be understood.
+/// The S3 client cannot parse the response.
 pub const MALFORMED_ANSWER: Fault = Fault::new(FaultDomain::S3, 3);
-/// Likewise: an object that was there before has another size than when it was listed.
+/// The S3 client found that an existing object has another size than when it was listed.
 pub const SIZE_CHANGED: Fault = Fault::new(FaultDomain::S3, 4);
 
-/// What a client of DynamoDB itself finds: some of a batch were left undone.
+/// The DynamoDB client found that part of a batch was not processed.
 pub const UNPROCESSED_ITEMS: Fault = Fault::new(FaultDomain::Dynamodb, 1);
-/// Likewise: there is no such item.
+/// The DynamoDB client found no such item.
 pub const NO_SUCH_ITEM: Fault = Fault::new(FaultDomain::Dynamodb, 2);
-/// Likewise: the answer cannot be understood.
+/// The DynamoDB client cannot parse the response.
 pub const MALFORMED_TABLE_ANSWER: Fault = Fault::new(FaultDomain::Dynamodb, 3);
-/// Likewise: no more requests may be sent. None was sent, and none will be.
+/// The job's limit of requests is reached. This one was not sent, and no other will be.
 pub const NO_REQUESTS_LEFT: Fault = Fault::new(FaultDomain::Dynamodb, 4);
-/// Likewise: no more capacity units may be consumed. None was sent, and none will be.
+/// The job's limit of capacity units is reached. This one was not sent, and no other will be.
 pub const NO_UNITS_LEFT: Fault = Fault::new(FaultDomain::Dynamodb, 6);
-/// Likewise: an item is not as long as it was when it was stored.
+/// The DynamoDB client found that an item has another length than when it was stored.
 pub const ITEM_LENGTH: Fault = Fault::new(FaultDomain::Dynamodb, 5);
 
 const S3_CLIENT: &[&str] = &["ETagMismatch", "ChecksumMismatch", "MalformedAnswer", "SizeChanged"];
 const DYNAMODB_CLIENT: &[&str] =
     &["UnprocessedItems", "NoSuchItem", "MalformedAnswer", "RequestLimit", "ItemLength", "CapacityLimit"];
 
-/// Names with which S3 services refuse, by status (Amazon S3 API reference, Error Responses). New ones go to the end of
-/// their line: a name's place is a part of the fault's code.
+/// Error names of S3 services, by status (Amazon S3 API reference, Error Responses). New ones go to the end of their
+/// line: a name's position is part of the fault's code.
 const S3: &[(i32, &[&str])] = &[
     (301, &["PermanentRedirect"]),
     (304, &["NotModified"]),
@@ -100,7 +100,8 @@ const S3: &[(i32, &[&str])] = &[
     (507, &["InsufficientStorage", "XMinioStorageFull"]),
 ];
 
-/// Names with which DynamoDB refuses, by status (Amazon DynamoDB developer guide, Error handling); likewise.
+/// Error names of DynamoDB, by status (Amazon DynamoDB developer guide, Error handling). New ones go to the end of
+/// their line, too.
 const DYNAMODB: &[(i32, &[&str])] = &[
     (
         400,
@@ -133,7 +134,7 @@ const DYNAMODB: &[(i32, &[&str])] = &[
     (503, &["ServiceUnavailable", "ServiceUnavailableException"]),
 ];
 
-/// Codes of one status.
+/// Codes per status.
 const PER_STATUS: i32 = 100;
 
 fn table(domain: FaultDomain) -> &'static [(i32, &'static [&'static str])] {
@@ -156,19 +157,19 @@ fn names(domain: FaultDomain, status: i32) -> &'static [&'static str] {
     table(domain).iter().find(|(known, _)| *known == status).map_or(&[], |(_, names)| names)
 }
 
-/// What a service has refused with this status and this name, which may be empty or not known.
+/// The fault of an error response with this status and this name, which may be empty or unknown.
 pub fn named_fault(domain: FaultDomain, status: u16, name: &str) -> Fault {
     let status = i32::from(status);
     let place = names(domain, status).iter().position(|known| *known == name).map_or(0, |place| place as i32 + 1);
     Fault::new(domain, status * PER_STATUS + place)
 }
 
-/// Status with which services refuse by this name; none if it is not known.
+/// The status of errors with this name; None if the name is unknown.
 pub fn status_of(domain: FaultDomain, name: &str) -> Option<u16> {
     table(domain).iter().find(|(_, names)| names.contains(&name)).map(|(status, _)| *status as u16)
 }
 
-/// Status and name of a code; the name is empty where none is known.
+/// Status and name of a fault's code; the name is empty if unknown.
 pub(crate) fn status_and_name(fault: Fault) -> (i32, &'static str) {
     let (status, place) = (fault.code() / PER_STATUS, fault.code() % PER_STATUS);
     let known = usize::try_from(place - 1).ok().and_then(|place| names(fault.domain(), status).get(place));

@@ -1,8 +1,8 @@
-//! Names of what SMB servers answer, and the errno that says the same.
+//! Names of the statuses of SMB servers, and the corresponding errno.
 
 use rustix::io::Errno;
 
-/// The names, with the errno that says the same ([MS-ERREF] section 2.3.1); in the order of their numbers.
+/// Statuses in numerical order, with name and corresponding errno ([MS-ERREF] section 2.3.1).
 const STATUSES: &[(u32, &str, Option<Errno>)] = &[
     (0x0000_0103, "STATUS_PENDING", None),
     (0x8000_0005, "STATUS_BUFFER_OVERFLOW", None),
@@ -82,12 +82,12 @@ fn find(code: i32) -> Option<&'static (u32, &'static str, Option<Errno>)> {
     place.ok().map(|place| &STATUSES[place])
 }
 
-/// The name of a status, such as `STATUS_ACCESS_DENIED`; none if it has none here.
+/// The name of a status, such as `STATUS_ACCESS_DENIED`; None if it has none here.
 pub(crate) fn name(code: i32) -> Option<&'static str> {
     find(code).map(|(_, name, _)| *name)
 }
 
-/// The errno that says the same; none if none does.
+/// The errno that corresponds to a status; None if none does.
 pub(crate) fn errno(code: i32) -> Option<i32> {
     find(code).and_then(|(.., errno)| *errno).map(Errno::raw_os_error)
 }

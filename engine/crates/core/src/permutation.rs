@@ -4,10 +4,10 @@ use crate::random::mix2;
 
 /// Odd, so that multiplication is a bijection modulo any power of two.
 const FACTOR: u64 = 0xD134_2543_DE82_EF95;
-/// What undoes it modulo any power of two.
+/// The inverse of `FACTOR` modulo any power of two.
 const INVERSE: u64 = inverse(FACTOR);
 
-/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the bits that are right.
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each step doubles the number of correct bits.
 const fn inverse(odd: u64) -> u64 {
     let (mut found, mut step) = (odd, 0);
     while step < 5 {
@@ -19,9 +19,9 @@ const fn inverse(odd: u64) -> u64 {
 
 /// A bijection of 0..n that looks random: "each record once" without a bitmap.
 ///
-/// Four rounds of multiply, add and fold on the least power of two that holds n; what falls outside is sent
-/// through again (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, CT-RSA 2002),
-/// which takes fewer than two tries on average.
+/// Four rounds of multiply, add and fold on the least power of two that holds n; a result of n or more goes through the
+/// rounds again (cycle walking: Black and Rogaway, Ciphers with Arbitrary Finite Domains, CT-RSA 2002), which takes
+/// fewer than two attempts on average.
 #[derive(Debug, Clone, Copy)]
 pub struct Permutation {
     n: u64,
@@ -40,7 +40,7 @@ impl Permutation {
         Permutation { n, mask, fold: bits.div_ceil(2).max(1), keys }
     }
 
-    /// The record at place `index` of the order; `index` must be below n.
+    /// The record at position `index` of the order; `index` must be below n.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
         debug_assert!(index < self.n);
@@ -56,7 +56,7 @@ impl Permutation {
         }
     }
 
-    /// The place of a record in the order; `record` must be below n.
+    /// The position of a record in the order; `record` must be below n.
     pub fn place_of(&self, record: u64) -> u64 {
         debug_assert!(record < self.n);
         let mut x = record;

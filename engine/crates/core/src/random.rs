@@ -11,7 +11,7 @@ pub const fn mix(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The word of which `mix` makes this one.
+/// The inverse of `mix`.
 #[inline]
 pub const fn unmix(word: u64) -> u64 {
     let mut z = word ^ (word >> 31) ^ (word >> 62);
@@ -44,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_mixed_can_be_told_again(word: u64) {
+        fn unmix_is_the_inverse_of_mix(word: u64) {
             prop_assert_eq!(unmix(mix(word)), word);
             prop_assert_eq!(mix(unmix(word)), word);
         }

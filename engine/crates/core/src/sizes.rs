@@ -3,10 +3,10 @@
 use crate::random::mix2;
 use assay_spec::Sizes;
 
-/// Tells sizes from everything else that is drawn from the seed.
+/// Separates sizes from everything else that is drawn from the seed.
 const SALT: u64 = 0x517E_5000;
 
-/// Size in bytes of the object with this number among all.
+/// Size in bytes of the object with this number among all objects.
 pub fn size_of(sizes: &Sizes, seed: u64, object: u64) -> u64 {
     let word = mix2(mix2(seed, SALT), object);
     match sizes {

@@ -3,7 +3,7 @@
 use assay_core::random::{exponential, mix2};
 use assay_spec::Arrivals;
 
-/// Above this many random arrivals their expected number is close enough.
+/// With more random arrivals than this, their expected number is close enough.
 const COUNTED_ARRIVALS: f64 = 1e6;
 
 /// Fraction bits of a time: exact enough for 10^12 operations, and added faster than a float is converted.
@@ -17,7 +17,7 @@ fn fixed(ns: f64) -> u128 {
 #[derive(Debug, Clone, Copy)]
 pub struct Schedule {
     arrivals: Arrivals,
-    /// Mean distance of this lane's starts.
+    /// Mean time between this lane's starts.
     gap_ns: f64,
     gap: u128,
     seed: u64,
@@ -26,7 +26,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Lane `lane` of `lanes`, which together start `rate` operations per second.
+    /// The schedule of lane `lane` of `lanes`, which together start `rate` operations per second.
     pub fn new(arrivals: Arrivals, rate: f64, lane: u32, lanes: u32, seed: u64) -> Self {
         let gap_ns = 1e9 / rate * f64::from(lanes);
         let seed = mix2(seed, u64::from(lane) + (1 << 40));
@@ -44,7 +44,7 @@ impl Schedule {
         u64::try_from(self.next >> FRACTION).unwrap_or(u64::MAX)
     }
 
-    /// Goes on to the one after.
+    /// Go on to the next start.
     #[inline]
     pub fn advance(&mut self) {
         let gap = match self.arrivals {
@@ -57,7 +57,7 @@ impl Schedule {
         self.next = self.next.saturating_add(gap);
     }
 
-    /// How many starts from now on lie before `end_ns`; with random arrivals and very many of them, the expected number.
+    /// Number of starts from now to `end_ns`; for very many random arrivals the expected number.
     pub fn due_before(&self, end_ns: u64) -> u64 {
         let left = (u128::from(end_ns) << FRACTION).saturating_sub(self.next);
         let expected = u64::try_from(left.div_ceil(self.gap.max(1))).unwrap_or(u64::MAX);

@@ -1,18 +1,18 @@
-//! What a controller says while a job runs: one line of JSON each. Nothing of it is trusted to be short or to make sense.
+//! Commands of a controller to a running job: one line of JSON each. Nothing assumes that a line is short or valid.
 
 use serde_json::Value;
 use std::io::BufRead;
 
-/// A longer line is passed over without being kept.
+/// Longer lines are skipped without being stored.
 pub const MAX_LINE_BYTES: usize = 4 << 10;
-/// A start further ahead is a mistake: lanes that wait for it cannot be stopped.
+/// A start further ahead than this is a mistake: lanes that wait for it cannot be stopped.
 const FURTHEST_NS: u64 = 3_600_000_000_000;
 
-/// What a line says.
+/// A controller's command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
-    /// `{"go":true,"at_ns":T}`: go on at that time of the monotonic clock; without `at_ns`, or with one that has passed,
-    /// at once. With `"most":N` the lanes go on until each has done so many operations.
+pub enum Command {
+    /// `{"go":true,"at_ns":T}`: continue at that time of the monotonic clock; without `at_ns`, or if that has passed,
+    /// at once. With `"most":N` the lanes continue until each has done that many operations.
     Go(Go),
     /// `{"stop":true}`.
     Stop,
@@ -20,20 +20,20 @@ pub enum Word {
     Ping(u64),
 }
 
-/// Leave to go on.
+/// Permission to continue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Go {
-    /// When, on this process's monotonic clock; 0: at once.
+    /// When to continue, on this process's monotonic clock; 0: at once.
     pub at_ns: u64,
-    /// Operations that each lane shall have done in the end; none: it was not asked.
+    /// Operations that each lane is to have done in the end; None if not limited.
     pub most: Option<u64>,
 }
 
-/// What a line says at the time `now` of the monotonic clock, in nanoseconds; none if it is not understood.
-pub fn word(line: &[u8], now: u64) -> Option<Word> {
+/// The command of a line that arrives at the time `now` of the monotonic clock, in nanoseconds; None if it is invalid.
+pub fn parse_command(line: &[u8], now: u64) -> Option<Command> {
     let said: Value = serde_json::from_slice(line).ok()?;
     if said["stop"] == true {
-        return Some(Word::Stop);
+        return Some(Command::Stop);
     }
     if said["go"] == true {
         let at = said.get("at_ns").map_or(Some(0), Value::as_u64)?;
@@ -41,13 +41,13 @@ pub fn word(line: &[u8], now: u64) -> Option<Word> {
             None => None,
             Some(most) => Some(most.as_u64()?),
         };
-        return (at <= now.saturating_add(FURTHEST_NS)).then_some(Word::Go(Go { at_ns: at, most }));
+        return (at <= now.saturating_add(FURTHEST_NS)).then_some(Command::Go(Go { at_ns: at, most }));
     }
-    said["ping"].as_u64().map(Word::Ping)
+    said["ping"].as_u64().map(Command::Ping)
 }
 
-/// Puts the next line into `line`, without its end, and at most `MAX_LINE_BYTES` of it. Whether that is all of it; none
-/// at the end of the input.
+/// Read the next line into `line`, without its end, and at most `MAX_LINE_BYTES` of it. Returns whether that is the
+/// whole line; None at the end of the input.
 ///
 /// # Errors
 /// If the input cannot be read.
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn words_are_understood_or_not() {
         let now = 1_000;
-        let go = |at_ns, most| Word::Go(Go { at_ns, most });
+        let go = |at_ns, most| Command::Go(Go { at_ns, most });
         for (line, told) in [
             (r#"{"go":true}"#, Some(go(0, None))),
             (r#"{"go":true,"at_ns":5}"#, Some(go(5, None))),
@@ -99,26 +99,26 @@ mod tests {
             (r#"{"go":true,"most":7}"#, Some(go(0, Some(7)))),
             (r#"{"go":true,"most":-7}"#, None),
             (r#"{"go":1}"#, None),
-            (r#"{"ping":18446744073709551615}"#, Some(Word::Ping(u64::MAX))),
+            (r#"{"ping":18446744073709551615}"#, Some(Command::Ping(u64::MAX))),
             (r#"{"ping":-1}"#, None),
-            (r#"{"go":true,"stop":true}"#, Some(Word::Stop)),
+            (r#"{"go":true,"stop":true}"#, Some(Command::Stop)),
             ("[]", None),
             ("", None),
             ("\u{0}", None),
         ] {
-            assert_eq!(word(line.as_bytes(), now), told, "{line}");
+            assert_eq!(parse_command(line.as_bytes(), now), told, "{line}");
         }
-        assert_eq!(word(&[b'['; MAX_LINE_BYTES], now), None);
+        assert_eq!(parse_command(&[b'['; MAX_LINE_BYTES], now), None);
     }
 
     #[test]
-    fn a_line_without_end_is_not_kept() {
+    fn an_endless_line_is_not_stored() {
         let mut input = BufReader::new(std::io::repeat(b' ').take(64 << 20).chain(&b"\n{\"ping\":1}\n"[..]));
         let mut line = Vec::new();
         assert_eq!(next_line(&mut input, &mut line).unwrap(), Some(false));
         assert!(line.capacity() <= 2 * MAX_LINE_BYTES, "{}", line.capacity());
         assert_eq!(next_line(&mut input, &mut line).unwrap(), Some(true));
-        assert_eq!(word(&line, 0), Some(Word::Ping(1)));
+        assert_eq!(parse_command(&line, 0), Some(Command::Ping(1)));
         assert_eq!(next_line(&mut input, &mut line).unwrap(), None);
     }
 

@@ -1,54 +1,54 @@
-//! Data that any host can make and check at any time: each byte is a function of (seed, object, offset) and, so that
-//! what is written again differs from what was there, of the write.
+//! Data that any host can make and check at any time: each byte is a function of (seed, object, offset) and of the
+//! write, so that each write differs from the data before.
 
 use assay_core::random::{mix, mix2, unmix};
 use assay_spec::DataSpec;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
-/// Duplicates and zeros come in blocks of this size.
+/// Granularity of duplicates and zeros.
 const BLOCK: usize = 4096;
-/// The first word of each is a number.
+/// The first word of each sector is a number.
 const SECTOR: usize = 512;
 /// The base repeats after this many bytes. Most compressors in file systems and arrays look back less far; one that
 /// looks back further finds 504 of each 512 bytes again.
 const PERIOD: usize = 1 << 20;
 const WORD: usize = 8;
-/// Whoever makes data can look at something else after so many bytes: 5 to 50 µs.
+/// While data is made, something else can be checked after this many bytes: every 5 to 50 µs.
 const PIECE: usize = 1 << 17;
-/// Blocks that duplicates are copies of.
+/// Number of blocks that duplicates are copies of.
 const COMMON_BLOCKS: u64 = 16;
-/// Odd, so that each sector of an object has a number of its own (Weyl sequence of SplitMix64).
+/// Odd, so that each sector of an object has its own number (Weyl sequence of SplitMix64).
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Writes of a phase are told apart by this many bits.
+/// Bits that distinguish the writes of a phase.
 const WRITE_BITS: u32 = 24;
 
-/// Something is not what it should be.
+/// A byte, number or sector that differs from what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mismatch {
     /// Offset of the first wrong byte in the object.
     pub offset: u64,
-    /// How it is wrong.
+    /// The kind of damage.
     pub damage: Damage,
 }
 
-/// How data is wrong.
+/// Kinds of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Damage {
-    /// A byte.
+    /// A wrong byte.
     Byte {
-        /// What it should be.
+        /// The expected byte.
         expected: u8,
-        /// What it is.
+        /// The byte that was read.
         found: u8,
     },
-    /// The number of a sector: no write made it.
+    /// The number of a sector that no write made.
     Number {
-        /// What it is.
+        /// The number that was read.
         found: u64,
     },
-    /// The sector is whole, but was to be written over since.
+    /// A sector is complete, but should have been overwritten since.
     Stale {
         /// Number of the phase that wrote it.
         phase: u32,
@@ -75,8 +75,8 @@ impl std::fmt::Display for Mismatch {
     }
 }
 
-/// Which write something comes from: the phase's number + 1, then the number of the write in it; 0 where writes are not
-/// told apart.
+/// Identifies a write: the phase's number + 1, then the write's number in the phase; 0 where writes are not
+/// distinguished.
 type Stamp = u64;
 
 /// The first stamp of a phase.
@@ -84,7 +84,7 @@ fn first_stamp(phase: u32) -> Stamp {
     (u64::from(phase) + 1) << WRITE_BITS
 }
 
-/// Stamps of the writes to come, and of those that may be found.
+/// Stamps of the next writes, and of the writes that a read may find.
 #[derive(Debug, Clone, Copy)]
 pub struct Writes {
     next: Stamp,
@@ -93,20 +93,20 @@ pub struct Writes {
 }
 
 impl Writes {
-    /// Each write to a place writes the same.
+    /// Every write to an offset writes the same data.
     const ALIKE: Writes = Writes { next: 0, oldest: 0, newest: 0 };
-    /// More than a job has phases.
+    /// More phases than a job has.
     const LAST_PHASE: u32 = 1 << 16;
 
-    /// Each write of a phase writes something new, if records are whole sectors. Otherwise two writes share one, whose
-    /// number would be of both.
+    /// The stamps of a phase. Each write has its own stamp if records are whole sectors; otherwise two writes share a
+    /// sector, and its number cannot be that of both.
     ///
-    /// `since` is the last phase that has written everything; `foreign` says that other jobs have written, too.
-    pub fn in_phase(phase: u32, record: u64, since: Option<u32>, foreign: bool) -> Self {
+    /// `since` is the last phase that has written everything; `others_wrote`: other jobs have written, too.
+    pub fn in_phase(phase: u32, record: u64, since: Option<u32>, others_wrote: bool) -> Self {
         let whole = record.is_multiple_of(SECTOR as u64);
         let next = if whole { first_stamp(phase) } else { 0 };
-        let last = if foreign { Self::LAST_PHASE } else { phase };
-        let newest = if whole || foreign { first_stamp(last + 1) - 1 } else { 0 };
+        let last = if others_wrote { Self::LAST_PHASE } else { phase };
+        let newest = if whole || others_wrote { first_stamp(last + 1) - 1 } else { 0 };
         Writes { next, oldest: since.filter(|_| whole).map_or(0, first_stamp), newest }
     }
 
@@ -120,7 +120,7 @@ impl Writes {
     }
 }
 
-/// What the data of all objects of a seed has in common: `PERIOD` random bytes, with zeros at the end of each block.
+/// The common part of the data of all objects of a seed: `PERIOD` random bytes, with zeros at the end of each block.
 #[derive(Debug)]
 pub struct Base {
     bytes: Box<[u8]>,
@@ -129,7 +129,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// The base of a seed, for a share of zeros.
+    /// The base for a seed and a share of zeros.
     pub fn new(spec: &DataSpec, seed: u64) -> Arc<Self> {
         let key = mix2(seed, 0xA55A);
         let words = BLOCK / WORD;
@@ -144,19 +144,19 @@ impl Base {
     }
 }
 
-/// What lies in a buffer: the base from this position on, for this many bytes.
+/// Known contents of a buffer: the base from this position on, for this many bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lying {
+pub struct BufferContents {
     position: usize,
     length: usize,
 }
 
 /// Makes and checks the data of one object.
 ///
-/// The object is the base again and again, and the first 8 bytes of each 512 are a number that no other sector of this
-/// object has, nor, but for one chance in 2^64, another object's. So no two sectors are equal, nothing within a mebibyte
-/// compresses, and a large buffer that is used again for the same position of the base needs new numbers only. The
-/// number is a bijection of the write's stamp: it says which write it comes from, and few of all words are any's.
+/// An object is the base repeated, and the first 8 bytes of each 512 are a number that no other sector of this object
+/// has, nor, with a chance of 2^-64, any sector of another object. So no two sectors are equal, nothing within a
+/// mebibyte compresses, and a large buffer that is reused for the same position of the base needs new numbers only. The
+/// number is a bijection of the write's stamp: it identifies the write, and few of all words are a valid number.
 #[derive(Debug, Clone)]
 pub struct Data {
     base: Arc<Base>,
@@ -167,23 +167,23 @@ pub struct Data {
     writes: Writes,
 }
 
-/// A part of an object that lies in one block.
+/// A part of an object within one block.
 struct Part {
     /// Offset in the block.
     from: usize,
     length: usize,
-    /// Where in the base the block starts.
+    /// Position in the base at which the block starts.
     base: usize,
-    /// Numbers the sectors of the block.
+    /// Key of the sectors' numbers.
     key: u64,
-    /// Sector at the start of the block.
+    /// Number of the block's first sector.
     sector: u64,
-    /// It is one of those that there are several of.
+    /// The block is a duplicate.
     common: bool,
 }
 
 impl Data {
-    /// The data of object number `object`, each write of which writes the same.
+    /// The data of object number `object`; all its writes are the same.
     pub fn new(base: &Arc<Base>, spec: &DataSpec, seed: u64, object: u64) -> Self {
         Data {
             base: Arc::clone(base),
@@ -195,30 +195,30 @@ impl Data {
         }
     }
 
-    /// The same with these stamps.
+    /// The same data, with these stamps.
     #[must_use]
-    pub fn written(self, writes: Writes) -> Self {
+    pub fn with_writes(self, writes: Writes) -> Self {
         Data { writes, ..self }
     }
 
-    /// Goes on with the data of another object.
+    /// Switch to the data of another object.
     pub fn select(&mut self, object: u64) {
         self.key = mix2(self.seed, object);
     }
 
-    /// The first word of a sector, of a write with this stamp.
+    /// The first word of a sector, from a write with this stamp.
     #[inline]
     fn number(key: u64, sector: u64, stamp: Stamp) -> u64 {
         mix(key ^ sector.wrapping_mul(STEP) ^ stamp)
     }
 
-    /// The stamp of the write that made a sector's first word; a huge one if none did.
+    /// The stamp of the write that made a sector's first word; a huge one if no write did.
     #[inline]
     fn stamp(key: u64, sector: u64, number: u64) -> Stamp {
         unmix(number) ^ key ^ sector.wrapping_mul(STEP)
     }
 
-    /// The block at `offset`, as far as `limit` bytes.
+    /// The part of the block at `offset`, of at most `limit` bytes.
     #[inline]
     fn part(&self, offset: u64, limit: usize) -> Part {
         let from = (offset % BLOCK as u64) as usize;
@@ -250,39 +250,45 @@ impl Data {
         }
     }
 
-    /// Writes the bytes that belong at `offset` into `buffer`, of which `lying` says what is in it already.
-    pub fn fill(&mut self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>) {
-        self.fill_looking(offset, buffer, lying, || {});
+    /// Write the bytes at `offset` into `buffer`; `slot_contents` describes the buffer's contents before and after.
+    pub fn fill(&mut self, offset: u64, buffer: &mut [u8], slot_contents: &mut Option<BufferContents>) {
+        self.fill_in_pieces(offset, buffer, slot_contents, || {});
     }
 
-    /// The same; calls `look` whenever a piece of it is there.
+    /// The same; calls `after_piece` after each piece.
     #[inline]
-    pub fn fill_looking(&mut self, offset: u64, buffer: &mut [u8], lying: &mut Option<Lying>, mut look: impl FnMut()) {
+    pub fn fill_in_pieces(
+        &mut self,
+        offset: u64,
+        buffer: &mut [u8],
+        slot_contents: &mut Option<BufferContents>,
+        mut after_piece: impl FnMut(),
+    ) {
         let stamp = self.writes.take();
-        let now = Lying { position: (offset % PERIOD as u64) as usize, length: buffer.len() };
+        let now = BufferContents { position: (offset % PERIOD as u64) as usize, length: buffer.len() };
         let whole = (offset % SECTOR as u64) as usize + buffer.len() % SECTOR == 0;
         if !whole || self.duplicate_percent > 0 {
-            *lying = None;
+            *slot_contents = None;
             for (index, piece) in buffer.chunks_mut(PIECE).enumerate() {
                 self.fill_parts(offset + (index * PIECE) as u64, piece, stamp);
-                look();
+                after_piece();
             }
             return;
         }
-        let laid = *lying == Some(now);
-        *lying = Some(now);
+        let prefilled = *slot_contents == Some(now);
+        *slot_contents = Some(now);
         let mut first = offset / SECTOR as u64;
         for (index, piece) in buffer.chunks_mut(PIECE).enumerate() {
-            if !laid {
-                self.lay((now.position + index * PIECE) % PERIOD, piece);
+            if !prefilled {
+                self.copy_base((now.position + index * PIECE) % PERIOD, piece);
             }
             self.number_sectors(first, piece, stamp);
             first += (PIECE / SECTOR) as u64;
-            look();
+            after_piece();
         }
     }
 
-    /// Gives each sector, the first of which has this number in the object, its number as a word.
+    /// Write the number of each sector as its first word; `first` is the first sector's number in the object.
     #[inline(always)]
     fn number_sectors(&self, first: u64, sectors: &mut [u8], stamp: Stamp) {
         for (index, sector) in sectors.chunks_exact_mut(SECTOR).enumerate() {
@@ -293,8 +299,8 @@ impl Data {
         }
     }
 
-    /// Copies the base from `position` on.
-    fn lay(&self, position: usize, buffer: &mut [u8]) {
+    /// Copy the base from `position` on.
+    fn copy_base(&self, position: usize, buffer: &mut [u8]) {
         let mut position = position;
         let mut rest = buffer;
         while !rest.is_empty() {
@@ -306,7 +312,7 @@ impl Data {
         }
     }
 
-    /// The same for any offset and length, block by block.
+    /// The same as `fill_in_pieces` for any offset and length, block by block.
     fn fill_parts(&self, offset: u64, buffer: &mut [u8], stamp: Stamp) {
         let mut at = 0;
         while at < buffer.len() {
@@ -316,7 +322,7 @@ impl Data {
         }
     }
 
-    /// The base, and over it the numbers of the sectors, as far as they lie in the part.
+    /// Write the base, and over it those sectors' numbers that lie in the part.
     fn fill_part(&self, part: &Part, bytes: &mut [u8], stamp: Stamp) {
         bytes.copy_from_slice(&self.base.bytes[part.base + part.from..][..part.length]);
         let stamp = if part.common { 0 } else { stamp };
@@ -327,7 +333,7 @@ impl Data {
         }
     }
 
-    /// What is wrong first in `buffer`, which was read from `offset`; none if nothing is.
+    /// The first mismatch in `buffer`, which was read from `offset`; None if there is none.
     pub fn check(&self, offset: u64, buffer: &[u8]) -> Option<Mismatch> {
         let mut at = 0;
         while at < buffer.len() {
@@ -343,7 +349,7 @@ impl Data {
         None
     }
 
-    /// The stamps that a part may have.
+    /// The valid stamps of a part.
     #[inline]
     fn stamps(&self, part: &Part) -> RangeInclusive<Stamp> {
         if part.common {
@@ -353,7 +359,7 @@ impl Data {
         }
     }
 
-    /// Whether a part is known to be right; of one that is not whole sectors that is not known.
+    /// True if a part is known to be right; false also for parts that are not whole sectors.
     #[inline]
     fn is_right(&self, part: &Part, bytes: &[u8]) -> bool {
         if !part.from.is_multiple_of(SECTOR) || !part.length.is_multiple_of(SECTOR) {
@@ -375,7 +381,7 @@ impl Data {
         right
     }
 
-    /// The first thing wrong with a part, and where in it.
+    /// The first damage in a part, and its position.
     #[cold]
     fn first_fault(&self, part: &Part, bytes: &[u8]) -> Option<(usize, Damage)> {
         let wanted = &mut [0; BLOCK][..part.length];
@@ -385,7 +391,7 @@ impl Data {
         if stamps != (0..=0) {
             for (sector, numbered) in part.numbered(self.base.random_bytes) {
                 let found = &bytes[numbered.clone()];
-                // Of a number that is cut nothing is known.
+                // A number of which only a part was read cannot be judged.
                 let fault = found.try_into().ok().and_then(|word| {
                     Self::number_fault(part.key, part.sector + sector as u64, u64::from_le_bytes(word), &stamps)
                 });
@@ -399,7 +405,7 @@ impl Data {
         [number, byte].into_iter().flatten().min_by_key(|(index, _)| *index)
     }
 
-    /// What is wrong with the number of a sector.
+    /// The damage of a sector's number, if any.
     fn number_fault(key: u64, sector: u64, found: u64, stamps: &RangeInclusive<Stamp>) -> Option<Damage> {
         let stamp = Self::stamp(key, sector, found);
         if stamps.contains(&stamp) {
@@ -411,8 +417,8 @@ impl Data {
 }
 
 impl Part {
-    /// The sectors of the part that have a number, counted from the start of the block, and which bytes of the part it
-    /// is, as far as it lies in the part.
+    /// The sectors of the part that have a number, counted from the start of the block, and the bytes of the part that
+    /// hold it.
     fn numbered(&self, random_bytes: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
         let (from, stop) = (self.from, self.from + self.length);
         let end = stop.min(random_bytes);
@@ -475,30 +481,30 @@ mod tests {
             parts.extend(made(spec, offset + cut as u64, length - cut));
             prop_assert_eq!(&whole, &parts);
             prop_assert_eq!(data(&spec, 9, 3).check(offset, &whole), None);
-            // Whatever cut it is read in, also by who knows of writes that are told apart.
-            let later = data(&spec, 9, 3).written(Writes::in_phase(4, 1000, None, true));
+            // However it is split, and also for a reader that distinguishes writes.
+            let later = data(&spec, 9, 3).with_writes(Writes::in_phase(4, 1000, None, true));
             prop_assert_eq!(later.check(offset, &whole[..cut]), None);
             prop_assert_eq!(later.check(offset + cut as u64, &whole[cut..]), None);
         }
 
-        /// Whole sectors, for which there are shorter ways, have the bytes that the long way gives.
+        /// Whole sectors, which have a faster path, have the same bytes as by the slow path.
         #[test]
         fn sectors_are_made_as_bytes_are(
             offset in 0_u64..6_000, sectors in 1_usize..40, compressible_percent in 0_u8..=100, before in 0_u64..9_000,
         ) {
             let spec = DataSpec { compressible_percent, ..DataSpec::default() };
-            let mut data = data(&spec, 4, 5).written(Writes::in_phase(0, 512, None, false));
+            let mut data = data(&spec, 4, 5).with_writes(Writes::in_phase(0, 512, None, false));
             let (mut long, mut short) = (vec![1; sectors * SECTOR], vec![2; sectors * SECTOR]);
             let first = first_stamp(0);
             byte_by_byte(&data, offset * SECTOR as u64, &mut long, first + 1);
-            let mut lying = None;
-            data.fill(before * SECTOR as u64, &mut short, &mut lying);
-            data.fill(offset * SECTOR as u64, &mut short, &mut lying);
+            let mut slot_contents = None;
+            data.fill(before * SECTOR as u64, &mut short, &mut slot_contents);
+            data.fill(offset * SECTOR as u64, &mut short, &mut slot_contents);
             prop_assert_eq!(&long, &short);
-            // The same place of the base again, in another object.
+            // The same position of the base again, in another object.
             data.select(77);
             byte_by_byte(&data, offset * SECTOR as u64 + 5 * PERIOD as u64, &mut long, first + 2);
-            data.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut lying);
+            data.fill(offset * SECTOR as u64 + 5 * PERIOD as u64, &mut short, &mut slot_contents);
             prop_assert_eq!(&long, &short);
         }
 
@@ -516,13 +522,13 @@ mod tests {
             prop_assert_eq!(data.check(offset, &buffer), Some(Mismatch { offset: offset + at as u64, damage: fault }));
         }
 
-        /// Also where writes are told apart: then a wrong number is named as a whole.
+        /// Also where writes are distinguished: then a wrong number is reported as a whole.
         #[test]
         fn one_wrong_byte_among_writes_is_named(
             sector in 0_u64..90, sectors in 1_usize..20, at: prop::sample::Index, flip in 1_u8..,
         ) {
             let writes = Writes::in_phase(3, 512, Some(1), false);
-            let mut data = data(&DataSpec::default(), 1, 2).written(writes);
+            let mut data = data(&DataSpec::default(), 1, 2).with_writes(writes);
             let (offset, mut buffer) = (sector * SECTOR as u64, vec![0; sectors * SECTOR]);
             data.fill(offset, &mut buffer, &mut None);
             prop_assert_eq!(data.check(offset, &buffer), None);
@@ -544,7 +550,7 @@ mod tests {
     fn what_is_written_again_differs_and_what_was_before_is_stale() {
         let spec = DataSpec::default();
         let write = |phase: u32, since: Option<u32>| {
-            let mut data = data(&spec, 1, 2).written(Writes::in_phase(phase, 4096, since, false));
+            let mut data = data(&spec, 1, 2).with_writes(Writes::in_phase(phase, 4096, since, false));
             let (mut once, mut twice) = (vec![0; 4096], vec![0; 4096]);
             data.fill(0, &mut once, &mut None);
             data.fill(0, &mut twice, &mut None);
@@ -553,14 +559,14 @@ mod tests {
         };
         let (first, (old, new)) = (write(0, None), write(1, None));
         assert_ne!(first.0, old);
-        let reader = |phase, since| data(&spec, 1, 2).written(Writes::in_phase(phase, 4096, since, false));
+        let reader = |phase, since| data(&spec, 1, 2).with_writes(Writes::in_phase(phase, 4096, since, false));
         for bytes in [&first.0, &first.1, &old, &new] {
             assert_eq!(reader(2, None).check(0, bytes), None);
             assert_eq!(reader(2, Some(0)).check(0, bytes), None);
         }
         for bytes in [&old, &new] {
             assert_eq!(reader(2, Some(1)).check(0, bytes), None);
-            // From the future.
+            // Written by a later phase.
             assert!(matches!(
                 reader(0, None).check(0, bytes),
                 Some(Mismatch { offset: 0, damage: Damage::Number { .. } })
@@ -574,7 +580,7 @@ mod tests {
 
     #[test]
     fn writes_of_parts_of_sectors_are_alike() {
-        let mut data = data(&DataSpec::default(), 1, 2).written(Writes::in_phase(0, 1000, Some(0), false));
+        let mut data = data(&DataSpec::default(), 1, 2).with_writes(Writes::in_phase(0, 1000, Some(0), false));
         let (mut once, mut twice) = (vec![0; 1000], vec![0; 1000]);
         data.fill(1000, &mut once, &mut None);
         data.fill(1000, &mut twice, &mut None);

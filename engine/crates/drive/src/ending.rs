@@ -3,19 +3,19 @@
 use assay_spec::ByeStatus;
 use std::fmt::Display;
 
-/// How a job ended, and whether it left something on the storage.
+/// The end of a job, and whether it left something on the storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// How it ended.
     pub status: ByeStatus,
-    /// Why, if not well; one line.
+    /// Why it did not end well, one line.
     pub reason: Option<String>,
-    /// What the job made on the storage could not be removed.
+    /// What the job created on the storage could not be removed.
     pub left_behind: bool,
 }
 
 impl Ending {
-    /// All went well.
+    /// A job without failures.
     pub fn ok() -> Ending {
         Ending { status: ByeStatus::Ok, reason: None, left_behind: false }
     }
@@ -28,7 +28,7 @@ impl Ending {
         Ending { status: ByeStatus::Refused, reason: Some(error.to_string()), ..Ending::ok() }
     }
 
-    /// The same with one more reason; it ended with errors.
+    /// The same, with errors and one more reason.
     pub(crate) fn and_failed(self, error: &str) -> Ending {
         let reason = self.reason.map_or(error.to_owned(), |before| format!("{before}; {error}"));
         Ending { status: ByeStatus::Errors, reason: Some(reason), ..self }

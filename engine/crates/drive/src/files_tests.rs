@@ -1,4 +1,4 @@
-//! Steps on a set of files: every file and every record as often as asked for, in order, whatever fails.
+//! Steps on a set of files: every file and record as often as requested, in order, whatever fails.
 
 use super::*;
 use crate::pattern::Pattern;
@@ -19,12 +19,12 @@ fn contents(fixed: Option<u64>) -> Contents {
     fixed.map_or(Contents::Drawn { sizes, seed: 3, first: 7 }, Contents::Fixed)
 }
 
-/// All steps of a phase, each of which goes well unless it is to fail.
+/// All steps of a phase; each succeeds unless `fails` selects it.
 fn all(pattern: &mut Pattern, most: usize, mut fails: impl FnMut(&Step) -> bool) -> Vec<Step> {
     let mut steps = Vec::new();
     while let Some(step) = pattern.next_step().filter(|_| steps.len() < most) {
         let well = !fails(&step);
-        pattern.ended(&step, well);
+        pattern.on_end(&step, well);
         steps.push(step);
     }
     steps
@@ -42,7 +42,7 @@ const OPERATIONS: [Operation; 8] = [
 ];
 
 proptest! {
-    /// Each file is opened once, each of its records is touched once while it is open, and it is closed.
+    /// Each file is opened once, each of its records is processed once while it is open, and it is closed.
     #[test]
     fn each_file_and_each_record_once(
         files in 0_u64..60, fixed in prop::option::of(0_u64..5000), record in 1_u64..3000, which in 0_usize..8,
@@ -83,7 +83,7 @@ proptest! {
         prop_assert!(random || in_order);
     }
 
-    /// A file that cannot be opened is left out; only what is whole from the first on counts as whole.
+    /// A file that cannot be opened is skipped; only the files before the first failure count as complete.
     #[test]
     fn failures_stay_with_their_file(files in 1_u64..40, bad in 0_u64..40, at_open: bool, random: bool) {
         let bad = bad % files;
@@ -97,14 +97,15 @@ proptest! {
         prop_assert_eq!(pattern.whole_files(), Some(if random { 0 } else { bad }));
     }
 
-    /// With a time the files come round again, in another order where that is random; a file that is cut is not whole.
+    /// With a run time the files are repeated, in another order if that is random; a file that is cut short is not
+    /// complete.
     #[test]
-    fn rounds_go_on_and_a_cut_is_seen(files in 2_u64..30, random: bool, steps in 1_usize..400) {
+    fn passes_repeat_and_a_cut_file_is_not_complete(files in 2_u64..30, random: bool, steps in 1_usize..400) {
         let phase = phase(Operation::Write, random, true);
         let mut pattern = Pattern::files(&phase, 100, files, Contents::Fixed(200), false, 9);
         let done = all(&mut pattern, steps, |_| false);
         prop_assert_eq!(done.len(), steps);
-        // The step that was drawn and not done has begun or ended a file.
+        // The step that was drawn and not executed has begun or ended a file.
         let closed = done.iter().filter(|step| step.kind == OpKind::Close).count() as u64;
         let whole = pattern.whole_files().unwrap();
         prop_assert!(whole <= closed.min(files));
@@ -124,7 +125,7 @@ fn file_mix(mix: &serde_json::Value, random: bool, runtime: bool) -> Phase {
 }
 
 proptest! {
-    /// Nothing is done to a file that is missing but make it, and nothing made that is there; shares are as asked for.
+    /// A missing file is only created, and an existing one never; shares are as requested.
     #[test]
     fn a_mix_of_files_knows_which_are_there(
         files in 1_u64..50, changes in 0_u8..45, stats in 0_u8..9, record in 1_u64..3000, random: bool, flushes: bool,
@@ -156,7 +157,7 @@ proptest! {
             least = least.min(there.len() as u64);
             bad
         });
-        // Where some cannot be made, more are missing.
+        // If some cannot be created, more are missing.
         prop_assert!(fails > 0 || least >= files / 2, "{} of {}", least, files);
         prop_assert_eq!(pattern.whole_files(), Some(0), "which are there is not told to later phases");
         let share = |kind| 100 * turns.iter().filter(|one| **one == kind).count() / turns.len().max(1);
@@ -173,7 +174,7 @@ proptest! {
     }
 }
 
-/// With one file it is removed and made in turns, and a pass is as many turns as there are files.
+/// A single file is removed and created in turns, and a pass has as many operations as there are files.
 #[test]
 fn one_file_comes_and_goes() {
     let mix = json!({ "read": 10, "create": 45, "unlink": 45 });

@@ -21,7 +21,7 @@ pub struct Histogram {
     touched: u64,
 }
 
-/// Buckets that are not empty: index and count.
+/// Non-empty buckets: index and count.
 pub type Sparse = Vec<(u32, u32)>;
 
 /// Bucket of a value.
@@ -43,14 +43,15 @@ fn value_of(index: usize) -> u64 {
 
 impl Default for Histogram {
     fn default() -> Self {
-        // Not an array first: it would lie on a lane's small stack. Memory that nothing is counted in is never touched.
+        // Not built from an array, which would lie on a lane's small stack. Memory in which nothing is counted is never
+        // touched.
         let counts = vec![0; LENGTH].into_boxed_slice().try_into().expect("the length is the array's");
         Histogram { counts, touched: 0 }
     }
 }
 
 impl Histogram {
-    /// Counts one latency in nanoseconds.
+    /// Count one latency in nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         let index = index_of(ns);
@@ -58,7 +59,7 @@ impl Histogram {
         self.touched |= 1 << (index >> HALF_BITS);
     }
 
-    /// The buckets that are not empty; the histogram is empty afterwards.
+    /// Return the non-empty buckets and empty the histogram.
     pub fn take(&mut self) -> Sparse {
         let mut taken = Vec::new();
         for (block, counts) in self.counts.chunks_exact_mut(1 << HALF_BITS).enumerate() {
@@ -74,7 +75,7 @@ impl Histogram {
     }
 }
 
-/// A histogram to add to and to ask: HdrHistogram itself.
+/// A histogram that others are added to: HdrHistogram itself.
 #[derive(Clone)]
 pub struct Merged(Hdr<u64>);
 
@@ -85,14 +86,14 @@ impl Default for Merged {
 }
 
 impl Merged {
-    /// Adds buckets.
+    /// Add buckets.
     pub fn add(&mut self, sparse: &Sparse) {
         for (index, count) in sparse {
             self.0.saturating_record_n(value_of(*index as usize), u64::from(*count));
         }
     }
 
-    /// Adds all that one has which was `encoded`; false, and nothing is added, if it cannot be read.
+    /// Add a histogram from its `encoded` text; false, and nothing is added, if the text is invalid.
     pub fn add_encoded(&mut self, text: &str) -> bool {
         let read = STANDARD
             .decode(text)
@@ -106,7 +107,7 @@ impl Merged {
         self.0.len()
     }
 
-    /// HDR V2-deflate, base64; none if empty.
+    /// The histogram as HDR V2-deflate, base64; None if empty.
     pub fn encoded(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;
@@ -116,7 +117,7 @@ impl Merged {
         Some(STANDARD.encode(bytes))
     }
 
-    /// Order statistics; none if empty.
+    /// Order statistics; None if empty.
     pub fn summary(&self) -> Option<assay_spec::LatencySummary> {
         let at = |percent: f64| self.0.value_at_percentile(percent);
         Some(assay_spec::LatencySummary {
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(histogram.take(), vec![(index_of(HIGHEST) as u32, 1)]);
     }
 
-    /// Sixteen lanes merged give the percentiles of one pooled histogram.
+    /// Sixteen merged lanes give the percentiles of one pooled histogram.
     #[test]
     fn merging_is_exact() {
         let mut pooled = Hdr::<u64>::new_with_bounds(1, HIGHEST, 3).unwrap();

@@ -1,38 +1,38 @@
-//! Intervals: collected by lanes, added up and reported by the coordinator.
+//! Intervals: collected by lanes, summed and reported by the coordinator.
 
 use crate::histogram::{Histogram, Merged, Sparse};
 use assay_core::OpKind;
 use assay_spec::{Earlier, Interval, Moves, OpCounts, OpInterval, OpTotals};
 use std::collections::BTreeMap;
 
-/// Operations that succeeded, and bytes that they moved.
+/// Successful operations and the bytes that they moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) ops: u64,
     pub(crate) bytes: u64,
 }
 
-/// What was done of one kind.
+/// Counts of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
     pub(crate) errors: u64,
 }
 
-/// What was done, kind by kind.
+/// Counts by kind of operation.
 pub(crate) type Totals = BTreeMap<OpKind, Tally>;
 
 pub(crate) fn sum(parts: impl IntoIterator<Item = Counts>) -> Counts {
     let add = |total: Counts, part: Counts| Counts {
         ops: total.ops.saturating_add(part.ops),
-        // Memory that is only pretended to be moved adds up to 64 bits in minutes.
+        // Bytes that are only counted, not moved, can exceed 64 bits within minutes.
         bytes: total.bytes.saturating_add(part.bytes),
     };
     parts.into_iter().fold(Counts::default(), add)
 }
 
-/// Whether a kind counts as progress: in a phase on a set of files (`records`) only what is done to records does, not that
-/// files are opened, flushed and closed.
+/// True if a kind counts as progress: in a phase on a set of files (`records`) only operations on records do, not
+/// opening, flushing and closing files.
 pub(crate) fn is_progress(kind: OpKind, records: bool) -> bool {
     !records || matches!(kind, OpKind::Read | OpKind::Write)
 }
@@ -43,8 +43,8 @@ pub(crate) fn progress(totals: &Totals, records: bool) -> Counts {
     sum(counts.map(|(_, tally)| tally.counts))
 }
 
-/// As the contract has it.
-pub(crate) fn counted(totals: &Totals) -> Vec<OpCounts> {
+/// Counts in the contract's form.
+pub(crate) fn op_counts(totals: &Totals) -> Vec<OpCounts> {
     let one = |(operation, tally): (&OpKind, &Tally)| OpCounts {
         operation: *operation,
         ops: tally.counts.ops,
@@ -54,7 +54,7 @@ pub(crate) fn counted(totals: &Totals) -> Vec<OpCounts> {
     totals.iter().map(one).collect()
 }
 
-/// What a lane did of one kind in an interval.
+/// A lane's operations of one kind in an interval.
 pub(crate) struct Part {
     kind: OpKind,
     pub(crate) tally: Tally,
@@ -67,26 +67,26 @@ pub(crate) struct Part {
 pub(crate) struct LaneInterval {
     parts: Vec<Part>,
     delay: Sparse,
-    earlier: Spread,
+    earlier: EarlierShares,
 }
 
-/// What was done in intervals before the one in which it ended: operations and bytes in each of a stretch of them, by
-/// the first and the one behind the last.
+/// Shares of operations in intervals before the one in which they ended: operations and bytes per interval of a
+/// stretch, keyed by its first interval and the one after its last.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Spread(BTreeMap<(u64, u64), (f64, f64)>);
+struct EarlierShares(BTreeMap<(u64, u64), (f64, f64)>);
 
-impl Spread {
+impl EarlierShares {
     fn put(&mut self, stretch: (u64, u64), ops: f64, bytes: f64) {
         let sum = self.0.entry(stretch).or_default();
         *sum = (sum.0 + ops, sum.1 + bytes);
     }
 
-    fn add(&mut self, other: &Spread) {
+    fn add(&mut self, other: &EarlierShares) {
         other.0.iter().for_each(|(stretch, (ops, bytes))| self.put(*stretch, *ops, *bytes));
     }
 
-    /// Spreads an operation over the intervals of a length in which it began and was under way, by the time that it
-    /// spent in each; what belongs to that in which it ended is left out. Times count from the phase's start.
+    /// Spread an operation over the intervals of `interval_ns` in which it began and ran, by the time spent in each;
+    /// the share of the interval in which it ended is left out. Times count from the phase's start.
     fn spread(&mut self, interval_ns: u64, start: u64, end: u64, bytes: u64) {
         let (first, last) = (start / interval_ns, end / interval_ns);
         let of = |ns: u64| ns as f64 / (end - start) as f64;
@@ -99,14 +99,14 @@ impl Spread {
         }
     }
 
-    fn told(&self) -> Vec<Earlier> {
+    fn to_events(&self) -> Vec<Earlier> {
         let one = |(&(from, to), &(ops, bytes)): (&(u64, u64), &(f64, f64))| Earlier { from, to, ops, bytes };
         self.0.iter().map(one).collect()
     }
 }
 
 impl LaneInterval {
-    /// Adds what was done to what was done before.
+    /// Add this interval to `totals`.
     pub(crate) fn add_to(&self, totals: &mut Totals) {
         for part in &self.parts {
             let total = totals.entry(part.kind).or_default();
@@ -116,46 +116,46 @@ impl LaneInterval {
     }
 }
 
-/// What a lane is collecting of one kind. As long as a line of the cache, so that the place of one is found by a shift.
+/// A lane's current counts of one kind. Its size is one cache line, so that a shift finds it.
 #[repr(align(64))]
-pub(crate) struct Collected {
+pub(crate) struct KindCollector {
     kind: OpKind,
-    /// All bits where operations of the kind move their length, else none.
-    moving: u64,
+    /// All bits set if operations of the kind move their length, else none.
+    length_mask: u64,
     pub(crate) tally: Tally,
     latency: Histogram,
-    /// There is none until a first byte is told: most protocols never do.
+    /// None until a first byte is reported: most protocols never report one.
     first_byte: Option<Box<Histogram>>,
-    /// Likewise, of objects that had been fetched before.
+    /// None until an object is fetched again.
     repeated: Option<Box<Histogram>>,
 }
 
-impl Collected {
+impl KindCollector {
     fn new(kind: OpKind) -> Self {
         let (tally, latency) = (Tally::default(), Histogram::default());
-        Collected { kind, moving: moving(kind), tally, latency, first_byte: None, repeated: None }
+        KindCollector { kind, length_mask: length_mask(kind), tally, latency, first_byte: None, repeated: None }
     }
 
-    fn is_now_of(&mut self, kind: OpKind) {
-        (self.kind, self.moving) = (kind, moving(kind));
+    fn reset_kind(&mut self, kind: OpKind) {
+        (self.kind, self.length_mask) = (kind, length_mask(kind));
     }
 
-    /// Counts an operation that went well.
+    /// Count a successful operation.
     #[inline(always)]
     pub(crate) fn count(&mut self, length: u64, ns: u64) {
         self.tally.counts.ops += 1;
-        // Bytes that are only pretended to be moved may add up to more than 64 bits.
-        self.tally.counts.bytes = self.tally.counts.bytes.saturating_add(length & self.moving);
+        // Bytes that are only counted, not moved, may exceed 64 bits.
+        self.tally.counts.bytes = self.tally.counts.bytes.saturating_add(length & self.length_mask);
         self.latency.record(ns);
     }
 
-    /// Counts the time until a first byte came.
+    /// Count the time until a first byte arrived.
     #[cold]
     pub(crate) fn note_first_byte(&mut self, ns: u64) {
         self.first_byte.get_or_insert_default().record(ns);
     }
 
-    /// Counts the latency of one that has fetched an object again.
+    /// Count the latency of a repeated fetch of an object.
     #[cold]
     pub(crate) fn note_repeated(&mut self, ns: u64) {
         self.repeated.get_or_insert_default().record(ns);
@@ -170,69 +170,68 @@ impl Collected {
             kind: self.kind,
             tally: std::mem::take(&mut self.tally),
             latency: self.latency.take(),
-            first_byte: taken(&mut self.first_byte),
-            repeated: taken(&mut self.repeated),
+            first_byte: take_histogram(&mut self.first_byte),
+            repeated: take_histogram(&mut self.repeated),
         }
     }
 }
 
-fn taken(histogram: &mut Option<Box<Histogram>>) -> Sparse {
+fn take_histogram(histogram: &mut Option<Box<Histogram>>) -> Sparse {
     histogram.as_mut().map(|histogram| histogram.take()).unwrap_or_default()
 }
 
-fn moving(kind: OpKind) -> u64 {
+fn length_mask(kind: OpKind) -> u64 {
     match kind.moves() {
         Moves::In | Moves::Out => u64::MAX,
         Moves::Nothing => 0,
     }
 }
 
-/// Collects a lane's current interval.
+/// A lane's current interval.
 pub(crate) struct Collector {
-    parts: Vec<Collected>,
-    /// Place of each kind in `parts`.
+    parts: Vec<KindCollector>,
+    /// Index of each kind in `parts`.
     places: [u8; OpKind::ALL.len()],
-    /// Open loop: from the intended start to the submission.
+    /// Open loop: time from the intended start to the submission.
     pub(crate) delay: Histogram,
-    earlier: Spread,
-    /// As of `is_progress`.
+    earlier: EarlierShares,
+    /// As for `is_progress`.
     records: bool,
 }
 
 impl Default for Collector {
     fn default() -> Self {
         let (parts, places) = (Vec::new(), [0; OpKind::ALL.len()]);
-        Collector { parts, places, delay: Histogram::default(), earlier: Spread::default(), records: false }
+        Collector { parts, places, delay: Histogram::default(), earlier: EarlierShares::default(), records: false }
     }
 }
 
 impl Collector {
-    /// Gets ready for a phase with these kinds of operations, at least one; `records` as of `is_progress`. Nothing is left
-    /// of the phase before.
+    /// Prepare for a phase with these kinds of operations, at least one; `records` as for `is_progress`. Discards the
+    /// phase before.
     pub(crate) fn begin(&mut self, kinds: &[OpKind], records: bool) {
         self.records = records;
         self.parts.truncate(kinds.len());
         for (place, kind) in kinds.iter().enumerate() {
             match self.parts.get_mut(place) {
-                Some(part) => part.is_now_of(*kind),
-                None => self.parts.push(Collected::new(*kind)),
+                Some(part) => part.reset_kind(*kind),
+                None => self.parts.push(KindCollector::new(*kind)),
             }
             self.places[*kind as usize] = place as u8;
         }
     }
 
-    /// Where a kind of this phase is collected.
+    /// The counts of a kind of this phase.
     #[inline(always)]
-    pub(crate) fn of(&mut self, kind: OpKind) -> &mut Collected {
+    pub(crate) fn of(&mut self, kind: OpKind) -> &mut KindCollector {
         &mut self.parts[usize::from(self.places[kind as usize])]
     }
 
-    /// Spreads an operation that was counted over the intervals in which it was under way; times count from the phase's
-    /// start.
+    /// Spread a counted operation over the intervals in which it ran; times count from the phase's start.
     #[cold]
     pub(crate) fn spread(&mut self, interval_ns: u64, start: u64, end: u64, kind: OpKind, length: u64) {
         if is_progress(kind, self.records) {
-            self.earlier.spread(interval_ns, start, end, length & moving(kind));
+            self.earlier.spread(interval_ns, start, end, length & length_mask(kind));
         }
     }
 
@@ -242,17 +241,17 @@ impl Collector {
         sum(parts.map(|part| part.tally.counts))
     }
 
-    /// Operations so far of the kinds that are wanted.
+    /// Operations so far of the wanted kinds.
     pub(crate) fn ops(&self, wanted: impl Fn(OpKind) -> bool) -> u64 {
         self.parts.iter().filter(|part| wanted(part.kind)).map(|part| part.tally.counts.ops).sum()
     }
 
-    /// What was collected, and start anew; none if nothing was.
+    /// Return what was collected and start anew; None if nothing was.
     pub(crate) fn take(&mut self) -> Option<LaneInterval> {
-        if self.parts.iter().all(Collected::is_empty) {
+        if self.parts.iter().all(KindCollector::is_empty) {
             return None;
         }
-        let parts = self.parts.iter_mut().filter(|part| !part.is_empty()).map(Collected::take).collect();
+        let parts = self.parts.iter_mut().filter(|part| !part.is_empty()).map(KindCollector::take).collect();
         Some(LaneInterval { parts, delay: self.delay.take(), earlier: std::mem::take(&mut self.earlier) })
     }
 }
@@ -268,7 +267,7 @@ struct KindSum {
 #[derive(Default)]
 struct Sum {
     kinds: BTreeMap<OpKind, KindSum>,
-    earlier: Spread,
+    earlier: EarlierShares,
 }
 
 impl Sum {
@@ -310,19 +309,19 @@ impl Sum {
     }
 }
 
-/// Adds up the lanes' intervals, and the phase's totals from the same parts.
+/// Sums the lanes' intervals, and the phase's totals from the same parts.
 pub(crate) struct Timeline {
     phase: u32,
     interval_ns: u64,
     open: BTreeMap<u64, Sum>,
     total: Sum,
     delay: Merged,
-    /// As of `is_progress`.
+    /// As for `is_progress`.
     records: bool,
 }
 
 impl Timeline {
-    /// Of a phase; `records` as of `is_progress`.
+    /// The timeline of a phase; `records` as for `is_progress`.
     pub(crate) fn new(phase: u32, interval_ns: u64, records: bool) -> Self {
         let (open, total, delay) = (BTreeMap::new(), Sum::default(), Merged::default());
         Timeline { phase, interval_ns, open, total, delay, records }
@@ -334,14 +333,14 @@ impl Timeline {
         self.delay.add(&part.delay);
     }
 
-    /// Intervals that ended before `elapsed` nanoseconds into the phase.
+    /// The intervals that ended before `elapsed` nanoseconds into the phase.
     pub(crate) fn take(&mut self, elapsed: u64) -> Vec<Interval> {
         let later = self.open.split_off(&(elapsed / self.interval_ns));
         let ready = std::mem::replace(&mut self.open, later);
         ready.into_iter().map(|(index, sum)| self.event(index, &sum, u64::MAX)).collect()
     }
 
-    /// All that is left of a phase that lasted for `elapsed` nanoseconds. The last one ends with it.
+    /// The remaining intervals of a phase that took `elapsed` nanoseconds. The last one ends with the phase.
     pub(crate) fn rest(&mut self, elapsed: u64) -> Vec<Interval> {
         std::mem::take(&mut self.open).into_iter().map(|(index, sum)| self.event(index, &sum, elapsed)).collect()
     }
@@ -352,14 +351,14 @@ impl Timeline {
             phase: self.phase,
             index,
             start_ns,
-            // What ends on the border belongs to the interval that begins there.
+            // An operation that ends on the border belongs to the interval that begins there.
             end_ns: (start_ns + self.interval_ns).min(elapsed.max(start_ns + 1)),
             operations: sum.intervals(),
-            earlier: sum.earlier.told(),
+            earlier: sum.earlier.to_events(),
         }
     }
 
-    /// What was done in the phase, kind by kind.
+    /// The phase's totals, kind by kind.
     pub(crate) fn totals(&self) -> Vec<OpTotals> {
         self.total.totals()
     }
@@ -370,7 +369,7 @@ impl Timeline {
         sum(kinds.map(|(_, done)| done.tally.counts))
     }
 
-    /// From intended starts to submissions.
+    /// Times from intended starts to submissions.
     pub(crate) fn delay(&self) -> &Merged {
         &self.delay
     }

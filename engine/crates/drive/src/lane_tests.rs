@@ -1,7 +1,7 @@
-//! The loop of a lane on a clock that moves only as scripts say: every time and every count is exact.
+//! The loop of a lane on a clock that only scripts move: every time and count is exact.
 
 use crate::arrivals::Schedule;
-use crate::simulated::{above, decoded, queue, takes, Answer, Asked, Played, Scene, Script, MS, RECORD, SECOND};
+use crate::simulated::{above, decoded, queue, takes, Answer, Request, Scene, SceneResult, Script, MS, RECORD, SECOND};
 use crate::soak::times;
 use assay_core::OpKind;
 use assay_spec::{Arrivals, ErrorKind, Fault, LatencySummary, Operation};
@@ -9,31 +9,33 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-/// Each operation takes 1 ms; from the submission of one of them the storage stands still for a second.
+/// Each operation takes 1 ms; the storage stalls for a second from the submission of one of them.
 fn stalls_at(stalled: u64) -> Script {
     let mut until = 0;
-    Box::new(move |asked: &Asked<'_>| {
-        if asked.number == stalled {
-            until = asked.at + SECOND;
+    Box::new(move |request: &Request<'_>| {
+        if request.number == stalled {
+            until = request.at + SECOND;
         }
-        (until.saturating_sub(asked.at) + MS, Ok(asked.op.length))
+        (until.saturating_sub(request.at) + MS, Ok(request.op.length))
     })
 }
 
 /// Operations with these numbers fail with EIO, the others take 1 ms.
 fn fails(bad: impl Fn(u64) -> bool + Send + 'static) -> Script {
-    Box::new(move |asked: &Asked<'_>| (MS, if bad(asked.number) { Err(Fault::os(5)) } else { Ok(asked.op.length) }))
+    Box::new(move |request: &Request<'_>| {
+        (MS, if bad(request.number) { Err(Fault::os(5)) } else { Ok(request.op.length) })
+    })
 }
 
-fn ends(played: &Played, lane: usize) -> Vec<u64> {
-    played.lanes[lane].operations().iter().map(|seen| seen.end).collect()
+fn ends(played: &SceneResult, lane: usize) -> Vec<u64> {
+    played.lanes[lane].operations().iter().map(|each| each.end).collect()
 }
 
-fn starts(played: &Played, lane: usize) -> Vec<u64> {
-    played.lanes[lane].operations().iter().map(|seen| seen.at).collect()
+fn starts(played: &SceneResult, lane: usize) -> Vec<u64> {
+    played.lanes[lane].operations().iter().map(|each| each.at).collect()
 }
 
-/// The summary holds just these values.
+/// Check that the summary holds exactly these values.
 fn holds(summary: Option<&LatencySummary>, values: impl IntoIterator<Item = u64>) {
     let mut expected = hdrhistogram::Histogram::<u64>::new_with_bounds(1, (1 << 42) - 1, 3).unwrap();
     values.into_iter().for_each(|value| expected.record(value).unwrap());
@@ -55,16 +57,16 @@ fn in_closed_loop_the_end_of_one_operation_is_the_start_of_the_next() {
     assert!(played.end.start_delay.is_none());
 }
 
-/// Of operations that went well, one at a time and several in flight; none where the lane does not tell.
+/// Of successful operations, one at a time and several in flight; none if the lane does not report first bytes.
 #[test]
 fn first_bytes_count_from_where_the_latency_does() {
     for (depth, tells) in [(1, true), (4, true), (1, false), (4, false)] {
-        let script: Script = Box::new(|asked| {
-            let result = if asked.number % 5 == 0 { Err(Fault::os(5)) } else { Ok(asked.op.length) };
-            ((asked.number + 1) * 2 * MS, result)
+        let script: Script = Box::new(|request| {
+            let result = if request.number % 5 == 0 { Err(Fault::os(5)) } else { Ok(request.op.length) };
+            ((request.number + 1) * 2 * MS, result)
         });
         let mut scene = read(40, script).deep(depth, depth);
-        scene.tells_first_byte = tells;
+        scene.reports_first_byte = tells;
         let played = scene.play();
         let done = played.end.operations.iter().find(|done| done.operation == OpKind::Read).unwrap();
         let told = (0..40).filter(|number| tells && number % 5 != 0).map(|number| (number + 1) * MS);
@@ -77,27 +79,27 @@ fn first_bytes_count_from_where_the_latency_does() {
 fn a_stall_shows_once_in_closed_loop() {
     let end = read(8, stalls_at(500)).runtime(3 * SECOND).play().end;
     let latency = end.latency(OpKind::Read).unwrap();
-    // What would have been asked for during the stall never was: coordinated omission.
+    // Requests that would have come during the stall were never made: coordinated omission.
     assert_eq!((latency.count, above(latency, 500 * MS), above(latency, 2 * MS)), (2000, 1, 1));
 }
 
 #[test]
 fn a_stall_shows_whole_in_open_loop() {
-    let fast = |asked: &Asked<'_>, until: &mut u64| -> Answer {
-        if asked.number == 500 {
-            *until = asked.at + SECOND;
+    let fast = |request: &Request<'_>, until: &mut u64| -> Answer {
+        if request.number == 500 {
+            *until = request.at + SECOND;
         }
-        (until.saturating_sub(asked.at) + 1_000, Ok(asked.op.length))
+        (until.saturating_sub(request.at) + 1_000, Ok(request.op.length))
     };
     for depth in [1, 4] {
         let mut until = 0;
-        let script: Script = Box::new(move |asked| fast(asked, &mut until));
+        let script: Script = Box::new(move |request| fast(request, &mut until));
         let end = read(8, script).deep(depth, depth).rate(1000.0).runtime(3 * SECOND).play().end;
         let latency = end.latency(OpKind::Read).unwrap();
         assert_eq!((latency.count, end.unstarted_ops), (3000, 0), "nothing is skipped");
         assert_eq!(end.last_finisher.end_ns, 3 * SECOND, "the backlog is made up for in time");
         assert!(latency.max_ns >= SECOND);
-        // Those that were due evenly over the second waited for evenly spread times.
+        // The operations that were due evenly over the second waited for evenly spread times.
         for waited in [900, 500, 100] {
             let late = above(latency, waited * MS);
             assert!((1000 - waited..1000 - waited + 2).contains(&late), "{late} were {waited} ms late");
@@ -105,7 +107,8 @@ fn a_stall_shows_whole_in_open_loop() {
     }
 }
 
-/// From the intended start to the submission is the engine's and the queue's, from there on it is the storage's.
+/// The time from the intended start to the submission is the engine's and the queue's, from there on it is the
+/// storage's.
 #[test]
 fn response_time_is_service_time_and_delay() {
     let service = |number: u64| if number == 3 { 35 * MS } else { MS };
@@ -160,7 +163,7 @@ fn in_open_loop_the_phase_lasts_to_its_end() {
 }
 
 #[test]
-fn too_high_a_rate_is_given_up_after_twice_the_time_and_told() {
+fn too_high_a_rate_ends_after_twice_the_time_and_is_reported() {
     for depth in [1, 2] {
         let played = read(9, takes(|_| MS)).deep(depth, depth).rate(10_000.0).runtime(SECOND / 2).play();
         let done = 1000 * u64::from(depth);
@@ -183,7 +186,7 @@ fn very_high_rates_count_every_arrival() {
 }
 
 #[test]
-fn a_time_limit_cuts_short_and_is_told() {
+fn a_time_limit_cuts_short_and_is_reported() {
     let limited = read(50, takes(|_| 10 * MS)).time_limit(95 * MS).play();
     assert_eq!((limited.end.ops(OpKind::Read), limited.end.last_finisher.end_ns), (10, 100 * MS));
     assert!(limited.work.outcomes[0].as_ref().unwrap().limited);
@@ -193,10 +196,10 @@ fn a_time_limit_cuts_short_and_is_told() {
     // A lane that gets a CPU only after the time is over does one operation.
     let never = read(50, takes(|_| 10 * MS)).time_limit(0).play();
     assert_eq!((never.end.ops(OpKind::Read), never.end.last_finisher.end_ns), (1, 10 * MS));
-    // Due were 10 in the time, and 5 of 50 were started.
+    // 10 were due in the time, and 5 of 50 were started.
     let late = read(50, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
     assert_eq!((late.end.ops(OpKind::Read), late.end.unstarted_ops), (5, 5));
-    // What was never asked for is not missing.
+    // Operations that are not part of the phase are not missing.
     let few = read(7, takes(|_| 20 * MS)).rate(100.0).time_limit(100 * MS).play();
     assert_eq!((few.end.ops(OpKind::Read), few.end.unstarted_ops), (5, 2));
 }
@@ -206,7 +209,7 @@ fn the_budget_is_kept_at_any_depth() {
     for (depth, batch) in [(1, 1), (4, 4), (7, 2), (64, 64)] {
         let played = Scene::of(Operation::Write, 50, takes(|number| number % 3 * MS)).deep(depth, batch).play();
         assert_eq!((played.end.ops(OpKind::Write), played.end.bytes(OpKind::Write)), (50, 50 * RECORD));
-        let mut offsets: Vec<u64> = played.lanes[0].seen.iter().map(|seen| seen.op.offset / RECORD).collect();
+        let mut offsets: Vec<u64> = played.lanes[0].history.iter().map(|each| each.op.offset / RECORD).collect();
         offsets.sort_unstable();
         assert_eq!(offsets, (0..50).collect::<Vec<_>>());
         let most = played.lanes[0].most_in_flight;
@@ -218,14 +221,14 @@ fn the_budget_is_kept_at_any_depth() {
 #[test]
 fn data_is_gone_over_again_until_the_time_is_up() {
     let played = read(4, takes(|_| MS)).runtime(10 * MS).play();
-    let records: Vec<u64> = played.lanes[0].seen.iter().map(|seen| seen.op.offset / RECORD).collect();
+    let records: Vec<u64> = played.lanes[0].history.iter().map(|each| each.op.offset / RECORD).collect();
     assert_eq!(records, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
-    // Nothing to go over: no time passes.
+    // With no records no time passes.
     let nothing = read(0, takes(|_| MS)).runtime(SECOND).play();
     assert_eq!((nothing.end.ops(OpKind::Read), nothing.end.last_finisher.end_ns), (0, 0));
 }
 
-/// The ramps, before every lane has begun and after one has run out, are left out of the steady window.
+/// The ramps, before every lane has begun and after one has run out, are not part of the steady window.
 #[test]
 fn ramps_are_not_part_of_the_steady_window() {
     let late = takes(|number| if number == 0 { 50 * MS + 1 } else { 7 * MS });
@@ -234,7 +237,7 @@ fn ramps_are_not_part_of_the_steady_window() {
     let (begun, out) = (50 * MS + 1, ends(&played, 0)[99]);
     let steady = played.end.steady.unwrap();
     assert_eq!((steady.start_ns, steady.end_ns), (begun, out));
-    // The operation whose end is the moment counts to it; of two at the same time that of the first lane.
+    // The operation whose end is the moment is counted; of two at the same time that of the first lane.
     let within = |lane: usize| {
         let upto =
             |moment: u64, own: bool| ends(&played, lane).iter().filter(|end| **end < moment + u64::from(own)).count();
@@ -259,7 +262,8 @@ fn a_slow_lane_parts_first_from_last_finisher() {
     let end = scene.play().end;
     assert_eq!((end.last_finisher.ops, end.last_finisher.end_ns), (4 * 256, 50 * 20 * MS + 206 * 400_000));
     assert_eq!(end.first_finisher.end_ns, 256 * 400_001);
-    // Lanes that end at the same time are told one after the other: the first hears of no other's last operation.
+    // Lanes that end at the same time are processed one after the other: the first does not count the others' last
+    // operations.
     assert_eq!(end.first_finisher.ops, 256 + 2 * 255 + 4 * 5);
     assert_eq!(end.start_skew_ns, 0);
     assert_eq!(end.lanes.iter().map(|lane| lane.operations[0].ops).collect::<Vec<_>>(), [256; 4]);
@@ -276,7 +280,7 @@ fn each_interval_has_what_ended_in_it() {
         let whole = played.end.last_finisher.end_ns;
         for interval in &played.intervals {
             assert_eq!(interval.end_ns, (interval.start_ns + scene_interval).min(whole.max(interval.start_ns + 1)));
-            // What ends with the phase is in the last one.
+            // An operation that ends with the phase is in the last one.
             let behind = if interval.end_ns >= whole { whole + 1 } else { interval.end_ns };
             let inside = ends.iter().filter(|end| (interval.start_ns..behind).contains(*end)).count() as u64;
             assert_eq!(
@@ -302,8 +306,8 @@ fn the_last_interval_ends_with_the_phase() {
     assert_eq!(only.operations[0].bytes, 10 * RECORD);
 }
 
-/// What was done in each interval of 10 ms, by the time that operations spent in it.
-fn spread(played: &Played) -> BTreeMap<u64, (f64, f64)> {
+/// Operations and bytes in each interval of 10 ms, by the time that operations spent in it.
+fn spread(played: &SceneResult) -> BTreeMap<u64, (f64, f64)> {
     let mut done: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     let mut add = |index: u64, ops: f64, bytes: f64| {
         let sum = done.entry(index).or_default();
@@ -325,7 +329,7 @@ fn spread(played: &Played) -> BTreeMap<u64, (f64, f64)> {
 #[test]
 fn operations_are_spread_over_the_intervals_in_which_they_were_under_way() {
     for depth in [1, 2, 5] {
-        // Of the simulated operations those of each slot follow each other without a gap.
+        // The simulated operations of each slot follow each other without a gap.
         let mut scene = read(30, takes(|number| if number % 7 == 3 { 37 * MS } else { 3 * MS })).deep(depth, depth);
         scene.interval_ns = 10 * MS;
         let played = scene.play();
@@ -379,9 +383,9 @@ fn too_many_errors_end_the_lane() {
         let outcome = played.work.outcomes[0].as_ref().unwrap();
         assert!(outcome.gave_up && !outcome.limited);
         assert_eq!(played.errors.len(), 5);
-        let failed = played.lanes[0].seen.len() as u64 - 10;
+        let failed = played.lanes[0].history.len() as u64 - 10;
         assert_eq!((played.end.ops(OpKind::Read), outcome.error_count()), (10, failed));
-        // What was in flight then may fail as well.
+        // Operations in flight at that moment may fail as well.
         assert!((7..7 + u64::from(depth)).contains(&failed), "{failed}");
     }
 }
@@ -390,7 +394,7 @@ fn too_many_errors_end_the_lane() {
 fn a_short_operation_is_an_error() {
     for (operation, kind) in [(Operation::Read, ErrorKind::ShortRead), (Operation::Write, ErrorKind::ShortWrite)] {
         let short: Script =
-            Box::new(|asked| (MS, Ok(if asked.number == 2 { asked.op.length - 1 } else { asked.op.length })));
+            Box::new(|request| (MS, Ok(if request.number == 2 { request.op.length - 1 } else { request.op.length })));
         let played = Scene::of(operation, 5, short).play();
         assert_eq!((played.end.errors[0].kind, played.end.errors[0].count, played.end.last_finisher.ops), (kind, 1, 4));
         assert_eq!(played.work.outcomes[0].as_ref().unwrap().covered, 0, "a gap is not covered");
@@ -400,7 +404,15 @@ fn a_short_operation_is_an_error() {
 #[test]
 fn the_flush_is_part_of_the_time() {
     let flushed = |result: Result<u64, Fault>| -> Script {
-        Box::new(move |asked| if asked.op.kind == OpKind::Sync { (40 * MS, result) } else { (MS, Ok(asked.op.length)) })
+        Box::new(
+            move |request| {
+                if request.op.kind == OpKind::Sync {
+                    (40 * MS, result)
+                } else {
+                    (MS, Ok(request.op.length))
+                }
+            },
+        )
     };
     let scene = |operation: Operation, result: Result<u64, Fault>| {
         let mut scene = Scene::of(operation, 10, flushed(result));
@@ -411,8 +423,12 @@ fn the_flush_is_part_of_the_time() {
     assert_eq!((written.end.last_finisher.end_ns, written.end.lanes[0].sync_ns), (50 * MS, 40 * MS));
     assert_eq!(written.end.first_finisher.end_ns, 50 * MS);
     assert_eq!(written.lanes[0].operations().len(), 10);
-    let looked_at = scene(Operation::Read, Ok(0));
-    assert_eq!((looked_at.end.last_finisher.end_ns, looked_at.lanes[0].seen.len()), (10 * MS, 10), "nothing to flush");
+    let needs_data = scene(Operation::Read, Ok(0));
+    assert_eq!(
+        (needs_data.end.last_finisher.end_ns, needs_data.lanes[0].history.len()),
+        (10 * MS, 10),
+        "nothing to flush"
+    );
     let lost = scene(Operation::Write, Err(Fault::os(5)));
     assert!(lost.work.outcomes[0].as_ref().unwrap().gave_up);
     assert_eq!(
@@ -421,16 +437,16 @@ fn the_flush_is_part_of_the_time() {
     );
 }
 
-/// Stops the phase while it does the operation of this number.
+/// Stops the phase during the operation of this number.
 fn stops_at(number: u64) -> Script {
-    Box::new(move |asked| {
-        asked.stop.fetch_or(asked.number == number, Ordering::Relaxed);
-        (MS, Ok(asked.op.length))
+    Box::new(move |request| {
+        request.stop.fetch_or(request.number == number, Ordering::Relaxed);
+        (MS, Ok(request.op.length))
     })
 }
 
 #[test]
-fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
+fn a_stop_reaches_working_and_waiting_lanes() {
     let mut scene = Scene::of(Operation::Write, 1000, stops_at(9));
     scene.sync_at_end = true;
     let alone = scene.play();
@@ -438,7 +454,7 @@ fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
     assert_eq!((alone.end.ops(OpKind::Write), alone.end.last_finisher.end_ns), (10, 10 * MS), "and nothing is flushed");
     assert_eq!((alone.end.unstarted_ops, alone.work.outcomes[0].as_ref().unwrap().limited), (0, false));
     for depth in [1, 2] {
-        // Due are 0 and 100 s in the lane that waits, and 50 s in the one that stops both.
+        // Due at 0 and 100 s in the lane that waits, and at 50 s in the one that stops both.
         let idle = read(5, takes(|_| MS)).and(5, stops_at(0)).rate(0.02).runtime(1000 * SECOND).deep(depth, depth);
         let end = idle.play().end;
         assert_eq!(end.ops(OpKind::Read), 2);
@@ -446,22 +462,22 @@ fn a_stop_is_heard_by_those_who_work_and_by_those_who_wait() {
     }
 }
 
-/// The end of an operation is the start of the next: what is measured costs one reading of the clock each.
+/// The end of an operation is the start of the next: measuring costs one reading of the clock each.
 #[test]
 fn the_clock_is_read_once_for_an_operation() {
     let readings =
         |records: u64, depth: u32| read(records, takes(|_| 1_000)).deep(depth, depth).play().lanes[0].readings;
     assert_eq!(readings(400, 1) - readings(100, 1), 300);
-    // In flight together, an operation is read when it is handed over and when it comes back.
+    // With several in flight, the clock is read at an operation's submission and at its completion.
     assert!(readings(400, 4) - readings(100, 4) <= 2 * 300);
 }
 
-/// Data that takes time is made while the operation before is in flight, and counts as nobody's latency.
+/// Data is made while the operation before is in flight, and its time is no operation's latency.
 #[test]
 fn data_is_made_while_the_operation_before_is_in_flight() {
     for takes_ms in [100, 3] {
         let mut scene = Scene::of(Operation::Write, 10, takes(move |_| takes_ms * MS));
-        // What ends meanwhile is seen after the piece of data at hand.
+        // The end of an operation is noticed after the current piece of data.
         (scene.ahead, scene.piece_ns) = (true, 20 * MS);
         let played = scene.play();
         let every = takes_ms.max(20);
@@ -475,7 +491,7 @@ fn data_is_made_while_the_operation_before_is_in_flight() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(times(64, 5_000)))]
 
-    /// Whatever the storage takes, a lane in open loop is a queue with as many servers as it has in flight.
+    /// For any service times, a lane in open loop is a queue with as many servers as its depth.
     #[test]
     fn open_loop_is_a_queue(
         service in proptest::collection::vec(0_u64..20 * MS, 1..60),
@@ -503,7 +519,7 @@ proptest! {
         prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().zip(&due).map(|((_, _, r), due)| r + due).max().unwrap());
     }
 
-    /// In closed loop a slot that is free is used at once, and latency is what the storage took.
+    /// In closed loop a free slot is used at once, and latency is the service time.
     #[test]
     fn closed_loop_keeps_its_depth(
         service in proptest::collection::vec(0_u64..20 * MS, 1..60),
@@ -518,7 +534,7 @@ proptest! {
         prop_assert_eq!(played.end.last_finisher.end_ns, served.iter().map(|(_, _, end)| *end).max().unwrap());
     }
 
-    /// With a second buffer the lane does the same at the same time.
+    /// With a second buffer the lane does the same at the same times.
     #[test]
     fn a_second_buffer_changes_nothing_else(
         service in proptest::collection::vec(0_u64..20 * MS, 1..60),
@@ -528,9 +544,9 @@ proptest! {
     ) {
         let play = |ahead: bool| {
             let (times, records) = (service.clone(), service.len() as u64);
-            let script: Script = Box::new(move |asked| {
-                let result = if asked.number == bad { Err(Fault::os(5)) } else { Ok(asked.op.length) };
-                (times[asked.number as usize % times.len()].max(1), result)
+            let script: Script = Box::new(move |request| {
+                let result = if request.number == bad { Err(Fault::os(5)) } else { Ok(request.op.length) };
+                (times[request.number as usize % times.len()].max(1), result)
             });
             let mut scene = Scene::of(Operation::Write, records, script);
             (scene.ahead, scene.sync_at_end, scene.interval_ns) = (ahead, true, 7 * MS);

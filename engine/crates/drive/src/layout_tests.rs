@@ -1,4 +1,5 @@
-//! Layouts held against IOR's: `contract/golden/layouts` has what IOR's tasks did, and `bench/layouts/compare.py` made it.
+//! Layouts compared with IOR's: `contract/golden/layouts` holds what IOR's tasks did, made by
+//! `bench/layouts/compare.py`.
 
 use crate::pattern::Pattern;
 use crate::runner::{owners, phase_seed, share, shares_file};
@@ -28,7 +29,7 @@ fn job(table: &Value) -> Job {
     job
 }
 
-/// What a lane does in a phase, in order.
+/// A lane's transfers in a phase, in order.
 fn ours(job: &Job, number: u32, lane: u32) -> Vec<Transfer> {
     let phase = &job.phases[number as usize];
     let owner = owners(job, number, phase).of(lane);
@@ -59,7 +60,8 @@ fn every_transfer_of_every_task_is_iors() {
                 let iors: Vec<Transfer> = serde_json::from_value(table["ior"][way][lane as usize].clone()).unwrap();
                 let (mut ours, mut iors) = (ours(&job, number as u32, lane), iors);
                 if matches!(phase.operation, Operation::RandomRead | Operation::RandomWrite) {
-                    // Random numbers decide the order in a segment; its bytes and the order of segments are the same.
+                    // Random numbers decide the order within a segment; its bytes and the order of segments are the
+                    // same.
                     for transfers in [&mut ours, &mut iors] {
                         assert!(
                             transfers.is_sorted_by_key(|(_, offset, _)| offset / segment),
@@ -76,7 +78,7 @@ fn every_transfer_of_every_task_is_iors() {
     }
 }
 
-/// Jobs on the same data go through it in orders of their own, as if each had its `order_seed` as its seed.
+/// Jobs on the same data use their own orders, as if each had its `order_seed` as its seed.
 #[test]
 fn an_order_seed_decides_the_order_and_nothing_else() {
     let text = r#"{"spec_version": SPEC, "id": "order", "target": {"kind": "null"}, "lanes": 3, "file_size_bytes": 65536,

@@ -1,4 +1,4 @@
-//! What is done and when. Backends only do it.
+//! The driver: decides what is done and when. Backends only do it.
 
 pub mod arrivals;
 pub mod control;
@@ -32,4 +32,4 @@ mod worker;
 
 pub use ending::Ending;
 pub use resources::{device_use, host_cpu, host_memory_bytes, max_rss_bytes};
-pub use runner::{run, EventSink, Go, StopFlag};
+pub use runner::{run, EventSink, StopFlag, WaitForGo};

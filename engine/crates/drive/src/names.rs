@@ -1,15 +1,15 @@
-//! Which names of a tree are there, from phase to phase.
+//! Which names of a tree exist, from phase to phase.
 
 use assay_spec::{data_operations, object_operations, Job, Operation, Tree};
 
-/// Per lane: how many files and directories there are, always the first ones.
+/// Per lane, the number of files and directories that exist, always the first ones.
 pub(crate) struct Names {
     all: Vec<u64>,
     files: Vec<u64>,
     directories: Vec<u64>,
     renamed: bool,
     tree: Option<Tree>,
-    /// Number of the first lane here.
+    /// Number of this process's first lane.
     first: u32,
 }
 
@@ -29,17 +29,17 @@ impl Names {
         }
     }
 
-    /// The files have their second name.
+    /// True if the files have their second name.
     pub(crate) fn renamed(&self) -> bool {
         self.renamed
     }
 
-    /// How many of the first names there are of a lane, which may be one of another process.
-    fn there(&self, counts: &[u64], index: usize, owner: u32) -> u64 {
+    /// Number of a lane's names that exist, always the first ones; the lane may be one of another process.
+    fn present_count(&self, counts: &[u64], index: usize, owner: u32) -> u64 {
         if let Some(count) = owner.checked_sub(self.first).and_then(|here| counts.get(here as usize)) {
             return *count;
         }
-        // Elsewhere as much was done as here: all, or as many names of each lane.
+        // Other processes did as much as this one: all, or as many names of each lane.
         let all = self.tree.as_ref().map_or(0, |tree| tree.files_of(owner));
         if counts == self.all {
             all
@@ -48,33 +48,34 @@ impl Names {
         }
     }
 
-    /// Numbers of the names that the lane `index` here works on in a phase, of those of the lane `owner` of all: from the
-    /// first, up to the second.
+    /// Range of the names that this process's lane `index` works on in a phase, out of the names of lane `owner` of
+    /// all: first number, and the number after the last.
     pub(crate) fn range(&self, operation: Operation, index: u32, owner: u32) -> (u64, u64) {
         let lane = index as usize;
         match operation {
             Operation::Create | Operation::Prepare => (self.files[lane], self.all[lane]),
             Operation::Mkdir => (self.directories[lane], self.all[lane]),
-            Operation::Rmdir => (0, self.there(&self.directories, lane, owner)),
+            Operation::Rmdir => (0, self.present_count(&self.directories, lane, owner)),
             Operation::Stat | Operation::Open | Operation::Readdir | Operation::Rename | Operation::Unlink => {
-                (0, self.there(&self.files, lane, owner))
+                (0, self.present_count(&self.files, lane, owner))
             }
-            // It makes them anew.
+            // It writes them anew.
             Operation::Write => (0, self.all[lane]),
-            data_operations!() => (0, self.there(&self.files, lane, owner)),
+            data_operations!() => (0, self.present_count(&self.files, lane, owner)),
             object_operations!() => (0, 0),
         }
     }
 
-    /// After a phase in which each lane made or did something to `done` names.
+    /// Note a phase in which each lane created or processed `done` names.
     pub(crate) fn note(&mut self, operation: Operation, done: &[u64]) {
-        let add = |there: &mut Vec<u64>| there.iter_mut().zip(done).for_each(|(count, more)| *count += more);
+        let add =
+            |present_count: &mut Vec<u64>| present_count.iter_mut().zip(done).for_each(|(count, more)| *count += more);
         match operation {
             Operation::Create | Operation::Prepare => add(&mut self.files),
             Operation::Mkdir => add(&mut self.directories),
-            // A file that was cut short is not there, and those after it may not be.
+            // A file that was cut short does not count, and those after it may not exist.
             Operation::Write => self.files.copy_from_slice(done),
-            // After a mix it is not known which are there.
+            // After a mix it is unknown which exist.
             Operation::Unlink | Operation::FileMix => self.files.fill(0),
             Operation::Rmdir => self.directories.fill(0),
             Operation::Rename => self.renamed = !self.renamed,

@@ -1,7 +1,7 @@
-//! What a lane did in a phase.
+//! A lane's results of a phase.
 
 use crate::interval::{progress, Counts, Totals};
-use crate::objects::There;
+use crate::objects::PresentObjects;
 use assay_core::{HostCounts, ServiceUse};
 use assay_spec::{ErrorKind, ErrorSample, Fault};
 use std::collections::BTreeMap;
@@ -18,14 +18,14 @@ pub(crate) struct LaneOutcome {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) sync_ns: u64,
-    /// The phase was on a set of files: what counts as progress is what was done to their records.
+    /// The phase was on a set of files: only operations on records count as progress.
     pub(crate) records: bool,
-    /// What was handed over in intervals.
+    /// Sums of the reported intervals.
     pub(crate) totals: Totals,
     pub(crate) errors: ErrorTally,
-    /// Progress when each moment came (see `phase::MOMENTS`); none if the lane had ended before.
+    /// Progress when each moment came (see `phase::MOMENTS`); None if the lane had ended before.
     pub(crate) at_moment: [Option<Progress>; 3],
-    /// Progress when the time limit of a phase that wears out came, and when that was.
+    /// Time, and progress then, of the time limit of a phase that wears out.
     pub(crate) at_limit: Option<(u64, Progress)>,
     pub(crate) unstarted: u64,
     pub(crate) verified_bytes: u64,
@@ -34,15 +34,15 @@ pub(crate) struct LaneOutcome {
     /// The time limit came before the work was done.
     pub(crate) limited: bool,
     /// Bytes from the start of the lane's part that are known to be on the storage after a sequential write; in a tree,
-    /// names or files made.
+    /// number of names or files created.
     pub(crate) covered: u64,
-    /// The objects that are there now; none if the phase was not on objects.
-    pub(crate) objects: Option<There>,
-    /// Time without a CPU though ready to run; none if unknown.
+    /// The objects that exist now; None if the phase was not on objects.
+    pub(crate) objects: Option<PresentObjects>,
+    /// Time in which the lane was ready to run but had no CPU; None if unknown.
     pub(crate) cpu_wait_ns: Option<u64>,
-    /// What was counted of its connections.
+    /// Counts of the lane's connections.
     pub(crate) hosts: Vec<HostCounts>,
-    /// What the service has told of its work; none if it tells nothing.
+    /// What the service reported; None if it reports nothing.
     pub(crate) service: Option<ServiceUse>,
 }
 
@@ -56,15 +56,15 @@ impl LaneOutcome {
     }
 }
 
-/// What a lane tells the coordinator.
+/// Messages of a lane to the coordinator.
 pub(crate) enum LaneMessage {
-    /// The lane is ready for the phase, or cannot be.
+    /// The lane is ready for the phase, or failed to prepare.
     Began(Result<assay_core::MethodChoice, assay_core::SetupError>),
-    /// What was completed in an interval.
+    /// The operations that completed in an interval.
     Interval(u64, crate::interval::LaneInterval),
     /// A failed operation.
     Error(ErrorSample),
-    /// At the time limit of a phase that wears out, the lane has begun so many operations.
+    /// At the time limit of a phase that wears out, the number of operations that the lane has begun.
     Reached(u64),
     /// The lane has ended the phase.
     Ended(u32, Box<LaneOutcome>),

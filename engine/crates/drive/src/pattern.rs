@@ -1,7 +1,7 @@
 //! Which record comes next: a function of the operation's number.
 
-use crate::files::{Deed, FileSteps, Manner, Turns};
-use crate::objects::{ObjectSteps, There};
+use crate::files::{FileAction, FileMix, FileSettings, FileSteps};
+use crate::objects::{ObjectSteps, PresentObjects};
 use assay_core::permutation::Permutation;
 use assay_core::random::{mix, mix2};
 use assay_core::sizes::size_of;
@@ -10,7 +10,7 @@ use assay_spec::{data_operations, name_operations, object_operations};
 use assay_spec::{Layout, Moves, Operation, Phase, Sizes, Tree, PREPARE_BYTES};
 use std::collections::BTreeSet;
 
-/// Where a lane works and how.
+/// The part of a file that a lane works on, and its records.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
     /// Number of the lane.
@@ -21,7 +21,7 @@ pub struct Share {
     pub file_records: u64,
     /// Bytes of a record.
     pub record: u64,
-    /// Records of a block, if the file is shared out in segments of one block of each lane.
+    /// Records of a block, if the file is divided into segments of one block of each lane.
     pub block: Option<u64>,
 }
 
@@ -37,18 +37,18 @@ impl Share {
         }
     }
 
-    /// All of a file of so many records.
+    /// A whole file of `file_records` records.
     fn whole(file_records: u64, record: u64) -> Self {
         Share { lane: 0, sharers: 1, file_records, record, block: None }
     }
 
-    /// The same, shared out in blocks of so many records, if there are any; segments of them are whole.
+    /// The same, divided into blocks of `block` records, if any; the file holds whole segments of them.
     #[must_use]
     pub fn in_blocks(self, block: Option<u64>) -> Self {
         Share { block, ..self }
     }
 
-    /// The record that comes at place `index` of those of the lane.
+    /// The record at position `index` of the lane's records.
     #[inline]
     fn place(&self, index: u64) -> u64 {
         match self.block {
@@ -80,7 +80,7 @@ impl Share {
         self.records() * self.record
     }
 
-    /// Records this lane touches in one random pass: every `sharers`-th of the common order.
+    /// Records of this lane in one random pass: every `sharers`-th of the common order.
     fn dealt(&self) -> u64 {
         (self.file_records - self.lane).div_ceil(self.sharers)
     }
@@ -91,8 +91,8 @@ impl Share {
     }
 }
 
-/// What a lane does to each name in an operation on a tree; none if it is no such operation.
-fn deed(operation: Operation) -> Option<OpKind> {
+/// The kind of operation on each name of a tree; None if the operation is on data or objects.
+fn name_kind(operation: Operation) -> Option<OpKind> {
     match operation {
         Operation::Prepare | Operation::Create => Some(OpKind::Create),
         Operation::Stat => Some(OpKind::Stat),
@@ -106,7 +106,7 @@ fn deed(operation: Operation) -> Option<OpKind> {
     }
 }
 
-/// In which order an operation on data goes over the records.
+/// The order in which an operation on data processes the records.
 enum Course {
     Forward,
     Backward,
@@ -141,15 +141,15 @@ fn course(operation: Operation) -> Course {
 /// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// What is done.
+    /// The kind of operation.
     pub kind: OpKind,
-    /// Objects that it works on (see `Op::count`).
+    /// Number of objects (see `Op::count`).
     pub count: u16,
-    /// Number of the name, the deepest directory or the object; 0 for the data of a file.
+    /// Number of the name, leaf directory or object; 0 for the data of a file.
     pub object: u64,
-    /// Offset in it, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length: u64,
 }
 
@@ -160,13 +160,13 @@ enum Order {
         from: u64,
         to: u64,
     },
-    /// The same in blocks, the first of which is number `first`.
+    /// The same in blocks; `first` is the number of the first write.
     FillBlocks {
         first: u64,
         per_block: u64,
     },
     Forward,
-    /// In blocks.
+    /// Forward, block by block.
     Rows,
     Backward,
     Same,
@@ -175,7 +175,7 @@ enum Order {
         permutation: Permutation,
         seed: u64,
     },
-    /// Segment by segment, each in a random order of its own.
+    /// Segment by segment, each in its own random order.
     RandomRows {
         permutation: Permutation,
         seed: u64,
@@ -186,7 +186,7 @@ enum Order {
         from: u64,
         length: u64,
     },
-    /// The same where the files' sizes differ.
+    /// The same for files of different sizes.
     Sized {
         from: u64,
         contents: Contents,
@@ -198,13 +198,13 @@ enum Order {
 /// Sizes of the files of a tree, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contents {
-    /// All the same.
+    /// The same size for all.
     Fixed(u64),
-    /// A function of the seed and of the number among all; the lane's first file is number `first`.
+    /// A function of the seed and of the number among all files; the lane's first file is number `first`.
     Drawn {
-        /// How.
+        /// The distribution.
         sizes: Sizes,
-        /// The job's.
+        /// The job's seed.
         seed: u64,
         /// Number of the lane's first file among all.
         first: u64,
@@ -219,7 +219,7 @@ impl Contents {
         }
     }
 
-    /// Bytes of the largest that there can be.
+    /// Bytes of the largest possible file.
     pub(crate) fn largest(&self) -> u64 {
         match self {
             Contents::Fixed(bytes) => *bytes,
@@ -227,7 +227,7 @@ impl Contents {
         }
     }
 
-    /// Records of this size, and bytes, of the first `files` files.
+    /// Number of records of `record` bytes, and bytes, of the first `files` files.
     pub(crate) fn records_and_bytes(&self, files: u64, record: u64) -> (u64, u64) {
         let of = |bytes: u64| (bytes.div_ceil(record), bytes);
         match self {
@@ -249,9 +249,9 @@ impl Contents {
 /// Kinds of operations by percent.
 #[derive(Clone)]
 pub(crate) struct Mixed {
-    /// For each percent the kind that it is.
+    /// The kind for each percent.
     kinds: [OpKind; 100],
-    /// Deals them out; has been through `mix`.
+    /// Decides the kind of each step; already passed through `mix`.
     seed: u64,
 }
 
@@ -261,12 +261,12 @@ impl Mixed {
         Mixed { kinds, seed: mix(seed) }
     }
 
-    /// The kinds that there are.
+    /// The kinds that occur.
     pub(crate) fn all(&self) -> BTreeSet<OpKind> {
         BTreeSet::from(self.kinds)
     }
 
-    /// The kind of a step.
+    /// The kind of step `number`.
     #[inline(always)]
     pub(crate) fn kind(&self, number: u64) -> OpKind {
         self.kinds[(mix(self.seed ^ number) % 100) as usize]
@@ -315,7 +315,7 @@ impl Pattern {
         Pattern { share, order, count, first, bytes, mix, kind, index: 0, pass: 0 }
     }
 
-    /// The writes that make a share complete whose first `written` bytes are there.
+    /// The writes that complete a share whose first `written` bytes exist.
     pub fn fill(share: Share, written: u64) -> Self {
         let first = share.start();
         if let Some(block) = share.block {
@@ -327,7 +327,7 @@ impl Pattern {
         Pattern { share, order, count, first, bytes: to - from, mix: None, kind: OpKind::Write, index: 0, pass: 0 }
     }
 
-    /// The same in blocks of so many bytes; a write that has begun is done whole.
+    /// The same in blocks of `block` bytes; a partial write is repeated whole.
     fn fill_blocks(share: Share, block: u64, written: u64) -> Self {
         let per_block = block.div_ceil(PREPARE_BYTES);
         let first = written / block * per_block + written % block / PREPARE_BYTES;
@@ -339,7 +339,7 @@ impl Pattern {
 
     /// One metadata operation on each of the names from `from` to `to`, files with these `contents`.
     pub fn names(operation: Operation, tree: &Tree, from: u64, to: u64, contents: Contents) -> Self {
-        let kind = deed(operation).expect("the job's rules keep data and objects apart from names");
+        let kind = name_kind(operation).expect("the job's rules keep data and objects apart from names");
         let (from, to) =
             if kind == OpKind::Readdir { (0, to.div_ceil(tree.files_per_leaf())) } else { (from, to.max(from)) };
         let bytes = if kind == OpKind::Create { contents.of_all(from, to) } else { 0 };
@@ -366,23 +366,23 @@ impl Pattern {
     pub fn files(phase: &Phase, record: u64, files: u64, contents: Contents, flushes: bool, seed: u64) -> Self {
         let kind = if phase.operation.reads() { OpKind::Read } else { OpKind::Write };
         let mixed = || Box::new(Mixed::new(phase, seed));
-        let deed = if phase.operation == Operation::FileMix {
-            Deed::Turns(Box::new(Turns::new(mixed(), seed)))
+        let action = if phase.operation == Operation::FileMix {
+            FileAction::MixedFiles(Box::new(FileMix::new(mixed(), seed)))
         } else if phase.mix.is_some() {
-            Deed::Mixed(mixed())
+            FileAction::MixedRecords(mixed())
         } else {
-            Deed::One(kind)
+            FileAction::Uniform(kind)
         };
-        let manner = Manner {
-            deed,
+        let settings = FileSettings {
+            action,
             record,
             random_files: !phase.file_order.is_sequential(),
             random_records: matches!(course(phase.operation), Course::Random),
             flushes: flushes && phase.operation.writes(),
-            again: phase.runtime_ns.is_some(),
+            repeats: phase.runtime_ns.is_some(),
             seed,
         };
-        let steps = FileSteps::new(manner, files, contents);
+        let steps = FileSteps::new(settings, files, contents);
         let (count, bytes) = (steps.steps(), steps.bytes());
         let share = Share::whole(files, record);
         let order = Order::Files(Box::new(steps));
@@ -407,7 +407,7 @@ impl Pattern {
         self.bytes
     }
 
-    /// Kinds of operations that may come.
+    /// Kinds of operations that may occur.
     pub fn kinds(&self) -> Vec<OpKind> {
         match (&self.order, &self.mix) {
             (Order::Objects(steps), _) => steps.kinds(),
@@ -417,28 +417,28 @@ impl Pattern {
         }
     }
 
-    /// Whether some steps need data that is made.
+    /// True if some steps write data that must be made.
     pub fn writes(&self) -> bool {
         self.kinds().into_iter().any(|kind| kind.moves() == Moves::Out)
     }
 
-    /// Steps on objects and on files that are opened must be told when an operation has ended.
-    pub fn follows(&self) -> bool {
+    /// True for steps on objects and on opened files, which depend on the results of operations.
+    pub fn needs_results(&self) -> bool {
         matches!(self.order, Order::Objects(_) | Order::Files(_))
     }
 
-    /// They are on objects.
+    /// True if the steps are on objects.
     pub fn is_on_objects(&self) -> bool {
         matches!(self.order, Order::Objects(_))
     }
 
-    /// They are on the data of files of a tree.
+    /// True if the steps are on the data of files of a tree.
     pub fn is_on_files(&self) -> bool {
         matches!(self.order, Order::Files(_))
     }
 
-    /// How many of a tree's files, the first ones, were gone through whole and without failure; none if the steps are on
-    /// anything else.
+    /// Number of a tree's files, the first ones, that were processed completely and without failure; None if the steps
+    /// are on anything else.
     pub fn whole_files(&self) -> Option<u64> {
         match &self.order {
             Order::Files(steps) => Some(steps.whole()),
@@ -446,28 +446,28 @@ impl Pattern {
         }
     }
 
-    /// An operation of a step has ended, well or not; whether it has fetched an object again.
+    /// Note that an operation has ended, successfully or not; returns whether it fetched an object again.
     #[cold]
-    pub fn ended(&mut self, step: &Step, well: bool) -> bool {
+    pub fn on_end(&mut self, step: &Step, well: bool) -> bool {
         match &mut self.order {
-            Order::Objects(steps) => steps.ended(step, well),
+            Order::Objects(steps) => steps.on_end(step, well),
             Order::Files(steps) => {
-                steps.ended(step, well);
+                steps.on_end(step, well);
                 false
             }
             _ => false,
         }
     }
 
-    /// The objects that are there now; none if the steps are not on objects.
-    pub fn objects_left(&self) -> Option<There> {
+    /// The objects that exist now; None if the steps are not on objects.
+    pub fn objects_left(&self) -> Option<PresentObjects> {
         match &self.order {
             Order::Objects(steps) => Some((**steps).clone().left()),
             _ => None,
         }
     }
 
-    /// The next step; none, with objects and files, if something that is in flight must end first or there is no more to do.
+    /// The next step; None, with objects and files, if an operation in flight must end first or there is no more to do.
     pub fn next_step(&mut self) -> Option<Step> {
         match &mut self.order {
             Order::Objects(steps) => steps.next_step(),
@@ -476,19 +476,19 @@ impl Pattern {
         }
     }
 
-    /// The last step was not done: it comes again.
+    /// Return the last step, which was not executed: it comes again.
     pub(crate) fn take_back(&mut self) {
         self.index -= 1;
     }
 
-    /// The first so many steps only, of a pattern in sequence.
+    /// The same, limited to the first `steps` steps, for a sequential pattern.
     #[must_use]
     pub fn limited(self, steps: Option<u64>) -> Self {
         let count = steps.map_or(self.count, |steps| steps.min(self.count));
         Pattern { count, bytes: count * self.share.record, ..self }
     }
 
-    /// The next step of a pattern that does not follow how operations end.
+    /// The next step of a pattern that does not depend on results.
     #[inline(always)]
     pub(crate) fn step(&mut self) -> Step {
         if self.index == self.count {
@@ -504,7 +504,7 @@ impl Pattern {
             None => self.kind,
             Some(mixed) => mixed.kind(self.pass * self.count + self.index),
         };
-        // The commonest orders first: a jump by table is often mispredicted after a system call.
+        // The commonest orders first: a jump table is often mispredicted after a system call.
         let record = if let Order::Random { permutation, .. } = &self.order {
             permutation.at(self.share.lane + index * self.share.sharers)
         } else if let Order::Forward = &self.order {
@@ -554,15 +554,15 @@ impl Pattern {
     }
 }
 
-/// For each percent the kind that it is.
+/// The kind for each percent.
 pub(crate) fn percents(phase: &Phase) -> Vec<OpKind> {
     let shares = phase.mix.iter().flatten();
     shares.flat_map(|(kind, percent)| std::iter::repeat_n(*kind, usize::from(*percent))).collect()
 }
 
-/// Place `index` of the order 0, s, 2s, ..., 1, 1+s, ... of n records: iozone's stride read, which starts the
-/// next sweep one record further on each time it reaches the end, but with each record exactly once (iozone turns
-/// back a little early and so misses the last ones).
+/// The record at position `index` of the order 0, s, 2s, ..., 1, 1+s, ... of n records: iozone's stride read, which
+/// starts the next sweep one record further on each time it reaches the end, but with each record exactly once (iozone
+/// turns back a little early and so misses the last ones).
 fn strided(index: u64, n: u64, stride: u64) -> u64 {
     let (whole, long) = (n / stride, n % stride);
     let in_long = long * (whole + 1);
@@ -591,7 +591,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every operation but record rewrite touches each record of the file exactly once, over all lanes together.
+        /// Every operation except record rewrite touches each record of the file exactly once, over all lanes together.
         #[test]
         fn each_record_once(lanes in 1_u32..9, extra in 0_u64..300, shared: bool, operation in 0_usize..15) {
             let operation = Operation::of_group(Group::Data).nth(operation).unwrap();
@@ -631,7 +631,7 @@ mod tests {
         assert_eq!(records(Operation::StrideRead, share)[..6], [0, 17, 34, 1, 18, 35]);
     }
 
-    /// Where IOR has a lane's transfers in a file (WriteOrRead in its ior.c): segments of one block of each task.
+    /// The records of a lane's transfers in IOR (WriteOrRead in its ior.c): segments of one block of each task.
     fn iors(lane: u64, lanes: u64, segments: u64, block: u64) -> Vec<u64> {
         (0..segments).flat_map(|segment| (0..block).map(move |at| (segment * lanes + lane) * block + at)).collect()
     }

@@ -1,33 +1,33 @@
-//! What the lanes of a phase know of each other.
+//! State that the lanes of a phase share.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// Moments that concern all lanes. Times are monotonic nanoseconds; 0 means not yet.
+/// Moments that concern all lanes, in monotonic nanoseconds; 0 if they have not come.
 ///
-/// A lane looks at `news` after each batch of completions; only when it has changed does it look further.
+/// A lane reads `moment_count` after each batch of completions, and the moments only if that has changed.
 #[derive(Default)]
 pub(crate) struct PhaseShared {
-    /// Counts the moments below that have come.
-    news: AtomicU32,
+    /// Number of the moments below that have come.
+    moment_count: AtomicU32,
     begun: AtomicU32,
     all_begun: AtomicU64,
     first_out: AtomicU64,
     first_end: AtomicU64,
-    /// Operations that each lane shall have done in the end, once that is known.
+    /// Operations that each lane is to have done in the end, once that is known.
     most: Mutex<Option<u64>>,
-    told: Condvar,
+    most_is_set: Condvar,
 }
 
-/// One of the moments.
+/// A moment that concerns all lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Moment {
     /// Every lane has finished one operation.
     AllBegun = 0,
     /// A lane has no operation left.
     FirstOut = 1,
-    /// A lane has ended, flush included.
+    /// A lane has ended, including its flush.
     FirstEnd = 2,
 }
 
@@ -43,40 +43,40 @@ impl PhaseShared {
         }
     }
 
-    /// How many moments have come.
+    /// Number of moments that have come.
     #[inline]
-    pub(crate) fn news(&self) -> u32 {
-        self.news.load(Ordering::Relaxed)
+    pub(crate) fn moment_count(&self) -> u32 {
+        self.moment_count.load(Ordering::Relaxed)
     }
 
-    /// When the moment came; none if it has not.
+    /// When the moment came; None if it has not.
     pub(crate) fn time(&self, moment: Moment) -> Option<u64> {
         Some(self.cell(moment).load(Ordering::Acquire)).filter(|time| *time > 0)
     }
 
-    /// The moment has come, unless it had come before.
+    /// Note that the moment has come, unless it had come before.
     pub(crate) fn announce(&self, moment: Moment, now: u64) {
         let set = self.cell(moment).compare_exchange(0, now, Ordering::AcqRel, Ordering::Relaxed);
         if set.is_ok() {
-            self.news.fetch_add(1, Ordering::Release);
+            self.moment_count.fetch_add(1, Ordering::Release);
         }
     }
 
-    /// Tells the lanes how many operations each shall have done in the end.
-    pub(crate) fn tell_most(&self, most: u64) {
+    /// Set the number of operations that each lane is to have done in the end.
+    pub(crate) fn set_most(&self, most: u64) {
         *self.most.lock().expect("nobody panics with it") = Some(most);
-        self.told.notify_all();
+        self.most_is_set.notify_all();
     }
 
-    /// Waits until that is known, or this long.
+    /// Wait until that number is known, at most this long.
     pub(crate) fn wait_for_most(&self, patience: Duration) -> Option<u64> {
         let guard = self.most.lock().expect("nobody panics with it");
         let (most, _) =
-            self.told.wait_timeout_while(guard, patience, |most| most.is_none()).expect("nobody panics with it");
+            self.most_is_set.wait_timeout_while(guard, patience, |most| most.is_none()).expect("nobody panics with it");
         *most
     }
 
-    /// A lane has finished its first operation.
+    /// Note that a lane has finished its first operation.
     pub(crate) fn lane_begun(&self, lanes: u32, now: u64) {
         if self.begun.fetch_add(1, Ordering::AcqRel) + 1 == lanes {
             self.announce(Moment::AllBegun, now);

@@ -1,11 +1,11 @@
-//! Where a lane runs and where its memory lies.
+//! On which CPU a lane runs and on which NUMA node its memory is.
 
 use assay_core::SetupError;
 use assay_spec::Tuning;
 use rustix::io::Errno;
 use rustix::thread::{sched_setaffinity, CpuSet};
 
-/// Puts the calling thread on its CPU and its memory to come on its NUMA node, as far as the job says so.
+/// Bind the calling thread to its CPU and its future memory to its NUMA node, as the job requests.
 ///
 /// # Errors
 /// A CPU or node that the host does not have, or that this process may not use.
@@ -24,7 +24,7 @@ pub(crate) fn apply(tuning: &Tuning, lane: u32) -> Result<(), SetupError> {
     }
 }
 
-/// Puts the calling thread where so many lanes are: on any of their CPUs.
+/// Bind the calling thread to the CPUs of `lanes` lanes.
 ///
 /// # Errors
 /// As for [`apply`].
@@ -36,7 +36,7 @@ pub(crate) fn near_lanes(tuning: &Tuning, lanes: u32) -> Result<(), SetupError> 
     run_on(&tuning.cpus[..used], "the CPUs of the lanes")
 }
 
-/// Asks the kernel to wake this thread when it asked to be, not up to 50 microseconds later.
+/// Set the timer slack so that the kernel wakes this thread on time, not up to 50 microseconds later.
 pub(crate) fn precise_timers() {
     // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
@@ -53,7 +53,7 @@ fn run_on(cpus: &[u32], what: &str) -> Result<(), SetupError> {
     })
 }
 
-/// All memory of this thread from now on comes from `node` (set_mempolicy(2), MPOL_BIND).
+/// Take all future memory of this thread from `node` (set_mempolicy(2), MPOL_BIND).
 fn bind_memory(node: u32) -> Result<(), SetupError> {
     const MPOL_BIND: libc::c_long = 2;
     let mut mask = [0_u64; 16];
@@ -71,8 +71,8 @@ fn bind_memory(node: u32) -> Result<(), SetupError> {
     })
 }
 
-/// As long as this lives the calling thread gets a CPU as soon as it is woken, before ordinary ones: so lanes that share
-/// CPUs with each other and with servers start together. Where the system does not allow it nothing changes.
+/// While this exists, the calling thread gets a CPU as soon as it is woken, before ordinary threads: so lanes that
+/// share CPUs with each other and with servers start together. Where the system does not allow it, nothing changes.
 pub(crate) struct Urgent {
     changed: bool,
 }
@@ -93,7 +93,7 @@ impl Drop for Urgent {
     }
 }
 
-/// Changes the calling thread's policy; whether that was allowed.
+/// Change the calling thread's scheduling policy; returns whether that was allowed.
 fn schedule(policy: i32, priority: i32) -> bool {
     // SAFETY: the parameter is plain numbers and lives through the call.
     unsafe {

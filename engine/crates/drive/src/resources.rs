@@ -1,4 +1,4 @@
-//! What this process, its host and its device have used.
+//! Resources used by this process, its host and its device.
 
 use assay_spec::{DeviceUse, HostCpu, Resources};
 use std::fs::{read_to_string, File};
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 const SECTOR_BYTES: u64 = 512;
 const MILLISECOND: u64 = 1_000_000;
-/// Place of the flushes in a device's counts, since Linux 5.5.
+/// Index of the flushes in a device's statistics, since Linux 5.5.
 const FLUSHES: usize = 15;
 
 fn usage() -> libc::rusage {
@@ -23,7 +23,7 @@ fn nanoseconds(time: libc::timeval) -> u64 {
 }
 
 /// Greatest resident memory so far, in bytes (VmHWM of proc_pid_status(5): getrusage counts from before execve, when
-/// this was the process that started us).
+/// this was still the parent process).
 pub fn max_rss_bytes() -> u64 {
     let table = read_to_string("/proc/self/status").unwrap_or_default();
     let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -37,17 +37,17 @@ pub fn host_memory_bytes() -> u64 {
     (info.totalram as u64).saturating_mul(u64::from(info.mem_unit))
 }
 
-/// Tells how long the thread that opened it was ready to run but had no CPU, since it started (second field of
+/// Reads for how long the thread that opened it was ready to run but had no CPU, since it started (second field of
 /// schedstat, Documentation/scheduler/sched-stats.rst of the kernel).
 pub(crate) struct RunDelay(File);
 
 impl RunDelay {
-    /// None if the kernel does not tell.
+    /// Open the calling thread's file; None if the kernel has none.
     pub(crate) fn open() -> Option<Self> {
         File::open("/proc/thread-self/schedstat").ok().map(RunDelay)
     }
 
-    /// In nanoseconds; none if the kernel does not tell.
+    /// The time in nanoseconds; None if unknown.
     pub(crate) fn read(&self) -> Option<u64> {
         let mut buffer = [0; 96];
         let length = self.0.read_at(&mut buffer, 0).ok()?;
@@ -55,7 +55,7 @@ impl RunDelay {
     }
 }
 
-/// What [`RunDelay`] tells of the calling thread.
+/// Time in which the calling thread was ready to run but had no CPU, in nanoseconds; see [`RunDelay`].
 pub(crate) fn cpu_wait_ns() -> Option<u64> {
     RunDelay::open()?.read()
 }
@@ -66,7 +66,8 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How far the wall clock is before the monotonic one. Slewing moves both alike; setting the wall clock moves this.
+/// By how much the wall clock is ahead of the monotonic one. Slewing moves both alike; setting the wall clock moves
+/// this.
 pub(crate) fn wall_offset_ns() -> i64 {
     let read = |clock| {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -82,7 +83,7 @@ fn numbers(line: &str) -> Vec<u64> {
     line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
-/// All CPUs together since the host started; none if the kernel does not tell.
+/// Use of all CPUs together since the host started; None if unknown.
 pub fn host_cpu() -> Option<HostCpu> {
     // SAFETY: sysconf takes and gives a number.
     let ticks = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
@@ -99,7 +100,7 @@ pub fn host_cpu() -> Option<HostCpu> {
     })
 }
 
-/// A device, as `major:minor`, since the host started; none if there is none, or the kernel does not tell.
+/// Use of a device, named `major:minor`, since the host started; None if there is no such device or its use is unknown.
 pub fn device_use(device: &str) -> Option<DeviceUse> {
     let line = read_to_string(format!("/sys/dev/block/{device}/stat")).ok()?;
     let numbers = numbers(&line);
@@ -118,9 +119,9 @@ pub fn device_use(device: &str) -> Option<DeviceUse> {
     })
 }
 
-/// What has been used since the process or the host started (getrusage(2), proc_pid_io(5), proc_stat(5)).
+/// Resources used since the process or the host started (getrusage(2), proc_pid_io(5), proc_stat(5)).
 ///
-/// `watched` are further devices, as `major:minor`.
+/// `watched` names further devices as `major:minor`.
 pub(crate) fn snapshot(device: Option<(u32, u32)>, watched: &[String]) -> Resources {
     let usage = usage();
     let table = read_to_string("/proc/self/io").unwrap_or_default();
@@ -131,7 +132,7 @@ pub(crate) fn snapshot(device: Option<(u32, u32)>, watched: &[String]) -> Resour
     Resources {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
-        service_ns: assay_core::apart::cpu_ns(),
+        service_ns: assay_core::excluded_cpu::total_ns(),
         read_bytes: field("read_bytes:"),
         write_bytes: field("write_bytes:"),
         host: host_cpu(),
@@ -140,7 +141,7 @@ pub(crate) fn snapshot(device: Option<(u32, u32)>, watched: &[String]) -> Resour
     }
 }
 
-/// What a device did between two snapshots.
+/// Use of a device between two snapshots.
 fn device_between(from: DeviceUse, to: DeviceUse) -> DeviceUse {
     DeviceUse {
         read_bytes: to.read_bytes.saturating_sub(from.read_bytes),
@@ -154,7 +155,7 @@ fn device_between(from: DeviceUse, to: DeviceUse) -> DeviceUse {
     }
 }
 
-/// What was used between two snapshots.
+/// Use between two snapshots.
 pub(crate) fn between(from: &Resources, to: &Resources) -> Resources {
     let difference = |a: Option<u64>, b: Option<u64>| Some(b?.saturating_sub(a?));
     Resources {

@@ -7,7 +7,7 @@ use crate::ending::Ending;
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
 use crate::names::Names;
-use crate::objects::{Lengths, ObjectSteps, There};
+use crate::objects::{Lengths, ObjectSteps, PresentObjects};
 use crate::outcome::{LaneMessage, LaneOutcome};
 use crate::pattern::{Contents, Pattern, Share};
 use crate::phase::PhaseShared;
@@ -17,10 +17,10 @@ use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
 use assay_core::random::mix2;
-use assay_core::Owners;
+use assay_core::PartOwners;
 use assay_core::{
-    clock, pulse, Backend, Existing, ExistingObject, MethodChoice, OpKind, PhasePlan, SetupError, ASKED_FOR,
-    OBJECT_BITS,
+    clock, heartbeat, Backend, Existing, ExistingObject, MethodChoice, OpKind, PhasePlan, SetupError, OBJECT_BITS,
+    REQUESTED_BY_JOB,
 };
 use assay_spec::{
     Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Listing,
@@ -35,26 +35,26 @@ use std::time::Duration;
 
 /// Receives the events in order.
 pub trait EventSink {
-    /// Passes one event on; an error means that nobody listens any more.
+    /// Pass one event on; an error means that nothing receives events any more.
     fn emit(&mut self, event: &Event) -> std::io::Result<()>;
 }
 
 /// Set from outside to end a job early.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// How long lanes that were told to stop are waited for.
+/// How long to wait for lanes that were asked to stop.
 const STOP_PATIENCE_NS: u64 = 5_000_000_000;
-/// The barrier is released this long after the lanes are told, so that all are there: waking one takes microseconds.
+/// The lanes start this long after they are released, so that all are ready: waking one takes microseconds.
 const HEADSTART_NS: u64 = 500_000;
 const HEADSTART_PER_LANE_NS: u64 = 8_000;
-/// The coordinator looks up this often.
+/// The coordinator checks for a stop this often.
 const TICK: Duration = Duration::from_millis(50);
-/// Whoever waits for the engine hears this often that it still lists what is there.
+/// While the engine lists existing objects, it reports its progress this often.
 const LISTING_NS: u64 = 20_000_000_000;
-/// A lane's thread needs little: no recursion, no large locals.
+/// A lane's thread needs little stack: no recursion, no large locals.
 const STACK_BYTES: usize = 256 << 10;
 
-/// A job under way.
+/// A running job.
 struct Runner<'a> {
     job: &'a Job,
     backend: Arc<dyn Backend>,
@@ -62,37 +62,37 @@ struct Runner<'a> {
     stop: StopFlag,
     commands: Vec<Sender<Command>>,
     threads: Vec<JoinHandle<()>>,
-    /// Per lane: bytes from the start of its part that are known to be there.
+    /// Per lane: bytes from the start of its part that are known to exist.
     covered: Vec<u64>,
     names: Names,
-    /// A phase on the data of a tree's files has made some, which may not be whole.
-    written: bool,
-    /// The objects that the job only reads; none if it makes what it works on.
+    /// A phase on the data of a tree's files has created some, which may be incomplete.
+    wrote_tree_files: bool,
+    /// The objects that the job only reads; None if it creates its objects.
     existing: Option<Arc<Existing>>,
-    /// Per lane: the objects that are there.
-    objects: Vec<There>,
-    /// Per lane: data of operations that are longer than a buffer; none if there are none.
+    /// Per lane: the objects that exist.
+    objects: Vec<PresentObjects>,
+    /// Per lane: data of operations that are longer than a buffer; None if there are none.
     streams: Vec<Option<Arc<Stream>>>,
-    /// What data is made from; none if nothing is written or checked, or the backend does not give back what was written.
+    /// The base of all data; None if nothing is written or checked, or the backend does not return what was written.
     base: Option<Arc<Base>>,
-    /// Records of each lane that a phase has written which wore out; none: all that others have written.
+    /// Records of each lane that were written by a phase that wore out; None: all records.
     worn_out: Option<u64>,
     /// The last phase that has written all of the data that is read here.
     rewritten: Option<u32>,
-    /// The first failure, in words.
+    /// The first failure, as text.
     first_error: Option<String>,
     /// Failures of the current phase outside operations.
     setup_errors: Vec<ErrorCount>,
-    /// When to stop waiting for lanes that were told to stop.
+    /// When to stop waiting for lanes that were asked to stop.
     give_up_at: Option<u64>,
 }
 
-/// What came of a phase.
+/// The results of a phase.
 pub(crate) struct Work {
-    /// Per lane; none if it was abandoned.
+    /// Per lane; None if it was abandoned.
     pub(crate) outcomes: Vec<Option<LaneOutcome>>,
     pub(crate) timeline: Timeline,
-    /// Number of the first lane here among those of all processes.
+    /// Number of this process's first lane among those of all processes.
     pub(crate) first_lane: u32,
     /// A file could not be closed or flushed after the phase.
     close_failed: bool,
@@ -108,38 +108,38 @@ impl Work {
         }
     }
 
-    /// Nanoseconds from a phase's start until its last lane ended, or until now if one has not.
+    /// Nanoseconds from a phase's start until its last lane ended, or until `now` if one has not.
     pub(crate) fn elapsed(&self, start: u64, now: u64) -> u64 {
         let ended = |outcome: &Option<LaneOutcome>| outcome.as_ref().map_or(now, |lane| lane.end);
         self.outcomes.iter().map(ended).max().unwrap_or(now).saturating_sub(start)
     }
 }
 
-/// What comes from outside at a barrier: when to go on, and how far; none: not at all.
-pub type Go<'a> = dyn FnMut() -> Option<control::Go> + 'a;
+/// Waits at a barrier; returns when to continue and for how many operations, None if the job is to stop.
+pub type WaitForGo<'a> = dyn FnMut() -> Option<control::Go> + 'a;
 
-/// The part of the data that is a lane's, numbered among all.
+/// The part of the data that belongs to a lane, numbered among all.
 pub(crate) fn share(job: &Job, lane: u32) -> Share {
     let whole = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
     whole.in_blocks(job.block_records())
 }
 
-/// Seed of what looks random in a phase.
+/// Seed of what is random in a phase.
 pub(crate) fn phase_seed(job: &Job, number: u32) -> u64 {
     mix2(job.order_seed.unwrap_or(job.seed), u64::from(number) + 1)
 }
 
-/// Whose part of the data each lane works on in a phase.
-pub(crate) fn owners(job: &Job, number: u32, phase: &Phase) -> Owners {
-    Owners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
+/// Which lane's part of the data each lane works on in a phase.
+pub(crate) fn owners(job: &Job, number: u32, phase: &Phase) -> PartOwners {
+    PartOwners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
 }
 
-/// All lanes of all processes work on one file.
+/// True if all lanes of all processes work on one file.
 pub(crate) fn shares_file(job: &Job) -> bool {
     job.layout == Layout::Shared && job.tree.is_none()
 }
 
-/// Some phase writes data, or data that is read is checked.
+/// True if some phase writes data, or data that is read is checked.
 fn needs_data(job: &Job) -> bool {
     let makes = |phase: &Phase| match phase.operation.group() {
         None => true,
@@ -150,16 +150,16 @@ fn needs_data(job: &Job) -> bool {
     !job.target.rules().only_reads() && (job.data.verify || job.phases.iter().any(makes))
 }
 
-/// Per lane: the objects that are there before the first phase.
-fn there_before(job: &Job, existing: Option<&Existing>) -> Vec<There> {
+/// Per lane: the objects that exist before the first phase.
+fn initial_objects(job: &Job, existing: Option<&Existing>) -> Vec<PresentObjects> {
     if let Some(existing) = existing {
-        return existing.lanes.iter().map(|lane| There::first(lane.len() as u64)).collect();
+        return existing.lanes.iter().map(|lane| PresentObjects::first(lane.len() as u64)).collect();
     }
     let count = job.objects.as_ref().filter(|_| job.reuse_files).map_or(0, |objects| objects.count);
-    vec![There::first(count); job.lanes as usize]
+    vec![PresentObjects::first(count); job.lanes as usize]
 }
 
-/// A job that cannot fit is refused before it takes memory from everybody else on the host.
+/// Refuse a job that needs more memory than the host has, before it takes memory from other processes.
 fn fits(job: &Job) -> Result<(), SetupError> {
     let (needed, there) = (job.memory_bytes(), resources::host_memory_bytes());
     if needed <= there {
@@ -171,22 +171,22 @@ fn fits(job: &Job) -> Result<(), SetupError> {
     Err(SetupError::new("allocate", "memory of the lanes", message))
 }
 
-/// The phase works on the data of the files of a tree.
+/// True if the phase works on the data of the files of a tree.
 fn on_files(job: &Job, phase: &Phase) -> bool {
     job.tree.is_some() && phase.operation.group() == Some(Group::Data)
 }
 
-/// Number of a lane's first object or small file among all; none if the job works on the data of files.
+/// Number of a lane's first object or small file among all; None if the job works on the data of files.
 fn first_object(job: &Job, lane: u32) -> Option<u64> {
     match (&job.tree, &job.objects) {
         (Some(tree), _) => Some(u64::from(lane) * tree.most_files()),
-        // Puts may go on beyond the count.
+        // Puts may continue beyond the count.
         (None, Some(_)) => Some(u64::from(lane) << OBJECT_BITS),
         (None, None) => None,
     }
 }
 
-/// What a lane makes data with that is longer than its buffers, or of several objects at once.
+/// A lane's data of operations that are longer than its buffers or work on several objects; None if there are none.
 fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>> {
     let several = job.phases.iter().any(|phase| phase.operation.moves_several());
     let streams = several || job.largest_size() > job.record_size_bytes;
@@ -194,34 +194,34 @@ fn stream(job: &Job, base: Option<&Arc<Base>>, lane: u32) -> Option<Arc<Stream>>
     Some(Arc::new(Stream::new(base?, job, Lengths::new(job, first))))
 }
 
-/// The objects that were there before, if the job only reads such.
+/// The objects that existed before the job, if the job only reads them.
 fn existing(
     backend: &dyn Backend,
     sink: &mut dyn EventSink,
     stop: &StopFlag,
 ) -> Result<Option<Arc<Existing>>, SetupError> {
-    let mut told = clock::now();
+    let mut last_report = clock::now();
     backend.existing(&mut |objects| {
         let now = clock::now();
-        if now.saturating_sub(told) < LISTING_NS {
+        if now.saturating_sub(last_report) < LISTING_NS {
             return !stop.load(Ordering::Relaxed);
         }
-        told = now;
+        last_report = now;
         sink.emit(&Event::Listing(Listing { at_ns: now, objects })).is_ok() && !stop.load(Ordering::Relaxed)
     })
 }
 
-/// Runs `job` on `backend`. `go` is called at each barrier if the job waits there.
+/// Run `job` on `backend`. `go` is called at each barrier if the job waits there.
 ///
-/// What was made on the storage is removed unless the job keeps it.
+/// What the job created on the storage is removed unless the job keeps it.
 pub fn run(
     job: &Job,
     backend: &Arc<dyn Backend>,
     sink: &mut dyn EventSink,
     stop: &StopFlag,
-    go: &mut Go<'_>,
+    go: &mut WaitForGo<'_>,
 ) -> Ending {
-    pulse::begin("making the job's directory", 0);
+    heartbeat::begin("making the job's directory", 0);
     if let Err(error) = fits(job).and_then(|()| backend.prepare()) {
         return Ending::refused(&error);
     }
@@ -242,8 +242,8 @@ pub fn run(
             .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
             .collect(),
         names: Names::new(job),
-        written: false,
-        objects: there_before(job, existing.as_deref()),
+        wrote_tree_files: false,
+        objects: initial_objects(job, existing.as_deref()),
         existing,
         streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
         base,
@@ -254,12 +254,12 @@ pub fn run(
         give_up_at: None,
     };
     let mut ended = runner.all(go);
-    pulse::begin("looking for the place that was measured", 0);
+    heartbeat::begin("looking for the place that was measured", 0);
     if let Err(error) = backend.still_there() {
         ended = ended.and_failed(&error.to_string());
     }
     if !job.keep_files && ended.status != ByeStatus::Stopped {
-        // Others may still be at work on the same files.
+        // Other processes may still use the same files.
         let _ = runner.barrier(BarrierStep::Cleanup, None, None, go);
     }
     runner.commands.clear();
@@ -268,7 +268,7 @@ pub fn run(
         runner.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
     if !job.keep_files {
-        pulse::begin("removing the data", 0);
+        heartbeat::begin("removing the data", 0);
         if let Err(error) = backend.cleanup() {
             ended = ended.and_failed(&format!("the data could not be removed: {error}"));
             ended.left_behind = true;
@@ -278,8 +278,8 @@ pub fn run(
 }
 
 impl Runner<'_> {
-    fn all(&mut self, go: &mut Go<'_>) -> Ending {
-        pulse::begin("opening lanes", 0);
+    fn all(&mut self, go: &mut WaitForGo<'_>) -> Ending {
+        heartbeat::begin("opening lanes", 0);
         let buffer_bytes = match self.open_lanes() {
             Ok(bytes) => bytes,
             Err(error) => return Ending::refused(&error),
@@ -310,20 +310,20 @@ impl Runner<'_> {
         }
     }
 
-    /// Waits for the others, if the job says so; when to go on, or none if the job is to stop instead.
+    /// Wait for the other engines, if the job requests it; returns when to continue, None if the job is to stop.
     fn barrier(
         &mut self,
         step: BarrierStep,
         phase: Option<u32>,
         most: Option<u64>,
-        go: &mut Go<'_>,
+        go: &mut WaitForGo<'_>,
     ) -> Option<control::Go> {
         if !self.job.wait_for_go {
             return Some(control::Go { at_ns: 0, most });
         }
         self.emit(&Event::Barrier(Barrier { step, phase, most, at_ns: clock::now() }));
         let at = go();
-        pulse::beat();
+        heartbeat::beat();
         if at.is_none() {
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -334,14 +334,14 @@ impl Runner<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Nobody listening is a reason to stop.
+    /// Emit an event; stop the job if nothing receives events any more.
     fn emit(&mut self, event: &Event) {
         if self.sink.emit(event).is_err() {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Starts the lanes' threads; returns the bytes of their buffers.
+    /// Start the lanes' threads; returns the bytes of their buffers.
     fn open_lanes(&mut self) -> Result<u64, SetupError> {
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let pinned = self.job.tuning.cpus.iter().collect::<BTreeSet<_>>().len();
@@ -386,7 +386,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whether all lanes' threads have ended by then.
+    /// Whether all lanes' threads have ended by the time `end`.
     fn join_until(&self, end: u64) -> bool {
         loop {
             if self.threads.iter().all(JoinHandle::is_finished) {
@@ -413,15 +413,15 @@ impl Runner<'_> {
             sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
             preallocate: self.job.preallocate,
             renamed: self.names.renamed(),
-            over: preparing && self.written,
+            overwrite: preparing && self.wrote_tree_files,
             ranged: phase.range_bytes.is_some(),
-            looked_at: self.job.data.verify,
+            needs_data: self.job.data.verify,
             // All lanes work on the file that they share.
-            owners: if shares_file(self.job) { Owners::own() } else { owners(self.job, number, phase) },
+            owners: if shares_file(self.job) { PartOwners::own() } else { owners(self.job, number, phase) },
         }
     }
 
-    /// The steps of a lane here on the part of `lane`, which is mostly its own.
+    /// The steps of this process's lane `index` on the part of `lane`, which is usually its own.
     fn pattern(&self, phase: &Phase, index: u32, lane: u32, share: Share, seed: u64) -> Pattern {
         let job = self.job;
         let first = first_object(job, lane).unwrap_or(0);
@@ -461,7 +461,7 @@ impl Runner<'_> {
         pattern.limited(self.worn_out)
     }
 
-    /// The objects of a lane here that were there before the job.
+    /// The objects of this process's lane `index` that existed before the job.
     fn existing_of(&self, index: u32) -> Option<Arc<[ExistingObject]>> {
         self.existing.as_ref().map(|existing| Arc::clone(&existing.lanes[index as usize]))
     }
@@ -477,8 +477,8 @@ impl Runner<'_> {
         let first = first_object(job, lane);
         let pattern = self.pattern(phase, index, lane, share, order_seed);
         let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
-        let foreign = job.reuse_files || self.backend.foreign();
-        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, foreign);
+        let others_wrote = job.reuse_files || self.backend.may_hold_others_data();
+        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, others_wrote);
         LanePlan {
             phase: number,
             lane: own,
@@ -486,7 +486,7 @@ impl Runner<'_> {
             object: self.backend.object_name(lane),
             existing: self.existing_of(index),
             pattern,
-            data: if first.is_none() || on_files(job, phase) { data.map(|data| data.written(writes)) } else { data },
+            data: if first.is_none() || on_files(job, phase) { data.map(|it| it.with_writes(writes)) } else { data },
             verify: job.data.verify,
             stream: self.streams[index as usize].clone(),
             first_object: first,
@@ -500,17 +500,17 @@ impl Runner<'_> {
             interval_ns: job.interval_ns,
             depth: job.queue_depth,
             batch: job.queue_depth,
-            tells_first_byte: false,
+            reports_first_byte: false,
             ahead: false,
             in_step: false,
         }
     }
 
-    fn phase(&mut self, number: u32, phase: &Phase, go: &mut Go<'_>) -> PhaseStatus {
+    fn phase(&mut self, number: u32, phase: &Phase, go: &mut WaitForGo<'_>) -> PhaseStatus {
         if self.barrier(BarrierStep::Setup, Some(number), None, go).is_none() {
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         }
-        pulse::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
+        heartbeat::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
         let plan = self.plan(number, phase);
         let cache_done = match self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan)) {
             Ok(done) => done,
@@ -522,7 +522,7 @@ impl Runner<'_> {
         if phase.operation.creates() {
             self.covered.fill(0);
         }
-        self.written |= phase.operation.creates() || phase.operation == Operation::FileMix;
+        self.wrote_tree_files |= phase.operation.creates() || phase.operation == Operation::FileMix;
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
         let links = Links { shared: Arc::clone(&shared), stop: Arc::clone(&self.stop), messages };
@@ -540,8 +540,8 @@ impl Runner<'_> {
             return self.end_without_work(number, phase, PhaseStatus::Failed);
         };
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes(&plan)).flatten();
-        let told = self.barrier(BarrierStep::Start, Some(number), None, go);
-        let Some(at) = self.backend.meet(told.map(|leave| leave.at_ns)) else {
+        let released = self.barrier(BarrierStep::Start, Some(number), None, go);
+        let Some(at) = self.backend.external_barrier(released.map(|leave| leave.at_ns)) else {
             self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
@@ -556,7 +556,7 @@ impl Runner<'_> {
         let (work, most) = self.follow(number, on_files(self.job, phase), start, &inbox, &mut |runner, most| {
             let leave = runner.barrier(BarrierStep::WearOut, Some(number), Some(most), go);
             let most = leave.map_or(0, |leave| leave.most.unwrap_or(most));
-            shared.tell_most(most);
+            shared.set_most(most);
             most
         });
         let watch = watcher.and_then(Watcher::finish);
@@ -575,7 +575,7 @@ impl Runner<'_> {
             self.rewritten = Some(number);
         }
         if self.job.tree.is_some() && matches!(phase.operation, Operation::Create | Operation::Prepare) {
-            // What it has made, if anything, is older than no write.
+            // Files that it created, if any, are older than every write.
             self.rewritten = None;
         }
         let status = end.status;
@@ -589,8 +589,8 @@ impl Runner<'_> {
         self.job.interval_ns.saturating_add((2.0 * apart) as u64)
     }
 
-    /// The lanes here have written each record that they will read exactly once. What other processes write to a file
-    /// that they share is not known: one of their writes may have failed, or a client's cache may hold what was before.
+    /// True if this process's lanes write each record that they will read exactly once. Writes of other processes to a
+    /// shared file are unknown: one may have failed, or a client's cache may hold the data before.
     fn writes_all(&self, phase: &Phase) -> bool {
         let whole = matches!(
             phase.operation,
@@ -604,7 +604,7 @@ impl Runner<'_> {
 
     fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {
         let outcomes = || work.outcomes.iter().flatten();
-        // Data that is not whole is no ground for the phases to come.
+        // Incomplete data is no basis for later phases.
         let makes = matches!(operation, Operation::Prepare | Operation::Create | Operation::Mkdir | Operation::Rename);
         let unprepared = makes && outcomes().any(|lane| lane.error_count() > 0);
         if work.close_failed || unprepared || outcomes().any(|lane| lane.gave_up) {
@@ -618,15 +618,15 @@ impl Runner<'_> {
         }
     }
 
-    /// Waits until every lane is ready; none if one cannot be.
+    /// Wait until every lane is ready; None if one failed to prepare.
     fn wait_until_ready(&mut self, number: u32, inbox: &Receiver<LaneMessage>) -> Option<MethodChoice> {
         let mut chosen: Option<MethodChoice> = None;
         let mut failed = false;
         for _ in 0..self.job.lanes {
             let answer = inbox.recv();
-            pulse::beat();
+            heartbeat::beat();
             match answer {
-                // If lanes differ, what the weakest has is what can be claimed for all.
+                // If lanes differ, the weakest choice is reported for all.
                 Ok(LaneMessage::Began(Ok(choice))) => {
                     chosen = chosen.filter(|known| known.depth <= choice.depth).or(Some(choice));
                 }
@@ -656,7 +656,7 @@ impl Runner<'_> {
         });
     }
 
-    /// Passes a failure on, and remembers the first.
+    /// Emit a failure, and store the first one.
     fn failed(&mut self, sample: ErrorSample) {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
@@ -683,8 +683,8 @@ impl Runner<'_> {
         }
         let by_time = phase.runtime_ns.is_some();
         let reason = match &phase.method {
-            // Who asked knows why.
-            Some(found) => choice.reason.replacen(ASKED_FOR, &found.reason, 1),
+            // The method came from an earlier search: give its reason.
+            Some(found) => choice.reason.replacen(REQUESTED_BY_JOB, &found.reason, 1),
             None => choice.reason,
         };
         self.emit(&Event::PhaseStart(PhaseStart {
@@ -701,29 +701,30 @@ impl Runner<'_> {
         }));
     }
 
-    /// Passes intervals and errors on until every lane has ended or, after a stop, patience is at an end.
-    /// Where they wear out, `meet` says how far the furthest lane of all is; that is returned, too.
+    /// Emit intervals and errors until every lane has ended or, after a stop, until patience is at an end. In a phase
+    /// that wears out, `exchange_most` returns the progress of the furthest lane of all engines, which is returned,
+    /// too.
     fn follow(
         &mut self,
         number: u32,
         records: bool,
         start: u64,
         inbox: &Receiver<LaneMessage>,
-        meet: &mut dyn FnMut(&mut Self, u64) -> u64,
+        exchange_most: &mut dyn FnMut(&mut Self, u64) -> u64,
     ) -> (Work, Option<u64>) {
         let (mut reached, mut most) = (Vec::new(), None);
         let mut work = Work::new(number, self.job.interval_ns, self.job.first_lane(), self.job.lanes, records);
         while work.outcomes.iter().any(Option::is_none) {
             let message = inbox.recv_timeout(TICK);
             if message.is_ok() {
-                pulse::beat();
+                heartbeat::beat();
             }
             match message {
                 Ok(LaneMessage::Interval(index, part)) => work.timeline.add(index, &part),
                 Ok(LaneMessage::Reached(done)) => {
                     reached.push(done);
                     if reached.len() == self.job.lanes as usize {
-                        most = Some(meet(self, reached.iter().copied().max().unwrap_or(0)));
+                        most = Some(exchange_most(self, reached.iter().copied().max().unwrap_or(0)));
                     }
                 }
                 Ok(LaneMessage::Error(sample)) => self.failed(sample),
@@ -736,7 +737,7 @@ impl Runner<'_> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = clock::now();
-            // Lanes hand an interval over at its end; a little later all have.
+            // Lanes report an interval at its end; a little later all have.
             let settled = now.saturating_sub(start).saturating_sub(self.job.interval_ns / 4);
             for interval in work.timeline.take(settled) {
                 self.emit(&Event::Interval(interval));
@@ -759,7 +760,7 @@ impl Runner<'_> {
         self.emit(&Event::Log(Log { level: Level::Warning, message }));
     }
 
-    /// What a later phase in sequence finds of each lane.
+    /// Note how many records of each lane a later sequential phase finds.
     fn note_worn_out(&mut self, phase: &Phase, most: Option<u64>) {
         if phase.operation == Operation::Prepare || phase.operation.creates() {
             self.worn_out = most.filter(|_| self.job.tree.is_none());

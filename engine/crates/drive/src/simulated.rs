@@ -1,10 +1,10 @@
-//! Phases without storage and without time passing: lanes do what a script says, and each waits by setting its own
-//! clock forward. Only the lane whose clock is behind all others runs, so that a phase has the same course on any machine.
+//! Phases without storage and real time: lanes do what a script returns, and each waits by setting its own clock
+//! forward. Only the lane whose clock is furthest behind runs, so that a phase is the same on any machine.
 
 use crate::arrivals::Schedule;
 use crate::data::{Base, Data};
 use crate::interval::Collector;
-use crate::lane::{lay_first, run, LanePlan, Links};
+use crate::lane::{prefill, run, LanePlan, Links};
 use crate::outcome::LaneMessage;
 use crate::pattern::{Pattern, Share};
 use crate::phase::PhaseShared;
@@ -25,7 +25,7 @@ pub(crate) const SECOND: u64 = 1_000 * MS;
 pub(crate) const RECORD: u64 = 512;
 /// When phases start.
 pub(crate) const START: u64 = 7 * SECOND;
-/// A lane that has ended is behind nobody.
+/// The time of a lane that has ended, which no lane waits for.
 const ENDED: u64 = u64::MAX;
 
 /// The clocks of all lanes.
@@ -53,7 +53,7 @@ impl VirtualClock {
         self.world.clocks()[self.lane]
     }
 
-    /// Sets the clock forward, and lets those run that are behind then.
+    /// Set the clock forward, and let the lanes run that are behind then.
     fn pass_to(&self, moment: u64) -> u64 {
         let mut clocks = self.world.clocks();
         let time = clocks[self.lane].max(moment);
@@ -80,59 +80,59 @@ impl TimeSource for VirtualClock {
     fn adjust(&mut self) {}
 }
 
-/// Leaves the world also when a test fails, so that no other lane waits for ever.
-struct Leaving(VirtualClock);
+/// Sets a lane's clock to its end also when a test fails, so that no other lane waits for ever.
+struct LeaveGuard(VirtualClock);
 
-impl Drop for Leaving {
+impl Drop for LeaveGuard {
     fn drop(&mut self) {
         self.0.pass_to(ENDED);
     }
 }
 
-/// What a script is asked: an operation, and the phase around it.
-pub(crate) struct Asked<'a> {
-    /// Number of the operation of this lane.
+/// The input of a script: an operation, and the phase around it.
+pub(crate) struct Request<'a> {
+    /// Number of the operation in this lane.
     pub(crate) number: u64,
     pub(crate) op: Op,
     /// When it was submitted, in nanoseconds after the phase's start.
     pub(crate) at: u64,
-    /// Set by whoever stops the phase.
+    /// Set to stop the phase.
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// How long after its submission an operation ends, and how.
+/// The time from its submission after which an operation ends, and its result.
 pub(crate) type Answer = (u64, Result<u64, Fault>);
-pub(crate) type Script = Box<dyn FnMut(&Asked<'_>) -> Answer + Send>;
+pub(crate) type Script = Box<dyn FnMut(&Request<'_>) -> Answer + Send>;
 
-/// Every operation succeeds after the time that `service` gives its number.
+/// Every operation succeeds after the time that `service` returns for its number.
 pub(crate) fn takes(mut service: impl FnMut(u64) -> u64 + Send + 'static) -> Script {
-    Box::new(move |asked| (service(asked.number), Ok(asked.op.length)))
+    Box::new(move |request| (service(request.number), Ok(request.op.length)))
 }
 
-/// An operation as a scripted lane has seen it; times are in nanoseconds after the phase's start.
+/// An operation of a scripted lane; times are in nanoseconds after the phase's start.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct ScriptedOp {
     pub(crate) op: Op,
     pub(crate) at: u64,
     pub(crate) end: u64,
 }
 
-/// A lane that does what its script says, when the clock says so.
+/// A lane that does what its script returns, at the clock's time.
 struct ScriptedLane {
     clock: VirtualClock,
     script: Script,
     stop: Arc<AtomicBool>,
     in_flight: Vec<(u64, Completion)>,
-    seen: Vec<Seen>,
+    history: Vec<ScriptedOp>,
     most: usize,
     piece_ns: u64,
 }
 
 impl ScriptedLane {
-    fn ask(&mut self, op: Op) -> Answer {
+    fn run_script(&mut self, op: Op) -> Answer {
         let at = self.clock.time() - START;
-        let (service, result) = (self.script)(&Asked { number: self.seen.len() as u64, op, at, stop: &self.stop });
-        self.seen.push(Seen { op, at, end: at + service });
+        let (service, result) = (self.script)(&Request { number: self.history.len() as u64, op, at, stop: &self.stop });
+        self.history.push(ScriptedOp { op, at, end: at + service });
         (START + at + service, result)
     }
 }
@@ -144,7 +144,7 @@ impl Lane for ScriptedLane {
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
-            let (end, result) = self.ask(*op);
+            let (end, result) = self.run_script(*op);
             self.in_flight.push((end, Completion::new(op.slot, result)));
         }
         self.most = self.most.max(self.in_flight.len());
@@ -153,7 +153,7 @@ impl Lane for ScriptedLane {
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let Some(first) = self.in_flight.iter().map(|(end, _)| *end).min() else { return };
-        // Who looks without waiting has just made a piece of data.
+        // A check without waiting comes after a piece of data was made.
         let until = if deadline == 0 { self.clock.time() + self.piece_ns } else { first.min(deadline) };
         let now = self.clock.pass_to(until);
         self.in_flight.sort_by_key(|(end, _)| *end);
@@ -163,15 +163,15 @@ impl Lane for ScriptedLane {
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         assert!(self.in_flight.is_empty());
-        let (end, result) = self.ask(*op);
+        let (end, result) = self.run_script(*op);
         self.clock.pass_to(end);
         result
     }
 
-    /// Half of its time after the submission.
+    /// Half of the operation's time after its submission.
     fn first_byte(&self, slot: u32) -> u64 {
         let ended =
-            self.seen.iter().rev().find(|seen| seen.op.slot == slot).expect("an operation of the slot has ended");
+            self.history.iter().rev().find(|each| each.op.slot == slot).expect("an operation of the slot has ended");
         START + ended.at + (ended.end - ended.at) / 2
     }
 
@@ -180,10 +180,10 @@ impl Lane for ScriptedLane {
     }
 }
 
-/// What a lane is to do in a simulated phase, and what its storage makes of it.
+/// A lane of a simulated phase, and its storage.
 pub(crate) struct Part {
     pub(crate) script: Script,
-    /// Records of its file.
+    /// Records of the lane's file.
     pub(crate) records: u64,
     pub(crate) depth: u32,
     pub(crate) batch: u32,
@@ -195,10 +195,10 @@ pub(crate) struct Scene {
     pub(crate) interval_ns: u64,
     pub(crate) sync_at_end: bool,
     pub(crate) error_limit: u64,
-    pub(crate) tells_first_byte: bool,
+    pub(crate) reports_first_byte: bool,
     /// There is a second buffer.
     pub(crate) ahead: bool,
-    /// There is data, and to make that of a record takes so long; 0: there is none.
+    /// Time to make a record's data; 0 if there is no data.
     pub(crate) piece_ns: u64,
     pub(crate) parts: Vec<Part>,
 }
@@ -227,14 +227,14 @@ impl Scene {
             interval_ns: SECOND,
             sync_at_end: false,
             error_limit: 100,
-            tells_first_byte: false,
+            reports_first_byte: false,
             ahead: false,
             piece_ns: 0,
             parts: vec![Part { script, records, depth: 1, batch: 1 }],
         }
     }
 
-    /// With so many in flight in each lane.
+    /// The same with `depth` in flight in each lane.
     pub(crate) fn deep(mut self, depth: u32, batch: u32) -> Self {
         for part in &mut self.parts {
             (part.depth, part.batch) = (depth, batch);
@@ -242,7 +242,7 @@ impl Scene {
         self
     }
 
-    /// And another lane.
+    /// The same with another lane.
     pub(crate) fn and(mut self, records: u64, script: Script) -> Self {
         self.parts.push(Part { script, records, depth: 1, batch: 1 });
         self
@@ -289,14 +289,14 @@ impl Scene {
             interval_ns: self.interval_ns,
             depth: part.depth,
             batch: part.batch,
-            tells_first_byte: self.tells_first_byte,
+            reports_first_byte: self.reports_first_byte,
             ahead: self.ahead,
             in_step: false,
         }
     }
 
-    /// Plays it through.
-    pub(crate) fn play(mut self) -> Played {
+    /// Run the phase to its end.
+    pub(crate) fn play(mut self) -> SceneResult {
         let (lanes, piece_ns) = (self.parts.len(), self.piece_ns);
         let world = Arc::new(World { clocks: Mutex::new(vec![0; lanes]), moved: Condvar::new() });
         let (messages, inbox) = channel();
@@ -334,54 +334,54 @@ impl Scene {
         }
         let end = totals::of(0, &self.phase, PhaseStatus::Done, START, &shared, &work);
         let intervals = work.timeline.rest(work.elapsed(START, START));
-        Played { work, end, intervals, errors, lanes: played, stopped }
+        SceneResult { work, end, intervals, errors, lanes: played, stopped }
     }
 }
 
-fn play_lane(clock: VirtualClock, mut plan: LanePlan, part: Part, piece_ns: u64, links: &Links) -> PlayedLane {
-    let leaving = Leaving(clock.clone());
+fn play_lane(clock: VirtualClock, mut plan: LanePlan, part: Part, piece_ns: u64, links: &Links) -> SceneLane {
+    let leaving = LeaveGuard(clock.clone());
     let buffers = Buffers::new(plan.depth as usize + usize::from(plan.ahead), RECORD as usize, false).unwrap();
     let mut channel = ScriptedLane {
         clock: clock.clone(),
         script: part.script,
         stop: Arc::clone(&links.stop),
         in_flight: vec![],
-        seen: vec![],
+        history: vec![],
         most: 0,
         piece_ns,
     };
-    let laid = lay_first(&mut plan, &buffers);
+    let prefilled = prefill(&mut plan, &buffers);
     let readings = Arc::clone(&clock.readings);
-    let outcome = run(&mut plan, links, &mut channel, laid, &mut Collector::default(), clock, START);
+    let outcome = run(&mut plan, links, &mut channel, prefilled, &mut Collector::default(), clock, START);
     links.messages.send(LaneMessage::Ended(plan.lane, Box::new(outcome))).unwrap();
     drop(leaving);
     assert!(channel.in_flight.is_empty(), "what was started has ended");
     let readings = *readings.lock().unwrap();
-    PlayedLane { seen: channel.seen, most_in_flight: channel.most, readings }
+    SceneLane { history: channel.history, most_in_flight: channel.most, readings }
 }
 
-/// What a lane's storage has seen.
-pub(crate) struct PlayedLane {
-    pub(crate) seen: Vec<Seen>,
+/// What a lane's storage was asked to do.
+pub(crate) struct SceneLane {
+    pub(crate) history: Vec<ScriptedOp>,
     pub(crate) most_in_flight: usize,
-    /// How often the clock was read.
+    /// Number of readings of the clock.
     pub(crate) readings: u64,
 }
 
-impl PlayedLane {
+impl SceneLane {
     /// Operations without flushes, in order.
-    pub(crate) fn operations(&self) -> Vec<Seen> {
-        self.seen.iter().copied().filter(|seen| seen.op.kind != OpKind::Sync).collect()
+    pub(crate) fn operations(&self) -> Vec<ScriptedOp> {
+        self.history.iter().copied().filter(|each| each.op.kind != OpKind::Sync).collect()
     }
 }
 
-/// What came of a simulated phase.
-pub(crate) struct Played {
+/// The results of a simulated phase.
+pub(crate) struct SceneResult {
     pub(crate) work: Work,
     pub(crate) end: PhaseEnd,
     pub(crate) intervals: Vec<Interval>,
     pub(crate) errors: Vec<ErrorSample>,
-    pub(crate) lanes: Vec<PlayedLane>,
+    pub(crate) lanes: Vec<SceneLane>,
     pub(crate) stopped: bool,
 }
 
@@ -392,15 +392,15 @@ pub(crate) fn above(summary: &LatencySummary, ns: u64) -> u64 {
     above.map(|bucket| bucket.count_at_value()).sum()
 }
 
-/// A histogram as it is written.
+/// Decode a histogram from its contract form.
 pub(crate) fn decoded(text: &str) -> hdrhistogram::Histogram<u64> {
     use base64::Engine as _;
     let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
     hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
 }
 
-/// When operations are started and how long they are late, of storage that does `depth` at once in the order in which
-/// they are due: the textbook's queue, in nanoseconds. The third is from being due to the end.
+/// For each operation of storage that serves `depth` at once in the order in which they are due: start, delay of the
+/// start, and time from being due to the end, in nanoseconds. This is the textbook's queue.
 pub(crate) fn queue(due: &[u64], service: &[u64], depth: usize) -> Vec<(u64, u64, u64)> {
     let mut free: VecDeque<u64> = vec![0; depth].into();
     let mut served = Vec::new();

@@ -1,48 +1,49 @@
-//! Data of operations that are longer than a buffer, or on several objects: made and checked piece by piece, while the operation is under way.
+//! Data of operations that are longer than a buffer or work on several objects: made and checked piece by piece while
+//! the operation runs.
 
-use crate::data::{Base, Data, Lying, Mismatch};
+use crate::data::{Base, BufferContents, Data, Mismatch};
 use crate::objects::Lengths;
 use assay_core::Source;
 use assay_spec::Job;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A lane's data, and what was found wrong with it by operations that have not been counted yet.
+/// A lane's data, and the mismatches of operations that have not been counted yet.
 pub(crate) struct Stream {
     data: Data,
     lengths: Lengths,
     verify: bool,
     /// Per slot: the first mismatch in the object.
     wrong: Mutex<Vec<Option<Mismatch>>>,
-    /// Per slot and place in its buffer: what was made there last.
-    lying: Mutex<Lies>,
+    /// Per slot and position in its buffer: what was made there last.
+    slot_contents: Mutex<SlotContents>,
 }
 
-type Lies = HashMap<(u32, usize), Option<Lying>>;
+type SlotContents = HashMap<(u32, usize), Option<BufferContents>>;
 
 impl Stream {
-    /// Of a lane whose objects have these lengths.
+    /// The data of a lane whose objects have these lengths.
     pub(crate) fn new(base: &Arc<Base>, job: &Job, lengths: Lengths) -> Self {
         let data = Data::new(base, &job.data, job.seed, lengths.first());
         let wrong = Mutex::new(vec![None; job.queue_depth as usize]);
-        Stream { data, lengths, verify: job.data.verify, wrong, lying: Mutex::default() }
+        Stream { data, lengths, verify: job.data.verify, wrong, slot_contents: Mutex::default() }
     }
 
-    /// Something else may have been written into the buffers.
+    /// Forget all buffers' contents, because something else may have been written into them.
     pub(crate) fn forget(&self) {
-        self.lies().clear();
+        self.slot_contents().clear();
     }
 
-    /// The same of one slot's buffer.
+    /// The same for one slot's buffer.
     pub(crate) fn forget_slot(&self, slot: u32) {
-        let mut lies = self.lies();
-        if !lies.is_empty() {
-            lies.retain(|(of, _), _| *of != slot);
+        let mut slot_contents = self.slot_contents();
+        if !slot_contents.is_empty() {
+            slot_contents.retain(|(of, _), _| *of != slot);
         }
     }
 
-    fn lies(&self) -> MutexGuard<'_, Lies> {
-        self.lying.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot_contents(&self) -> MutexGuard<'_, SlotContents> {
+        self.slot_contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn of(&self, object: u64) -> Data {
@@ -51,7 +52,7 @@ impl Stream {
         data
     }
 
-    /// What was wrong with what an operation has read, which has ended; it is forgotten.
+    /// Take the mismatch of an operation that has ended.
     pub(crate) fn wrong(&self, slot: u32) -> Option<Mismatch> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner)[slot as usize].take()
     }
@@ -63,15 +64,15 @@ impl Source for Stream {
     }
 
     fn fill_slot(&self, place: (u32, usize), object: u64, offset: u64, piece: &mut [u8]) {
-        let mut lies = self.lies();
-        self.of(object).fill(offset, piece, lies.entry(place).or_default());
+        let mut slot_contents = self.slot_contents();
+        self.of(object).fill(offset, piece, slot_contents.entry(place).or_default());
     }
 
     fn length(&self, object: u64) -> u64 {
         self.lengths.contents(object)
     }
 
-    fn look(&self, slot: u32, object: u64, offset: u64, piece: &[u8]) {
+    fn check(&self, slot: u32, object: u64, offset: u64, piece: &[u8]) {
         if !self.verify {
             return;
         }
@@ -99,9 +100,9 @@ mod tests {
         Stream::new(&Base::new(&data, 9), &job, Lengths::new(&job, 5 << 40))
     }
 
-    /// Whatever was made in a slot before, and however long it was, what is made there is right.
+    /// Whatever a slot held before, and of whatever length, the data made there is right.
     #[test]
-    fn what_lies_in_a_slot_is_known_or_forgotten() {
+    fn contents_of_slots_are_known_or_forgotten() {
         for duplicate_percent in [0, 50] {
             let stream = stream(DataSpec { duplicate_percent, ..DataSpec::default() });
             let (mut slot, mut fresh) = (vec![0; 256 << 10], vec![0; 256 << 10]);
@@ -124,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Pieces of any length and order make the same object, and what is wrong first is found.
+    /// Pieces of any length and order make the same object, and the first mismatch is found.
     #[test]
     fn pieces_are_those_of_the_whole() {
         for duplicate_percent in [0, 50] {
@@ -137,7 +138,7 @@ mod tests {
                 let mut piece = vec![0; end - at];
                 stream.fill(7, at as u64, &mut piece);
                 assert!(piece == whole[at..end], "{at} to {end}");
-                stream.look(1, 7, at as u64, &piece);
+                stream.check(1, 7, at as u64, &piece);
                 at = end;
                 if at == whole.len() {
                     break;
@@ -146,11 +147,11 @@ mod tests {
             assert_eq!(stream.wrong(1), None);
             whole[2_000_000] ^= 1;
             whole[1_000_000] ^= 1;
-            stream.look(0, 7, 1_500_000, &whole[1_500_000..]);
-            stream.look(0, 7, 0, &whole[..1_500_000]);
+            stream.check(0, 7, 1_500_000, &whole[1_500_000..]);
+            stream.check(0, 7, 0, &whole[..1_500_000]);
             assert_eq!(stream.wrong(0).map(|wrong| wrong.offset), Some(1_000_000));
             assert_eq!(stream.wrong(0), None);
-            stream.look(0, 8, 0, &whole[..4096]);
+            stream.check(0, 8, 0, &whole[..4096]);
             assert!(stream.wrong(0).is_some(), "another object's data");
         }
     }

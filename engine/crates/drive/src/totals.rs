@@ -1,7 +1,7 @@
 //! A phase's totals from its lanes.
 
 use crate::histogram::{Histogram, Merged};
-use crate::interval::{counted, sum, Counts};
+use crate::interval::{op_counts, sum, Counts};
 use crate::outcome::LaneOutcome;
 use crate::phase::{Moment, PhaseShared};
 use crate::runner::Work;
@@ -22,7 +22,7 @@ fn window(start_ns: u64, end_ns: u64, from: Counts, to: Counts) -> Window {
     Window { start_ns, end_ns, ops: to.ops.saturating_sub(from.ops), bytes: to.bytes.saturating_sub(from.bytes) }
 }
 
-/// The event that ends a phase which started at `start`; what the process used is left empty.
+/// The event that ends a phase which started at `start`; the resources are left empty.
 pub(crate) fn of(
     number: u32,
     phase: &Phase,
@@ -74,8 +74,8 @@ pub(crate) fn of(
     }
 }
 
-/// How far the lanes of a phase that wears out were at its time limit, of which the furthest of all engines had done
-/// `most`; none of other phases.
+/// Progress at the time limit of the lanes of a phase that wears out, of which the furthest of all engines had done
+/// `most`; None for other phases.
 pub(crate) fn stonewall(work: &Work, start: u64, most: Option<u64>) -> Option<Stonewall> {
     let at: Vec<(u64, Counts)> = work.outcomes.iter().flatten().filter_map(|lane| lane.at_limit).collect();
     let end = at.iter().map(|(time, _)| time.saturating_sub(start)).max()?;
@@ -84,7 +84,7 @@ pub(crate) fn stonewall(work: &Work, start: u64, most: Option<u64>) -> Option<St
     Some(Stonewall { window: window(0, end, Counts::default(), done), least_ops, most_ops: most? })
 }
 
-/// Connections of all lanes, host by host, in the order in which the target names them.
+/// Connections of all lanes, host by host, in the target's order.
 fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
     let mut all: Vec<(HostConnections, Merged)> = Vec::new();
     for counts in outcomes.iter().flat_map(|(_, lane)| &lane.hosts) {
@@ -107,7 +107,7 @@ fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
     all.into_iter().map(|(host, setup)| HostConnections { setup: setup.summary(), ..host }).collect()
 }
 
-/// What the service has told all lanes.
+/// What the service reported to all lanes.
 fn service(outcomes: &[(u32, &LaneOutcome)]) -> Option<ServiceUse> {
     outcomes.iter().filter_map(|(_, lane)| lane.service).reduce(ServiceUse::add)
 }
@@ -120,7 +120,7 @@ fn errors(outcomes: &[(u32, &LaneOutcome)]) -> Vec<ErrorCount> {
     all.into_iter().map(|((kind, fault), count)| error_count(kind, fault, count)).collect()
 }
 
-/// Failures with one reason.
+/// The count of failures with one reason.
 pub(crate) fn error_count(kind: ErrorKind, fault: Option<Fault>, count: u64) -> ErrorCount {
     ErrorCount { kind, fault, name: fault.and_then(fault_name).map(str::to_owned), count }
 }
@@ -131,7 +131,7 @@ fn result(lane: u32, outcome: &LaneOutcome, start: u64) -> LaneResult {
         start_ns: outcome.start.saturating_sub(start),
         end_ns: outcome.end.saturating_sub(start),
         sync_ns: outcome.sync_ns,
-        operations: counted(&outcome.totals),
+        operations: op_counts(&outcome.totals),
         cpu_wait_ns: outcome.cpu_wait_ns,
     }
 }

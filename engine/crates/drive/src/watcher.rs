@@ -1,7 +1,7 @@
-//! Sees when this process was not run: a thread asks to be woken on a grid of time and notes how late it was.
+//! Notices when this process did not run: a thread wakes on a grid of time and notes how late it was.
 //!
 //! Source of the method: Gil Tene, jHiccup. A thread that does nothing else is late when the process was stopped, when
-//! the hypervisor ran another machine, or when all CPUs it may use were busy; no storage makes it late.
+//! the hypervisor ran another machine, or when all CPUs that it may use were busy; storage never makes it late.
 
 use crate::histogram::{Histogram, Merged};
 use crate::placement;
@@ -13,27 +13,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Distance of the points of the grid. Being woken takes a CPU some 15 microseconds in a virtual machine, and what it has
-/// interrupted may lose far more: a lane that waits its turn to write to a shared file, turning round, goes to sleep then.
-/// With all CPUs busy, points 5 ms apart made reading and writing 3 to 10 % slower, these 1 %.
+/// Distance of the grid's points. Waking takes a CPU some 15 microseconds in a virtual machine, and what it interrupts
+/// may lose far more: a lane that is spinning for its turn to write to a shared file then goes to sleep. With all CPUs
+/// busy, points 5 ms apart made reading and writing 3 to 10 % slower, these 1 %.
 const INTERVAL_NS: u64 = 20_000_000;
-/// It calls nothing deep.
+/// The thread needs little stack.
 const STACK_BYTES: usize = 64 << 10;
-/// A phase that goes on.
+/// The end of a phase that has not ended.
 const OPEN: u64 = u64::MAX;
 
-/// What has been seen so far. Moments are monotonic nanoseconds.
+/// The observations so far. Moments are monotonic nanoseconds.
 struct Tally {
     start: u64,
     /// The next point of the grid.
     due: u64,
-    /// When the thread ran last.
-    seen: u64,
+    /// When the thread last ran.
+    last_run: u64,
     lateness: Histogram,
     stalls: u64,
     stalled_ns: u64,
     longest_ns: u64,
-    /// Of the time of the stalls that in which the thread was not waiting for a CPU; none once that was not told.
+    /// Time of the stalls in which the thread was not waiting for a CPU; None once that is unknown.
     away_ns: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl Tally {
         Tally {
             start,
             due: start.saturating_add(INTERVAL_NS),
-            seen: start,
+            last_run: start,
             lateness: Histogram::default(),
             stalls: 0,
             stalled_ns: 0,
@@ -51,14 +51,14 @@ impl Tally {
         }
     }
 
-    /// The thread runs at `now`. Each point that has passed counts with how late it was at that point: somebody who
-    /// came at one of them would have waited for so long (coordinated omission).
+    /// Note that the thread runs at `now`. Each point that has passed counts with its lateness: a request that came at
+    /// that point would have waited that long (coordinated omission).
     ///
-    /// A stall is being so late that the next point had come. `waited_ns` is for how long the thread was ready to run
-    /// without a CPU since it last ran; none if the kernel does not tell.
+    /// A stall is a lateness of at least one interval. `waited_ns` is the time that the thread was ready to run without
+    /// a CPU since it last ran; None if unknown.
     fn woke(&mut self, now: u64, waited_ns: Option<u64>) {
-        // The end may come to be known late, and lie before what was seen meanwhile.
-        self.seen = self.seen.max(now);
+        // The end may become known late, and be before the last observation.
+        self.last_run = self.last_run.max(now);
         let late = now.saturating_sub(self.due);
         if late >= INTERVAL_NS {
             self.stalls += 1;
@@ -73,14 +73,13 @@ impl Tally {
         }
     }
 
-    /// All of it; none if no point of the grid has come. Between the moment that ends it and the word of that the thread
-    /// may have run once more.
+    /// The results; None if no point of the grid has come. The thread may have run once more after `end`.
     fn watch(mut self, end: u64, cpu_ns: u64) -> Option<Watch> {
         let mut merged = Merged::default();
         merged.add(&self.lateness.take());
         Some(Watch {
             interval_ns: INTERVAL_NS,
-            elapsed_ns: end.max(self.seen).saturating_sub(self.start),
+            elapsed_ns: end.max(self.last_run).saturating_sub(self.start),
             lateness: merged.summary()?,
             stalls: self.stalls,
             stalled_ns: self.stalled_ns,
@@ -98,22 +97,22 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts it, on the CPUs of so many lanes; none where that is impossible.
+    /// Start it on the CPUs of `lanes` lanes; None if that fails.
     pub(crate) fn start(tuning: &Tuning, lanes: u32, start: u64) -> Option<Self> {
         let end = Arc::new(AtomicU64::new(OPEN));
-        let (told, tuning) = (Arc::clone(&end), tuning.clone());
+        let (end_moment, tuning) = (Arc::clone(&end), tuning.clone());
         let thread = std::thread::Builder::new()
             .name("watcher".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 placement::near_lanes(&tuning, lanes).ok()?;
-                Some(watch(start, &told))
+                Some(watch(start, &end_moment))
             })
             .ok()?;
         Some(Watcher { end, thread })
     }
 
-    /// What was seen until now. Waits until the thread wakes.
+    /// The results until now. Waits until the thread wakes.
     pub(crate) fn finish(self) -> Option<Watch> {
         let end = clock::now();
         self.end.store(end, Ordering::Release);
@@ -122,7 +121,7 @@ impl Watcher {
     }
 }
 
-/// Watches from `start` to the moment that comes to stand in `end`; also the CPU time of that.
+/// Watch from `start` until the moment that is stored in `end`; also returns the CPU time of that.
 fn watch(start: u64, end: &AtomicU64) -> (Tally, u64) {
     placement::precise_timers();
     let mut tally = Tally::new(start);
@@ -132,7 +131,7 @@ fn watch(start: u64, end: &AtomicU64) -> (Tally, u64) {
         if tally.due > end.load(Ordering::Acquire) {
             break;
         }
-        // Woken early, it finds nothing due and sleeps on.
+        // Woken early, it finds nothing due and sleeps again.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &clock::timespec(tally.due));
         let now = clock::now().min(end.load(Ordering::Acquire));
         let before = std::mem::replace(&mut waited, delay.as_ref().and_then(RunDelay::read));
@@ -149,7 +148,7 @@ mod tests {
     const MS: u64 = 1_000_000;
     const START: u64 = 5_000 * MS;
 
-    /// Wakes after the given delays, each from when the thread asked for, then the phase ends.
+    /// Wakes with these delays, each after the requested time; then the phase ends.
     fn watched(delays: &[u64], waited: Option<u64>) -> (Tally, u64) {
         let mut tally = Tally::new(START);
         let mut now = START;
@@ -164,7 +163,7 @@ mod tests {
     fn an_end_that_becomes_known_late_takes_no_time_away() {
         let mut tally = Tally::new(START);
         tally.woke(START + INTERVAL_NS + 1000, None);
-        // Whoever ended the phase read the clock before that point, and was not run until the next one.
+        // The thread that ended the phase read the clock before that point, and did not run until the next one.
         let end = START + INTERVAL_NS - 1000;
         tally.woke(end, None);
         let watch = tally.watch(end, 0).unwrap();
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!((watch.stalls, watch.stalled_ns, watch.longest_ns), (1, stall, stall));
         assert_eq!(watch.away_ns, Some(stall));
         assert_eq!(watch.lateness.count, 160);
-        // 60 of 160 points lie in the stall; a tenth of all, 16 of them, would have waited for 44 intervals or longer.
+        // 60 of 160 points are in the stall; a tenth of all, 16 of them, would have waited for 44 intervals or longer.
         assert!(watch.lateness.p90_ns.abs_diff(44 * INTERVAL_NS) < 2 * INTERVAL_NS, "{watch:?}");
         assert!(watch.lateness.max_ns >= stall);
     }
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_a_phase_without_a_point() {
+    fn a_phase_without_a_grid_point_has_no_result() {
         assert!(Tally::new(START).watch(START + INTERVAL_NS - 1, 0).is_none());
     }
 

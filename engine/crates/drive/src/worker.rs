@@ -12,22 +12,22 @@ use assay_spec::{Operation, SyncPolicy, Tuning, PREPARE_BYTES, PREPARE_DEPTH};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::Arc;
 
-/// What the coordinator tells a lane.
+/// Commands of the coordinator to a lane.
 pub(crate) enum Command {
-    /// Get ready for a phase.
+    /// Prepare for a phase.
     Begin(PhasePlan, Box<LanePlan>, Links),
     /// Start at this time.
     Go(u64),
-    /// Do not start: another lane could not get ready.
+    /// Do not start: another lane failed to prepare.
     Abort,
 }
 
 /// A lane's thread.
 pub(crate) struct Worker {
     pub(crate) backend: Arc<dyn Backend>,
-    /// Among the lanes of this process.
+    /// Number among the lanes of this process.
     pub(crate) index: u32,
-    /// Among the lanes of all processes.
+    /// Number among the lanes of all processes.
     pub(crate) lane: u32,
     pub(crate) queue_depth: u32,
     /// Buffers, one for each operation in flight, or more.
@@ -36,13 +36,13 @@ pub(crate) struct Worker {
     pub(crate) buffer_bytes: usize,
     pub(crate) tuning: Tuning,
     pub(crate) direct: bool,
-    /// Data of operations that are longer than a buffer; none if there are none.
+    /// Data of operations that are longer than a buffer; None if there are none.
     pub(crate) stream: Option<Arc<Stream>>,
     pub(crate) commands: Receiver<Command>,
 }
 
 impl Worker {
-    /// Opens the lane, reports the bytes of its buffers, then serves commands until the coordinator hangs up.
+    /// Open the lane, report the bytes of its buffers, then serve commands until the coordinator hangs up.
     pub(crate) fn serve(self, opened: &Sender<Result<u64, SetupError>>) {
         placement::precise_timers();
         if !self.backend.shares_descriptors() {
@@ -73,7 +73,7 @@ impl Worker {
         }
     }
 
-    /// Takes its place, then buffers near it, then a channel.
+    /// Bind the thread to its CPU, then allocate buffers near it, then open a channel.
     fn open(&self) -> Result<(Box<dyn Lane>, Arc<Buffers>), SetupError> {
         placement::apply(&self.tuning, self.index)?;
         self.channel(self.queue_depth, self.buffers, self.buffer_bytes, self.tuning.clone())
@@ -101,7 +101,7 @@ impl Worker {
         Ok((self.backend.open_lane(setup)?, buffers))
     }
 
-    /// Gets ready, waits for the start, runs.
+    /// Prepare for a phase, wait for the start, run it.
     fn phase(
         &self,
         channel: &mut dyn Lane,
@@ -114,15 +114,15 @@ impl Worker {
         let began = channel.begin(phase);
         let (depth, at_once) = began.as_ref().map_or((0, 0), |choice| (choice.depth, choice.batch));
         (plan.depth, plan.batch) = (depth, at_once);
-        plan.tells_first_byte = began.as_ref().is_ok_and(|choice| choice.tells_first_byte);
+        plan.reports_first_byte = began.as_ref().is_ok_and(|choice| choice.reports_first_byte);
         plan.ahead = began.as_ref().is_ok_and(|choice| choice.ahead);
         plan.in_step = began.as_ref().is_ok_and(|choice| choice.in_step);
-        let laid = lane::lay_first(plan, buffers);
+        let prefilled = lane::prefill(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 let waited = resources::cpu_wait_ns();
-                let mut outcome = lane::run(plan, links, channel, laid, collector, Clock::new(), start);
+                let mut outcome = lane::run(plan, links, channel, prefilled, collector, Clock::new(), start);
                 outcome.hosts = channel.host_counts();
                 outcome.service = channel.service_counts();
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
@@ -142,7 +142,7 @@ impl Worker {
         outcome
     }
 
-    /// The same through a channel of its own, with large writes.
+    /// The same through a separate channel, with large writes.
     fn prepare(
         &self,
         phase: &PhasePlan,
@@ -162,15 +162,15 @@ impl Worker {
     }
 }
 
-/// Flushes what a phase has left in memory, after its clock has stopped: the next phase shall not pay for it, and a
-/// write that cannot be made stable shall be known.
+/// Flush what a phase has left in memory, after its clock has stopped: the next phase must not pay for it, and a write
+/// that cannot be made stable must be known.
 fn settle(channel: &mut dyn Lane, object: &str) -> Result<(), SetupError> {
     lane::sync(channel)
         .map_err(|fault| SetupError { fault: Some(fault), ..SetupError::new("flush", object, fault_message(fault)) })
 }
 
-/// Gives this thread a table of descriptors of its own: in a table that threads share the kernel counts references to
-/// the file, with locked instructions, in each call. What a lane opens only the lane uses.
+/// Give this thread its own table of descriptors: in a shared table the kernel counts references to the file in each
+/// call, with locked instructions. Only the lane uses what it opens.
 fn own_descriptors() {
     // SAFETY: unshare takes a number and touches no memory. Where it is refused the table stays shared.
     unsafe { libc::unshare(libc::CLONE_FILES) };

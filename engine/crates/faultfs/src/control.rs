@@ -1,4 +1,4 @@
-//! The test's side: lines in, rules set, calls that hang let go.
+//! Control by the test: reads commands, changes rules, and releases hanging calls.
 
 use crate::log::{Call, Log};
 use crate::rules::{Fault, Rule};
@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What all calls ask and the test changes.
+/// State that the test changes and every call consults.
 #[derive(Debug)]
 pub(crate) struct Control {
     state: Mutex<State>,
@@ -35,10 +35,10 @@ impl Control {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Take what the rules have for a call: it waits here if it is to wait, and fails here if it is to fail.
+    /// Applies the rules to a call. Delays and hangs happen here, and an injected errno is returned as an error.
     ///
-    /// Returns what is to be done to its data, if anything.
-    pub(crate) fn meet(&self, call: &Call) -> Result<Option<Fault>, Errno> {
+    /// Returns a fault to be applied to the call's data, if any.
+    pub(crate) fn apply_rules(&self, call: &Call) -> Result<Option<Fault>, Errno> {
         let mut at = 0;
         while let Some((fault, delay_ms)) = self.next(call, &mut at) {
             match fault {
@@ -51,13 +51,13 @@ impl Control {
         Ok(None)
     }
 
-    /// The next rule from `at` on that strikes.
+    /// The fault and delay of the next rule, from index `at` on, that applies to the call.
     fn next(&self, call: &Call, at: &mut usize) -> Option<(Fault, u64)> {
         let mut state = self.state();
         while *at < state.rules.len() {
             let rule = &mut state.rules[*at];
             *at += 1;
-            if rule.strikes(call.operation, call.path) {
+            if rule.applies(call.operation, call.path) {
                 let found = (rule.fault, rule.delay_ms);
                 state.injected += 1;
                 state.log.add(found.0.name(), call);
@@ -75,22 +75,22 @@ impl Control {
         state.waiting -= 1;
     }
 
-    /// Answer the test's lines until they end.
+    /// Reads commands from `lines` and writes an answer for each, until the lines end.
     pub(crate) fn serve(&self, lines: impl BufRead, mut answers: impl Write) -> Outcome<()> {
-        let mut say =
+        let mut print_line =
             |text: &str| writeln!(answers, "{text}").and_then(|()| answers.flush()).map_err(|e| e.to_string());
-        say("ready")?;
+        print_line("ready")?;
         for line in lines.lines() {
             let line = line.map_err(|error| error.to_string())?;
             if line.trim() == "quit" {
-                return say("ok");
+                return print_line("ok");
             }
-            say(&self.obey(&line).unwrap_or_else(|message| format!("error: {message}")))?;
+            print_line(&self.execute(&line).unwrap_or_else(|message| format!("error: {message}")))?;
         }
         Ok(())
     }
 
-    fn obey(&self, line: &str) -> Outcome<String> {
+    fn execute(&self, line: &str) -> Outcome<String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut state = self.state();
         match words.as_slice() {

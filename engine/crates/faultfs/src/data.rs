@@ -1,17 +1,17 @@
-//! Reads and writes of one open file, whole or as a fault wants them.
+//! Reads and writes of an open file, correct or with a fault.
 
 use crate::rules::Fault;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// What the last write of each byte of a file has replaced, for reads that are to be stale.
+/// The data that the last write of each byte replaced, for stale reads.
 #[derive(Debug, Default)]
-pub(crate) struct Before(Vec<u8>);
+pub(crate) struct OldData(Vec<u8>);
 
-impl Before {
-    /// Keep what is about to be overwritten; beyond the file's end that is zeros.
-    fn keep(&mut self, file: &File, offset: u64, length: usize) -> io::Result<()> {
+impl OldData {
+    /// Saves the data that is about to be overwritten. Beyond the end of the file it is zeros.
+    fn save_old(&mut self, file: &File, offset: u64, length: usize) -> io::Result<()> {
         let (begin, end) = (offset as usize, offset as usize + length);
         if self.0.len() < end {
             self.0.resize(end, 0);
@@ -21,25 +21,25 @@ impl Before {
         read_full(file, old, offset).map(drop)
     }
 
-    /// Lay the old bytes over what was read.
-    fn show(&self, data: &mut [u8], offset: u64) {
+    /// Replaces read data with the saved old data.
+    fn overlay(&self, data: &mut [u8], offset: u64) {
         let old = self.0.get(offset as usize..).unwrap_or_default();
         let length = old.len().min(data.len());
         data[..length].copy_from_slice(&old[..length]);
     }
 }
 
-/// What writes through one opening have replaced, for what is to vanish when that is closed.
+/// The data replaced by writes through one handle, for writes that are undone when it is closed.
 #[derive(Debug, Default)]
 pub(crate) struct Undo {
     /// Offset and bytes, oldest first.
     replaced: Vec<(u64, Vec<u8>)>,
-    /// Bytes that the file had before the first of them.
+    /// Size of the file before the first of these writes.
     size: Option<u64>,
 }
 
 impl Undo {
-    /// Keep what is about to be overwritten.
+    /// Saves the data that is about to be overwritten.
     pub(crate) fn note(&mut self, file: &File, offset: u64, length: usize) -> io::Result<()> {
         let size = file.metadata()?.len();
         self.size.get_or_insert(size);
@@ -50,7 +50,7 @@ impl Undo {
         Ok(())
     }
 
-    /// Put everything back, the last write first.
+    /// Restores the old data, the last write first.
     pub(crate) fn apply(&mut self, file: &File) -> io::Result<()> {
         for (offset, old) in self.replaced.drain(..).rev() {
             file.write_all_at(&old, offset)?;
@@ -59,10 +59,10 @@ impl Undo {
     }
 }
 
-/// Read, and do the fault to it.
+/// Reads data and applies the fault.
 pub(crate) fn read(
     file: &File,
-    before: &Before,
+    old_data: &OldData,
     offset: u64,
     size: usize,
     fault: Option<Fault>,
@@ -72,17 +72,17 @@ pub(crate) fn read(
     let length = read_full(file, &mut data, offset)?;
     data.truncate(length);
     match fault {
-        Some(Fault::Stale) => before.show(&mut data, offset),
+        Some(Fault::Stale) => old_data.overlay(&mut data, offset),
         Some(Fault::Corrupt) => flip(&mut data),
         _ => {}
     }
     Ok(data)
 }
 
-/// Write, and do the fault to it. Returns how many bytes the answer says.
+/// Writes data and applies the fault. Returns the number of bytes to report as written.
 pub(crate) fn write(
     file: &File,
-    before: &mut Before,
+    old_data: &mut OldData,
     offset: u64,
     data: &[u8],
     fault: Option<Fault>,
@@ -91,14 +91,14 @@ pub(crate) fn write(
     match fault {
         Some(Fault::Lost) => return lengthen(file, offset, data.len()),
         Some(Fault::Torn) => {
-            before.keep(file, offset, half)?;
+            old_data.save_old(file, offset, half)?;
             file.write_all_at(&data[..half], offset)?;
             return lengthen(file, offset, data.len());
         }
         _ => {}
     }
     let stored = if fault == Some(Fault::Short) { &data[..half] } else { data };
-    before.keep(file, offset, stored.len())?;
+    old_data.save_old(file, offset, stored.len())?;
     if fault == Some(Fault::Corrupt) {
         let mut changed = stored.to_vec();
         flip(&mut changed);
@@ -109,7 +109,7 @@ pub(crate) fn write(
     Ok(stored.len())
 }
 
-/// The file is as long as if all had been written; what was not is a hole, or as before.
+/// Extends the file as if everything had been written. Data that was not written is a hole, or unchanged.
 fn lengthen(file: &File, offset: u64, length: usize) -> io::Result<usize> {
     let end = offset + length as u64;
     if file.metadata()?.len() < end {
@@ -118,7 +118,7 @@ fn lengthen(file: &File, offset: u64, length: usize) -> io::Result<usize> {
     Ok(length)
 }
 
-/// Change one byte, a third of the way: not the first of a sector.
+/// Changes one byte at a third of the length, so not the first byte of a sector.
 fn flip(data: &mut [u8]) {
     let third = data.len() / 3;
     if let Some(byte) = data.get_mut(third) {

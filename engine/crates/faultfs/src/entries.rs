@@ -1,4 +1,4 @@
-//! Names in directories: what makes, changes and removes them.
+//! Creates, changes and removes directory entries.
 
 use crate::nodes::{readable, Node, Nodes};
 use fuser::{RenameFlags, TimeOrNow};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-/// Whom a new name belongs to.
+/// Owner of a new entry.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) uid: u32,
@@ -18,14 +18,14 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Take over a new name and let the kernel know it.
-    fn take(self, nodes: &Nodes, parent: &Node, name: &OsStr) -> Result<Arc<Node>, Errno> {
+    /// Sets the owner of a new entry and looks it up for the kernel.
+    fn claim(self, nodes: &Nodes, parent: &Node, name: &OsStr) -> Result<Arc<Node>, Errno> {
         change_owner(parent, name, Some(self.uid), Some(self.gid), AtFlags::SYMLINK_NOFOLLOW)?;
         nodes.look_up(parent, name)
     }
 }
 
-/// Create and open a file.
+/// Creates and opens a file.
 pub(crate) fn create(
     nodes: &Nodes,
     parent: &Node,
@@ -34,11 +34,11 @@ pub(crate) fn create(
     flags: i32,
     owner: Owner,
 ) -> Result<(Arc<Node>, File), Errno> {
-    let kept = OFlags::RWMODE | OFlags::EXCL | OFlags::TRUNC | OFlags::SYNC | OFlags::DSYNC;
-    let flags = readable(OFlags::from_bits_retain(flags as u32)) & kept;
+    let allowed = OFlags::RWMODE | OFlags::EXCL | OFlags::TRUNC | OFlags::SYNC | OFlags::DSYNC;
+    let flags = readable(OFlags::from_bits_retain(flags as u32)) & allowed;
     let flags = flags | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&parent.fd, name, flags, Mode::from_raw_mode(mode))?;
-    Ok((owner.take(nodes, parent, name)?, file.into()))
+    Ok((owner.claim(nodes, parent, name)?, file.into()))
 }
 
 pub(crate) fn make_node(
@@ -51,7 +51,7 @@ pub(crate) fn make_node(
 ) -> Result<Arc<Node>, Errno> {
     let kind = rustix::fs::FileType::from_raw_mode(mode);
     rustix::fs::mknodat(&parent.fd, name, kind, Mode::from_raw_mode(mode), device.into())?;
-    owner.take(nodes, parent, name)
+    owner.claim(nodes, parent, name)
 }
 
 pub(crate) fn make_directory(
@@ -62,7 +62,7 @@ pub(crate) fn make_directory(
     owner: Owner,
 ) -> Result<Arc<Node>, Errno> {
     rustix::fs::mkdirat(&parent.fd, name, Mode::from_raw_mode(mode))?;
-    owner.take(nodes, parent, name)
+    owner.claim(nodes, parent, name)
 }
 
 pub(crate) fn make_link(
@@ -73,7 +73,7 @@ pub(crate) fn make_link(
     owner: Owner,
 ) -> Result<Arc<Node>, Errno> {
     rustix::fs::symlinkat(target, &parent.fd, name)?;
-    owner.take(nodes, parent, name)
+    owner.claim(nodes, parent, name)
 }
 
 pub(crate) fn rename(
@@ -88,25 +88,25 @@ pub(crate) fn rename(
     Ok(())
 }
 
-/// A second name for a file.
+/// Creates a hard link to a file.
 pub(crate) fn second_name(nodes: &Nodes, node: &Node, parent: &Node, name: &OsStr) -> Result<Arc<Node>, Errno> {
     rustix::fs::linkat(rustix::fs::CWD, node.link(), &parent.fd, name, AtFlags::SYMLINK_FOLLOW)?;
     nodes.look_up(parent, name)
 }
 
-/// The names in a directory, or all but the last of them.
-pub(crate) fn list(node: &Node, forgets: bool) -> Result<Vec<Vec<u8>>, Errno> {
+/// The names in a directory. With `omit_last`, all but the last one.
+pub(crate) fn list(node: &Node, omit_last: bool) -> Result<Vec<Vec<u8>>, Errno> {
     let fd = node.open(OFlags::DIRECTORY.bits() as i32)?;
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(&fd)? {
         names.push(entry?.file_name().to_bytes().to_vec());
     }
-    let last = names.iter().max().filter(|name| forgets && ![b".".to_vec(), b"..".to_vec()].contains(name)).cloned();
+    let last = names.iter().max().filter(|name| omit_last && ![b".".to_vec(), b"..".to_vec()].contains(name)).cloned();
     names.retain(|name| Some(name) != last.as_ref());
     Ok(names)
 }
 
-/// What is to change of a file; None stays.
+/// Changes to a file's attributes. `None` leaves an attribute as it is.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) mode: Option<u32>,

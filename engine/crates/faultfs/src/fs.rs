@@ -1,4 +1,4 @@
-//! Each call of the kernel's: the rules first, then the backing directory, then the answer.
+//! Handles each kernel call: applies the rules, calls the backing directory, and replies.
 
 use crate::control::Control;
 use crate::entries::{self, Change, Owner};
@@ -19,41 +19,41 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The kernel asks again each time, so that a fault has its effect at once.
+/// Caching time of replies. The kernel must not cache, so that a fault takes effect at once.
 const TTL: Duration = Duration::ZERO;
 
-/// A backing directory, passed on.
+/// A file system that passes calls on to a backing directory.
 #[derive(Debug)]
-pub(crate) struct Passed {
+pub(crate) struct PassThrough {
     nodes: Nodes,
     control: Arc<Control>,
     open_flags: FopenFlags,
 }
 
 type Answer<T> = Result<T, Errno>;
-/// A file or directory, and what is to go wrong with it.
+/// A file or directory, and the fault to apply to it.
 type Faulty = (Arc<Node>, Option<Fault>);
 
-impl Passed {
+impl PassThrough {
     pub(crate) fn new(backing: &str, control: Arc<Control>, cached: bool) -> Outcome<Self> {
         let direct = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
         let open_flags = if cached { FopenFlags::empty() } else { direct };
         Ok(Self { nodes: Nodes::new(backing)?, control, open_flags })
     }
 
-    /// A call about a name in a directory; what has disappeared has no names.
+    /// Applies the rules to a call about a name in a directory. If the rule is `disappear`, the name is missing.
     fn by_name(&self, req: &Request, operation: &'static str, parent: INodeNo, name: &OsStr) -> Answer<Arc<Node>> {
         self.by_name_with(req, operation, parent, name).map(|(node, _)| node)
     }
 
-    /// The same, with a fault of what is to be done.
+    /// Like [`PassThrough::by_name`], but also returns the fault to apply.
     fn by_name_with(&self, req: &Request, operation: &'static str, parent: INodeNo, name: &OsStr) -> Answer<Faulty> {
         let node = self.nodes.get(parent)?;
-        let fault = self.meet(req, operation, &node.below(name), 0, 0, Errno::NOENT)?;
+        let fault = self.apply_rules(req, operation, &node.below(name), 0, 0, Errno::NOENT)?;
         Ok((node, fault))
     }
 
-    /// The same of what changes names, unless the change is to be lost.
+    /// Applies the rules to a change of a name, and makes the change unless it is to be lost.
     fn unless_lost(
         &self,
         req: &Request,
@@ -69,19 +69,19 @@ impl Passed {
         change(&node)
     }
 
-    /// A call about a file the kernel knows.
+    /// Applies the rules to a call about a file the kernel knows.
     fn by_node(&self, req: &Request, operation: &'static str, number: INodeNo) -> Answer<Arc<Node>> {
         self.by_node_with(req, operation, number).map(|(node, _)| node)
     }
 
-    /// The same, with a fault of what is to be done.
+    /// Like [`PassThrough::by_node`], but also returns the fault to apply.
     fn by_node_with(&self, req: &Request, operation: &'static str, number: INodeNo) -> Answer<Faulty> {
         let node = self.nodes.get(number)?;
-        let fault = self.meet(req, operation, &node.path(), 0, 0, Errno::STALE)?;
+        let fault = self.apply_rules(req, operation, &node.path(), 0, 0, Errno::STALE)?;
         Ok((node, fault))
     }
 
-    /// A call about an open file.
+    /// Applies the rules to a call about an open file.
     fn by_handle(
         &self,
         req: &Request,
@@ -91,23 +91,23 @@ impl Passed {
         length: u64,
     ) -> Answer<(Arc<Handle>, Option<Fault>)> {
         let handle = self.nodes.handle(number.0)?;
-        let fault = self.meet(req, operation, &handle.node.path(), offset, length, Errno::STALE)?;
+        let fault = self.apply_rules(req, operation, &handle.node.path(), offset, length, Errno::STALE)?;
         Ok((handle, fault))
     }
 
-    fn meet(
+    fn apply_rules(
         &self,
         req: &Request,
         operation: &'static str,
         path: &str,
         offset: u64,
         length: u64,
-        gone: Errno,
+        error_if_missing: Errno,
     ) -> Answer<Option<Fault>> {
-        match self.control.meet(&Call { operation, path, offset, length, pid: req.pid() })? {
-            // The mount point itself stays where it is.
+        match self.control.apply_rules(&Call { operation, path, offset, length, pid: req.pid() })? {
+            // The mount point itself never disappears.
             Some(Fault::Disappear) if path.is_empty() && operation != "readdir" => Ok(None),
-            Some(Fault::Disappear) => Err(gone),
+            Some(Fault::Disappear) => Err(error_if_missing),
             fault => Ok(fault),
         }
     }
@@ -115,18 +115,18 @@ impl Passed {
     fn read_file(&self, req: &Request, fh: FileHandle, offset: u64, size: u32) -> Answer<Vec<u8>> {
         let (handle, fault) = self.by_handle(req, "read", fh, offset, size.into())?;
         let file = handle.file.as_ref().ok_or(Errno::ISDIR)?;
-        let before = lock(&handle.node.before);
-        data::read(file, &before, offset, size as usize, fault).map_err(|error| errno(&error))
+        let old_data = lock(&handle.node.old_data);
+        data::read(file, &old_data, offset, size as usize, fault).map_err(|error| errno(&error))
     }
 
     fn write_file(&self, req: &Request, fh: FileHandle, offset: u64, bytes: &[u8]) -> Answer<u32> {
         let (handle, fault) = self.by_handle(req, "write", fh, offset, bytes.len() as u64)?;
         let file = handle.file.as_ref().ok_or(Errno::ISDIR)?;
-        let mut before = lock(&handle.node.before);
+        let mut old_data = lock(&handle.node.old_data);
         if fault == Some(Fault::Vanish) {
             lock(&handle.undo).note(file, offset, bytes.len()).map_err(|error| errno(&error))?;
         }
-        data::write(file, &mut before, offset, bytes, fault).map(|size| size as u32).map_err(|error| errno(&error))
+        data::write(file, &mut old_data, offset, bytes, fault).map(|size| size as u32).map_err(|error| errno(&error))
     }
 
     fn sync_file(&self, req: &Request, operation: &'static str, fh: FileHandle, data_only: bool) -> Answer<()> {
@@ -140,16 +140,16 @@ impl Passed {
 
     fn list(&self, req: &Request, fh: FileHandle, offset: u64, reply: &mut ReplyDirectory) -> Answer<()> {
         let handle = self.nodes.handle(fh.0)?;
-        let mut names = match self.meet(req, "readdir", &handle.node.path(), offset, 0, Errno::NOENT) {
+        let mut names = match self.apply_rules(req, "readdir", &handle.node.path(), offset, 0, Errno::NOENT) {
             Err(Errno::NOENT) => vec![b".".to_vec(), b"..".to_vec()],
             Err(error) => return Err(error),
             Ok(fault) => entries::list(&handle.node, fault == Some(Fault::Forget))?,
         };
-        // In an order of its own, so that a place in it stays one while names come and go.
+        // Sorted, so that an offset stays valid while names are added and removed.
         names.sort();
         for (at, name) in names.into_iter().enumerate().skip(offset as usize) {
             let name = OsString::from_vec(name);
-            // Removed meanwhile.
+            // Skip names that were removed in the meantime.
             let Ok((number, kind)) = entry(&handle.node, &name) else { continue };
             if reply.add(INodeNo(number), at as u64 + 1, kind, &name) {
                 break;
@@ -171,8 +171,8 @@ fn code(errno: Errno) -> Code {
     Code::from_i32(errno.raw_os_error())
 }
 
-/// A file's attributes, with the size that is to be told.
-fn told((node, fault): &Faulty) -> Answer<fuser::FileAttr> {
+/// Attributes of a file, with a wrong size if the fault says so.
+fn reported_attributes((node, fault): &Faulty) -> Answer<fuser::FileAttr> {
     let found = node.attributes()?;
     let wrong = *fault == Some(Fault::Size) && found.kind == fuser::FileType::RegularFile;
     Ok(fuser::FileAttr { size: found.size + u64::from(wrong), ..found })
@@ -183,7 +183,7 @@ fn answer_entry(reply: ReplyEntry, found: Answer<Arc<Node>>) {
 }
 
 fn answer_faulty_entry(reply: ReplyEntry, found: Answer<Faulty>) {
-    match found.and_then(|faulty| told(&faulty)) {
+    match found.and_then(|faulty| reported_attributes(&faulty)) {
         Ok(attributes) => reply.entry(&TTL, &attributes, Generation(0)),
         Err(error) => reply.error(code(error)),
     }
@@ -203,7 +203,7 @@ fn answer(reply: ReplyEmpty, done: Answer<()>) {
     }
 }
 
-impl Filesystem for Passed {
+impl Filesystem for PassThrough {
     fn lookup(&self, req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let dir = self.by_name_with(req, "lookup", parent, name);
         answer_faulty_entry(reply, dir.and_then(|(dir, fault)| Ok((self.nodes.look_up(&dir, name)?, fault))));
@@ -214,7 +214,10 @@ impl Filesystem for Passed {
     }
 
     fn getattr(&self, req: &Request, ino: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
-        answer_attributes(reply, self.by_node_with(req, "getattr", ino).and_then(|faulty| told(&faulty)));
+        answer_attributes(
+            reply,
+            self.by_node_with(req, "getattr", ino).and_then(|faulty| reported_attributes(&faulty)),
+        );
     }
 
     fn setattr(
@@ -376,9 +379,9 @@ impl Filesystem for Passed {
         _flush: bool,
         reply: ReplyEmpty,
     ) {
-        let met = self.by_handle(req, "release", fh, 0, 0).map(drop);
+        let result = self.by_handle(req, "release", fh, 0, 0).map(drop);
         self.nodes.close(fh.0);
-        answer(reply, met);
+        answer(reply, result);
     }
 
     fn fsync(&self, req: &Request, _ino: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {

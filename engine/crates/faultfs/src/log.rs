@@ -1,14 +1,14 @@
-//! The log of what was injected: a line of JSON each, there before the fault has its effect.
+//! The log of injected faults, one JSON line each. A line is written before the fault takes effect.
 
 use crate::Outcome;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 
-/// A call of the kernel's, as rules and log see it.
+/// A kernel call, as rules and log see it.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) operation: &'static str,
-    /// Below the mount point, without a slash in front.
+    /// Path below the mount point, without a leading slash.
     pub(crate) path: &'a str,
     pub(crate) offset: u64,
     pub(crate) length: u64,
@@ -25,7 +25,7 @@ impl Log {
         file.map(Self).map_err(|error| format!("{path}: {error}"))
     }
 
-    /// Add a fault. A log that cannot be written fails the test that reads it.
+    /// Logs a fault. Errors are ignored, since a missing line fails the test that reads the log.
     pub(crate) fn add(&mut self, fault: &str, call: &Call) {
         let line = serde_json::json!({
             "fault": fault, "operation": call.operation, "path": call.path, "offset": call.offset,

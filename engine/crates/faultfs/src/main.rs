@@ -1,8 +1,8 @@
-//! assay-faultfs: a file system that passes everything on to a directory, and fails as it is told to.
+//! assay-faultfs: a file system that passes calls on to a directory and injects faults on command.
 //!
-//! A tool of the tests only: no part of the engine, never shipped. Tests mount it, put a study's target on it, and say on
-//! its standard input which calls shall fail and how; each fault that happened is a line of its log. It is mounted by
-//! mount(2), hence by root, and goes away when standard input ends.
+//! It is only a tool for tests, not part of the engine, and never shipped. Tests mount it, put a study's target on it,
+//! and send commands to its standard input that state which calls fail and how. Each injected fault is a line of its
+//! log. It is mounted with mount(2), hence by root, and ends when standard input ends.
 
 mod control;
 mod data;
@@ -31,10 +31,10 @@ FAULT: an errno in small letters, such as enospc, edquot, eio, eintr, estale; sh
 OPERATION: lookup getattr setattr readlink mknod mkdir unlink rmdir symlink rename link open create read write flush
   fsync release opendir readdir fsyncdir statfs fallocate, or `any`.";
 
-/// Calls that may hang at the same time before others have to wait.
+/// Number of calls that may hang at the same time before others have to wait.
 const THREADS: usize = 64;
 
-/// What went wrong, in one line.
+/// A result whose error is a one-line message.
 pub(crate) type Outcome<T> = Result<T, String>;
 
 fn main() -> ExitCode {
@@ -55,23 +55,23 @@ fn run() -> Outcome<()> {
         return Err(USAGE.to_string());
     };
     let mountpoint = PathBuf::from(mountpoint);
-    // Modes come from the kernel as they shall be.
+    // Modes from the kernel are used unchanged, since it has already applied the caller's umask.
     rustix::process::umask(rustix::fs::Mode::empty());
     let control = Arc::new(control::Control::new(log::Log::open(log)?));
-    let passed = fs::Passed::new(backing, control.clone(), cached)?;
+    let pass_through = fs::PassThrough::new(backing, control.clone(), cached)?;
     let mut config = Config::default();
     config.mount_options =
         vec![MountOption::FSName("assay-faultfs".to_string()), MountOption::DefaultPermissions, MountOption::NoAtime];
     config.acl = SessionACL::All;
     config.n_threads = Some(THREADS);
-    let failed = |error: std::io::Error| format!("{}: cannot be mounted: {error}", mountpoint.display());
-    let session = Session::new(passed, &mountpoint, &config).and_then(Session::spawn).map_err(failed)?;
+    let mount_error = |error: std::io::Error| format!("{}: cannot be mounted: {error}", mountpoint.display());
+    let session = Session::new(pass_through, &mountpoint, &config).and_then(Session::spawn).map_err(mount_error)?;
     let result = control.serve(std::io::stdin().lock(), std::io::stdout().lock());
     let unmounted = rustix::mount::unmount(&mountpoint, rustix::mount::UnmountFlags::DETACH);
-    // Ends the connection: whoever waits for an answer gets an error.
+    // The session is not dropped: the exit of the process ends the connection, and calls that still wait get an error.
     std::mem::forget(session);
     match unmounted {
-        // Somebody else has unmounted it.
+        // It was unmounted by somebody else.
         Ok(()) | Err(rustix::io::Errno::INVAL) => result,
         Err(error) => Err(format!("{}: cannot be unmounted: {error}", mountpoint.display())),
     }

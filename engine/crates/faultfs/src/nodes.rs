@@ -1,6 +1,6 @@
-//! What the kernel knows by number: files by an open descriptor each, and what it has open of them.
+//! Files and handles that the kernel knows by number. Each file is kept by an open descriptor.
 
-use crate::data::{Before, Undo};
+use crate::data::{OldData, Undo};
 use crate::Outcome;
 use fuser::{FileAttr, FileType, INodeNo};
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -17,12 +17,12 @@ const ROOT: u64 = 1;
 /// One file or directory of the backing directory.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Opened with O_PATH: stays what it is whatever happens to its name.
+    /// Descriptor opened with O_PATH, which refers to the same file whatever happens to its name.
     pub(crate) fd: OwnedFd,
     pub(crate) number: u64,
-    /// Name below the root when it was last looked up or renamed.
+    /// Path below the root when it was last looked up or renamed.
     path: Mutex<String>,
-    pub(crate) before: Mutex<Before>,
+    pub(crate) old_data: Mutex<OldData>,
 }
 
 impl Node {
@@ -44,12 +44,12 @@ impl Node {
         Ok(attributes(&rustix::fs::fstat(&self.fd)?, self.number))
     }
 
-    /// A path that leads to this very file.
+    /// A path that leads to exactly this file.
     pub(crate) fn link(&self) -> String {
         format!("/proc/self/fd/{}", self.fd.as_raw_fd())
     }
 
-    /// Open it as the kernel asks, without what the kernel does itself.
+    /// Opens the file with the kernel's flags, except those that the kernel implements itself.
     pub(crate) fn open(&self, flags: i32) -> Result<File, Errno> {
         let kernels = OFlags::DIRECT | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CREATE | OFlags::EXCL;
         let flags = readable(OFlags::from_bits_retain(flags as u32)).difference(kernels) | OFlags::CLOEXEC;
@@ -57,7 +57,7 @@ impl Node {
     }
 }
 
-/// Whoever may write may read, too: what a write replaces is kept.
+/// Adds read access to write-only flags, since writes read the data they replace.
 pub(crate) fn readable(flags: OFlags) -> OFlags {
     if flags & OFlags::RWMODE == OFlags::WRONLY {
         flags.difference(OFlags::RWMODE) | OFlags::RDWR
@@ -70,16 +70,16 @@ pub(crate) fn readable(flags: OFlags) -> OFlags {
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) node: Arc<Node>,
-    /// None for a directory.
+    /// `None` for a directory.
     pub(crate) file: Option<File>,
-    /// What is to vanish when it is closed.
+    /// Writes to undo when it is closed.
     pub(crate) undo: Mutex<Undo>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         if let Some(file) = &self.file {
-            // A file that cannot be put back stays as it is: nobody can be told any more.
+            // A file that cannot be restored stays as it is, since no caller is left to get an error.
             let _ = lock(&self.undo).apply(file);
         }
     }
@@ -96,7 +96,7 @@ impl Nodes {
     pub(crate) fn new(backing: &str) -> Outcome<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(backing, flags, Mode::empty()).map_err(|error| format!("{backing}: {error}"))?;
-        let root = Node { fd, number: ROOT, path: Mutex::default(), before: Mutex::default() };
+        let root = Node { fd, number: ROOT, path: Mutex::default(), old_data: Mutex::default() };
         let nodes = HashMap::from([(ROOT, (Arc::new(root), 1))]);
         Ok(Self { nodes: Mutex::new(nodes), handles: Mutex::default() })
     }
@@ -105,17 +105,17 @@ impl Nodes {
         lock(&self.nodes).get(&number.0).map(|(node, _)| node.clone()).ok_or(Errno::STALE)
     }
 
-    /// The node of a name in a directory, which the kernel then knows once more.
+    /// Looks up the node of a name in a directory. This adds one to the kernel's references to it.
     pub(crate) fn look_up(&self, parent: &Node, name: &OsStr) -> Result<Arc<Node>, Errno> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&parent.fd, name, flags, Mode::empty())?;
         let number = rustix::fs::fstat(&fd)?.st_ino;
         let path = parent.below(name);
         let mut nodes = lock(&self.nodes);
-        // A number is not given to another file while its descriptor is open here.
+        // The number is not reused for another file while the descriptor is open.
         let (node, known) = nodes
             .entry(number)
-            .or_insert_with(|| (Arc::new(Node { fd, number, path: Mutex::default(), before: Mutex::default() }), 0));
+            .or_insert_with(|| (Arc::new(Node { fd, number, path: Mutex::default(), old_data: Mutex::default() }), 0));
         *known += 1;
         *lock(&node.path) = path;
         Ok(node.clone())
@@ -131,7 +131,7 @@ impl Nodes {
         }
     }
 
-    /// A directory or file has another name: so have all below it.
+    /// Updates the paths of a renamed file or directory and everything below it.
     pub(crate) fn renamed(&self, from: &str, to: &str) {
         for (node, _) in lock(&self.nodes).values() {
             let mut path = lock(&node.path);
@@ -159,12 +159,12 @@ impl Nodes {
     }
 }
 
-/// A lock; what a panicked thread held is used as it is.
+/// Locks a mutex. Ignores poisoning by a panicked thread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Number and kind of a name, without making the kernel know it.
+/// Number and kind of a name, without adding a reference for the kernel.
 pub(crate) fn entry(parent: &Node, name: &OsStr) -> Result<(u64, FileType), Errno> {
     let found = rustix::fs::statat(&parent.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok((found.st_ino, kind(found.st_mode)))

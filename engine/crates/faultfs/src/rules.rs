@@ -1,10 +1,10 @@
-//! What shall fail, and when: the words of `set`, and which calls they mean.
+//! The rules: which calls fail, when and how, parsed from `set` commands.
 
 use crate::Outcome;
 use rustix::io::Errno;
 use std::str::FromStr;
 
-/// Every operation a rule can name.
+/// All operations a rule can name.
 pub(crate) const OPERATIONS: [&str; 23] = [
     "lookup",
     "getattr",
@@ -48,32 +48,32 @@ const ERRNOS: [(&str, Errno); 14] = [
     ("etimedout", Errno::TIMEDOUT),
 ];
 
-/// What happens to a call.
+/// The fault that is injected into a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It fails with this errno and does nothing.
+    /// The call fails with this errno and does nothing.
     Errno(&'static str, Errno),
-    /// Half of the bytes are read or written, and the answer says so.
+    /// Half of the bytes are read or written, and the answer reports that.
     Short,
-    /// The first half is stored, the answer says all is.
+    /// The first half is stored, but the answer reports everything as stored.
     Torn,
-    /// Nothing is stored, removed or renamed, the answer says it is.
+    /// Nothing is stored, removed or renamed, but the answer reports success.
     Lost,
-    /// All is stored, but only until the file is closed: a flush changes nothing about that.
+    /// Everything is stored, but only until the file is closed, even after a flush.
     Vanish,
-    /// A file is told to be one byte longer than it is.
+    /// The reported size of a file is one byte too large.
     Size,
-    /// The last name of a directory is left out.
+    /// The last name of a directory is omitted.
     Forget,
-    /// One byte is changed on the way.
+    /// One byte is changed.
     Corrupt,
-    /// A read gets what the last write of these bytes has replaced.
+    /// A read returns the data that the last write of these bytes replaced.
     Stale,
-    /// Names are not there, directories empty, open files stale.
+    /// Names are missing, directories are empty, and open files are stale.
     Disappear,
-    /// It is done later.
+    /// The call is delayed.
     Latency,
-    /// It is done when the test says so.
+    /// The call hangs until the test releases it.
     Hang,
 }
 
@@ -98,7 +98,7 @@ impl Fault {
         })
     }
 
-    /// As `set` has it.
+    /// The name that `set` uses.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Errno(name, _) => name,
@@ -116,7 +116,7 @@ impl Fault {
         }
     }
 
-    /// Whether the operation can fail in this way.
+    /// Whether the fault can happen to the operation.
     fn fits(self, operation: &str) -> bool {
         match self {
             Self::Short | Self::Corrupt => matches!(operation, "read" | "write"),
@@ -130,11 +130,11 @@ impl Fault {
     }
 }
 
-/// One line of `set`, and how often it has been met.
+/// A parsed `set` command, with the number of calls it has matched.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) fault: Fault,
-    /// Empty for any.
+    /// Empty for any operation.
     operations: Vec<String>,
     path: String,
     after: u64,
@@ -142,12 +142,12 @@ pub(crate) struct Rule {
     chance: f64,
     random: u64,
     pub(crate) delay_ms: u64,
-    met: u64,
+    matched: u64,
     injected: u64,
 }
 
 impl Rule {
-    /// From the words after `set`.
+    /// Parses the words after `set`.
     pub(crate) fn parse(words: &[&str]) -> Outcome<Self> {
         let [fault, "on", operations, rest @ ..] = words else {
             return Err("set FAULT on OPERATION ...".to_string());
@@ -161,7 +161,7 @@ impl Rule {
             chance: 1.0,
             random: 1,
             delay_ms: 0,
-            met: 0,
+            matched: 0,
             injected: 0,
         };
         for operation in &rule.operations {
@@ -187,21 +187,21 @@ impl Rule {
         Ok(rule)
     }
 
-    /// Whether this call is to fail; counts it.
-    pub(crate) fn strikes(&mut self, operation: &str, path: &str) -> bool {
+    /// Whether the fault is to be injected into this call. Counts the call if it matches.
+    pub(crate) fn applies(&mut self, operation: &str, path: &str) -> bool {
         let named = self.operations.is_empty() || self.operations.iter().any(|name| name == operation);
         if !named || !self.fault.fits(operation) || !matches(&self.path, path) {
             return false;
         }
-        self.met += 1;
-        if self.met <= self.after || self.injected >= self.count || self.draw() >= self.chance {
+        self.matched += 1;
+        if self.matched <= self.after || self.injected >= self.count || self.draw() >= self.chance {
             return false;
         }
         self.injected += 1;
         true
     }
 
-    /// A number from 0 to 1, the next of the seed's (splitmix64, Steele et al., OOPSLA 2014).
+    /// The next random number in [0, 1) of the seed (splitmix64, Steele et al., OOPSLA 2014).
     fn draw(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
@@ -215,7 +215,7 @@ fn number<T: FromStr>(key: &str, value: &str) -> Outcome<T> {
     value.parse().map_err(|_| format!("{key} {value}: not a number"))
 }
 
-/// Whether a path is what a pattern means: `*` is any text, slashes too, `?` one character.
+/// Whether a path matches a pattern. `*` matches any text, including slashes, and `?` one character.
 fn matches(pattern: &str, path: &str) -> bool {
     let mut tail = pattern.chars();
     match tail.next() {
@@ -256,31 +256,31 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_strikes_after_and_as_often_as_it_says() {
+    fn after_and_count_limit_a_rule() {
         let mut one = rule("eio on read,write path *f0 after 2 count 3").unwrap();
-        assert!(!one.strikes("open", "f0"));
-        assert!(!one.strikes("read", "f1"));
-        let struck: Vec<bool> = (0..7).map(|_| one.strikes("read", "d/f0")).collect();
-        assert_eq!(struck, [false, false, true, true, true, false, false]);
+        assert!(!one.applies("open", "f0"));
+        assert!(!one.applies("read", "f1"));
+        let applied: Vec<bool> = (0..7).map(|_| one.applies("read", "d/f0")).collect();
+        assert_eq!(applied, [false, false, true, true, true, false, false]);
     }
 
     #[test]
-    fn a_chance_is_the_same_for_the_same_seed() {
-        let struck = |seed: u64| {
+    fn chance_is_reproducible_by_seed() {
+        let applied = |seed: u64| {
             let mut one = rule(&format!("eio on read chance 0.25 seed {seed}")).unwrap();
-            (0..4000).map(|_| one.strikes("read", "f")).collect::<Vec<_>>()
+            (0..4000).map(|_| one.applies("read", "f")).collect::<Vec<_>>()
         };
-        assert_eq!(struck(7), struck(7));
-        assert_ne!(struck(7), struck(8));
-        let share = struck(7).iter().filter(|hit| **hit).count() as f64 / 4000.0;
+        assert_eq!(applied(7), applied(7));
+        assert_ne!(applied(7), applied(8));
+        let share = applied(7).iter().filter(|hit| **hit).count() as f64 / 4000.0;
         assert!((0.2..0.3).contains(&share), "{share}");
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_rules_are_refused() {
         for line in ["eio", "what on read", "eio on what", "torn on read", "stale on write", "eio on read after x"] {
             assert!(rule(line).is_err(), "{line}");
         }
-        assert!(!rule("torn on any").unwrap().strikes("read", "f"));
+        assert!(!rule("torn on any").unwrap().applies("read", "f"));
     }
 }

@@ -11,30 +11,31 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::{Arc, Once};
 
-/// The kernel cannot give a page of a mapping (no space, an I/O error, a file cut short) and sends SIGBUS.
+/// Handling of SIGBUS, which the kernel sends if it cannot provide a page of a mapping (no space, an I/O error, a file
+/// cut short).
 mod fault {
     use super::{c_void, Cell, MapFlags, Once, ProtFlags};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Bytes of a page; known before the handler can run.
+    /// Bytes of a page; set before the handler can run.
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
     thread_local! {
         /// The mapping that this thread copies from or to: address and length.
-        static WATCHED: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-        static MET: Cell<bool> = const { Cell::new(false) };
+        static WATCHED_RANGE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+        static FAULT_OCCURRED: Cell<bool> = const { Cell::new(false) };
     }
 
-    /// Faults in this mapping, met by this thread, are noted from now on instead of ending the process.
+    /// From now on, note faults of this thread in this mapping instead of ending the process.
     pub(super) fn watch(address: usize, length: usize) {
         static INSTALL: Once = Once::new();
         INSTALL.call_once(install);
-        WATCHED.set((address, length));
+        WATCHED_RANGE.set((address, length));
     }
 
     /// Whether there was a fault since the last call.
-    pub(super) fn met() -> bool {
-        MET.replace(false)
+    pub(super) fn take_fault() -> bool {
+        FAULT_OCCURRED.replace(false)
     }
 
     fn install() {
@@ -49,11 +50,11 @@ mod fault {
         }
     }
 
-    /// Puts a page of zeros where the kernel could not, so that the copy can go on, and notes it.
+    /// Map a page of zeros in place of the missing one, so that the copy can continue, and note it.
     extern "C" fn handle(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
         // SAFETY: the kernel passes a valid siginfo to a handler with SA_SIGINFO.
         let address = unsafe { (*info).si_addr() } as usize;
-        let (start, length) = WATCHED.get();
+        let (start, length) = WATCHED_RANGE.get();
         let ours = address >= start && address < start + length;
         let bytes = PAGE.load(Ordering::Relaxed);
         let page = (address / bytes * bytes) as *mut c_void;
@@ -62,7 +63,7 @@ mod fault {
         let mended = ours
             && unsafe { super::mm::mmap_anonymous(page, bytes, ProtFlags::READ | ProtFlags::WRITE, flags) }.is_ok();
         if mended {
-            MET.set(true);
+            FAULT_OCCURRED.set(true);
         } else {
             // SAFETY: restores the default; the instruction is tried again and ends the process as it would have.
             unsafe { libc::signal(libc::SIGBUS, libc::SIG_DFL) };
@@ -70,7 +71,7 @@ mod fault {
     }
 }
 
-/// A file in memory.
+/// A file mapped into memory.
 pub struct Mmap {
     fd: OwnedFd,
     base: *mut u8,
@@ -79,12 +80,12 @@ pub struct Mmap {
     writable: bool,
     data_only: bool,
     buffers: Arc<Buffers>,
-    /// A page of zeros could not be replaced by the file's: nothing read or written here counts any more.
+    /// A page of zeros could not be replaced by the file's: no result of this mapping is valid any more.
     broken: Cell<bool>,
 }
 
 impl Mmap {
-    /// Maps the first `length` bytes of a file, which is made that long if it is shorter and is written to.
+    /// Map the first `length` bytes of a file, which is extended to that length if it is shorter and is written to.
     pub fn new(
         fd: OwnedFd,
         length: u64,
@@ -110,7 +111,7 @@ impl Mmap {
         Ok(Mmap { fd, base: base.cast(), length, regular, writable, data_only, buffers, broken })
     }
 
-    /// Does the operation; bytes moved, or errno.
+    /// Execute the operation; returns bytes moved, or errno.
     pub fn execute(&self, op: &Op) -> Result<u32, i32> {
         if op.kind == OpKind::Sync {
             return self.flush();
@@ -129,14 +130,14 @@ impl Mmap {
                 OpKind::Sync | name_kinds!() | object_kinds!() => return Err(libc::EINVAL),
             }
         }
-        if fault::met() || self.broken.get() {
+        if fault::take_fault() || self.broken.get() {
             return self.mend(op).map_err(Errno::raw_os_error);
         }
         Ok(op.length as u32)
     }
 
-    /// Maps the file again where pages of zeros were put; returns the bytes that were there, or what was probably wrong,
-    /// for the kernel does not say.
+    /// Map the file again in place of pages of zeros; returns the bytes that the file has there, or the probable errno,
+    /// which the kernel does not report.
     fn mend(&self, op: &Op) -> io::Result<u32> {
         if self.broken.get() {
             return Err(Errno::IO);
@@ -161,15 +162,15 @@ impl Mmap {
     }
 
     fn flush(&self) -> Result<u32, i32> {
-        // Not rustix's msync: on the C library it takes the -1 for the errno.
-        // SAFETY: the mapping is ours.
+        // Not rustix's msync: on the C library it returns -1 as the errno.
+        // SAFETY: the mapping is valid and belongs to `self`.
         if unsafe { libc::msync(self.base.cast(), self.length, libc::MS_SYNC) } != 0 {
             return Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
         }
         SyncIo::flush(&self.fd, self.data_only)
     }
 
-    /// Unmaps and closes the file.
+    /// Unmap and close the file.
     pub fn close(self) -> io::Result<()> {
         fault::watch(0, 0);
         // SAFETY: the mapping is ours and nobody uses it any more.
@@ -181,35 +182,35 @@ impl Mmap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{buffers, lay, lies, op, Ground};
+    use crate::test_folder::{buffers, fill_slot, op, slot_bytes, TestFolder};
 
     const PAGE: usize = 4096;
 
-    fn mapped(ground: &Ground, contents: &[u8], length: u64, writable: bool) -> (Mmap, Arc<Buffers>) {
+    fn mapped(test_folder: &TestFolder, contents: &[u8], length: u64, writable: bool) -> (Mmap, Arc<Buffers>) {
         let buffers = buffers(1, PAGE);
-        let fd = ground.file("f0", contents);
+        let fd = test_folder.file("f0", contents);
         (Mmap::new(fd, length, writable, false, true, Arc::clone(&buffers)).unwrap(), buffers)
     }
 
     #[test]
     fn a_mapping_is_the_file() {
-        let ground = Ground::new("mmap");
-        let (mapping, buffers) = mapped(&ground, b"old", 2 * PAGE as u64, true);
-        lay(&buffers, 0, 7);
+        let test_folder = TestFolder::new("mmap");
+        let (mapping, buffers) = mapped(&test_folder, b"old", 2 * PAGE as u64, true);
+        fill_slot(&buffers, 0, 7);
         assert_eq!(mapping.execute(&op(OpKind::Write, 0, 100, 50)), Ok(50));
         assert_eq!(mapping.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
-        lay(&buffers, 0, 0);
+        fill_slot(&buffers, 0, 0);
         assert_eq!(mapping.execute(&op(OpKind::Read, 0, 99, 52)), Ok(52));
-        assert_eq!(lies(&buffers, 0, 52), [&[0][..], &[7; 50], &[0]].concat());
+        assert_eq!(slot_bytes(&buffers, 0, 52), [&[0][..], &[7; 50], &[0]].concat());
         mapping.close().unwrap();
-        let found = std::fs::read(ground.at("f0")).unwrap();
+        let found = std::fs::read(test_folder.at("f0")).unwrap();
         assert_eq!((found.len(), &found[..3], &found[149..151]), (2 * PAGE, &b"old"[..], &[7, 0][..]));
     }
 
     #[test]
-    fn what_lies_beyond_a_mapping_is_nothing() {
-        let ground = Ground::new("mmap-beyond");
-        let (mapping, _) = mapped(&ground, &[1; PAGE], PAGE as u64, false);
+    fn reads_beyond_a_mapping_are_empty() {
+        let test_folder = TestFolder::new("mmap-beyond");
+        let (mapping, _) = mapped(&test_folder, &[1; PAGE], PAGE as u64, false);
         assert_eq!(mapping.execute(&op(OpKind::Read, 0, 0, PAGE as u64)), Ok(PAGE as u32));
         for (offset, length) in [(1, PAGE as u64), (PAGE as u64, 1), (u64::MAX, 1), (u64::MAX, u64::MAX)] {
             assert_eq!(mapping.execute(&op(OpKind::Read, 0, offset, length)), Ok(0), "{offset}");
@@ -220,17 +221,17 @@ mod tests {
     /// The kernel sends a signal then, which must not end the process.
     #[test]
     fn a_file_that_was_cut_short_is_a_short_read_and_no_end() {
-        let ground = Ground::new("mmap-cut");
-        let (mapping, buffers) = mapped(&ground, &[5; 3 * PAGE], 3 * PAGE as u64, true);
-        std::fs::OpenOptions::new().write(true).open(ground.at("f0")).unwrap().set_len(PAGE as u64 + 100).unwrap();
+        let test_folder = TestFolder::new("mmap-cut");
+        let (mapping, buffers) = mapped(&test_folder, &[5; 3 * PAGE], 3 * PAGE as u64, true);
+        std::fs::OpenOptions::new().write(true).open(test_folder.at("f0")).unwrap().set_len(PAGE as u64 + 100).unwrap();
         let page = |number: usize| (number * PAGE) as u64;
         assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(0), PAGE as u64)), Ok(PAGE as u32));
         assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(2), PAGE as u64)), Ok(0));
         assert_eq!(mapping.execute(&op(OpKind::Write, 0, page(2), PAGE as u64)), Err(libc::EIO));
-        // What is there again is read again: no page of zeros has stayed.
-        std::fs::write(ground.at("f0"), [6; 3 * PAGE]).unwrap();
+        // Restored data is read again: no page of zeros remains.
+        std::fs::write(test_folder.at("f0"), [6; 3 * PAGE]).unwrap();
         assert_eq!(mapping.execute(&op(OpKind::Read, 0, page(2), PAGE as u64)), Ok(PAGE as u32));
-        assert_eq!(lies(&buffers, 0, PAGE), [6; PAGE]);
+        assert_eq!(slot_bytes(&buffers, 0, PAGE), [6; PAGE]);
         mapping.close().unwrap();
     }
 }

@@ -36,7 +36,7 @@ impl Stdio {
         Ok(Stdio { stream, _buffer: buffer, buffers, data_only, position: 0 })
     }
 
-    /// Does the operation; bytes moved, or errno.
+    /// Execute the operation; returns bytes moved, or errno.
     pub fn execute(&mut self, op: &Op) -> Result<u32, i32> {
         self.call(op).map_err(rustix::io::Errno::raw_os_error)
     }
@@ -86,7 +86,7 @@ impl Stdio {
         Ok(0)
     }
 
-    /// Hands everything to the kernel and closes the stream.
+    /// Pass everything to the kernel and close the stream.
     pub fn close(&mut self) -> rustix::io::Result<()> {
         let stream = std::mem::replace(&mut self.stream, std::ptr::null_mut());
         // SAFETY: the stream is open, and nobody can use it any more.
@@ -112,13 +112,13 @@ fn last_errno() -> rustix::io::Errno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{buffers, lay, lies, op, Ground};
+    use crate::test_folder::{buffers, fill_slot, op, slot_bytes, TestFolder};
     use assay_spec::{CacheAction, Method, Operation};
 
     fn opened(fd: OwnedFd, operation: Operation) -> (Stdio, Arc<Buffers>) {
         let buffers = buffers(1, 512);
         let plan = PhasePlan {
-            owners: assay_core::Owners::own(),
+            owners: assay_core::PartOwners::own(),
             operation,
             method: Method::Sync,
             cache: CacheAction::Keep,
@@ -126,42 +126,42 @@ mod tests {
             sync: SyncPolicy::Fdatasync,
             preallocate: false,
             renamed: false,
-            over: false,
+            overwrite: false,
             ranged: false,
-            looked_at: true,
+            needs_data: true,
         };
         (Stdio::open(fd, &plan, 512, Arc::clone(&buffers)).unwrap(), buffers)
     }
 
     #[test]
-    fn a_stream_reads_and_writes_where_it_is_told() {
-        let ground = Ground::new("stdio");
-        let (mut stream, buffers) = opened(ground.file("f0", b"0123456789"), Operation::Fwrite);
-        lay(&buffers, 0, b'x');
+    fn a_stream_reads_and_writes_at_its_offset() {
+        let test_folder = TestFolder::new("stdio");
+        let (mut stream, buffers) = opened(test_folder.file("f0", b"0123456789"), Operation::Fwrite);
+        fill_slot(&buffers, 0, b'x');
         assert_eq!(stream.execute(&op(OpKind::Write, 0, 2, 3)), Ok(3));
         assert_eq!(stream.execute(&op(OpKind::Write, 0, 7, 1)), Ok(1));
-        assert_eq!(std::fs::read(ground.at("f0")).unwrap().len(), 10);
+        assert_eq!(std::fs::read(test_folder.at("f0")).unwrap().len(), 10);
         assert_eq!(stream.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
-        assert_eq!(std::fs::read(ground.at("f0")).unwrap(), b"01xxx56x89");
+        assert_eq!(std::fs::read(test_folder.at("f0")).unwrap(), b"01xxx56x89");
         stream.close().unwrap();
-        let (mut stream, buffers) = opened(ground.file("f1", b"0123456789"), Operation::Fread);
+        let (mut stream, buffers) = opened(test_folder.file("f1", b"0123456789"), Operation::Fread);
         for (offset, length, found) in [(0, 4, &b"0123"[..]), (4, 2, b"45"), (8, 5, b"89"), (10, 5, b""), (1, 2, b"12")]
         {
             assert_eq!(stream.execute(&op(OpKind::Read, 0, offset, length)), Ok(found.len() as u32), "at {offset}");
-            assert_eq!(lies(&buffers, 0, found.len()), found);
+            assert_eq!(slot_bytes(&buffers, 0, found.len()), found);
         }
         assert_eq!(stream.execute(&op(OpKind::Stat, 0, 0, 0)), Err(libc::EINVAL));
         stream.close().unwrap();
     }
 
-    /// What the C library keeps back is written when the stream is closed, and a fault comes then.
+    /// Data that the C library has buffered is written when the stream is closed, and faults are reported then.
     #[test]
     fn what_is_kept_back_is_written_at_the_close() {
-        let ground = Ground::new("stdio-close");
-        let (mut stream, _) = opened(ground.file("f0", b""), Operation::Fwrite);
+        let test_folder = TestFolder::new("stdio-close");
+        let (mut stream, _) = opened(test_folder.file("f0", b""), Operation::Fwrite);
         assert_eq!(stream.execute(&op(OpKind::Write, 0, 0, 100)), Ok(100));
         stream.close().unwrap();
-        assert_eq!(std::fs::read(ground.at("f0")).unwrap().len(), 100);
+        assert_eq!(std::fs::read(test_folder.at("f0")).unwrap().len(), 100);
         let Ok(full) = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full") else { return };
         let (mut stream, _) = opened(full.into(), Operation::Fwrite);
         assert_eq!(stream.execute(&op(OpKind::Write, 0, 0, 100)), Ok(100));

@@ -24,17 +24,17 @@ pub struct SyncIo {
 }
 
 impl SyncIo {
-    /// Takes the file; `data_only` says that a flush is fdatasync(2).
+    /// Use an open file; with `data_only` a flush is fdatasync(2).
     pub fn new(fd: OwnedFd, data_only: bool, buffers: Arc<Buffers>) -> Self {
         SyncIo { fd, data_only, buffers }
     }
 
-    /// Closes the file; some file systems report a failed write only now.
+    /// Close the file; some file systems report a failed write only now.
     pub fn close(self) -> io::Result<()> {
         close(self.fd)
     }
 
-    /// Does the operation; bytes moved, or errno.
+    /// Execute the operation; returns bytes moved, or a fault.
     #[inline(always)]
     pub fn execute(&self, op: &Op) -> Result<u64, Fault> {
         let number = match op.kind {
@@ -47,7 +47,7 @@ impl SyncIo {
         let data = self.buffers.pointer(op.slot);
         // SAFETY: the slot has that many bytes, and belongs to this operation until its completion.
         let moved = unsafe { transfer(number, self.fd.as_raw_fd(), data, op.length as usize, op.offset) };
-        // EINTR is the storage's own answer, and a result: after this process's signals the kernel restarts the call.
+        // EINTR comes from the storage, and is a result: after signals to this process the kernel restarts the call.
         if moved >= 0 {
             Ok(moved as u64)
         } else {
@@ -63,13 +63,13 @@ impl SyncIo {
     }
 }
 
-/// pread64 or pwrite64; bytes moved, or the negative errno.
+/// pread64 or pwrite64; returns bytes moved, or the negative errno.
 ///
-/// Not pread(3): in a process of several threads it prepares for cancellation each time, with locked instructions, and
-/// is reached by a jump that is mispredicted after most system calls. Convention: syscall(2), table of registers.
+/// Not pread(3): in a process of several threads it prepares for cancellation in each call, with locked instructions,
+/// and is reached by a jump that is mispredicted after most system calls. Convention: syscall(2), table of registers.
 ///
 /// # Safety
-/// `data` must be valid for `length` bytes, and nobody else may use them.
+/// `data` must be valid for `length` bytes, and nothing else may use them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn transfer(number: libc::c_long, fd: i32, data: *mut u8, length: usize, offset: u64) -> i64 {
@@ -104,20 +104,20 @@ unsafe fn transfer(number: libc::c_long, fd: i32, data: *mut u8, length: usize, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{buffers, lay, lies, op, Ground};
+    use crate::test_folder::{buffers, fill_slot, op, slot_bytes, TestFolder};
 
     #[test]
     fn bytes_go_where_they_belong_and_ends_are_short() {
-        let ground = Ground::new("sync");
+        let test_folder = TestFolder::new("sync");
         let buffers = buffers(2, 512);
-        let file = SyncIo::new(ground.file("f0", b""), true, Arc::clone(&buffers));
-        lay(&buffers, 1, 9);
+        let file = SyncIo::new(test_folder.file("f0", b""), true, Arc::clone(&buffers));
+        fill_slot(&buffers, 1, 9);
         assert_eq!(file.execute(&op(OpKind::Write, 1, 1000, 300)), Ok(300));
         for (offset, length, there) in [(0, 512, 512), (900, 512, 400), (1299, 512, 1), (1300, 512, 0), (1000, 0, 0)] {
             assert_eq!(file.execute(&op(OpKind::Read, 0, offset, length)), Ok(there), "at {offset}");
         }
         assert_eq!(file.execute(&op(OpKind::Read, 0, 999, 2)), Ok(2));
-        assert_eq!(lies(&buffers, 0, 2), [0, 9]);
+        assert_eq!(slot_bytes(&buffers, 0, 2), [0, 9]);
         assert_eq!(file.execute(&op(OpKind::Sync, 0, 0, 0)), Ok(0));
         assert_eq!(file.execute(&op(OpKind::Stat, 0, 0, 0)), Err(Fault::os(libc::EINVAL)));
         assert_eq!(file.execute(&op(OpKind::Read, 0, 1 << 63, 1)), Err(Fault::os(libc::EINVAL)));

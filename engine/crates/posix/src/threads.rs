@@ -1,4 +1,4 @@
-//! pread and pwrite in threads of a lane's own, one for each operation in flight.
+//! pread and pwrite in threads of a lane, one for each operation in flight.
 
 use crate::sync_io::SyncIo;
 use assay_core::{clock, Completion, Fault, Op};
@@ -8,14 +8,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A thread that makes system calls needs little.
+/// A thread that makes system calls needs little stack.
 const STACK_BYTES: usize = 64 << 10;
 
-/// What the lane and its threads share.
+/// State that the lane and its threads share.
 struct Shared {
     calls: SyncIo,
     state: Mutex<State>,
-    /// There is an operation to do, or nothing more will come.
+    /// There is an operation to execute, or nothing more will come.
     work: Condvar,
     /// There is a completion.
     ended: Condvar,
@@ -29,7 +29,7 @@ struct State {
     idle: usize,
     /// The lane waits for a completion.
     lane_waits: bool,
-    over: bool,
+    closing: bool,
 }
 
 /// A lane's threads during a phase.
@@ -40,7 +40,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Starts them; they run where the thread that calls runs, and share its descriptors.
+    /// Start the threads; they run on the CPUs of the calling thread, and share its descriptors.
     pub fn start(calls: SyncIo, count: u32) -> std::io::Result<Self> {
         let shared = Shared { calls, state: Mutex::default(), work: Condvar::new(), ended: Condvar::new() };
         let mut pool = Threads { shared: Arc::new(shared), running: Vec::new(), in_flight: 0 };
@@ -52,11 +52,11 @@ impl Threads {
         Ok(pool)
     }
 
-    /// Hands operations to the threads; all of them are taken.
+    /// Pass operations to the threads; all of them are accepted.
     pub fn submit(&mut self, ops: &[Op]) -> usize {
         let mut state = self.shared.lock();
         state.waiting.extend(ops);
-        // Who takes an operation wakes the next thread: one call here, however many operations.
+        // A thread that takes an operation wakes the next one: one call here, however many operations.
         let wakes = state.idle > 0;
         drop(state);
         if wakes {
@@ -66,7 +66,7 @@ impl Threads {
         ops.len()
     }
 
-    /// As `Lane::reap`.
+    /// As for `Lane::reap`.
     pub fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         if self.in_flight == 0 {
             return;
@@ -85,12 +85,12 @@ impl Threads {
         done.append(&mut state.done);
     }
 
-    /// Does one operation while nothing else is in flight.
+    /// Execute one operation while nothing else is in flight.
     pub fn execute(&self, op: &Op) -> Result<u64, Fault> {
         self.shared.calls.execute(op)
     }
 
-    /// Ends the threads and closes the file. Nothing is in flight.
+    /// End the threads and close the file. Nothing is in flight.
     pub fn close(mut self) -> rustix::io::Result<()> {
         self.end();
         self.running.drain(..).for_each(|thread| drop(thread.join()));
@@ -100,7 +100,7 @@ impl Threads {
     }
 
     fn end(&self) {
-        self.shared.lock().over = true;
+        self.shared.lock().closing = true;
         self.shared.work.notify_all();
     }
 }
@@ -117,7 +117,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does operations until there will be no more.
+    /// Execute operations until there will be no more.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -133,7 +133,7 @@ impl Shared {
                 if std::mem::take(&mut state.lane_waits) {
                     self.ended.notify_one();
                 }
-            } else if state.over {
+            } else if state.closing {
                 return;
             } else {
                 state.idle += 1;
@@ -147,17 +147,17 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{buffers, lay, lies, op, Ground};
+    use crate::test_folder::{buffers, fill_slot, op, slot_bytes, TestFolder};
     use assay_core::OpKind;
 
-    /// Whatever order they end in, each operation has one completion, with its own result.
+    /// In any order of completion, each operation has one completion, with its own result.
     #[test]
     fn each_operation_ends_once() {
-        let ground = Ground::new("threads");
+        let test_folder = TestFolder::new("threads");
         let buffers = buffers(8, 512);
-        let calls = SyncIo::new(ground.file("f0", b""), false, Arc::clone(&buffers));
+        let calls = SyncIo::new(test_folder.file("f0", b""), false, Arc::clone(&buffers));
         let mut threads = Threads::start(calls, 3).unwrap();
-        (0..8).for_each(|slot| lay(&buffers, slot, slot as u8));
+        (0..8).for_each(|slot| fill_slot(&buffers, slot, slot as u8));
         let each = |kind| (0..8).map(move |slot| op(kind, slot, 512 * u64::from(slot), 512)).collect::<Vec<_>>();
         for (kind, last) in [(OpKind::Write, 512), (OpKind::Read, 512)] {
             assert_eq!(threads.submit(&each(kind)), 8);
@@ -171,7 +171,7 @@ mod tests {
             threads.reap(&mut done, u64::MAX);
             assert_eq!(done.len(), before, "nothing is in flight, so no thread waits");
         }
-        assert_eq!(lies(&buffers, 7, 512), [7; 512]);
+        assert_eq!(slot_bytes(&buffers, 7, 512), [7; 512]);
         threads.submit(&[op(OpKind::Read, 0, 8 * 512, 512), op(OpKind::Stat, 1, 0, 0)]);
         let mut done = Vec::new();
         while done.len() < 2 {

@@ -10,7 +10,7 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// The one slot of the registered file table.
+/// The only slot of the registered file table.
 const FILE: Fixed = Fixed(0);
 /// A kernel thread that polls for submissions goes to sleep after this many milliseconds without one.
 const SQPOLL_IDLE_MS: u32 = 1000;
@@ -18,9 +18,9 @@ const SQPOLL_IDLE_MS: u32 = 1000;
 /// How a ring is set up.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ring {
-    /// Register the buffers: less work for each operation with O_DIRECT, more with the page cache.
+    /// Register the buffers: less work per operation with O_DIRECT, more with the page cache.
     pub registered: bool,
-    /// A kernel thread takes the submissions.
+    /// A kernel thread polls for submissions.
     pub sqpoll: bool,
     /// Completions are polled for.
     pub iopoll: bool,
@@ -39,32 +39,32 @@ pub struct Uring {
     state: State,
 }
 
-/// What a ring has to do.
+/// Operations of a ring.
 #[derive(Default)]
 pub struct State {
-    /// Operations that the kernel has.
+    /// Operations submitted to the kernel.
     pub in_flight: usize,
-    /// Done without the ring.
+    /// Completions of operations executed without the ring.
     pub early: Vec<Completion>,
-    /// The kernel has failed the ring, with this errno, and may still have what it was given.
+    /// The ring has failed with this errno; the kernel may still own the operations in flight.
     pub broken: Option<i32>,
 }
 
-/// How a lane's operations go into a ring and come out, whatever they are.
+/// How a lane's operations of any kind enter a ring and complete.
 pub trait Queue {
-    /// The ring and what it has to do.
+    /// The ring and its operations.
     fn state(&mut self) -> (&mut IoUring, &mut State);
 
-    /// Makes entries of operations; how many it had room for.
+    /// Add entries for operations; returns how many there was room for.
     fn push(&mut self, ops: &[Op]) -> usize;
 
-    /// Appends what the completions at hand end.
+    /// Append the completions that are available.
     fn collect(&mut self, done: &mut Vec<Completion>);
 
-    /// The ring does not work any more: each operation in flight fails once.
+    /// Fail each operation in flight once, because the ring does not work any more.
     fn fail_all(&mut self, done: &mut Vec<Completion>, errno: i32);
 
-    /// As `Lane::submit`.
+    /// As for `Lane::submit`.
     #[inline]
     fn submit(&mut self, ops: &[Op]) -> usize {
         let (_, state) = self.state();
@@ -75,7 +75,7 @@ pub trait Queue {
         self.push(ops)
     }
 
-    /// Does one operation while nothing else is in flight.
+    /// Execute one operation while nothing else is in flight.
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let mut done = std::mem::take(&mut self.state().1.early);
         self.submit(std::slice::from_ref(op));
@@ -88,7 +88,7 @@ pub trait Queue {
         result
     }
 
-    /// As `Lane::reap`.
+    /// As for `Lane::reap`.
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
         let before = done.len();
         done.append(&mut self.state().1.early);
@@ -96,7 +96,7 @@ pub trait Queue {
             self.collect(done);
             let (ring, state) = self.state();
             let satisfied = done.len() > before || state.in_flight == 0;
-            if satisfied && is_handed_over(ring) {
+            if satisfied && is_submitted(ring) {
                 return;
             }
             let wait = if satisfied { None } else { deadline.checked_sub(clock::now()).filter(|ns| *ns > 0) };
@@ -113,9 +113,9 @@ pub trait Queue {
     }
 }
 
-/// The kernel has what was pushed, or its thread will take it by itself.
+/// True if the kernel has the pushed entries, or its thread will take them by itself.
 #[inline]
-fn is_handed_over(ring: &mut IoUring) -> bool {
+fn is_submitted(ring: &mut IoUring) -> bool {
     let sqpoll = ring.params().is_setup_sqpoll();
     let queue = ring.submission();
     if sqpoll {
@@ -125,12 +125,12 @@ fn is_handed_over(ring: &mut IoUring) -> bool {
     }
 }
 
-/// Whether the kernel lets this process have a ring.
+/// Check that the kernel lets this process have a ring.
 pub fn probe() -> Result<(), String> {
     usable(2, Ring::default()).map(|_| ())
 }
 
-/// A ring with all that lanes need of the kernel.
+/// A ring with all kernel features that lanes need.
 fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
     let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
     if !ring.params().is_feature_ext_arg() {
@@ -142,7 +142,7 @@ fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
     Ok((ring, deferred))
 }
 
-/// A ring for one thread, with deferred task work where the kernel has it (6.1 and later) and the setup allows it.
+/// A ring for one thread, with deferred task work if the kernel has it (6.1 and later) and the setup allows it.
 pub fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
     let mut builder = IoUring::builder();
     builder.setup_clamp();
@@ -160,7 +160,7 @@ pub fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
 }
 
 impl Uring {
-    /// A ring for the lane; must be used on the thread that made it.
+    /// A ring for the lane; must be used on the thread that created it.
     pub fn new(setup: &LaneSetup, mut set_up: Ring) -> Result<Self, String> {
         let entries = setup.queue_depth.next_power_of_two().max(2);
         let (ring, deferred) = usable(entries, set_up)?;
@@ -176,7 +176,7 @@ impl Uring {
         Ok(Uring { ring, set_up, deferred, buffers, data_only: false, fd: None, busy, state: State::default() })
     }
 
-    /// How the ring is set up, for people.
+    /// The ring's setup, as text for users.
     pub fn description(&self) -> String {
         let buffers = if self.set_up.registered { "registered buffers" } else { "plain buffers" };
         let mut text = format!("io_uring with registered file, {buffers}");
@@ -189,7 +189,7 @@ impl Uring {
         text
     }
 
-    /// Makes `fd` the file of the operations to come.
+    /// Set the file of the next operations.
     pub fn attach(&mut self, fd: OwnedFd, data_only: bool) -> rustix::io::Result<()> {
         let update = self.ring.submitter().register_files_update(0, &[fd.as_raw_fd()]);
         update.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -201,7 +201,7 @@ impl Uring {
         Ok(())
     }
 
-    /// A file system or device that cannot be polled says so at the first operation.
+    /// Execute a first read: only it reveals a file system or device that cannot be polled.
     fn try_polling(&mut self) -> rustix::io::Result<()> {
         let length = self.buffers.length() as u64;
         self.submit(&[Op { kind: OpKind::Read, count: 1, slot: 0, object: 0, offset: 0, length }]);
@@ -214,7 +214,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Closes the file.
+    /// Close the file.
     pub fn detach(&mut self) -> rustix::io::Result<()> {
         let _ = self.ring.submitter().register_files_update(0, &[-1]);
         self.fd.take().map_or(Ok(()), close)
@@ -261,7 +261,8 @@ impl Queue for Uring {
     fn collect(&mut self, done: &mut Vec<Completion>) {
         for entry in self.ring.completion() {
             let (slot, code) = (entry.user_data() as u32, entry.result());
-            // After `fail_all` a completion may still come; its operation has already been counted, and no other follows.
+            // After `fail_all` a completion may still arrive; its operation has already been counted, and no other
+            // follows.
             if std::mem::take(&mut self.busy[slot as usize]) {
                 self.state.in_flight -= 1;
                 done.push(Completion::of_os(slot, if code >= 0 { Ok(code as u32) } else { Err(-code) }));
@@ -273,25 +274,25 @@ impl Queue for Uring {
 impl Drop for Uring {
     fn drop(&mut self) {
         if self.state.broken.is_some() || self.state.in_flight > 0 {
-            // What the kernel may still read and write must stay where it is.
+            // Buffers that the kernel may still read and write must stay where they are.
             std::mem::forget(Arc::clone(&self.buffers));
         }
     }
 }
 
-/// Hands what was pushed to the kernel, and waits up to `wait_ns` for a completion; none means not at all.
+/// Submit the pushed entries to the kernel, and wait up to `wait_ns` for a completion; with None do not wait.
 fn enter(ring: &mut IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
     let entered = match wait_ns {
         None if !ring.params().is_setup_sqpoll() => submit_only(ring),
         _ => {
             let ns = wait_ns.unwrap_or(0);
             let time = Timespec::new().sec(ns / 1_000_000_000).nsec((ns % 1_000_000_000) as u32);
-            // Waiting for one, if only for no time, is what makes the kernel run deferred completions.
+            // Waiting for one completion, even for no time, makes the kernel run deferred completions.
             ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
         }
     };
     match entered.err().and_then(|error| error.raw_os_error()) {
-        // A time-out, a signal, or a full completion queue: the caller looks again.
+        // A time-out, a signal, or a full completion queue: the caller tries again.
         None | Some(libc::ETIME | libc::EINTR | libc::EBUSY) => Ok(()),
         Some(libc::EAGAIN) => {
             std::thread::sleep(std::time::Duration::from_micros(100));
@@ -301,8 +302,8 @@ fn enter(ring: &mut IoUring, wait_ns: Option<u64>) -> Result<(), i32> {
     }
 }
 
-/// Hands over and lets the kernel run deferred completions. Waiting for no time would do the same, but with a timer and
-/// a turn of the scheduler.
+/// Submit, and let the kernel run deferred completions. Waiting for no time would do the same, but with a timer and a
+/// turn of the scheduler.
 fn submit_only(ring: &mut IoUring) -> std::io::Result<usize> {
     const GETEVENTS: u32 = 1;
     let pushed = ring.submission().len() as u32;
@@ -310,7 +311,7 @@ fn submit_only(ring: &mut IoUring) -> std::io::Result<usize> {
     unsafe { ring.submitter().enter::<libc::sigset_t>(pushed, 0, GETEVENTS, None) }
 }
 
-/// Makes submission entries.
+/// Builds submission entries.
 struct Entries<'a> {
     buffers: &'a Buffers,
     registered: bool,

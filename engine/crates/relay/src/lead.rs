@@ -1,13 +1,13 @@
-//! The process that talks with the controller for all engines of its host.
+//! The process that connects all engines of its host with the controller.
 
+use crate::commands::{Command, Commands, Source};
 use crate::engines::Engine;
 use crate::follow::gather;
 use crate::frame::Framer;
-use crate::merge::{pong, Gather};
+use crate::merge::{pong, Merger};
 use crate::split::{split, Parts};
-use crate::up::Up;
-use crate::words::{Source, Word, Words};
-use assay_drive::control::{word, Word as Control};
+use crate::upstream::Upstream;
+use assay_drive::control::{parse_command, Command as Control};
 use assay_spec::{ByeStatus, Event};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use sha2::{Digest, Sha256};
@@ -16,60 +16,62 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// A file of words is looked at so often while the engines wait for one.
-const EAGER: Duration = Duration::from_millis(2);
-/// And so often while they work, when only a request to stop can come.
-const CALM: Duration = Duration::from_millis(250);
-/// The ends of processes are noticed this late at most.
-const LOOK: Duration = Duration::from_millis(100);
-/// Engines that are started together here start so many nanoseconds after the word.
-const HEADSTART: u64 = 20_000_000;
-/// From SIGTERM to SIGKILL.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What is left in the pipes of an engine that has ended is read for so long.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// Interval of reading a file of commands while the engines wait for one.
+const WAITING_POLL: Duration = Duration::from_millis(2);
+/// The interval while they work, when only a request to stop can come.
+const WORKING_POLL: Duration = Duration::from_millis(250);
+/// Exits of processes are noticed this late at most.
+const EXIT_POLL: Duration = Duration::from_millis(100);
+/// Engines that this process starts together start this many nanoseconds after the command.
+const HEADSTART_NS: u64 = 20_000_000;
+/// Time from SIGTERM to SIGKILL.
+const KILL_GRACE: Duration = Duration::from_secs(10);
+/// Time to read the rest from the pipes of an engine that has ended.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
 
-/// How the engines of this host come to be, and how the controller is reached.
-pub enum Way<'a> {
-    /// So many engines, started here; the controller has a pipe of its own.
+/// How the engines of this host are started, and how the controller is reached.
+pub enum LeadMode<'a> {
+    /// This many engines, started here; the controller has its own pipe.
     Pipe(u32),
-    /// This process is the first of `tasks` on host `node` that a launcher has started, which meet by `key`; frames go up.
+    /// This process is the first of `tasks` on host `node` that a launcher has started, which find each other by `key`;
+    /// output is sent as frames.
     Launched {
         /// Number of the host.
         node: u32,
         /// Processes on it.
         tasks: u32,
-        /// What no other job has.
+        /// A word that no other job uses.
         key: &'a str,
-        /// Addressed lines.
-        words: Source,
+        /// Source of addressed lines.
+        commands: Source,
     },
 }
 
-/// Starts the engines, passes on what is said in both directions, and returns when all have ended.
+/// Start the engines, forward lines in both directions, and return when all have ended.
 ///
-/// `signalled` says whether a signal has asked to stop.
+/// `signalled` returns true once a signal has requested to stop.
 ///
 /// # Errors
-/// If engines cannot be started or the words not be read.
-pub fn lead(engine: &Path, way: Way<'_>, signalled: &dyn Fn() -> bool) -> anyhow::Result<ExitCode> {
-    let (engines, words, up, node) = match way {
-        Way::Pipe(count) => {
+/// If engines cannot be started or the commands cannot be read.
+pub fn lead(engine: &Path, mode: LeadMode<'_>, signalled: &dyn Fn() -> bool) -> anyhow::Result<ExitCode> {
+    let (engines, commands, up, node) = match mode {
+        LeadMode::Pipe(count) => {
             let engines = (0..count).map(|_| Engine::start(engine)).collect::<Result<Vec<_>, _>>()?;
-            (engines, Words::new(Source::Pipe(std::io::stdin()), None), Up::Plain, None)
+            (engines, Commands::new(Source::Pipe(std::io::stdin()), None), Upstream::Plain, None)
         }
-        Way::Launched { node, tasks, key, words } => {
-            let mut up = Up::Frames(Framer::new(node, std::io::stderr()));
+        LeadMode::Launched { node, tasks, key, commands } => {
+            let mut up = Upstream::Frames(Framer::new(node, std::io::stderr()));
             up.host()?;
             let engines = match gather(engine, key, node, tasks) {
                 Ok(engines) => engines,
                 Err(error) => return Ok(ExitCode::from(up.end(2, &format!("error: {error:#}")))),
             };
-            (engines, Words::new(words, Some(node)), up, Some(node))
+            (engines, Commands::new(commands, Some(node)), up, Some(node))
         }
     };
-    let gather = Gather::new(engines.len(), String::new(), true);
-    let lead = Lead { engines, words, up, node, gather, begun: false, at_work: false, reason: None, starts: false };
+    let gather = Merger::new(engines.len(), String::new(), true);
+    let lead =
+        Lead { engines, commands, up, node, gather, has_job: false, lanes_running: false, reason: None, starts: false };
     Ok(ExitCode::from(lead.run(signalled)))
 }
 
@@ -82,119 +84,119 @@ fn hex(bytes: &[u8]) -> String {
 
 struct Lead {
     engines: Vec<Engine>,
-    words: Words,
-    up: Up,
+    commands: Commands,
+    up: Upstream,
     node: Option<u32>,
-    gather: Gather,
-    /// The job has come.
-    begun: bool,
-    /// Lanes are at work: no word but one to stop is expected.
-    at_work: bool,
-    /// Why all was given up.
+    gather: Merger,
+    /// The job has arrived.
+    has_job: bool,
+    /// Lanes are running: only a command to stop is expected.
+    lanes_running: bool,
+    /// Why everything was ended.
     reason: Option<String>,
-    /// The controller has left it to this process to start engines together.
+    /// This process starts the engines together, instead of the controller.
     starts: bool,
 }
 
 impl Lead {
-    /// There is nothing to put together: lines are passed on as they are.
-    fn one(&self) -> bool {
+    /// True if there is nothing to merge: lines are forwarded as they are.
+    fn has_one_engine(&self) -> bool {
         self.engines.len() == 1
     }
 
     fn run(mut self, signalled: &dyn Fn() -> bool) -> u8 {
-        let (mut kill_at, mut told, mut dead_since) = (None, false, None);
+        let (mut kill_at, mut stop_sent, mut dead_since) = (None, false, None);
         loop {
             self.wait();
-            if let Err(error) = self.hear_words() {
+            if let Err(error) = self.read_commands() {
                 self.give_up(format!("error: {error:#}"));
             }
-            if signalled() && !std::mem::replace(&mut told, true) {
+            if signalled() && !std::mem::replace(&mut stop_sent, true) {
                 self.engines.iter_mut().for_each(|engine| engine.signal(15));
-                kill_at = Some(Instant::now() + PATIENCE);
+                kill_at = Some(Instant::now() + KILL_GRACE);
             }
             if kill_at.is_some_and(|at| Instant::now() > at) {
                 self.engines.iter_mut().for_each(|engine| engine.signal(9));
-                kill_at = Some(Instant::now() + PATIENCE);
+                kill_at = Some(Instant::now() + KILL_GRACE);
             }
-            if self.hear_engines().is_err() {
-                // Nobody listens any more.
+            if self.read_engines().is_err() {
+                // Nothing reads the output any more.
                 self.hang_up();
             }
-            let ended: Vec<Option<i32>> = self.engines.iter_mut().map(Engine::ended).collect();
+            let ended: Vec<Option<i32>> = self.engines.iter_mut().map(Engine::exit_code).collect();
             if ended.iter().all(Option::is_some) {
                 return self.leave(&ended.into_iter().flatten().collect::<Vec<_>>());
             }
-            if self.engines.iter().all(Engine::died) {
+            if self.engines.iter().all(Engine::has_exited) {
                 let since = *dead_since.get_or_insert_with(Instant::now);
-                if since.elapsed() > FAREWELL {
-                    self.engines.iter_mut().for_each(Engine::give_up);
+                if since.elapsed() > DRAIN_TIME {
+                    self.engines.iter_mut().for_each(Engine::abandon_output);
                 }
             }
         }
     }
 
-    /// Until there is something to do.
+    /// Wait until there is something to do.
     fn wait(&self) {
         let ready = PollFlags::IN;
         let mut places: Vec<PollFd<'_>> =
-            self.engines.iter().flat_map(Engine::waits_at).map(|fd| PollFd::from_borrowed_fd(fd, ready)).collect();
-        let most = match self.words.waits_at() {
+            self.engines.iter().flat_map(Engine::poll_fds).map(|fd| PollFd::from_borrowed_fd(fd, ready)).collect();
+        let most = match self.commands.poll_fds() {
             Some(pipe) => {
                 places.push(PollFd::from_borrowed_fd(pipe, ready));
-                LOOK
+                EXIT_POLL
             }
-            None if self.words.ended() => LOOK,
-            None if self.at_work => CALM,
-            None => EAGER,
+            None if self.commands.ended() => EXIT_POLL,
+            None if self.lanes_running => WORKING_POLL,
+            None => WAITING_POLL,
         };
         let timeout = Timespec { tv_sec: 0, tv_nsec: most.as_nanos() as _ };
         let _ = poll(&mut places, Some(&timeout));
     }
 
-    fn hear_words(&mut self) -> anyhow::Result<()> {
-        for told in self.words.take()? {
-            match told {
-                Word::Signal(number) => self.engines.iter_mut().for_each(|engine| engine.signal(number)),
-                Word::Line(job) if !self.begun => self.begin(&job)?,
-                Word::Line(line) => self.pass_on(&line),
+    fn read_commands(&mut self) -> anyhow::Result<()> {
+        for stop_sent in self.commands.take()? {
+            match stop_sent {
+                Command::Signal(number) => self.engines.iter_mut().for_each(|engine| engine.signal(number)),
+                Command::Line(job) if !self.has_job => self.begin(&job)?,
+                Command::Line(line) => self.forward(&line),
             }
         }
-        self.engines.iter_mut().for_each(Engine::send);
-        if self.words.ended() {
+        self.engines.iter_mut().for_each(Engine::flush);
+        if self.commands.ended() {
             self.hang_up();
         }
         Ok(())
     }
 
     fn begin(&mut self, text: &str) -> anyhow::Result<()> {
-        self.begun = true;
+        self.has_job = true;
         let Parts { jobs, starts } = split(text, self.engines.len() as u32, self.node)?;
         self.starts = starts;
         let sum = Sha256::digest(format!("{text}\n").as_bytes());
-        self.gather = Gather::new(self.engines.len(), hex(&sum), !starts);
+        self.gather = Merger::new(self.engines.len(), hex(&sum), !starts);
         for (engine, part) in self.engines.iter_mut().zip(jobs) {
-            engine.say(&part);
+            engine.send_line(&part);
         }
         Ok(())
     }
 
-    fn pass_on(&mut self, line: &str) {
-        match word(line.as_bytes(), assay_core::clock::now()) {
-            // All engines have this host's clock, and it answers first.
-            Some(Control::Ping(number)) => self.say(&pong(number)),
+    fn forward(&mut self, line: &str) {
+        match parse_command(line.as_bytes(), assay_core::clock::now()) {
+            // All engines have this host's clock, and this process answers first.
+            Some(Control::Ping(number)) => self.emit(&pong(number)),
             Some(Control::Go(_)) => {
                 self.gather.go();
-                self.at_work = true;
+                self.lanes_running = true;
             }
             Some(Control::Stop) => self.gather.stop(),
             None => {}
         }
-        // Pings, too: an engine that hears nothing takes the controller for gone.
-        self.engines.iter_mut().for_each(|engine| engine.say(line));
+        // Pings, too: an engine that receives nothing takes the controller for gone.
+        self.engines.iter_mut().for_each(|engine| engine.send_line(line));
     }
 
-    fn say(&mut self, event: &Event) {
+    fn emit(&mut self, event: &Event) {
         if let Ok(line) = serde_json::to_string(event) {
             if self.up.event(&line).is_err() {
                 self.hang_up();
@@ -202,7 +204,7 @@ impl Lead {
         }
     }
 
-    fn hear_engines(&mut self) -> std::io::Result<()> {
+    fn read_engines(&mut self) -> std::io::Result<()> {
         for number in 0..self.engines.len() {
             for line in self.engines[number].lines() {
                 let event: Option<Event> = serde_json::from_str(&line).ok();
@@ -210,42 +212,42 @@ impl Lead {
                     continue;
                 }
                 if matches!(event, Some(Event::Barrier(_) | Event::Bye(_))) {
-                    self.at_work = false;
+                    self.lanes_running = false;
                 }
                 match event {
-                    Some(event) if !self.one() => self.gather.take(number, event),
-                    // What is no event is for the controller to judge.
+                    Some(event) if !self.has_one_engine() => self.gather.take(number, event),
+                    // The controller judges lines that are no event.
                     _ => self.up.event(&line)?,
                 }
             }
-            if !self.one() && self.engines[number].ended().is_some() {
-                self.gather.gone(number);
+            if !self.has_one_engine() && self.engines[number].exit_code().is_some() {
+                self.gather.engine_ended(number);
             }
         }
         for event in self.gather.events() {
             if let (Event::Barrier(barrier), true) = (&event, self.starts) {
                 self.gather.go();
-                self.at_work = true;
-                let mut go = serde_json::json!({"go": true, "at_ns": assay_core::clock::now() + HEADSTART});
+                self.lanes_running = true;
+                let mut go = serde_json::json!({"go": true, "at_ns": assay_core::clock::now() + HEADSTART_NS});
                 if let Some(most) = barrier.most {
                     go["most"] = most.into();
                 }
-                self.engines.iter_mut().for_each(|engine| engine.say(&go.to_string()));
+                self.engines.iter_mut().for_each(|engine| engine.send_line(&go.to_string()));
                 continue;
             }
             let line = serde_json::to_string(&event).map_err(std::io::Error::other)?;
             self.up.event(&line)?;
         }
-        if self.gather.failing() && !self.gather.stopping() {
+        if self.gather.is_failing() && !self.gather.is_stopping() {
             self.gather.stop();
             for (number, engine) in self.engines.iter_mut().enumerate() {
                 if !self.gather.failed(number) {
-                    engine.say("{\"stop\":true}");
+                    engine.send_line("{\"stop\":true}");
                 }
             }
         }
         for number in self.gather.left_waiting() {
-            self.engines[number].say("{\"go\":true}");
+            self.engines[number].send_line("{\"go\":true}");
         }
         Ok(())
     }
@@ -255,10 +257,10 @@ impl Lead {
         self.engines.iter_mut().for_each(Engine::hang_up);
     }
 
-    /// Ends all that was begun, for a reason that the controller is told last.
+    /// End everything, for a reason that is reported to the controller last.
     fn give_up(&mut self, reason: String) {
         self.reason.get_or_insert(reason);
-        self.words.end();
+        self.commands.end();
         self.hang_up();
     }
 
@@ -266,9 +268,9 @@ impl Lead {
         if let Some(reason) = self.reason.take() {
             return self.up.end(2, &reason);
         }
-        if self.one() {
-            let complaint = self.engines[0].complaint();
-            return self.up.end(codes[0], &complaint);
+        if self.has_one_engine() {
+            let last_error_line = self.engines[0].last_error_line();
+            return self.up.end(codes[0], &last_error_line);
         }
         if let Some(bye) = self.gather.bye() {
             let code = match bye.status {
@@ -276,10 +278,10 @@ impl Lead {
                 ByeStatus::Errors | ByeStatus::Stopped | ByeStatus::Stalled => 1,
                 ByeStatus::Refused => 2,
             };
-            self.say(&Event::Bye(bye));
+            self.emit(&Event::Bye(bye));
             return self.up.end(code, "");
         }
-        // A refusal says more than that others were stopped for it, and a death more than either.
+        // A refusal explains more than the stop of the others, and a death more than either.
         let place = (0..codes.len()).min_by_key(|place| match codes[*place] {
             code if code < 0 => 0,
             2 => 1,
@@ -287,13 +289,13 @@ impl Lead {
             _ => 3,
         });
         let place = place.unwrap_or(0);
-        let complaint = self.engines[place].complaint();
+        let last_error_line = self.engines[place].last_error_line();
         let which = format!("engine {} of {}", place + 1, codes.len());
-        let complaint = match codes[place] {
-            2 => complaint,
-            code if code < 0 => format!("{which} was killed by signal {}: {complaint}", -code),
-            _ => format!("{which}: {complaint}"),
+        let last_error_line = match codes[place] {
+            2 => last_error_line,
+            code if code < 0 => format!("{which} was killed by signal {}: {last_error_line}", -code),
+            _ => format!("{which}: {last_error_line}"),
         };
-        self.up.end(codes[place], &complaint)
+        self.up.end(codes[place], &last_error_line)
     }
 }

@@ -1,4 +1,4 @@
-//! One job for several engines of a host: each gets as many of its lanes.
+//! Splits one job among several engines of a host: each gets the same number of its lanes.
 
 use anyhow::{bail, Context};
 use assay_spec::Job;
@@ -7,19 +7,19 @@ use serde_json::Value;
 /// A job in parts.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// One for each engine, each a line.
+    /// One job for each engine, each a line.
     pub(crate) jobs: Vec<String>,
-    /// The job does not say that its engines wait for a word, but its parts do: they shall start together.
+    /// The engines are to be started together by this process, because the job itself does not wait for the controller.
     pub(crate) starts: bool,
 }
 
-/// The jobs of `engines` engines of host `node`.
+/// Split a job among `engines` engines of host `node`.
 ///
-/// Lanes are numbered through all processes, so that lane i of the whole job is lane i of those of its parts. `node` goes
-/// before the job's own rank, if it is told.
+/// Lanes are numbered across all processes, so that lane i of the whole job is lane i of those of its parts. `node`, if
+/// given, replaces the job's own rank.
 ///
 /// # Errors
-/// If it is no job, or its lanes cannot be shared out evenly.
+/// If it is no job, or its lanes cannot be divided evenly.
 pub(crate) fn split(text: &str, engines: u32, node: Option<u32>) -> anyhow::Result<Parts> {
     let mut job: Value = serde_json::from_str(text).context("the job cannot be read")?;
     let number = |name: &str, default: u64| job[name].as_u64().unwrap_or(default);

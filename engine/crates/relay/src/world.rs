@@ -1,4 +1,4 @@
-//! Which process of all that a launcher has started this one is.
+//! The position of this process among all that a launcher has started.
 
 use anyhow::{bail, Context};
 
@@ -11,32 +11,33 @@ pub enum Launcher {
     Srun,
 }
 
-/// A process among those that were started together.
+/// The position of a process among those that were started together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct World {
-    /// Its number.
+    /// Number of the process.
     pub rank: u32,
     /// Number of its host.
     pub node: u32,
-    /// Its number on its host.
+    /// Number of the process on its host.
     pub local: u32,
 }
 
-/// Where launchers tell a process its number, its number on its host, and how many there are on the host.
+/// Variables of launchers for a process's number, its number on its host, and the number of processes on the host.
 type Names = [&'static str; 3];
 /// Open MPI: mpirun(1). MPICH and Intel: hydra's variables.
 const MPIRUN: [Names; 2] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"],
     ["PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"],
 ];
-/// srun(1); how many tasks a node has is not told to each by one number.
+/// srun(1); no variable gives the number of tasks of a node.
 const SRUN: [Names; 1] = [["SLURM_PROCID", "SLURM_LOCALID", ""]];
 
 impl World {
-    /// As the launcher tells it, which was asked for `tasks` processes on each host, host after host.
+    /// Read the position from the launcher's variables; it was asked for `tasks` processes on each host, host after
+    /// host.
     ///
     /// # Errors
-    /// If it tells nothing, or has not spread them so.
+    /// If a variable is missing, or the processes are spread differently.
     pub fn find(launcher: Launcher, tasks: u32, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
         let (all, word): (&[Names], _) = match launcher {
             Launcher::Mpirun => (&MPIRUN, "mpirun"),
@@ -66,12 +67,12 @@ mod tests {
     use super::*;
 
     fn find(launcher: Launcher, tasks: u32, set: &[(&str, &str)]) -> Result<World, String> {
-        let told = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        World::find(launcher, tasks, &told).map_err(|error| format!("{error:#}"))
+        let variable = |name: &str| set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        World::find(launcher, tasks, &variable).map_err(|error| format!("{error:#}"))
     }
 
     #[test]
-    fn each_launcher_tells_it_in_its_own_words() {
+    fn each_launcher_has_its_own_variables() {
         let open =
             [("OMPI_COMM_WORLD_RANK", "5"), ("OMPI_COMM_WORLD_LOCAL_RANK", "1"), ("OMPI_COMM_WORLD_LOCAL_SIZE", "2")];
         assert_eq!(find(Launcher::Mpirun, 2, &open), Ok(World { rank: 5, node: 2, local: 1 }));
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_for_is_refused() {
+    fn another_distribution_is_refused() {
         assert!(find(Launcher::Srun, 1, &[]).unwrap_err().contains("srun has told this process no number"));
         let cyclic = [("SLURM_PROCID", "1"), ("SLURM_LOCALID", "0")];
         assert!(find(Launcher::Srun, 2, &cyclic).unwrap_err().contains("has not put 2 processes on each host"));

@@ -1,4 +1,4 @@
-//! What the engine says, one JSON object a line.
+//! The engine's events, one JSON object a line.
 
 use crate::{BackendCapabilities, Fault, Job, Method, OpKind, Operation};
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ pub enum Event {
     /// The engine has read the job.
     #[schemars(title = "HelloEvent")]
     Hello(Hello),
-    /// Objects that were there before are being listed.
+    /// Existing objects are being listed.
     #[schemars(title = "ListingEvent")]
     Listing(Listing),
     /// Lanes and files are ready.
@@ -31,19 +31,19 @@ pub enum Event {
     /// The lanes have been released from the barrier.
     #[schemars(title = "PhaseStartEvent")]
     PhaseStart(PhaseStart),
-    /// What was completed in a stretch of time.
+    /// The operations completed in an interval.
     #[schemars(title = "IntervalEvent")]
     Interval(Interval),
-    /// An upload in parts has begun, or is over.
+    /// A multipart upload has begun, or has been completed or aborted.
     #[schemars(title = "UploadEvent")]
     Upload(Upload),
-    /// A lane makes more objects than the job says.
+    /// A lane stores more objects than the job's count.
     #[schemars(title = "BeyondEvent")]
     Beyond(Beyond),
-    /// One failed operation, whole.
+    /// One failed operation, with all details.
     #[schemars(title = "ErrorSampleEvent")]
     ErrorSample(ErrorSample),
-    /// A remark.
+    /// A message for users.
     #[schemars(title = "LogEvent")]
     Log(Log),
     /// Totals of a phase.
@@ -54,7 +54,7 @@ pub enum Event {
     Bye(Bye),
 }
 
-/// Who speaks, on what, about which job.
+/// The engine, its host and the job that it has read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hello {
     /// Version of the contract.
@@ -73,28 +73,28 @@ pub struct Hello {
     pub wall_ns: u64,
     /// Monotonic clock at the same moment.
     pub mono_ns: u64,
-    /// Where the time stamps come from.
+    /// The source of time stamps.
     pub clock: String,
-    /// CPUs this process may use.
+    /// CPUs that this process may use.
     pub cpus: u32,
     /// Memory of the host in bytes.
     pub memory_bytes: u64,
     /// Kernel release.
     pub kernel: String,
-    /// Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
-    /// of one machine have the same; empty if unknown.
+    /// Identity of the machine since its start (/proc/sys/kernel/random/boot_id): the same for hosts that are
+    /// containers or namespaces of one machine; empty if unknown.
     #[serde(default)]
     pub boot_id: String,
-    /// What the job's backend can do at the job's target, as found by trying.
+    /// What the job's backend can do at the job's target, found by trying.
     pub backend: BackendCapabilities,
 }
 
-/// A list that takes long goes on.
+/// A long list is still being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Listing {
     /// Monotonic time.
     pub at_ns: u64,
-    /// Objects that were listed so far.
+    /// Objects listed so far.
     pub objects: u64,
 }
 
@@ -105,54 +105,54 @@ pub struct Ready {
     pub at_ns: u64,
     /// Bytes of the I/O buffers of all lanes.
     pub buffer_bytes: u64,
-    /// The objects that were there before; none in jobs that make what they work on.
+    /// The objects that existed before; none in jobs that create their objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub existing: Option<ExistingObjects>,
 }
 
-/// Objects that were there before a job: those that were listed, and those of them that its lanes work on, of all
-/// processes that do the job together.
+/// Objects that existed before a job: those that were listed, and those of them that the lanes of all its processes
+/// work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExistingObjects {
     /// Objects in the list.
     pub listed: u64,
     /// Bytes of all of them.
     pub listed_bytes: u64,
-    /// Those that were drawn.
+    /// Objects that were drawn for the lanes.
     pub objects: u64,
-    /// Bytes of these.
+    /// Bytes of the drawn objects.
     pub bytes: u64,
-    /// Size of the smallest that was drawn.
+    /// Size of the smallest drawn object.
     pub smallest_bytes: u64,
-    /// Half of those that were drawn are at most so large.
+    /// Median size of the drawn objects.
     pub median_bytes: u64,
-    /// Size of the largest that was drawn.
+    /// Size of the largest drawn object.
     pub largest_bytes: u64,
 }
 
-/// An upload in parts, of which a service keeps the parts until it is completed or aborted. Said before the first part is sent:
-/// whoever aborts it later need not rely on a list.
+/// A multipart upload, whose parts a service keeps until it is completed or aborted. Sent before the first part, so
+/// that it can be aborted later without relying on a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Upload {
     /// Key of the object.
     pub key: String,
-    /// What the service calls the upload.
+    /// The service's id of the upload.
     pub id: String,
-    /// It has begun; else it is completed or aborted.
+    /// True: it has begun; false: it is completed or aborted.
     pub open: bool,
 }
 
-/// A lane is about to make objects beyond the number that the job says, as mixes of puts and deletes do.
+/// A lane is about to store objects beyond the job's count, as mixes of puts and deletes do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beyond {
     /// Number of the lane among those of all processes.
     pub lane: u32,
-    /// The numbers of its objects are below this from now on.
+    /// From now on the numbers of its objects are below this.
     pub objects: u64,
 }
 
-/// What engines that do a job together wait for each other with.
+/// The step that engines of one job wait to start together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "BarrierStep")]
@@ -161,7 +161,7 @@ pub enum BarrierStep {
     Setup,
     /// Starting the lanes.
     Start,
-    /// Going on, at a phase's time limit, until each lane has done as much as any.
+    /// Continuing after a phase's time limit until each lane has done as much as any.
     WearOut,
     /// Removing the data of the job.
     Cleanup,
@@ -170,11 +170,11 @@ pub enum BarrierStep {
 /// The engine waits for `go`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Barrier {
-    /// With what.
+    /// The step that waits.
     pub step: BarrierStep,
     /// Number of the phase; none before the data is removed.
     pub phase: Option<u32>,
-    /// With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    /// With `wear_out`, the operations of this engine's furthest lane; the controller answers with the most of all
     /// engines, `{"go":true,"most":N}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most: Option<u64>,
@@ -185,7 +185,7 @@ pub struct Barrier {
 /// Answer to a line `{"ping":N}` on standard input.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pong {
-    /// The number that came with it.
+    /// The number of the ping.
     pub ping: u64,
     /// Monotonic time of the answer.
     pub at_ns: u64,
@@ -196,40 +196,40 @@ pub struct Pong {
 pub struct PhaseStart {
     /// Number of the phase in the job, from 0.
     pub phase: u32,
-    /// What it does.
+    /// The phase's operation.
     pub operation: Operation,
     /// Whether it is a result.
     pub measured: bool,
     /// Monotonic time of the barrier's release.
     pub at_ns: u64,
-    /// How operations reach the kernel in fact.
+    /// How operations actually reach the kernel.
     pub method: Method,
-    /// Why that method, where the job left it open or it differs from the job's.
+    /// Why that method, if the job left it open or it differs from the job's.
     pub method_reason: String,
-    /// Operations planned for all lanes; none when the phase runs by time.
+    /// Operations planned for all lanes; none if the phase runs by time.
     pub planned_ops: Option<u64>,
-    /// Bytes planned for all lanes; none when the phase runs by time.
+    /// Bytes planned for all lanes; none if the phase runs by time.
     pub planned_bytes: Option<u64>,
-    /// Of MPI-IO what the library says of the file that it has opened; none of all else.
+    /// With MPI-IO, what the library reports of the file that it has opened; none for all other methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpiio: Option<MpiioUse>,
 }
 
-/// What an MPI library says of a file that it has opened.
+/// What an MPI library reports of a file that it has opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MpiioUse {
-    /// The library's version in its own words.
+    /// The library's version text.
     pub library: String,
-    /// What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
-    /// empty if nothing tells.
+    /// The library's MPI-IO component, such as `romio`; for Open MPI the loaded components, `ompio` or `romio321` or
+    /// both; empty if unknown.
     pub component: String,
-    /// The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
+    /// The hints that the library reports to use (MPI_File_get_info); Open MPI 4 repeats the given ones.
     pub hints: BTreeMap<String, String>,
 }
 
-/// What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
+/// The operations completed in an interval. The sums over a phase's intervals are its totals exactly.
 ///
-/// The same index can come twice: a lane that was held up reports late.
+/// The same index can come twice: a delayed lane reports late.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Number of the phase.
@@ -240,31 +240,31 @@ pub struct Interval {
     pub start_ns: u64,
     /// Its end, nanoseconds after the phase's start.
     pub end_ns: u64,
-    /// What was done, kind by kind; kinds of which nothing ended are left out.
+    /// Counts by kind of operation; kinds without a completed operation are left out.
     pub operations: Vec<OpInterval>,
-    /// Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
-    /// start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    /// Shares of the operations that ended here which belong to earlier intervals, if an operation is spread evenly
+    /// from its start to its end. Closed loop only: in open loop an operation may have waited for its turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<Earlier>,
 }
 
-/// What was done, in each of a stretch of intervals, of operations that ended later.
+/// Shares per interval, in a stretch of intervals, of operations that ended later.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Earlier {
     /// Number of the first interval.
     pub from: u64,
-    /// Number of the interval behind the last.
+    /// Number of the interval after the last.
     pub to: u64,
-    /// Operations in each of them, in parts of one.
+    /// Operations per interval, a fraction.
     pub ops: f64,
-    /// Bytes in each of them.
+    /// Bytes per interval.
     pub bytes: f64,
 }
 
 /// One kind of operation in an interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpInterval {
-    /// Which.
+    /// The kind.
     pub operation: OpKind,
     /// Operations that succeeded.
     pub ops: u64,
@@ -274,7 +274,7 @@ pub struct OpInterval {
     pub errors: u64,
     /// Latencies: HDR histogram, nanoseconds, V2-deflate, base64; none if none succeeded.
     pub latency: Option<String>,
-    /// Times until the first byte came, likewise; none where the protocol does not tell.
+    /// Times until the first byte arrived, in the same form; none if the protocol does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<String>,
 }
@@ -282,7 +282,7 @@ pub struct OpInterval {
 /// One kind of operation in a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpTotals {
-    /// Which.
+    /// The kind.
     pub operation: OpKind,
     /// Operations that succeeded.
     pub ops: u64,
@@ -292,11 +292,11 @@ pub struct OpTotals {
     pub errors: u64,
     /// Latencies; none if none succeeded.
     pub latency: Option<LatencySummary>,
-    /// Times until the first byte came; none where the protocol does not tell.
+    /// Times until the first byte arrived; none if the protocol does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<LatencySummary>,
-    /// Latencies of those that fetched an object that the same job had fetched before since it was stored; none if there
-    /// were none.
+    /// Latencies of operations that fetched an object which the same job had already fetched since it was stored; none
+    /// if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<LatencySummary>,
 }
@@ -304,7 +304,7 @@ pub struct OpTotals {
 /// One kind of operation of one lane in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpCounts {
-    /// Which.
+    /// The kind.
     pub operation: OpKind,
     /// Operations that succeeded.
     pub ops: u64,
@@ -319,11 +319,11 @@ pub struct OpCounts {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "ErrorKind")]
 pub enum ErrorKind {
-    /// The storage said no; see the fault.
+    /// The storage returned an error; see the fault.
     Fault,
-    /// Fewer bytes came back than were asked for.
+    /// Fewer bytes were read than requested.
     ShortRead,
-    /// Fewer bytes were taken than were given.
+    /// Fewer bytes were written than requested.
     ShortWrite,
     /// The bytes read are not those written.
     Corrupt,
@@ -334,9 +334,9 @@ pub enum ErrorKind {
 pub struct ErrorSample {
     /// Number of the phase.
     pub phase: u32,
-    /// Lane that met it; none for the set-up of a phase.
+    /// Lane in which it failed; none for the set-up of a phase.
     pub lane: Option<u32>,
-    /// What was being done: a kind of operation, or open, preallocate, cache, ...
+    /// The attempted action: a kind of operation, or open, preallocate, cache, ...
     pub action: String,
     /// File or device.
     pub object: String,
@@ -345,33 +345,33 @@ pub struct ErrorSample {
     pub number: u64,
     /// Offset of the record, or of the first wrong byte.
     pub offset: u64,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub length: u64,
-    /// Why.
+    /// The reason.
     pub kind: ErrorKind,
-    /// What the storage said, if it said something.
+    /// The fault that the storage reported, if any.
     pub fault: Option<Fault>,
-    /// One line for people.
+    /// One line for users.
     pub message: String,
 }
 
-/// How grave a remark is.
+/// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Level")]
 pub enum Level {
     /// Good to know.
     Info,
-    /// Something is not as asked.
+    /// Something differs from what was requested.
     Warning,
 }
 
-/// A remark.
+/// A message for users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Log {
-    /// How grave.
+    /// Severity.
     pub level: Level,
-    /// One line for people.
+    /// One line for users.
     pub message: String,
 }
 
@@ -380,9 +380,9 @@ pub struct Log {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "PhaseStatus")]
 pub enum PhaseStatus {
-    /// Everything planned was done, though operations may have failed.
+    /// Everything planned was executed, though operations may have failed.
     Done,
-    /// The time limit came first; the numbers cover the part done.
+    /// The time limit came first; the numbers cover the executed part.
     TimeLimit,
     /// A lane gave up: too many errors, or the phase could not be set up.
     Failed,
@@ -392,7 +392,7 @@ pub enum PhaseStatus {
     Stopped,
 }
 
-/// Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
+/// Bytes and operations between two moments: while all lanes were busy, or until the first or last had finished.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// Start, nanoseconds after the phase's start.
@@ -405,14 +405,14 @@ pub struct Window {
     pub bytes: u64,
 }
 
-/// How far the lanes were at the time limit of a phase that wears out.
+/// Progress of the lanes at the time limit of a phase that wears out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stonewall {
     /// From the release of the barrier until the last lane had ended what it had begun before the limit.
     pub window: Window,
-    /// Operations of the lane that had done least.
+    /// Operations of the lane with the fewest.
     pub least_ops: u64,
-    /// Operations of the lane that had done most, of all engines: what each lane did in the end, if it had so many to do.
+    /// Operations of the lane with the most, of all engines: what each lane did in the end, if it had that many to do.
     pub most_ops: u64,
 }
 
@@ -444,14 +444,14 @@ pub struct LatencySummary {
 /// Failed operations of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCount {
-    /// Why.
+    /// The reason.
     pub kind: ErrorKind,
-    /// What the storage said, if it said something.
+    /// The fault that the storage reported, if any.
     pub fault: Option<Fault>,
     /// The fault's name, such as EIO; none if it has none.
     #[serde(default)]
     pub name: Option<String>,
-    /// How many.
+    /// Number of failures.
     pub count: u64,
 }
 
@@ -466,45 +466,44 @@ pub struct LaneResult {
     pub end_ns: u64,
     /// Time of the flush at the end.
     pub sync_ns: u64,
-    /// What it did, kind by kind; kinds of which nothing ended are left out.
+    /// Counts by kind of operation; kinds without a completed operation are left out.
     pub operations: Vec<OpCounts>,
-    /// Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
-    /// none if the kernel does not tell.
+    /// Time in which the lane was ready to run while all CPUs it may use ran something else (run delay of
+    /// /proc/PID/schedstat); none if unknown.
     #[serde(default)]
     pub cpu_wait_ns: Option<u64>,
 }
 
-/// What the engine's process used during a phase.
+/// Resources that the engine's process used during a phase.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resources {
     /// CPU time in user space.
     pub user_ns: u64,
     /// CPU time in the kernel.
     pub system_ns: u64,
-    /// Of both together what a service in the process itself has used, which is not the engine's work; none without one.
+    /// The part of both that a service in the same process used, which is not the engine's work; none without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ns: Option<u64>,
-    /// Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    /// Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if unknown.
     pub read_bytes: Option<u64>,
-    /// Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    /// Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if unknown.
     pub write_bytes: Option<u64>,
-    /// All CPUs of the host together (proc_stat(5)); none if the kernel does not tell.
+    /// All CPUs of the host together (proc_stat(5)); none if unknown.
     #[serde(default)]
     pub host: Option<HostCpu>,
-    /// The block device below the target, whoever used it; none if there is none or the kernel does not tell.
+    /// The block device below the target, used by any process; none if there is none or its use is unknown.
     #[serde(default)]
     pub device: Option<DeviceUse>,
-    /// The block devices that the job names in `watch`, in that order, whoever used them; none where the kernel does not
-    /// tell.
+    /// The block devices that the job names in `watch`, in that order, used by any process; none where unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Option<DeviceUse>>,
 }
 
-/// CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
+/// CPU time of all CPUs of a host, used by any process, in steps of 10 milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[allow(clippy::struct_field_names)]
 pub struct HostCpu {
-    /// At work, interrupts included.
+    /// Busy, interrupts included.
     pub busy_ns: u64,
     /// Idle, or idle with I/O outstanding.
     pub idle_ns: u64,
@@ -534,58 +533,58 @@ pub struct DeviceUse {
     pub flushes: Option<u64>,
 }
 
-/// When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
-/// on, and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
+/// Moments at which the process did not run although it was due: from the phase's start on, a thread wakes on a grid of
+/// time and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[allow(clippy::struct_field_names)]
 pub struct Watch {
-    /// Distance of the points of the grid.
+    /// Distance of the grid's points.
     pub interval_ns: u64,
-    /// How long it watched.
+    /// Duration of the watch.
     pub elapsed_ns: u64,
-    /// How late it was, once for each point of the grid: a point that passed in a stall counts with what was left of it.
+    /// Lateness at each point of the grid: a point that passed in a stall counts with the rest of the stall.
     pub lateness: LatencySummary,
-    /// How often it was so late that the next point had come.
+    /// Number of times that it was so late that the next point had come.
     pub stalls: u64,
-    /// How late it was then, added up.
+    /// Sum of the lateness in these stalls.
     pub stalled_ns: u64,
     /// Longest stall.
     pub longest_ns: u64,
-    /// Of the time of the stalls that in which the thread was not waiting for a CPU that ran something else: the process
-    /// was stopped, or the CPU itself was not there; none if the kernel does not tell.
+    /// Time of the stalls in which the thread was not waiting for a CPU that ran something else: the process was
+    /// stopped, or the CPU itself was not available; none if unknown.
     pub away_ns: Option<u64>,
     /// CPU time of the thread.
     pub cpu_ns: u64,
 }
 
-/// Connections of all lanes to one host, from when they got ready for a phase to its end. An operation that had to wait for
+/// Connections of all lanes to one host, from the preparation of a phase to its end. An operation that had to wait for
 /// a new connection took that much longer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostConnections {
-    /// As the target names it.
+    /// The host as the target names it.
     pub host: String,
-    /// Requests that were sent to it.
+    /// Sent requests.
     pub requests: u64,
-    /// Connections that were made.
+    /// Opened connections.
     pub opened: u64,
-    /// Connections that could not be made.
+    /// Connections that could not be opened.
     pub refused: u64,
-    /// Connections that have ended before their lane did.
+    /// Connections that ended before their lane did.
     pub closed: u64,
-    /// Most requests that one connection has carried since it was made.
+    /// Most requests on one connection since it was opened.
     pub most_requests: u64,
-    /// Times to make a connection, TLS included; none if none was made.
+    /// Times to open a connection, TLS included; none if none was opened.
     pub setup: Option<LatencySummary>,
 }
 
-/// What a service has told of the work of a phase.
+/// What a service reported of the work of a phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceUse {
     /// Objects that operations on several at once have stored, fetched, found or removed.
     #[serde(default)]
     pub objects: u64,
-    /// Of the objects of such operations those that the service has left undone, while it took others (UnprocessedItems
-    /// and UnprocessedKeys of DynamoDB).
+    /// Objects of such operations that the service left unprocessed while it processed others (UnprocessedItems and
+    /// UnprocessedKeys of DynamoDB).
     #[serde(default)]
     pub unprocessed: u64,
     /// Read capacity units consumed.
@@ -594,22 +593,22 @@ pub struct ServiceUse {
     /// Write capacity units consumed.
     #[serde(default)]
     pub write_units: f64,
-    /// Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
+    /// Frames sent to disks by the engine's own protocol (AoE), retransmissions included.
     #[serde(default)]
     pub frames: u64,
-    /// Frames sent again because no answer had come in time: they, or their answers, were lost or late.
+    /// Frames retransmitted because no response came in time: they, or their responses, were lost or late.
     #[serde(default)]
     pub frames_again: u64,
-    /// Answers to nothing that was under way: late, doubled, of another disk or station.
+    /// Responses without a matching request: late, duplicate, or from another disk or station.
     #[serde(default)]
     pub frames_stray: u64,
-    /// Sessions that were lost with their connections, and with what was under way on them (SMB).
+    /// Sessions lost with their connections and the requests in flight on them (SMB).
     #[serde(default)]
     pub sessions_lost: u64,
-    /// Times that another client asked for an object that had just been put.
+    /// Checks by another client for an object that had just been put.
     #[serde(default)]
     pub looks: u64,
-    /// Of these the ones that were not shown what had been put: nothing, or what was there before.
+    /// The part of these checks that did not see what had been put, but nothing or an older object.
     #[serde(default)]
     pub stale_looks: u64,
 }
@@ -638,58 +637,59 @@ impl std::ops::Add for ServiceUse {
 pub struct PhaseEnd {
     /// Number of the phase.
     pub phase: u32,
-    /// What it did.
+    /// The phase's operation.
     pub operation: Operation,
     /// Whether it is a result.
     pub measured: bool,
     /// How it ended.
     pub status: PhaseStatus,
-    /// What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    /// Totals of all lanes by kind of operation; kinds without a completed operation are left out.
     pub operations: Vec<OpTotals>,
     /// From the release of the barrier to the last lane's end, flush included.
     pub last_finisher: Window,
     /// From the release of the barrier to the first lane's end (stonewall).
     pub first_finisher: Window,
-    /// From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    /// From the moment when every lane had finished one operation to the moment when the first lane ran out; none if
+    /// there is no such time.
     pub steady: Option<Window>,
-    /// With `wear_out`, what had been done at the time limit.
+    /// With `wear_out`, the progress at the time limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stonewall: Option<Stonewall>,
     /// Greatest difference between two lanes' starts.
     pub start_skew_ns: u64,
-    /// Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
-    /// an operation the storage had not finished, or because the engine itself was late.
+    /// Open loop: times from the intended start of each operation to its submission. It is late if every slot held an
+    /// unfinished operation, or if the engine itself was late.
     #[serde(default)]
     pub start_delay: Option<LatencySummary>,
-    /// What failed, by reason: operations, and what had to be done around them.
+    /// Failures by reason: of operations, and of the actions around them.
     pub errors: Vec<ErrorCount>,
-    /// Open loop: operations per second asked for.
+    /// Open loop: requested operations per second.
     pub target_per_s: Option<f64>,
     /// Open loop: operations that were due in the time but never started.
     pub unstarted_ops: u64,
-    /// Bytes that were checked and found right.
+    /// Bytes that were checked and correct.
     pub verified_bytes: u64,
-    /// What was done to the cache before the phase, in words; empty if nothing.
+    /// What was done to the cache before the phase, as text; empty if nothing.
     pub cache_done: String,
     /// Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
-    /// devices, and where the kernel does not tell.
+    /// devices, and if unknown.
     #[serde(default)]
     pub cached_bytes: Option<u64>,
-    /// How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    /// By how much the wall clock was set during the phase: its time less the monotonic clock's.
     #[serde(default)]
     pub wall_shift_ns: i64,
-    /// When the process was not run; none of a phase that is no result or too short to tell.
+    /// Moments at which the process did not run; none for a phase that is no result or too short.
     #[serde(default)]
     pub watch: Option<Watch>,
-    /// Connections, host by host; none where the target has none that the engine itself makes and counts.
+    /// Connections, host by host; empty if the engine itself opens none for this target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<HostConnections>,
-    /// What the service has told; none where it tells nothing.
+    /// What the service reported; none if it reports nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<ServiceUse>,
     /// Lane by lane.
     pub lanes: Vec<LaneResult>,
-    /// What the process used.
+    /// Resources that the process used.
     pub resources: Resources,
 }
 
@@ -698,7 +698,7 @@ pub struct PhaseEnd {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "ByeStatus")]
 pub enum ByeStatus {
-    /// Every phase was done, without a failed operation.
+    /// Every phase was executed, without a failed operation.
     Ok,
     /// There were failed operations or phases.
     Errors,
@@ -706,8 +706,8 @@ pub enum ByeStatus {
     Refused,
     /// Stopped from outside.
     Stopped,
-    /// The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
-    /// and the process itself may stay for as long as the storage is silent.
+    /// The storage does not respond: nothing had ended for the job's `stall_limit_ns`. The job's data is still there,
+    /// and the process itself may remain until the storage responds.
     Stalled,
 }
 
@@ -718,7 +718,7 @@ pub struct Bye {
     pub status: ByeStatus,
     /// Why, if it did not end well; one line.
     pub reason: Option<String>,
-    /// What the job made on the storage may still be there: it could not be removed.
+    /// The job's data may still be on the storage: it could not be removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_behind: bool,
     /// Greatest resident memory of the process in bytes.
@@ -748,7 +748,7 @@ impl PhaseEnd {
         self.of(kind).and_then(|totals| totals.latency.as_ref())
     }
 
-    /// Operations of all kinds that succeeded.
+    /// Successful operations of all kinds.
     pub fn all_ops(&self) -> u64 {
         self.operations.iter().fold(0, |sum, totals| sum.saturating_add(totals.ops))
     }

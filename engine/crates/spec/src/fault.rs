@@ -1,11 +1,11 @@
-//! Why storage refuses an operation: whose number it is, and which.
+//! Faults: why storage refuses an operation, as a code and the protocol that it belongs to.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whose numbers a fault's code is one of.
+/// The protocol that a fault's code belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "FaultDomain")]
@@ -16,21 +16,21 @@ pub enum FaultDomain {
     Nfs,
     /// An HTTP server's: status code (RFC 9110 section 15).
     Http,
-    /// An S3 service's: status code x 100, and the place of the error's name among those of that status; below 100 what
-    /// its client has found wrong.
+    /// An S3 service's: status code x 100, plus the position of the error's name among those of that status; below 100
+    /// what its client found wrong.
     S3,
-    /// A DynamoDB service's: likewise.
+    /// A DynamoDB service's, in the same way.
     Dynamodb,
     /// An SMB server's: NTSTATUS ([MS-ERREF] section 2.3).
     Smb,
     /// An AoE target's (AoEr11 section 2.4).
     Aoe,
-    /// An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
+    /// An error class of MPI (MPI-3.1 section 8.4), numbered as in mpi.h of Open MPI for every library.
     Mpi,
 }
 
 impl FaultDomain {
-    /// All domains; a domain's number is its place.
+    /// All domains; a domain's number is its index.
     const ALL: [FaultDomain; 8] = [
         FaultDomain::Os,
         FaultDomain::Nfs,
@@ -43,8 +43,8 @@ impl FaultDomain {
     ];
 }
 
-/// Why an operation was refused: a domain and a code. Both are in one word, so that the result of an operation comes in
-/// two registers.
+/// Why an operation was refused: a domain and a code. Both are in one word, so that the result of an operation fits
+/// into two registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "Parts", into = "Parts")]
 pub struct Fault(u64);
@@ -53,9 +53,9 @@ pub struct Fault(u64);
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "Fault", rename = "Fault")]
 struct Parts {
-    /// Whose number it is.
+    /// The code's domain.
     domain: FaultDomain,
-    /// The number.
+    /// The code.
     code: i32,
 }
 
@@ -94,30 +94,30 @@ impl Fault {
         Fault((domain as u64) << 32 | code as u32 as u64)
     }
 
-    /// The kernel's.
+    /// A fault of the kernel.
     #[inline]
     pub const fn os(errno: i32) -> Self {
         Fault::new(FaultDomain::Os, errno)
     }
 
-    /// An NFS server's.
+    /// A fault of an NFS server.
     #[inline]
     pub const fn nfs(status: u32) -> Self {
         Fault::new(FaultDomain::Nfs, status as i32)
     }
 
-    /// An HTTP server's.
+    /// A fault of an HTTP server.
     #[inline]
     pub const fn http(status: u16) -> Self {
         Fault::new(FaultDomain::Http, status as i32)
     }
 
-    /// Whose number it is.
+    /// The code's domain.
     pub const fn domain(self) -> FaultDomain {
         FaultDomain::ALL[(self.0 >> 32) as usize]
     }
 
-    /// The number.
+    /// The code.
     #[inline]
     pub const fn code(self) -> i32 {
         self.0 as i32

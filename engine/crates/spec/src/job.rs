@@ -1,4 +1,4 @@
-//! What the engine is asked to do.
+//! Jobs: what the engine is to do.
 
 use crate::{FileOrder, Layout, MethodFound, OpKind, Reorder, Target, Tree};
 use schemars::JsonSchema;
@@ -27,30 +27,30 @@ pub struct Job {
     /// How lanes share files.
     #[serde(default)]
     pub layout: Layout,
-    /// Size of each file (or of the part of the device that is used), in bytes; with `tree` or `objects`, contents of each
-    /// file or object unless `sizes` says otherwise, where 0 means empty.
+    /// Size of each file (or of the used part of the device), in bytes; with `tree` or `objects`, contents of each file
+    /// or object unless `sizes` is given, where 0 means empty.
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_u64))]
     pub file_size_bytes: u64,
-    /// Bytes that a lane has one after the other (IOR's block size): the file is segments of one block of each lane, the
-    /// file of one lane segments of one block. Random orders go through it segment by segment. None: one segment.
+    /// Contiguous bytes of a lane (IOR's block size): the file consists of segments of one block of each lane, the file
+    /// of one lane of segments of one block. Random orders process it segment by segment. None: one segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub block_size_bytes: Option<u64>,
     /// Bytes of one operation; iozone's record size, IOR's transfer size.
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub record_size_bytes: u64,
-    /// Operations each lane keeps in flight.
+    /// Operations that each lane keeps in flight.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 4096))]
     pub queue_depth: u32,
     /// How operations reach the kernel.
     #[serde(default)]
     pub method: Method,
-    /// Polling, memory and placement, for those who want to choose.
+    /// Options for polling, memory and CPU placement.
     #[serde(default)]
     pub tuning: Tuning,
-    /// The files that metadata operations work on, or a set of files that operations on data work on; none: one file per
-    /// lane, or one for all.
+    /// The files that metadata operations work on, or a set of files that operations on data work on; none: one file
+    /// per lane, or one for all.
     #[serde(default)]
     pub tree: Option<Tree>,
     /// The objects that object operations work on; none in other jobs.
@@ -69,34 +69,35 @@ pub struct Job {
     /// Reserve the file's space (fallocate) before it is first written.
     #[serde(default)]
     pub preallocate: bool,
-    /// What is written and whether reads are checked.
+    /// What is written, and whether reads are checked.
     #[serde(default)]
     pub data: DataSpec,
-    /// What is done, in order.
+    /// The phases, in order.
     #[schemars(length(min = 1, max = 64))]
     pub phases: Vec<Phase>,
-    /// Length of the intervals that are reported, in nanoseconds.
+    /// Length of the reported intervals, in nanoseconds.
     #[serde(default = "second")]
     #[schemars(range(min = 10_000_000, max = 3_600_000_000_000_u64))]
     pub interval_ns: u64,
     /// Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
-    /// numbered through all of them: lane i of rank r is lane r x lanes + i.
+    /// numbered across all of them: lane i of rank r is lane r x lanes + i.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 65_536))]
     pub ranks: u32,
     /// Number of this process, from 0.
     #[serde(default)]
     pub rank: u32,
-    /// At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
-    /// its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
+    /// At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up,
+    /// before its lanes start, which they do at that time of this engine's monotonic clock, and before the data is
+    /// removed.
     #[serde(default)]
     pub wait_for_go: bool,
-    /// When standard input has brought no line for so long, the controller is gone and the job stops.
+    /// If standard input brings no line for this long, the controller is gone and the job stops.
     #[serde(default)]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub lease_ns: Option<u64>,
-    /// When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
-    /// made stays. A flush of all that was written is one long silence. None: wait for ever.
+    /// If nothing ends for this long, the storage counts as hung: the job ends with status `stalled`, and its data
+    /// stays. A flush of everything written is one long silence. None: wait for ever.
     #[serde(default)]
     #[schemars(range(min = 1_000_000_000, max = 31_536_000_000_000_000_u64))]
     pub stall_limit_ns: Option<u64>,
@@ -104,18 +105,18 @@ pub struct Job {
     #[serde(default = "hundred")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub error_limit: u64,
-    /// Leave the data where it is at the end instead of removing it.
+    /// Keep the data at the end instead of removing it.
     #[serde(default)]
     pub keep_files: bool,
-    /// Seed of the order and the times of operations; none: `seed`. Jobs with the same data, and so with the same `seed`, then
-    /// go through it in other orders.
+    /// Seed of the order and the times of operations; none: `seed`. With it, jobs with the same data, and so with the
+    /// same `seed`, process it in different orders.
     #[serde(default)]
     pub order_seed: Option<u64>,
-    /// The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
+    /// The data exists already, from a job with the same seed, layout and sizes that kept its files; in a tree, under
     /// the first names.
     #[serde(default)]
     pub reuse_files: bool,
-    /// Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
+    /// Block devices, as `major:minor`, whose request counts are reported with each phase: those below the target.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub watch: Vec<String>,
@@ -136,12 +137,12 @@ fn hundred() -> u64 {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Method")]
 pub enum Method {
-    /// `sync` for one operation in flight, but for direct writes of 256 KiB or more that the kernel does itself. For
-    /// several `io_uring`, unless the kernel does not offer it or would give a ring's operations to worker threads of
-    /// its own; then `threads`. The phase_start event says which and why.
+    /// `sync` for one operation in flight, except for direct writes of 256 KiB or more that the kernel executes itself.
+    /// For several `io_uring`, unless the kernel does not offer it or would pass a ring's operations to its own worker
+    /// threads; then `threads`. The phase_start event states the method and the reason.
     #[default]
     Auto,
-    /// io_uring with a registered file, and with registered buffers where they pay.
+    /// io_uring with a registered file, and with registered buffers where they pay off.
     IoUring,
     /// pread and pwrite, one operation at a time.
     Sync,
@@ -149,17 +150,17 @@ pub enum Method {
     Threads,
     /// Memory copies from and to a shared mapping of the file, one operation at a time. Never chosen by `auto`.
     Mmap,
-    /// The engine speaks the store's protocol itself; no file system of the host is between.
+    /// The engine's own client of the store's protocol, without a file system of the host.
     Protocol,
     /// The MPI-IO of the MPI that the engine is linked to; with several operations in flight its nonblocking calls.
     MpiIo,
 }
 
-/// What an expert may choose. Nothing of it is on by itself.
+/// Options for experts. All are off by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
-    /// A kernel thread takes the submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
+    /// A kernel thread polls for submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
     #[serde(default)]
     pub sqpoll: bool,
     /// Completions are polled for, not signalled (IORING_SETUP_IOPOLL; fio hipri). Needs O_DIRECT and a polled device queue.
@@ -168,22 +169,22 @@ pub struct Tuning {
     /// I/O buffers in huge pages (MAP_HUGETLB; fio iomem=mmaphuge); the host must have reserved enough of them.
     #[serde(default)]
     pub huge_pages: bool,
-    /// CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: wherever the kernel puts it.
+    /// CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: no pinning.
     #[serde(default)]
     pub cpus: Vec<u32>,
-    /// NUMA node whose memory holds the buffers and, unless `cpus` says otherwise, on whose CPUs the lanes run.
+    /// NUMA node whose memory holds the buffers and, unless `cpus` is given, on whose CPUs the lanes run.
     #[serde(default)]
     pub numa_node: Option<u32>,
 }
 
-/// The objects that object operations work on. Each lane has objects of its own.
+/// The objects that object operations work on. Each lane has its own objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Objects {
     /// Objects of each lane.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub count: u64,
-    /// Objects that are larger are stored in parts of this size (S3 multipart upload); none: whole.
+    /// Larger objects are stored in parts of this size (S3 multipart upload); none: in one piece.
     #[serde(default)]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub part_size_bytes: Option<u64>,
@@ -193,12 +194,12 @@ pub struct Objects {
     pub batch: u16,
 }
 
-/// As many as a batch can write (DynamoDB BatchWriteItem).
+/// The most that one batch can write (DynamoDB BatchWriteItem).
 fn batch() -> u16 {
     25
 }
 
-/// Which of a lane's objects come how often where any of them may come.
+/// How often each of a lane's objects is accessed, in operations that may access any of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
@@ -207,8 +208,8 @@ pub enum Access {
     #[default]
     #[schemars(title = "UniformAccess")]
     Uniform,
-    /// The k-th most popular comes in proportion to 1/k to the power of `exponent`; which is how popular is random
-    /// (Zipf's law; YCSB's scrambled zipfian has 0.99).
+    /// The k-th most popular is accessed in proportion to 1/k^`exponent`; the order of popularity is random (Zipf's
+    /// law; YCSB's scrambled zipfian has 0.99).
     #[schemars(title = "ZipfianAccess")]
     Zipfian {
         /// Above 0.
@@ -228,7 +229,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Each comes as often as the others.
+    /// True if all are accessed equally often.
     pub fn is_uniform(&self) -> bool {
         *self == Access::Uniform
     }
@@ -239,7 +240,7 @@ impl Access {
 #[serde(tag = "distribution", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "distribution"}))]
 pub enum Sizes {
-    /// Some of these sizes, as often as their weights say (vdbench sizes).
+    /// One of these sizes, in proportion to their weights (vdbench sizes).
     #[schemars(title = "ListedSizes")]
     Listed {
         /// At least one.
@@ -275,7 +276,7 @@ pub struct WeightedSize {
     /// The size in bytes.
     #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
     pub bytes: u64,
-    /// How often, relative to the others.
+    /// Frequency relative to the others.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub weight: u32,
@@ -307,7 +308,7 @@ pub enum SyncPolicy {
     /// Nothing: the data may still be in memory when the clock stops.
     None,
     /// fsync by each lane at the end of each writing phase (iozone -e). In a tree syncfs, which flushes the whole file
-    /// system, since no call flushes what one lane has made.
+    /// system, since no call flushes only what one lane has written.
     #[default]
     Fsync,
     /// fdatasync by each lane at the end of each writing phase.
@@ -318,8 +319,8 @@ pub enum SyncPolicy {
     ODsync,
 }
 
-/// What is written. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of each
-/// 512 also say which write of which phase they come from, if records are whole multiples of 512 bytes.
+/// The written data. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of
+/// each 512 also identify the phase and the write, if records are whole multiples of 512 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[derive(Default)]
@@ -337,31 +338,31 @@ pub struct DataSpec {
     pub verify: bool,
 }
 
-/// A stretch of the job between two barriers.
+/// A part of the job between two barriers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// Whether this phase is a result or only prepares one.
     #[serde(default = "yes")]
     pub measured: bool,
-    /// How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
+    /// How its operations reach the kernel, and why; none: as the job's `method`. Only if that is `auto`.
     #[serde(default)]
     pub method: Option<MethodFound>,
     /// What is done to the page cache before the phase starts.
     #[serde(default)]
     pub cache_before: CacheAction,
-    /// Run for this long, going over the data as often as needed. None: once over the data.
+    /// Run for this long, repeating the data as often as needed. None: process the data once.
     #[serde(default)]
     #[schemars(range(min = 1, max = 31_536_000_000_000_000_u64))]
     pub runtime_ns: Option<u64>,
-    /// Stop once over the data early after this long; the numbers then cover the part done.
+    /// Stop early after this long, before all of the data is processed; the numbers then cover the executed part.
     #[serde(default)]
     #[schemars(range(min = 1, max = 31_536_000_000_000_000_u64))]
     pub time_limit_ns: Option<u64>,
-    /// At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
-    /// -D with stoneWallingWearOut). Phases that read after it go over what was written.
+    /// At the time limit every lane continues until it has done as many operations as the lane with the most (IOR -D
+    /// with stoneWallingWearOut). Later reading phases process what was written.
     #[serde(default)]
     pub wear_out: bool,
     /// Open loop: operations per second of all lanes together; latency counts from the intended start. None: closed loop.
@@ -371,24 +372,24 @@ pub struct Phase {
     /// Spacing of the intended starts in open loop.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    /// With a mixed operation, the kinds of operations and their shares in percent, 100 together.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::mix::each_once")]
     pub mix: Option<BTreeMap<OpKind, u8>>,
-    /// With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    /// With `get`, fetch this many bytes from a random offset of each object instead of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 9_223_372_036_854_775_807_u64))]
     pub range_bytes: Option<u64>,
-    /// Which objects are fetched or changed how often; none: each as often as the others.
+    /// How often each object is fetched or changed; none: equally often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<Access>,
     /// Distance of successive records in stride_read, in records.
     #[serde(default = "seventeen")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub stride_records: u32,
-    /// In an operation on the data of a tree's files, which file comes next.
+    /// In an operation on the data of a tree's files, the order of the files.
     #[serde(default)]
     pub file_order: FileOrder,
-    /// Whose part of the data each lane works on; none: its own.
+    /// Which lane's part of the data each lane works on; none: its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
 }
@@ -400,12 +401,12 @@ fn seventeen() -> u32 {
     17
 }
 
-/// What is done, with iozone's meaning where iozone has the operation.
+/// An operation, with iozone's meaning if iozone has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Operation")]
 pub enum Operation {
-    /// Write whatever of the data set is missing, in large records, and flush it. Never measured.
+    /// Write the missing part of the data set, in large records, and flush it. Never measured.
     Prepare,
     /// Sequential write of a new file.
     Write,
@@ -423,7 +424,7 @@ pub enum Operation {
     BackwardRead,
     /// Write of the same record again and again.
     RecordRewrite,
-    /// Read of every n-th record, then from the next one on, until all are read.
+    /// Read of every n-th record, then again from the next record on, until all are read.
     StrideRead,
     /// Sequential write of a new file through C stdio, with a buffer of one record.
     Fwrite,
@@ -437,30 +438,30 @@ pub enum Operation {
     RandomMix,
     /// Reads and writes of records in sequence.
     SequentialMix,
-    /// On one file of a tree after the other: read it, write it over, ask for its attributes, remove it, or make one that
+    /// On one file of a tree after the other: read it, overwrite it, get its attributes, remove it, or create one that
     /// was removed.
     FileMix,
-    /// Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
+    /// Create each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
     Create,
-    /// Ask for each file's attributes (statx(2)).
+    /// Get each file's attributes (statx(2)).
     Stat,
     /// Open each file for reading, and close it.
     Open,
-    /// List one of the deepest directories whole; one operation is one directory.
+    /// List all of a leaf directory; one operation is one directory.
     Readdir,
     /// Give each file another name in its directory; the next time, the first name again.
     Rename,
     /// Remove each file.
     Unlink,
-    /// Make directories, as many as the tree has files.
+    /// Create directories, as many as the tree has files.
     Mkdir,
-    /// Remove them.
+    /// Remove these directories.
     Rmdir,
     /// Store each object.
     Put,
     /// Fetch each object in random order, whole or a range of it.
     Get,
-    /// Ask for each object's attributes, in random order.
+    /// Get each object's attributes, in random order.
     Head,
     /// Remove each object.
     Delete,
@@ -476,16 +477,16 @@ pub enum Operation {
     BatchPut,
     /// Fetch the objects, several with each operation (DynamoDB BatchGetItem).
     BatchGet,
-    /// Fetch the objects that belong together, each group with one operation, in random order (DynamoDB Query).
+    /// Fetch the objects of a partition, each partition with one operation, in random order (DynamoDB Query).
     Query,
-    /// Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
+    /// Fetch all objects, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
     Scan,
-    /// Store each object, and fetch it by another client until what was stored is seen.
+    /// Store each object, and fetch it with another client until the new contents are visible.
     ReadAfterPut,
-    /// Store each object, and list it by another client until what was stored is seen.
+    /// Store each object, and list it with another client until it is visible.
     ListAfterPut,
-    /// Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is
-    /// fetched is any of those that are there.
+    /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
+    /// fetch any existing one.
     ObjectMix,
 }
 
@@ -496,7 +497,7 @@ pub enum Group {
     Data,
     /// Names and attributes of files; they need a tree.
     Names,
-    /// Objects, each whole.
+    /// Complete objects.
     Objects,
 }
 
@@ -573,7 +574,7 @@ macro_rules! operations {
                 match self { $(Operation::$operation => $name),* }
             }
 
-            /// What it works on; none for `prepare`, which makes whatever the other phases need.
+            /// What it works on; None for `prepare`, which creates whatever the other phases need.
             pub const fn group(self) -> Option<Group> {
                 match self { $(Operation::$operation => $group),* }
             }
@@ -635,43 +636,43 @@ operations! {
 }
 
 impl Operation {
-    /// Every operation but `prepare`.
+    /// Every operation except `prepare`.
     pub fn measurable() -> impl Iterator<Item = Operation> {
         Operation::ALL.iter().copied().filter(|operation| operation.group().is_some())
     }
 
-    /// Those that work on the same.
+    /// The operations of a group.
     pub fn of_group(group: Group) -> impl Iterator<Item = Operation> {
         Operation::ALL.iter().copied().filter(move |operation| operation.group() == Some(group))
     }
 
-    /// Those that file systems have: on data and on names.
+    /// The operations of file systems: on data and on names.
     pub fn of_files() -> impl Iterator<Item = Operation> {
         Operation::of_group(Group::Data).chain(Operation::of_group(Group::Names))
     }
 
-    /// Creates the file anew (truncates what is there).
+    /// True if it creates the file anew (truncates an existing one).
     pub const fn creates(self) -> bool {
         matches!(self, Operation::Write | Operation::Fwrite)
     }
 
-    /// Works on names and attributes.
+    /// True if it works on names and attributes.
     pub fn metadata(self) -> bool {
         self.group() == Some(Group::Names)
     }
 
-    /// Works on the files of a tree, and on nothing else.
+    /// True if it works on the files of a tree only.
     pub fn needs_tree(self) -> bool {
         self.metadata() || self == Operation::FileMix
     }
 
-    /// Works on objects.
+    /// True if it works on objects.
     pub fn objects(self) -> bool {
         self.group() == Some(Group::Objects)
     }
 
-    /// Fetches or changes objects of which any may come at any time.
-    pub const fn takes_any(self) -> bool {
+    /// True if it fetches or changes objects, any of which may be accessed at any time.
+    pub const fn accesses_any_object(self) -> bool {
         matches!(
             self,
             Operation::Get
@@ -684,32 +685,33 @@ impl Operation {
         )
     }
 
-    /// Stores contents of objects.
+    /// True if it stores contents of objects.
     pub const fn stores_objects(self) -> bool {
-        matches!(self, Operation::Put | Operation::Update | Operation::BatchPut | Operation::ObjectMix) || self.sees()
+        matches!(self, Operation::Put | Operation::Update | Operation::BatchPut | Operation::ObjectMix)
+            || self.checks_visibility()
     }
 
-    /// Looks, by another client, for what it has just stored.
-    pub const fn sees(self) -> bool {
+    /// True if it checks, with another client, that stored objects are visible.
+    pub const fn checks_visibility(self) -> bool {
         matches!(self, Operation::ReadAfterPut | Operation::ListAfterPut)
     }
 
-    /// Moves the contents of several objects at once.
+    /// True if it moves the contents of several objects at once.
     pub const fn moves_several(self) -> bool {
         matches!(self, Operation::BatchPut | Operation::BatchGet | Operation::Query | Operation::Scan)
     }
 
-    /// Removes objects, so that it can be done only once over them, not for a given time.
+    /// True if it removes objects, so that it can process them only once, not for a given time.
     pub const fn removes_objects(self) -> bool {
         matches!(self, Operation::Delete | Operation::MultiDelete)
     }
 
-    /// Changes names, so that it can be done only once over the tree, not for a given time.
+    /// True if it changes names, so that it can process the tree only once, not for a given time.
     pub fn changes_names(self) -> bool {
         self.metadata() && !matches!(self, Operation::Stat | Operation::Open | Operation::Readdir)
     }
 
-    /// The kinds of operations that a mix may consist of; none of what is no mix.
+    /// The kinds of operations that a mix may consist of; empty for all other operations.
     pub const fn mixable(self) -> &'static [OpKind] {
         match self {
             Operation::RandomMix | Operation::SequentialMix => &[OpKind::Read, OpKind::Write],
@@ -747,12 +749,12 @@ impl Operation {
         }
     }
 
-    /// Consists of several kinds of operations, in shares that the job says.
+    /// True if it consists of several kinds of operations, in shares that the job specifies.
     pub const fn mixes(self) -> bool {
         !self.mixable().is_empty()
     }
 
-    /// Goes through C stdio.
+    /// True if it uses C stdio.
     pub const fn stdio(self) -> bool {
         matches!(self, Operation::Fwrite | Operation::ReFwrite | Operation::Fread | Operation::ReFread)
     }
@@ -766,7 +768,7 @@ pub enum CacheAction {
     /// Nothing.
     #[default]
     Keep,
-    /// The job's own files are flushed and taken out of the page cache (posix_fadvise DONTNEED).
+    /// The job's own files are flushed and evicted from the page cache (posix_fadvise DONTNEED).
     Evict,
     /// The host's whole page cache is dropped (sync, then 3 into /proc/sys/vm/drop_caches); needs root.
     Drop,

@@ -1,4 +1,4 @@
-//! How the lanes of a job share out its data, and whose part each of them works on.
+//! How a job's data is divided among lanes, and which lane's part each lane works on.
 
 use crate::validate::ensure;
 use crate::{Group, Job, JobError, Operation, Phase};
@@ -18,25 +18,26 @@ pub enum Layout {
     Shared,
 }
 
-/// Whose part of the data a lane works on in a phase, so that nobody reads what is still in its own memory.
+/// Which lane's part of the data a lane works on in a phase, so that no lane reads data that is still in its own
+/// memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "order"}))]
 pub enum Reorder {
-    /// That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
+    /// The part of the lane `lanes` further on, the first lanes following the last (IOR -C with -Q, mdtest -N).
     #[schemars(title = "ShiftedPart")]
     Shift {
-        /// Lanes of all ranks are counted.
+        /// Counted among the lanes of all ranks.
         #[schemars(range(min = 1, max = 67_108_864))]
         lanes: u32,
     },
-    /// That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
+    /// The part of another, random lane; each part belongs to one lane (IOR -Z given twice).
     #[schemars(title = "RandomPart")]
     Random,
 }
 
 impl Job {
-    /// Records that a lane has one after the other, if the file is shared out in blocks.
+    /// Contiguous records of a lane, if the file is divided into blocks.
     pub fn block_records(&self) -> Option<u64> {
         self.block_size_bytes.map(|bytes| bytes / self.record_size_bytes.max(1))
     }
@@ -49,7 +50,7 @@ impl Job {
         }
     }
 
-    /// Whole transfers in a block, whole blocks in a segment, whole segments in the file.
+    /// Check that a block holds whole transfers, a segment whole blocks, and the file whole segments.
     pub(crate) fn validate_blocks(&self) -> Result<(), JobError> {
         let Some(block) = self.block_size_bytes else { return Ok(()) };
         let field = "block_size_bytes";
@@ -70,7 +71,7 @@ impl Job {
         )
     }
 
-    /// Lanes go on only where they were stopped, and only with what can be counted lane by lane.
+    /// Check that `wear_out` comes with a time limit, and with an operation that can be counted lane by lane.
     pub(crate) fn validate_wear_out(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
         if !phase.wear_out {
             return Ok(());
@@ -82,8 +83,8 @@ impl Job {
         ensure(phase.rate_per_s.is_none(), &field, "is for lanes that go as fast as they can: leave rate_per_s out")
     }
 
-    /// After a phase that wore out, files are as long as it has written: only orders that begin at a lane's first record
-    /// and leave none out find it all.
+    /// Check the orders after a phase that wore out: files are as long as it has written, so that only orders that
+    /// start at a lane's first record and skip none find everything.
     pub(crate) fn validate_worn_out(&self) -> Result<(), JobError> {
         let mut short = false;
         for (index, phase) in self.phases.iter().enumerate().filter(|_| self.tree.is_none()) {
@@ -102,11 +103,11 @@ impl Job {
         Ok(())
     }
 
-    /// Only what another lane has made can be worked on by this one.
+    /// Check that a lane works only on data that another lane has written.
     pub(crate) fn validate_reorder(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
         let Some(reorder) = phase.reorder else { return Ok(()) };
         let field = at("reorder");
-        let made = phase.operation.takes_what_is_there();
+        let made = phase.operation.works_on_existing();
         ensure(made, &field, "is for operations that read, or look up or remove names: leave it out")?;
         if let Reorder::Shift { lanes } = reorder {
             ensure((1..=1 << 26).contains(&lanes), &field, "must be by 1 to 67,108,864 lanes")?;
@@ -124,8 +125,8 @@ impl Job {
 }
 
 impl Operation {
-    /// Works on what is there and leaves its contents as they are.
-    pub fn takes_what_is_there(self) -> bool {
+    /// True if it works on existing data or names and does not change contents.
+    pub fn works_on_existing(self) -> bool {
         match self.group() {
             Some(Group::Data) => self.reads() && !self.writes(),
             Some(Group::Names) => matches!(

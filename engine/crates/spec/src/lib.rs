@@ -1,11 +1,10 @@
-//! The words that cross the border of the engine: [`Job`] in, [`Event`] out, [`Capabilities`] on request.
+//! The messages at the engine's border: [`Job`] in, [`Event`] out, [`Capabilities`] on request.
 //!
-//! The JSON Schemas in `contract/` are generated from these types and the workbench's Python
-//! classes from those schemas, so a change here is a change of the contract: run `make generate`.
+//! The JSON Schemas in `contract/` are generated from these types, and the workbench's Python classes from those schemas,
+//! so a change here is a change of the contract: run `make generate`.
 //!
-//! Unknown fields are refused in jobs and ignored in events. Units are part of the names
-//! (`_ns`, `_bytes`, `_per_s`). Times are nanoseconds on the engine's monotonic clock unless
-//! the name says `wall`.
+//! Unknown fields are refused in jobs and ignored in events. Units are part of the names (`_ns`, `_bytes`, `_per_s`). Times
+//! are nanoseconds on the engine's monotonic clock unless the name contains `wall`.
 
 mod capability;
 mod counters;

@@ -1,4 +1,4 @@
-//! How much memory a job takes, before any of it is taken.
+//! Memory that a job needs, computed before any is allocated.
 
 use crate::{Job, Layout, Method, Operation, Phase};
 
@@ -6,22 +6,22 @@ use crate::{Job, Layout, Method, Operation, Phase};
 pub const PREPARE_BYTES: u64 = 1 << 20;
 /// Writes of `prepare` in flight per lane.
 pub const PREPARE_DEPTH: u32 = 4;
-/// The data of a record of at least this length is made while the one before is written, where one is in flight at a
-/// time and no page cache takes it.
+/// With one operation in flight and no page cache, the data of records of at least this length is made while the one
+/// before is written.
 pub const AHEAD_BYTES: u64 = 256 << 10;
 /// Buffers start on pages.
 const PAGE: u64 = 4096;
 /// A lane's stack and histograms.
 const LANE_BYTES: u64 = 1 << 20;
-/// What is known of an operation in flight: its work, its completion, its calls.
+/// Memory of an operation in flight: its work, completion and calls.
 const SLOT_BYTES: u64 = 1 << 10;
-/// What a thread that waits for an operation touches of its stack and keeps in the C library.
+/// Memory of a thread that waits for an operation: its stack and C library data.
 const THREAD_BYTES: u64 = 16 << 10;
-/// What the data of all lanes is made from, and the program itself.
+/// Memory for the base of all data, and of the program itself.
 const COMMON_BYTES: u64 = 16 << 20;
 
 impl Job {
-    /// Bytes of the buffers that operations of the job's phases work on, in whole pages, of all lanes of one process.
+    /// Bytes of the buffers of the job's phases, in whole pages, of all lanes of one process.
     pub(crate) fn buffer_bytes(&self) -> u64 {
         let slot = self.record_size_bytes.next_multiple_of(PAGE);
         u64::from(self.lanes).saturating_mul(u64::from(self.queue_depth)).saturating_mul(slot)
@@ -39,8 +39,8 @@ impl Job {
         one_file && uncached && long && self.some_phase(|phase| phase.operation.writes())
     }
 
-    /// Bytes of memory that the job takes at most in one process: buffers, copies, scripts, and what lanes keep to
-    /// themselves. Never less than what is really allocated, but for what the kernel and the C library need.
+    /// Most bytes of memory that the job takes in one process: buffers, copies, scripts, and the lanes' own data. Never
+    /// less than what is allocated, except for the kernel and the C library.
     pub fn memory_bytes(&self) -> u64 {
         let lanes = u64::from(self.lanes);
         let each = [
@@ -65,7 +65,7 @@ impl Job {
         u64::from(self.queue_depth).saturating_mul(SLOT_BYTES + if threads { THREAD_BYTES } else { 0 })
     }
 
-    /// `prepare` has buffers of its own beside the others.
+    /// Bytes of the separate buffers of `prepare`.
     fn prepare_bytes(&self) -> u64 {
         let data = self.tree.is_none() && self.objects.is_none();
         let prepares = data && self.some_phase(|phase| phase.operation == Operation::Prepare);
@@ -73,12 +73,12 @@ impl Job {
         u64::from(prepares) * u64::from(PREPARE_DEPTH) * slot
     }
 
-    /// A stream of the C library has a buffer of one record.
+    /// Bytes of the buffer of a C library stream: one record.
     fn stdio_bytes(&self) -> u64 {
         u64::from(self.some_phase(|phase| phase.operation.stdio())) * self.record_size_bytes
     }
 
-    /// Bytes of the files of all processes together: what the job works on.
+    /// Bytes of the files of all processes together: the data set of the job.
     pub fn data_bytes(&self) -> u128 {
         let lanes = self.all_lanes();
         let of_tree = self.tree.as_ref().map(|tree| u128::from(tree.all_files(lanes)));

@@ -1,4 +1,4 @@
-//! How the shares of a mix are read.
+//! Deserialisation of the shares of a mix.
 
 use crate::OpKind;
 use serde::de::{Error, MapAccess, Visitor};
@@ -6,7 +6,7 @@ use serde::Deserializer;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A mix in which no kind stands twice: JSON allows that, and the last share would hold in silence.
+/// Read a mix in which no kind occurs twice: JSON allows that, and the last share would silently win.
 pub(crate) fn each_once<'de, D: Deserializer<'de>>(from: D) -> Result<Option<BTreeMap<OpKind, u8>>, D::Error> {
     struct Shares;
 
@@ -48,9 +48,9 @@ mod tests {
         let shares = phase(r#"{"read": 70, "write": 30}"#).unwrap().mix.unwrap();
         assert_eq!(shares.values().copied().collect::<Vec<_>>(), [70, 30]);
         assert_eq!(phase("null").unwrap().mix, None);
-        let said = phase(r#"{"read": 70, "write": 30, "read": 70}"#).unwrap_err().to_string();
-        assert!(said.starts_with("`read` stands twice in the mix"), "{said}");
-        let said = phase("[70, 30]").unwrap_err().to_string();
-        assert!(said.contains("expected kinds of operations and their shares in percent"), "{said}");
+        let error = phase(r#"{"read": 70, "write": 30, "read": 70}"#).unwrap_err().to_string();
+        assert!(error.starts_with("`read` stands twice in the mix"), "{error}");
+        let error = phase("[70, 30]").unwrap_err().to_string();
+        assert!(error.contains("expected kinds of operations and their shares in percent"), "{error}");
     }
 }

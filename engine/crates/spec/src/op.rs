@@ -1,4 +1,4 @@
-//! What one operation does to the storage: the kinds that are counted apart.
+//! Kinds of operations, which are counted separately.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ pub enum OpKind {
     Write,
     /// Make everything that a lane has written stable.
     Sync,
-    /// Make a file that is not there, write its contents, close it; in a phase on data, make it empty and leave it open.
+    /// Create a new file, write its contents, close it; in a phase on data, create it empty and leave it open.
     Create,
     /// Get a file's attributes.
     Stat,
     /// Open a file for reading and close it; in a phase on data, open it and leave it open.
     Open,
-    /// List a directory whole.
+    /// List all of a directory.
     Readdir,
     /// Give a file its other name.
     Rename,
@@ -31,7 +31,7 @@ pub enum OpKind {
     Mkdir,
     /// Remove a directory.
     Rmdir,
-    /// Store an object whole.
+    /// Store an object in one piece.
     Put,
     /// Fetch an object, or a range of it.
     Get,
@@ -45,30 +45,30 @@ pub enum OpKind {
     StartUpload,
     /// Store one part of an object.
     PutPart,
-    /// Make an object of its parts.
+    /// Complete an object from its parts.
     CompleteUpload,
     /// Have the service copy an object to another name.
     Copy,
     /// Remove several objects at once.
     MultiDelete,
-    /// Replace the contents of an object that is there.
+    /// Replace the contents of an existing object.
     Update,
     /// Store several objects at once.
     BatchPut,
     /// Fetch several objects at once.
     BatchGet,
-    /// Fetch objects that belong together.
+    /// Fetch the objects of one partition.
     Query,
-    /// Fetch whatever objects there are, one page.
+    /// Fetch any objects, one page.
     Scan,
-    /// Close the file that is open.
+    /// Close the open file.
     Close,
-    /// Ask, by another client, for an object that has just been put, until what was put is seen.
+    /// Request with another client an object that has just been put, until the new contents are visible.
     See,
 }
 
-/// A pattern of the kinds that work on the bytes of files and devices, so that what handles others need not list them and
-/// yet must be looked at when a kind is added.
+/// A pattern of the kinds that work on the bytes of files and devices: a match need not list them, and yet must be
+/// updated when a kind is added.
 #[macro_export]
 macro_rules! data_kinds {
     () => {
@@ -115,17 +115,17 @@ macro_rules! object_kinds {
     };
 }
 
-/// What the result of an operation that went well is.
+/// The result of a successful operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// The operation's length: bytes moved, or, where it moves none, the size that was found.
+    /// The operation's length: bytes moved, or, if it moves none, the size that was found.
     Length,
-    /// Any number: entries found, or bytes of what was found.
+    /// Any number: entries found, or bytes found.
     Any,
 }
 
 impl OpKind {
-    /// All kinds; a kind's number is its place.
+    /// All kinds; a kind's number is its index.
     pub const ALL: [OpKind; 28] = [
         OpKind::Read,
         OpKind::Write,
@@ -223,7 +223,7 @@ impl OpKind {
         }
     }
 
-    /// Which way an operation's length in bytes goes.
+    /// The direction in which an operation's bytes move.
     #[inline]
     pub const fn moves(self) -> Moves {
         match self {
@@ -251,7 +251,7 @@ impl OpKind {
         }
     }
 
-    /// Leaves something on the storage that a flush is to make stable.
+    /// True if it changes something that a flush is to make stable.
     pub const fn changes(self) -> bool {
         match self {
             OpKind::Read
@@ -285,7 +285,7 @@ impl OpKind {
         }
     }
 
-    /// Makes objects or items that may not have been there, or something of them.
+    /// True if it creates objects or items, or parts of them.
     pub const fn stores(self) -> bool {
         matches!(
             self,
@@ -298,21 +298,21 @@ impl OpKind {
         )
     }
 
-    /// Moves the contents of several objects, each made and checked by itself.
+    /// True if it moves the contents of several objects, each made and checked separately.
     #[inline]
     pub const fn moves_several(self) -> bool {
         matches!(self, OpKind::BatchPut | OpKind::BatchGet | OpKind::Query | OpKind::Scan)
     }
 }
 
-/// Which way an operation's bytes go.
+/// The direction in which an operation's bytes move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
     /// From the storage.
     In,
     /// To the storage.
     Out,
-    /// None are moved.
+    /// No bytes are moved.
     Nothing,
 }
 

@@ -1,55 +1,55 @@
-//! Many files instead of one: how many there are, in which directories, and in which order they come.
+//! Many files instead of one: their number, their directories, and their order.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
 ///
-/// With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
-/// A lane fills one of the deepest directories after the other.
+/// With layout `separate` each lane has its own tree, with `shared` all lanes work in the same directories. A lane
+/// fills one leaf directory after the other.
 ///
-/// Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too: a
-/// lane opens one of its files, does the operation on its records, closes it, and goes on with the next.
+/// Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too:
+/// a lane opens one of its files, processes its records, closes it, and continues with the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
+    /// Files of each lane, or directories for operations on directories. At least 1, or 0 with `more`.
     #[schemars(range(max = 1_000_000_000))]
     pub files: u64,
     /// Levels of directories below the top; 0: everything in one directory.
     #[serde(default)]
     #[schemars(range(max = 16))]
     pub depth: u32,
-    /// Directories in each directory that is not one of the deepest.
+    /// Directories in each directory that is not a leaf.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 10_000))]
     pub width: u32,
-    /// So many lanes, the first of all, have one file more: so any number of files can be shared out.
+    /// This many lanes, the first of all, have one file more, so that any number of files can be divided among lanes.
     #[serde(default)]
     #[schemars(range(max = 67_108_863))]
     pub more: u32,
-    /// Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
+    /// Every directory of the tree holds files, the top one first, not only the leaves (mdtest without -L).
     #[serde(default)]
     pub inner: bool,
 }
 
 impl Tree {
-    /// Files of a lane, numbered among all.
+    /// Files of a lane, numbered among all lanes.
     pub fn files_of(&self, lane: u32) -> u64 {
         self.files + u64::from(lane < self.more)
     }
 
-    /// Files of the lanes that have most.
+    /// Most files of a lane.
     pub fn most_files(&self) -> u64 {
         self.files_of(0)
     }
 
-    /// Files of so many lanes together.
+    /// Files of `lanes` lanes together.
     pub fn all_files(&self, lanes: u32) -> u64 {
         self.files.saturating_mul(u64::from(lanes)).saturating_add(u64::from(self.more))
     }
 
-    /// The directories that hold the files: the deepest, which are width to the power of depth, or all.
+    /// Number of directories that hold files: width^depth leaves, or all.
     pub fn leaves(&self) -> u64 {
         let on_level = |level| u64::from(self.width).saturating_pow(level);
         if self.inner {
@@ -64,12 +64,12 @@ impl Tree {
     }
 }
 
-/// In which order a lane opens the files of a tree to read and write them (vdbench fileselect).
+/// The order in which a lane opens the files of a tree to read and write them (vdbench fileselect).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "FileOrder")]
 pub enum FileOrder {
-    /// By their numbers, directory after directory.
+    /// By number, directory after directory.
     #[default]
     Sequential,
     /// Each once, in random order; then each again in another.
@@ -77,7 +77,7 @@ pub enum FileOrder {
 }
 
 impl FileOrder {
-    /// By their numbers.
+    /// True for the order by number.
     pub fn is_sequential(&self) -> bool {
         *self == FileOrder::Sequential
     }

@@ -1,4 +1,4 @@
-//! `assay-switch switch`: moves frames between the ports.
+//! `assay-switch switch`: forwards frames between ports.
 
 use crate::packets::{Rules, Switch, HEADER};
 use crate::port::Port;
@@ -7,10 +7,10 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Frames taken from one port before the others have their turn.
-const TURN: usize = 64;
-/// A frame of the largest segment the kernel makes, with its headers.
-const MOST_FRAME: usize = HEADER + (1 << 16) + 64;
+/// Number of frames taken from one port before the next port is served.
+const FRAMES_PER_TURN: usize = 64;
+/// Size of a frame with the largest segment the kernel makes, with its headers.
+const MAX_FRAME: usize = HEADER + (1 << 16) + 64;
 
 pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
     let (names, rules) = parse(words)?;
@@ -20,7 +20,7 @@ pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
     }
     daemon::own_session()?;
     daemon::release_streams()?;
-    // SAFETY: takes numbers only. Without it the kernel may end each wait 50 us late.
+    // SAFETY: takes numbers only. Without this call the kernel may end each wait 50 us late.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
     forward(&ports, Switch::new(rules))
 }
@@ -50,7 +50,7 @@ fn parse(words: &[String]) -> Outcome<(Vec<String>, Vec<Rules>)> {
 fn forward(ports: &[Port], mut switch: Switch) -> Outcome<ExitCode> {
     let start = Instant::now();
     let now = || start.elapsed().as_nanos() as u64;
-    let mut buffer = vec![0; MOST_FRAME];
+    let mut buffer = vec![0; MAX_FRAME];
     let mut waiting: Vec<PollFd> = ports.iter().map(|port| PollFd::new(port, PollFlags::IN)).collect();
     loop {
         let left = switch.due().map(|due| timespec(due.saturating_sub(now())));
@@ -62,15 +62,15 @@ fn forward(ports: &[Port], mut switch: Switch) -> Outcome<ExitCode> {
             if waiting[at].revents().is_empty() {
                 continue;
             }
-            for _ in 0..TURN {
+            for _ in 0..FRAMES_PER_TURN {
                 let Some(got) = port.receive(&mut buffer) else { break };
                 switch.take(at, &buffer[..got], now());
             }
         }
-        let moment = now();
-        while let Some(held) = switch.leaving(moment) {
-            ports[held.to].send(&held.bytes);
-            switch.reuse(held);
+        let now_ns = now();
+        while let Some(queued) = switch.pop_due(now_ns) {
+            ports[queued.to].send(&queued.bytes);
+            switch.reuse(queued);
         }
     }
 }
@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn reads_ports() {
+    fn ports_are_parsed() {
         let (names, rules) = parse(&words("--port p1:250000:100 --port p2:0:0")).unwrap();
         assert_eq!(names, ["p1", "p2"]);
         assert_eq!(rules, [Rules { delay: 250_000, loss: 100 }, Rules::default()]);
     }
 
     #[test]
-    fn refuses_what_it_does_not_understand() {
+    fn invalid_options_are_refused() {
         for wrong in ["--port p1:0:0", "--port p1:0 --port p2:0:0", "--port p1:x:0 --port p2:0:0", "--lag 3", "--port"]
         {
             assert!(parse(&words(wrong)).is_err(), "{wrong}");

@@ -1,36 +1,37 @@
-//! The init of a host: makes its namespaces, sets them up, then only reaps.
+//! The init process of a host: creates its namespaces, sets them up, and then only reaps processes.
 //!
-//! Its death takes every process of the host with it, and so the namespaces, their interfaces and their mounts.
+//! When it ends, the kernel ends every process of the host, and removes the namespaces with their interfaces and
+//! mounts.
 
 use crate::{daemon, last_error, root, value, Outcome};
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
 
-/// What distinguishes a host from the machine.
+/// How a host differs from the machine.
 #[derive(Default)]
 pub(crate) struct Host {
     /// Its host name.
     pub(crate) name: String,
-    /// Folder of the box, which hosts see at the same path.
+    /// Directory of the box, which hosts see at the same path.
     pub(crate) folder: String,
-    /// Directories of its own, empty, for mounts; the machine's of the same name are not seen.
+    /// Empty directories of its own, for mounts. They hide the machine's directories of the same name.
     pub(crate) empty: Vec<String>,
-    /// What is seen at another path: (from, to).
+    /// Bind mounts, as (from, to).
     pub(crate) binds: Vec<(String, String)>,
 }
 
 pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
     let host = parse(words)?;
     let spaces = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS | libc::CLONE_NEWIPC;
-    // SAFETY: takes flags only, and none that would split this process's memory or open files.
+    // SAFETY: takes flags only, none of which separates this process's memory or open files.
     if unsafe { libc::unshare(spaces) } != 0 {
         return Err(last_error("namespaces cannot be made"));
     }
     match daemon::fork_sibling()? {
-        0 => live(&host),
+        0 => run_init(&host),
         init => {
-            // The caller records the id; only then may the host come to be.
-            say(&init.to_string())?;
+            // The caller records the id before it lets the host start.
+            print_line(&init.to_string())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -58,7 +59,7 @@ fn parse(words: &[String]) -> Outcome<Host> {
     Ok(host)
 }
 
-fn live(host: &Host) -> Outcome<ExitCode> {
+fn run_init(host: &Host) -> Outcome<ExitCode> {
     let mut line = String::new();
     let got = std::io::stdin().lock().read_line(&mut line).map_err(|error| format!("standard input: {error}"))?;
     if got == 0 {
@@ -66,9 +67,9 @@ fn live(host: &Host) -> Outcome<ExitCode> {
     }
     daemon::own_session()?;
     root::build(host)?;
-    // SAFETY: no handler is installed. Ignored, the kernel itself reaps what ends and what other processes leave behind.
+    // SAFETY: no handler is installed. When SIGCHLD is ignored, the kernel itself reaps ended processes and orphans.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
-    say("ready")?;
+    print_line("ready")?;
     daemon::release_streams()?;
     loop {
         // SAFETY: has no arguments.
@@ -76,7 +77,7 @@ fn live(host: &Host) -> Outcome<ExitCode> {
     }
 }
 
-fn say(line: &str) -> Outcome<()> {
+fn print_line(line: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("standard output: {error}"))
 }
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_distinguishes_a_host() {
+    fn host_options_are_parsed() {
         let host = parse(&words("--name a --folder /run/x --empty /export --bind /run/x/hosts:/etc/hosts")).unwrap();
         assert_eq!((host.name.as_str(), host.folder.as_str()), ("a", "/run/x"));
         assert_eq!(host.empty, ["/export"]);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_understand() {
+    fn invalid_options_are_refused() {
         for wrong in ["--name a", "--name a --folder x", "--name a --folder /x --bind y", "--what a", "--name"] {
             assert!(parse(&words(wrong)).is_err(), "{wrong}");
         }

@@ -1,4 +1,4 @@
-//! assay-switch: what the cluster in a box needs inside its namespaces, in one small program without dependencies.
+//! assay-switch: helper of the box cluster that runs inside its namespaces, as one small program without dependencies.
 
 mod daemon;
 mod forward;
@@ -21,13 +21,13 @@ const USAGE: &str = "usage:
       Wait until all ports take TCP connections and, with PROGRAM, answer a NULL call of ONC RPC; with http://, a GET
       with a status below 500.";
 
-/// What went wrong, in one line.
+/// A result whose error is a one-line message.
 pub(crate) type Outcome<T> = Result<T, String>;
 
-/// Exit codes: 0 all well, 1 not ready in time, 2 wrong arguments or a refusal of the kernel.
+/// Exit codes: 0 success, 1 not ready in time, 2 invalid arguments or a kernel error.
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let (command, rest) = words.split_first().map_or(("", &[][..]), |(command, rest)| (command.as_str(), rest));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = arguments.split_first().map_or(("", &[][..]), |(command, rest)| (command.as_str(), rest));
     let result = match command {
         "init" => init::main(rest),
         "switch" => forward::main(rest),
@@ -40,12 +40,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// The word that follows an option.
-pub(crate) fn value<'a>(option: &str, words: &mut impl Iterator<Item = &'a String>) -> Outcome<&'a str> {
-    words.next().map(String::as_str).ok_or_else(|| format!("{option} needs a value"))
+/// The argument that follows an option.
+pub(crate) fn value<'a>(option: &str, arguments: &mut impl Iterator<Item = &'a String>) -> Outcome<&'a str> {
+    arguments.next().map(String::as_str).ok_or_else(|| format!("{option} needs a value"))
 }
 
-/// The error of the system call just made, with what was tried.
+/// Message for the error of the last system call; `what` names what was attempted.
 pub(crate) fn last_error(what: &str) -> String {
     format!("{what}: {}", std::io::Error::last_os_error())
 }

@@ -27,9 +27,9 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Open the interface of this name in the namespace of this process.
+    /// Opens the interface with this name in the namespace of this process.
     ///
-    /// Frames come and go with the kernel's offload header, so that large segments stay whole on the way.
+    /// Frames are received and sent with the kernel's offload header, so that large segments are not split.
     pub(crate) fn open(name: &str) -> Outcome<Self> {
         let text = CString::new(name).map_err(|_| format!("{name:?}: not the name of an interface"))?;
         // SAFETY: `text` ends with a zero byte and outlives the call.
@@ -39,13 +39,13 @@ impl Port {
         }
         let protocol = (libc::ETH_P_ALL as u16).to_be();
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // Without a protocol nothing is received until it is bound: no frame of another interface gets in.
+        // Without a protocol the socket receives nothing until it is bound, so it gets no frames of other interfaces.
         // SAFETY: takes numbers only.
         let raw = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         if raw < 0 {
             return Err(last_error("packet socket"));
         }
-        // SAFETY: the descriptor was just opened and belongs to nobody else.
+        // SAFETY: the descriptor was just opened and has no other owner.
         let port = Self { socket: unsafe { OwnedFd::from_raw_fd(raw) } };
         port.set(libc::SOL_PACKET, PACKET_VNET_HDR, &1_i32, "PACKET_VNET_HDR")?;
         port.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1_i32, "PACKET_IGNORE_OUTGOING")?;
@@ -58,13 +58,13 @@ impl Port {
     }
 
     fn bind(&self, index: libc::c_int, protocol: u16, name: &str) -> Outcome<()> {
-        // SAFETY: sockaddr_ll is made of numbers, for all of which zero is valid.
+        // SAFETY: sockaddr_ll consists of integers, for all of which zero is valid.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = protocol;
         address.sll_ifindex = index;
         let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-        // SAFETY: the address is of the size given and outlives the call.
+        // SAFETY: the address has the given size and outlives the call.
         let code = unsafe { libc::bind(self.socket.as_raw_fd(), (&raw const address).cast(), size) };
         if code == 0 {
             Ok(())
@@ -75,7 +75,7 @@ impl Port {
 
     fn set<T>(&self, level: libc::c_int, option: libc::c_int, given: &T, what: &str) -> Outcome<()> {
         let size = size_of::<T>() as libc::socklen_t;
-        // SAFETY: `given` is of the size given and outlives the call.
+        // SAFETY: `given` has the given size and outlives the call.
         let code =
             unsafe { libc::setsockopt(self.socket.as_raw_fd(), level, option, std::ptr::from_ref(given).cast(), size) };
         if code == 0 {
@@ -85,17 +85,17 @@ impl Port {
         }
     }
 
-    /// Bytes of the next frame, its header before it; None if there is none now.
+    /// Receives the next frame, with its header before it. Returns its length, or `None` if there is none now.
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> Option<usize> {
         // SAFETY: the kernel writes at most the length of the buffer.
         let got = unsafe { libc::recv(self.socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-        // An interface that is down reports that once; frames come again when it is up.
+        // An interface that is down reports that once. Frames arrive again when it is up.
         usize::try_from(got).ok().filter(|&got| got > 0)
     }
 
-    /// Send a frame, its header before it. One that finds the queue full is lost, as on a real switch.
+    /// Sends a frame, with its header before it. If the queue is full, the frame is lost, as on a real switch.
     pub(crate) fn send(&self, bytes: &[u8]) {
-        // SAFETY: the kernel reads only the length given.
+        // SAFETY: the kernel reads only the given length.
         unsafe { libc::send(self.socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
     }
 }

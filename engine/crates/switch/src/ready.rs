@@ -1,4 +1,4 @@
-//! `assay-switch ready`: whether servers answer, asked from inside their namespace.
+//! `assay-switch ready`: checks from inside a namespace whether servers answer.
 
 use crate::{value, Outcome};
 use std::io::{Read, Write};
@@ -8,48 +8,48 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(5);
-const ONE_TRY: Duration = Duration::from_secs(1);
-/// Bytes of the least accepted reply: its mark, and six words of RFC 5531.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
+/// Bytes of the shortest accepted reply: its record mark and six words of RFC 5531.
 const REPLY: usize = 28;
 
-/// Bytes of the answer to a request by HTTP that are read: its status line is in them.
+/// Number of bytes read of an HTTP response, enough for its status code.
 const STATUS_LINE: usize = 16;
-/// A server that answers with this status or a higher one is up but not ready (RFC 9110, section 15.6); one that wants
-/// credentials first, or knows no such page, is.
+/// A server that responds with this status or a higher one is up but not ready (RFC 9110, section 15.6). A server that
+/// first wants credentials, or does not know the page, is ready.
 const SERVER_ERROR: u16 = 500;
 
-/// A port that must answer.
+/// A service that must answer.
 #[derive(Debug, PartialEq)]
 struct Service {
     address: SocketAddr,
-    question: Question,
+    request: Request,
 }
 
-/// What is asked at a port.
+/// The request sent to a service.
 #[derive(Debug, PartialEq)]
-enum Question {
-    /// Nothing: a connection is enough.
+enum Request {
+    /// None: a connection is enough.
     Connect,
-    /// Procedure 0 of a program and version of ONC RPC.
+    /// A call of procedure 0 of an ONC RPC program and version.
     Rpc { program: u32, version: u32 },
-    /// A page by HTTP, with its path.
+    /// An HTTP GET of this path.
     Http { path: String },
 }
 
 pub(crate) fn main(words: &[String]) -> Outcome<ExitCode> {
     let mut words = words.iter();
-    let (mut within, mut services) = (Duration::ZERO, vec![]);
+    let (mut time_limit, mut services) = (Duration::ZERO, vec![]);
     while let Some(word) = words.next() {
         if word == "--within-ms" {
             let time = value(word, &mut words)?;
-            within = Duration::from_millis(time.parse().map_err(|error| format!("--within-ms {time}: {error}"))?);
+            time_limit = Duration::from_millis(time.parse().map_err(|error| format!("--within-ms {time}: {error}"))?);
         } else {
             services.push(parse(word)?);
         }
     }
-    let end = Instant::now() + within;
+    let end = Instant::now() + time_limit;
     for service in &services {
-        while let Err(error) = service.ask() {
+        while let Err(error) = service.probe() {
             if Instant::now() >= end {
                 eprintln!("{}: {error}", service.address);
                 return Ok(ExitCode::from(1));
@@ -67,35 +67,36 @@ fn parse(word: &str) -> Outcome<Service> {
         let address = place.parse().map_err(|_| wrong())?;
         let plain = path.bytes().all(|byte| byte.is_ascii_graphic());
         let path = if path.is_empty() { "/" } else { path }.to_string();
-        return if plain { Ok(Service { address, question: Question::Http { path } }) } else { Err(wrong()) };
+        return if plain { Ok(Service { address, request: Request::Http { path } }) } else { Err(wrong()) };
     }
     let mut parts = word.split('/');
     let address = parts.next().and_then(|text| text.parse().ok()).ok_or_else(wrong)?;
     let numbers: Vec<u32> = parts.map(str::parse).collect::<Result<_, _>>().map_err(|_| wrong())?;
     match numbers[..] {
-        [] => Ok(Service { address, question: Question::Connect }),
-        [program, version] => Ok(Service { address, question: Question::Rpc { program, version } }),
+        [] => Ok(Service { address, request: Request::Connect }),
+        [program, version] => Ok(Service { address, request: Request::Rpc { program, version } }),
         _ => Err(wrong()),
     }
 }
 
 impl Service {
-    fn ask(&self) -> Outcome<()> {
-        let mut stream = TcpStream::connect_timeout(&self.address, ONE_TRY).map_err(|error| error.to_string())?;
-        match &self.question {
-            Question::Connect => Ok(()),
-            Question::Rpc { program, version } => null_call(&mut stream, *program, *version),
-            Question::Http { path } => get(&mut stream, self.address, path),
+    fn probe(&self) -> Outcome<()> {
+        let mut stream =
+            TcpStream::connect_timeout(&self.address, ATTEMPT_TIMEOUT).map_err(|error| error.to_string())?;
+        match &self.request {
+            Request::Connect => Ok(()),
+            Request::Rpc { program, version } => null_call(&mut stream, *program, *version),
+            Request::Http { path } => get(&mut stream, self.address, path),
         }
     }
 }
 
-/// A page by HTTP/1.0, after which the server closes the connection (RFC 1945, section 1.3).
+/// Sends a GET by HTTP/1.0, after which the server closes the connection (RFC 1945, section 1.3).
 fn get(stream: &mut TcpStream, address: SocketAddr, path: &str) -> Outcome<()> {
     let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nUser-Agent: assay-switch\r\n\r\n");
     let mut answer = Vec::new();
     stream
-        .set_read_timeout(Some(ONE_TRY))
+        .set_read_timeout(Some(ATTEMPT_TIMEOUT))
         .and_then(|()| stream.write_all(request.as_bytes()))
         .and_then(|()| stream.take(STATUS_LINE as u64).read_to_end(&mut answer))
         .map_err(|error| format!("no answer to GET {path}: {error}"))?;
@@ -106,7 +107,7 @@ fn get(stream: &mut TcpStream, address: SocketAddr, path: &str) -> Outcome<()> {
     }
 }
 
-/// The status in the first line of an answer, such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
+/// The status in the first line of a response, such as `HTTP/1.1 200 OK` (RFC 9112, section 4).
 fn status(answer: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(answer).ok()?;
     let (version, rest) = text.split_once(' ')?;
@@ -115,7 +116,7 @@ fn status(answer: &[u8]) -> Option<u16> {
     code.parse().ok().filter(|status| known && (100..600).contains(status))
 }
 
-/// Procedure 0 of a program, with neither arguments nor credentials (RFC 5531, section 9).
+/// Calls procedure 0 of a program, with neither arguments nor credentials (RFC 5531, section 9).
 fn null_call(stream: &mut TcpStream, program: u32, version: u32) -> Outcome<()> {
     const CALL: u32 = 0;
     let id = 0x4153_5359;
@@ -123,7 +124,7 @@ fn null_call(stream: &mut TcpStream, program: u32, version: u32) -> Outcome<()> 
     let request: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     let mut reply = [0; REPLY];
     stream
-        .set_read_timeout(Some(ONE_TRY))
+        .set_read_timeout(Some(ATTEMPT_TIMEOUT))
         .and_then(|()| stream.write_all(&request))
         .and_then(|()| stream.read_exact(&mut reply))
         .map_err(|error| format!("no answer to a NULL call: {error}"))?;
@@ -134,7 +135,7 @@ fn null_call(stream: &mut TcpStream, program: u32, version: u32) -> Outcome<()> 
     }
 }
 
-/// Whether a reply to this call says: accepted, successful.
+/// Whether this is a reply to call `id` with the states accepted and successful.
 fn accepted(reply: &[u8; REPLY], id: u32) -> bool {
     const REPLIED: u32 = 1;
     let word = |at: usize| u32::from_be_bytes([reply[at], reply[at + 1], reply[at + 2], reply[at + 3]]);
@@ -144,7 +145,7 @@ fn accepted(reply: &[u8; REPLY], id: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepted, get, null_call, parse, status, Question, Service};
+    use super::{accepted, get, null_call, parse, status, Request, Service};
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
@@ -154,12 +155,12 @@ mod tests {
     }
 
     #[test]
-    fn reads_services() {
+    fn services_are_parsed() {
         let address = "10.0.0.1:2049".parse().unwrap();
-        let asked = |word: &str| parse(word).map(|service| (service.address == address, service.question));
-        let http = |path: &str| Question::Http { path: path.to_string() };
-        assert_eq!(parse("10.0.0.1:2049"), Ok(Service { address, question: Question::Connect }));
-        assert_eq!(asked("10.0.0.1:2049/100003/3"), Ok((true, Question::Rpc { program: 100_003, version: 3 })));
+        let asked = |word: &str| parse(word).map(|service| (service.address == address, service.request));
+        let http = |path: &str| Request::Http { path: path.to_string() };
+        assert_eq!(parse("10.0.0.1:2049"), Ok(Service { address, request: Request::Connect }));
+        assert_eq!(asked("10.0.0.1:2049/100003/3"), Ok((true, Request::Rpc { program: 100_003, version: 3 })));
         assert_eq!(asked("http://10.0.0.1:2049"), Ok((true, http("/"))));
         assert_eq!(asked("http://10.0.0.1:2049/a/b?c=1"), Ok((true, http("/a/b?c=1"))));
         for wrong in ["10.0.0.1", "10.0.0.1:1/2", "10.0.0.1:1/2/x", "10.0.0.1:1/2/3/4", ""] {
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_success_from_refusal() {
+    fn refused_replies_are_not_accepted() {
         assert!(accepted(&reply([0x8000_0018, 7, 1, 0, 0, 0, 0]), 7));
         assert!(!accepted(&reply([0x8000_0018, 8, 1, 0, 0, 0, 0]), 7), "another call's");
         assert!(!accepted(&reply([0x8000_0018, 7, 1, 1, 0, 0, 0]), 7), "denied");
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_a_server() {
+    fn null_call_is_sent_and_answered() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_status_of_an_answer() {
+    fn http_status_is_parsed() {
         for (answer, found) in [
             ("HTTP/1.1 200 OK\r\n", Some(200)),
             ("HTTP/1.0 403", Some(403)),
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_for_a_page() {
+    fn http_get_is_sent_and_answered() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -227,27 +228,27 @@ mod tests {
                 stream.write_all(answer.as_bytes()).unwrap();
             }
         });
-        let ask = || get(&mut TcpStream::connect(address).unwrap(), address, "/up");
-        assert_eq!(ask(), Ok(()), "it answers, and wants credentials");
-        assert!(ask().unwrap_err().contains("status 503"));
-        assert!(ask().unwrap_err().contains("not HTTP"));
+        let probe = || get(&mut TcpStream::connect(address).unwrap(), address, "/up");
+        assert_eq!(probe(), Ok(()), "it answers, and wants credentials");
+        assert!(probe().unwrap_err().contains("status 503"));
+        assert!(probe().unwrap_err().contains("not HTTP"));
         server.join().unwrap();
     }
 
     #[test]
-    fn every_bit_that_says_success_counts() {
+    fn any_changed_status_bit_is_refused() {
         let right = reply([0x8000_0018, 7, 1, 0, 5, 0, 0]);
         for bit in 0..28 * 8 {
             let mut changed = right;
             changed[bit / 8] ^= 1 << (bit % 8);
-            // The length of the record, and the kind of the server's own credentials, say nothing of it.
+            // The length of the record and the kind of the server's credentials do not matter.
             let same = matches!(bit / 32, 0 | 4);
             assert_eq!(accepted(&changed, 7), same, "bit {bit}");
         }
     }
 
     #[test]
-    fn a_server_that_breaks_off_has_not_answered() {
+    fn truncated_replies_are_errors() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_is_read_and_nothing_else_is_one() {
+    fn only_valid_statuses_are_parsed() {
         for code in 0..1000_u16 {
             let known = (100..600).contains(&code).then_some(code);
             assert_eq!(status(format!("HTTP/1.1 {code:03} ").as_bytes()), known);
@@ -276,7 +277,7 @@ mod tests {
         for length in 0..12 {
             assert_eq!(status(&b"HTTP/1.1 200"[..length]), None, "{length} bytes");
         }
-        // A letter of two bytes stands across the end of the code.
+        // A character of two bytes crosses the end of the code.
         assert_eq!(status("HTTP/1.1 20é".as_bytes()), None);
     }
 }

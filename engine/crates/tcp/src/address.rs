@@ -1,9 +1,9 @@
-//! Where a server is.
+//! Addresses of servers.
 
 use assay_core::SetupError;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// Splits `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; an IPv6 address without brackets has no port.
+/// Split `HOST`, `HOST:PORT`, `[V6]`, `[V6]:PORT`; an IPv6 address without brackets has no port.
 fn split(server: &str) -> Option<(&str, Option<u16>)> {
     if let Some(rest) = server.strip_prefix('[') {
         let (host, after) = rest.split_once(']')?;
@@ -19,10 +19,10 @@ fn split(server: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// The addresses of a server, at least one; `usual` is the port where none is named.
+/// The addresses of a server, at least one; `usual` is the port if none is given.
 ///
 /// # Errors
-/// If it is no `HOST`, `HOST:PORT`, `[V6]` or `[V6]:PORT`, or the name has no address.
+/// If the text has another form, or the name has no address.
 pub fn resolve(server: &str, usual: u16) -> Result<Vec<SocketAddr>, SetupError> {
     let Some((host, port)) = split(server).filter(|(host, port)| !host.is_empty() && *port != Some(0)) else {
         return Err(SetupError::new("find", server, "is no server: write HOST, HOST:PORT or [IPV6]:PORT"));

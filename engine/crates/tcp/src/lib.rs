@@ -1,4 +1,5 @@
-//! Where a server is, and TCP connections to it that never block. For kinds of storage that speak a protocol of their own.
+//! Addresses of servers, and TCP connections to them that never block. For kinds of storage with a protocol client of
+//! the engine's own.
 
 mod address;
 pub mod socket;

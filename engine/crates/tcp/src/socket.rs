@@ -4,11 +4,11 @@ use assay_core::clock;
 use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 
-/// Ports that only a privileged process may have, of which Linux's client takes its own (sunrpc.min_resvport): many
-/// servers refuse calls from others (exports(5): secure).
+/// Ports for privileged processes, from which Linux's client takes its own (sunrpc.min_resvport): many servers refuse
+/// calls from other ports (exports(5): secure).
 const RESERVED: std::ops::RangeInclusive<u16> = 665..=1023;
 
-/// Starts to connect; the socket can be written to when it is connected. `reserved`: from a reserved port, if this process
+/// Start to connect; the socket becomes writable when it is connected. `reserved`: use a reserved port, if this process
 /// may have one and one is free.
 ///
 /// # Errors
@@ -34,12 +34,12 @@ fn start(address: &SocketAddr, reserved: bool) -> Result<TcpStream, i32> {
         Err(error) => return Err(error.raw_os_error()),
     }
     let stream = TcpStream::from(socket);
-    // Small calls shall not wait for the acknowledgement of earlier ones.
+    // Small calls must not wait for the acknowledgement of earlier ones.
     stream.set_nodelay(true).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
     Ok(stream)
 }
 
-/// Takes any reserved port; without one the kernel chooses an ordinary port when the socket is connected.
+/// Bind to any reserved port; without one the kernel chooses an ordinary port when the socket is connected.
 fn bind_reserved(socket: &rustix::fd::OwnedFd, address: &SocketAddr) {
     let any = match address {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -56,7 +56,7 @@ fn bind_reserved(socket: &rustix::fd::OwnedFd, address: &SocketAddr) {
     }
 }
 
-/// What became of connecting; none while it is not decided.
+/// The result of connecting; None while it is undecided.
 pub fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
     match stream.take_error() {
         Ok(None) => stream.peer_addr().is_ok().then_some(Ok(())),
@@ -64,7 +64,7 @@ pub fn connected(stream: &TcpStream) -> Option<Result<(), i32>> {
     }
 }
 
-/// Sends what the parts point to, as much as there is room for; how many bytes that was.
+/// Send the bytes of the parts, as many as there is room for; returns how many.
 ///
 /// # Errors
 /// errno of sendmsg(2).
@@ -81,7 +81,7 @@ pub unsafe fn send(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize, i
     result(unsafe { libc::sendmsg(stream.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL) })
 }
 
-/// Receives into the parts what is there; 0 if the peer has closed the connection.
+/// Receive available bytes into the parts; returns 0 if the peer has closed the connection.
 ///
 /// # Errors
 /// errno of readv(2).
@@ -94,7 +94,7 @@ pub unsafe fn receive(stream: &TcpStream, parts: &[libc::iovec]) -> Result<usize
     result(unsafe { libc::readv(stream.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
 }
 
-/// Waits until something can be done with one of the sockets, or so many nanoseconds.
+/// Wait until one of the sockets is ready, at most `ns` nanoseconds.
 pub fn poll(entries: &mut [libc::pollfd], ns: u64) {
     let time = libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
     // SAFETY: the entries and the time are valid for the call; no signal mask is given.
@@ -111,7 +111,7 @@ fn result(code: isize) -> Result<usize, i32> {
     usize::try_from(code).map_err(|_| std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
 }
 
-/// Nothing can be moved now, or a signal came in between.
+/// True if nothing can be moved now, or a signal interrupted the call.
 pub fn is_not_now(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::EINTR)
 }
@@ -140,7 +140,7 @@ mod tests {
         (stream, other)
     }
 
-    /// What became of connecting, when that is decided.
+    /// The result of connecting, once it is decided.
     fn decided(stream: &TcpStream) -> Result<(), i32> {
         loop {
             poll(&mut [entry(stream, libc::POLLOUT)], u64::MAX >> 1);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_once_it_is_known() {
+    fn a_refusal_is_reported_once_it_is_known() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         drop(listener);
@@ -198,9 +198,9 @@ mod tests {
         assert_eq!(refused, Err(libc::ECONNREFUSED));
     }
 
-    /// What was found for a socket before is not taken for news when the wait is over.
+    /// Old events of a socket are not reported again when the wait is over.
     #[test]
-    fn a_wait_that_ends_in_vain_says_nothing() {
+    fn a_wait_without_events_reports_none() {
         let (stream, _other) = pair();
         let mut entries = [libc::pollfd { revents: libc::POLLIN, ..entry(&stream, libc::POLLIN) }];
         poll(&mut entries, 0);
@@ -209,7 +209,7 @@ mod tests {
         assert!(is_not_now(libc::EAGAIN) && is_not_now(libc::EINTR) && !is_not_now(libc::EPIPE));
     }
 
-    /// Reserved where this process may have such a port; any other where it may not.
+    /// Reserved if this process may have such a port; any other if it may not.
     #[test]
     fn a_reserved_port_is_taken_if_there_is_one() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -21,7 +21,7 @@ class CacheAction(StrEnum):
     """
     evict = 'evict'
     """
-    The job's own files are flushed and taken out of the page cache (posix_fadvise DONTNEED).
+    The job's own files are flushed and evicted from the page cache (posix_fadvise DONTNEED).
     """
     drop = 'drop'
     """
@@ -52,11 +52,11 @@ class Mark(Message):
 
     created_by_assay: bool
     """
-    The directory itself is Assay's and goes when the run is over.
+    Assay created the directory itself, and removes it when the run is over.
     """
     identity: str = ''
     """
-    What tells this run from every other one; a job that works here names it. Empty: claimed by hand.
+    Identifies this run among all; a job that works here names it. Empty: claimed by hand.
     """
     keep: bool = False
     """
@@ -68,7 +68,7 @@ class Mark(Message):
     """
     run_folder: str = ''
     """
-    Folder of that run, which tells whether it is still alive; empty on other hosts than its own.
+    Folder of that run, which shows whether it is still alive; empty on other hosts than its own.
     """
 
 
@@ -79,13 +79,13 @@ class Method(StrEnum):
 
     auto = 'auto'
     """
-    `sync` for one operation in flight, but for direct writes of 256 KiB or more that the kernel does itself. For
-    several `io_uring`, unless the kernel does not offer it or would give a ring's operations to worker threads of
-    its own; then `threads`. The phase_start event says which and why.
+    `sync` for one operation in flight, except for direct writes of 256 KiB or more that the kernel executes itself.
+    For several `io_uring`, unless the kernel does not offer it or would pass a ring's operations to its own worker
+    threads; then `threads`. The phase_start event states the method and the reason.
     """
     io_uring = 'io_uring'
     """
-    io_uring with a registered file, and with registered buffers where they pay.
+    io_uring with a registered file, and with registered buffers where they pay off.
     """
     sync = 'sync'
     """
@@ -101,7 +101,7 @@ class Method(StrEnum):
     """
     protocol = 'protocol'
     """
-    The engine speaks the store's protocol itself; no file system of the host is between.
+    The engine's own client of the store's protocol, without a file system of the host.
     """
     mpi_io = 'mpi_io'
     """
@@ -111,12 +111,12 @@ class Method(StrEnum):
 
 class Operation(StrEnum):
     """
-    What is done, with iozone's meaning where iozone has the operation.
+    An operation, with iozone's meaning if iozone has it.
     """
 
     prepare = 'prepare'
     """
-    Write whatever of the data set is missing, in large records, and flush it. Never measured.
+    Write the missing part of the data set, in large records, and flush it. Never measured.
     """
     write = 'write'
     """
@@ -152,7 +152,7 @@ class Operation(StrEnum):
     """
     stride_read = 'stride_read'
     """
-    Read of every n-th record, then from the next one on, until all are read.
+    Read of every n-th record, then again from the next record on, until all are read.
     """
     fwrite = 'fwrite'
     """
@@ -180,16 +180,16 @@ class Operation(StrEnum):
     """
     file_mix = 'file_mix'
     """
-    On one file of a tree after the other: read it, write it over, ask for its attributes, remove it, or make one that
+    On one file of a tree after the other: read it, overwrite it, get its attributes, remove it, or create one that
     was removed.
     """
     create = 'create'
     """
-    Make each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
+    Create each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
     """
     stat = 'stat'
     """
-    Ask for each file's attributes (statx(2)).
+    Get each file's attributes (statx(2)).
     """
     open = 'open'
     """
@@ -197,7 +197,7 @@ class Operation(StrEnum):
     """
     readdir = 'readdir'
     """
-    List one of the deepest directories whole; one operation is one directory.
+    List all of a leaf directory; one operation is one directory.
     """
     rename = 'rename'
     """
@@ -209,11 +209,11 @@ class Operation(StrEnum):
     """
     mkdir = 'mkdir'
     """
-    Make directories, as many as the tree has files.
+    Create directories, as many as the tree has files.
     """
     rmdir = 'rmdir'
     """
-    Remove them.
+    Remove these directories.
     """
     put = 'put'
     """
@@ -225,7 +225,7 @@ class Operation(StrEnum):
     """
     head = 'head'
     """
-    Ask for each object's attributes, in random order.
+    Get each object's attributes, in random order.
     """
     delete = 'delete'
     """
@@ -257,35 +257,35 @@ class Operation(StrEnum):
     """
     query = 'query'
     """
-    Fetch the objects that belong together, each group with one operation, in random order (DynamoDB Query).
+    Fetch the objects of a partition, each partition with one operation, in random order (DynamoDB Query).
     """
     scan = 'scan'
     """
-    Fetch all there are, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
+    Fetch all objects, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
     """
     read_after_put = 'read_after_put'
     """
-    Store each object, and fetch it by another client until what was stored is seen.
+    Store each object, and fetch it with another client until the new contents are visible.
     """
     list_after_put = 'list_after_put'
     """
-    Store each object, and list it by another client until what was stored is seen.
+    Store each object, and list it with another client until it is visible.
     """
     object_mix = 'object_mix'
     """
-    Puts, gets, heads, updates and deletes of objects; what is put is new, what is deleted is the oldest, and what is
-    fetched is any of those that are there.
+    Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
+    fetch any existing one.
     """
 
 
 class PlaceCapabilities(Message):
     """
-    What is true of one place only.
+    Capabilities of one place.
     """
 
     absent: str = ''
     """
-    What is not there yet and will be made, in words; empty if it is there.
+    What does not exist yet and will be created, as text; empty if it exists.
     """
     filesystem: str
     """
@@ -293,11 +293,11 @@ class PlaceCapabilities(Message):
     """
     free_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes free for this user, or the device's size; none where there is no such limit, or nobody tells.
+    Bytes free for this user, or the device's size; none if there is no limit or it is unknown.
     """
     limits: list[str]
     """
-    What is missing here and why, one line each.
+    What is missing at this place and why, one line each.
     """
     path: str
     """
@@ -307,20 +307,20 @@ class PlaceCapabilities(Message):
 
 class PlaceState(StrEnum):
     """
-    What stands at a path.
+    What is at a path.
     """
 
     absent = 'absent'
     """
-    Nothing, and a directory can be made there.
+    Nothing, and a directory can be created there.
     """
     read_only_parent = 'read_only_parent'
     """
-    Nothing, and this user may not make anything there.
+    Nothing, and this user may not create anything there.
     """
     no_parent = 'no_parent'
     """
-    The directory above is not there.
+    The directory above does not exist.
     """
     parent_not_directory = 'parent_not_directory'
     """
@@ -332,7 +332,7 @@ class PlaceState(StrEnum):
     """
     not_directory = 'not_directory'
     """
-    Something else than a directory.
+    Something other than a directory.
     """
     directory = 'directory'
     """
@@ -342,22 +342,22 @@ class PlaceState(StrEnum):
 
 class Remains(Message):
     """
-    Something that is still there.
+    Something that could not be removed.
     """
 
     path: str
     """
-    Where.
+    Its path.
     """
     why: str
     """
-    Why.
+    The reason.
     """
 
 
 class Space(Message):
     """
-    Room of a file system (statvfs(3)).
+    Space of a file system (statvfs(3)).
     """
 
     block_bytes: Annotated[int, Field(ge=0)]
@@ -366,7 +366,7 @@ class Space(Message):
     """
     files: Annotated[int, Field(ge=0)]
     """
-    Files that there can be; 0 where they are not counted.
+    Most files; 0 if they are not counted.
     """
     free_bytes: Annotated[int, Field(ge=0)]
     """
@@ -374,11 +374,11 @@ class Space(Message):
     """
     free_files: Annotated[int, Field(ge=0)]
     """
-    Files that this user can still make.
+    Files that this user can still create.
     """
     size_bytes: Annotated[int, Field(ge=0)]
     """
-    Bytes of everything.
+    Total bytes.
     """
 
 
@@ -394,7 +394,7 @@ class SyncPolicy(StrEnum):
     fsync = 'fsync'
     """
     fsync by each lane at the end of each writing phase (iozone -e). In a tree syncfs, which flushes the whole file
-    system, since no call flushes what one lane has made.
+    system, since no call flushes only what one lane has written.
     """
     fdatasync = 'fdatasync'
     """
@@ -433,13 +433,13 @@ class FileTarget(Message):
     """
     shares: Annotated[list[str], Field(max_length=1023)] = []
     """
-    Further such directories, as of other mounts: lane i works in the (i modulo n)-th of `root` and these.
+    Further such directories, for example of other mounts: lane i works in the (i modulo n)-th of `root` and these.
     """
 
 
 class BackendCapabilities(Message):
     """
-    What one backend can do.
+    Capabilities of one backend.
     """
 
     cache: list[CacheAction]
@@ -448,7 +448,7 @@ class BackendCapabilities(Message):
     """
     direct: bool
     """
-    Whether O_DIRECT can be asked for.
+    Whether O_DIRECT is available.
     """
     direct_alignment_bytes: Annotated[int, Field(ge=0)]
     """
@@ -456,7 +456,7 @@ class BackendCapabilities(Message):
     """
     direct_bypasses_cache: bool
     """
-    Whether O_DIRECT means that the page cache is bypassed (false where the store is memory itself).
+    Whether O_DIRECT bypasses the page cache (false where the store is memory itself).
     """
     file_sets: bool = False
     """
@@ -480,7 +480,7 @@ class BackendCapabilities(Message):
     """
     place: PlaceCapabilities | None = None
     """
-    What was found by trying at a given place; none in the general answer.
+    Capabilities found by trying at a given place; none in the general answer.
     """
     preallocate: bool
     """
@@ -498,7 +498,7 @@ class BackendCapabilities(Message):
 
 class Capabilities(Message):
     """
-    Everything this engine can do anywhere.
+    Everything that this engine can do anywhere.
     """
 
     backends: list[BackendCapabilities]
@@ -511,7 +511,7 @@ class Capabilities(Message):
     """
     mpi: str | None = None
     """
-    What the MPI library says of itself that the engine is linked to (MPI_Get_library_version); none: it is linked to
+    Version text of the MPI library that the engine is linked to (MPI_Get_library_version); none: it is linked to
     none, and opens no target of kind mpiio.
     """
     spec_version: Annotated[int, Field(ge=0)]
@@ -522,7 +522,7 @@ class Capabilities(Message):
 
 class Claim(Message):
     """
-    A directory is to be claimed for a run.
+    A request to claim a directory for a run.
     """
 
     model_config = ConfigDict(
@@ -530,7 +530,7 @@ class Claim(Message):
     )
     mark: Mark
     """
-    What is written into it, but that whoever made the directory is found out and not believed.
+    The mark to write, except that `created_by_assay` is determined, not taken from here.
     """
     over: Mark | None = None
     """
@@ -544,7 +544,7 @@ class Claim(Message):
 
 class Look(Message):
     """
-    A path, looked at without changing anything.
+    The state of a path, inspected without changing anything.
     """
 
     bad_mark: bool
@@ -553,35 +553,35 @@ class Look(Message):
     """
     has_work: bool
     """
-    The directory of a job is in it.
+    It contains the directory of a job.
     """
     identity: str
     """
-    Numbers that tell this directory on this host from any other (statx(2): device and inode), empty if there is none.
+    Numbers that identify this directory on this host (statx(2): device and inode), empty if there is none.
     """
     mark: Mark | None = None
     """
-    Its mark, if it has a legible one.
+    Its mark, if it has a valid one.
     """
     names: list[str]
     """
-    Some of the names in it, as far as they are neither a mark nor what mkfs(8) makes.
+    Some of the names in it that are neither a mark nor created by mkfs(8).
     """
     path: str
     """
-    As it was asked for.
+    The path as requested.
     """
     real_path: str
     """
-    The same without symbolic links above its last name; as it was asked for where that cannot be found out.
+    The same without symbolic links above its last name; as requested if that cannot be determined.
     """
     space: Space | None = None
     """
-    Room of the file system that it lies, or would lie on; none where the kernel does not tell.
+    Space of the file system on which it is, or would be; none if unknown.
     """
     state: PlaceState
     """
-    What stands there.
+    What is there.
     """
 
 
@@ -596,7 +596,7 @@ class PlaceAnswer(Message):
     """
     error: str
     """
-    Why nothing could be done; empty if all went well.
+    Why the request failed; empty if all went well.
     """
     foreign: bool
     """
@@ -608,25 +608,25 @@ class PlaceAnswer(Message):
     """
     kept: bool
     """
-    Data stays there on purpose.
+    Data was kept there on purpose.
     """
     left: list[Remains]
     """
-    What was to be removed and is still there.
+    What could not be removed.
     """
     look: Look | None = None
     """
-    What is there: for `inspect`, and for `claim` if the directory is somebody else's.
+    What is there: for `inspect`, and for `claim` if the directory belongs to others.
     """
     mark: Mark | None = None
     """
-    The mark that is there now, for `claim`; none if the directory is somebody else's.
+    For `claim`, the current mark; none if the directory belongs to others.
     """
     removed: list[str]
     """
-    Paths of what was removed.
+    Removed paths.
     """
     silent: bool
     """
-    The storage does not answer.
+    The storage does not respond.
     """

@@ -42,8 +42,8 @@ class UniformAccess(Message):
 
 class ZipfianAccess(Message):
     """
-    The k-th most popular comes in proportion to 1/k to the power of `exponent`; which is how popular is random
-    (Zipf's law; YCSB's scrambled zipfian has 0.99).
+    The k-th most popular is accessed in proportion to 1/k^`exponent`; the order of popularity is random (Zipf's
+    law; YCSB's scrambled zipfian has 0.99).
     """
 
     model_config = ConfigDict(
@@ -77,7 +77,7 @@ class HotspotAccess(Message):
 
 class Addressing(StrEnum):
     """
-    Where the bucket's name stands in a request.
+    Position of the bucket's name in a request.
     """
 
     path = 'path'
@@ -107,22 +107,22 @@ class Arrivals(StrEnum):
 
 class Balance(StrEnum):
     """
-    Which of several endpoints a request goes to.
+    How requests are distributed over several endpoints.
     """
 
     round_robin = 'round_robin'
     """
-    Each in its turn.
+    Each in turn.
     """
     least_loaded = 'least_loaded'
     """
-    The one with the fewest requests of the lane under way.
+    The one with the fewest requests of the lane in flight.
     """
 
 
 class BarrierStep(StrEnum):
     """
-    What engines that do a job together wait for each other with.
+    The step that engines of one job wait to start together.
     """
 
     setup = 'setup'
@@ -135,7 +135,7 @@ class BarrierStep(StrEnum):
     """
     wear_out = 'wear_out'
     """
-    Going on, at a phase's time limit, until each lane has done as much as any.
+    Continuing after a phase's time limit until each lane has done as much as any.
     """
     cleanup = 'cleanup'
     """
@@ -145,7 +145,7 @@ class BarrierStep(StrEnum):
 
 class BegunUpload(Message):
     """
-    An upload in parts that has begun.
+    A multipart upload that has begun.
     """
 
     model_config = ConfigDict(
@@ -153,7 +153,7 @@ class BegunUpload(Message):
     )
     id: str
     """
-    What the service calls the upload.
+    The service's id of the upload.
     """
     key: str
     """
@@ -163,7 +163,7 @@ class BegunUpload(Message):
 
 class Beyond(Message):
     """
-    A lane is about to make objects beyond the number that the job says, as mixes of puts and deletes do.
+    A lane is about to store objects beyond the job's count, as mixes of puts and deletes do.
     """
 
     model_config = ConfigDict(
@@ -175,7 +175,7 @@ class Beyond(Message):
     """
     objects: Annotated[int, Field(ge=0)]
     """
-    The numbers of its objects are below this from now on.
+    From now on the numbers of its objects are below this.
     """
 
 
@@ -186,7 +186,7 @@ class ByeStatus(StrEnum):
 
     ok = 'ok'
     """
-    Every phase was done, without a failed operation.
+    Every phase was executed, without a failed operation.
     """
     errors = 'errors'
     """
@@ -202,14 +202,14 @@ class ByeStatus(StrEnum):
     """
     stalled = 'stalled'
     """
-    The storage does not answer: nothing had ended for the job's `stall_limit_ns`. What the job made is still there,
-    and the process itself may stay for as long as the storage is silent.
+    The storage does not respond: nothing had ended for the job's `stall_limit_ns`. The job's data is still there,
+    and the process itself may remain until the storage responds.
     """
 
 
 class OnDemandCapacity(Message):
     """
-    By request.
+    Billed by request.
     """
 
     model_config = ConfigDict(
@@ -220,7 +220,7 @@ class OnDemandCapacity(Message):
 
 class ProvisionedCapacity(Message):
     """
-    So many units a second are paid for and may be used.
+    Billed for this many units a second, which may be used.
     """
 
     model_config = ConfigDict(
@@ -239,7 +239,7 @@ class ProvisionedCapacity(Message):
 
 class Checksum(StrEnum):
     """
-    A sum over an object's contents.
+    A checksum of an object's contents.
     """
 
     none = 'none'
@@ -270,8 +270,8 @@ class Checksum(StrEnum):
 
 class DataSpec(Message):
     """
-    What is written. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of each
-    512 also say which write of which phase they come from, if records are whole multiples of 512 bytes.
+    The written data. Each byte is a function of (seed, file, offset), so that any host can check it later; 8 bytes of
+    each 512 also identify the phase and the write, if records are whole multiples of 512 bytes.
     """
 
     model_config = ConfigDict(
@@ -332,12 +332,12 @@ class DeviceUse(Message):
 
 class Earlier(Message):
     """
-    What was done, in each of a stretch of intervals, of operations that ended later.
+    Shares per interval, in a stretch of intervals, of operations that ended later.
     """
 
     bytes: float
     """
-    Bytes in each of them.
+    Bytes per interval.
     """
     from_: Annotated[int, Field(alias='from', ge=0)]
     """
@@ -345,11 +345,11 @@ class Earlier(Message):
     """
     ops: float
     """
-    Operations in each of them, in parts of one.
+    Operations per interval, a fraction.
     """
     to: Annotated[int, Field(ge=0)]
     """
-    Number of the interval behind the last.
+    Number of the interval after the last.
     """
 
 
@@ -360,15 +360,15 @@ class ErrorKind(StrEnum):
 
     fault = 'fault'
     """
-    The storage said no; see the fault.
+    The storage returned an error; see the fault.
     """
     short_read = 'short_read'
     """
-    Fewer bytes came back than were asked for.
+    Fewer bytes were read than requested.
     """
     short_write = 'short_write'
     """
-    Fewer bytes were taken than were given.
+    Fewer bytes were written than requested.
     """
     corrupt = 'corrupt'
     """
@@ -378,7 +378,7 @@ class ErrorKind(StrEnum):
 
 class ListingEvent(Message):
     """
-    Objects that were there before are being listed.
+    Existing objects are being listed.
     """
 
     at_ns: Annotated[int, Field(ge=0)]
@@ -387,7 +387,7 @@ class ListingEvent(Message):
     """
     objects: Annotated[int, Field(ge=0)]
     """
-    Objects that were listed so far.
+    Objects listed so far.
     """
     event: Literal['listing']
 
@@ -403,7 +403,7 @@ class BarrierEvent(Message):
     """
     most: Annotated[int | None, Field(ge=0)] = None
     """
-    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    With `wear_out`, the operations of this engine's furthest lane; the controller answers with the most of all
     engines, `{"go":true,"most":N}`.
     """
     phase: Annotated[int | None, Field(ge=0)] = None
@@ -412,7 +412,7 @@ class BarrierEvent(Message):
     """
     step: BarrierStep
     """
-    With what.
+    The step that waits.
     """
     event: Literal['barrier']
 
@@ -428,19 +428,19 @@ class PongEvent(Message):
     """
     ping: Annotated[int, Field(ge=0)]
     """
-    The number that came with it.
+    The number of the ping.
     """
     event: Literal['pong']
 
 
 class UploadEvent(Message):
     """
-    An upload in parts has begun, or is over.
+    A multipart upload has begun, or has been completed or aborted.
     """
 
     id: str
     """
-    What the service calls the upload.
+    The service's id of the upload.
     """
     key: str
     """
@@ -448,14 +448,14 @@ class UploadEvent(Message):
     """
     open: bool
     """
-    It has begun; else it is completed or aborted.
+    True: it has begun; false: it is completed or aborted.
     """
     event: Literal['upload']
 
 
 class BeyondEvent(Message):
     """
-    A lane makes more objects than the job says.
+    A lane stores more objects than the job's count.
     """
 
     model_config = ConfigDict(
@@ -468,7 +468,7 @@ class BeyondEvent(Message):
     """
     objects: Annotated[int, Field(ge=0)]
     """
-    The numbers of its objects are below this from now on.
+    From now on the numbers of its objects are below this.
     """
 
 
@@ -483,7 +483,7 @@ class ByeEvent(Message):
     """
     left_behind: bool | None = None
     """
-    What the job made on the storage may still be there: it could not be removed.
+    The job's data may still be on the storage: it could not be removed.
     """
     max_rss_bytes: Annotated[int, Field(ge=0)]
     """
@@ -502,17 +502,17 @@ class ByeEvent(Message):
 
 class ExistingObjects(Message):
     """
-    Objects that were there before a job: those that were listed, and those of them that its lanes work on, of all
-    processes that do the job together.
+    Objects that existed before a job: those that were listed, and those of them that the lanes of all its processes
+    work on.
     """
 
     bytes: Annotated[int, Field(ge=0)]
     """
-    Bytes of these.
+    Bytes of the drawn objects.
     """
     largest_bytes: Annotated[int, Field(ge=0)]
     """
-    Size of the largest that was drawn.
+    Size of the largest drawn object.
     """
     listed: Annotated[int, Field(ge=0)]
     """
@@ -524,21 +524,21 @@ class ExistingObjects(Message):
     """
     median_bytes: Annotated[int, Field(ge=0)]
     """
-    Half of those that were drawn are at most so large.
+    Median size of the drawn objects.
     """
     objects: Annotated[int, Field(ge=0)]
     """
-    Those that were drawn.
+    Objects that were drawn for the lanes.
     """
     smallest_bytes: Annotated[int, Field(ge=0)]
     """
-    Size of the smallest that was drawn.
+    Size of the smallest drawn object.
     """
 
 
 class FaultDomain(StrEnum):
     """
-    Whose numbers a fault's code is one of.
+    The protocol that a fault's code belongs to.
     """
 
     os = 'os'
@@ -555,12 +555,12 @@ class FaultDomain(StrEnum):
     """
     s3 = 's3'
     """
-    An S3 service's: status code x 100, and the place of the error's name among those of that status; below 100 what
-    its client has found wrong.
+    An S3 service's: status code x 100, plus the position of the error's name among those of that status; below 100
+    what its client found wrong.
     """
     dynamodb = 'dynamodb'
     """
-    A DynamoDB service's: likewise.
+    A DynamoDB service's, in the same way.
     """
     smb = 'smb'
     """
@@ -572,18 +572,18 @@ class FaultDomain(StrEnum):
     """
     mpi = 'mpi'
     """
-    An error class of MPI (MPI-3.1 section 8.4), numbered as mpi.h of Open MPI does it, whatever the library.
+    An error class of MPI (MPI-3.1 section 8.4), numbered as in mpi.h of Open MPI for every library.
     """
 
 
 class FileOrder(StrEnum):
     """
-    In which order a lane opens the files of a tree to read and write them (vdbench fileselect).
+    The order in which a lane opens the files of a tree to read and write them (vdbench fileselect).
     """
 
     sequential = 'sequential'
     """
-    By their numbers, directory after directory.
+    By number, directory after directory.
     """
     random = 'random'
     """
@@ -593,12 +593,12 @@ class FileOrder(StrEnum):
 
 class HostCpu(Message):
     """
-    CPU time of all CPUs of a host, whoever used it, in steps of 10 milliseconds.
+    CPU time of all CPUs of a host, used by any process, in steps of 10 milliseconds.
     """
 
     busy_ns: Annotated[int, Field(ge=0)]
     """
-    At work, interrupts included.
+    Busy, interrupts included.
     """
     idle_ns: Annotated[int, Field(ge=0)]
     """
@@ -612,7 +612,7 @@ class HostCpu(Message):
 
 class FlatKeys(Message):
     """
-    One after the other.
+    Consecutive keys without a prefix.
     """
 
     model_config = ConfigDict(
@@ -623,7 +623,7 @@ class FlatKeys(Message):
 
 class PrefixedKeys(Message):
     """
-    In turns below so many prefixes of each lane.
+    In turn below several prefixes of each lane.
     """
 
     model_config = ConfigDict(
@@ -638,7 +638,7 @@ class PrefixedKeys(Message):
 
 class RandomKeys(Message):
     """
-    Behind four digits in hex that look random.
+    After four random hex digits.
     """
 
     model_config = ConfigDict(
@@ -745,7 +745,7 @@ class LatencySummary(Message):
 
 class Level(StrEnum):
     """
-    How grave a remark is.
+    Severity of a message.
     """
 
     info = 'info'
@@ -754,18 +754,18 @@ class Level(StrEnum):
     """
     warning = 'warning'
     """
-    Something is not as asked.
+    Something differs from what was requested.
     """
 
 
 class LinkCounters(Message):
     """
-    A network interface since the host started (proc_pid_net(5), `dev`).
+    Counters of a network interface since the host started (proc_pid_net(5), `dev`).
     """
 
     receive_drops: Annotated[int, Field(ge=0)]
     """
-    Frames that were received and thrown away, or damaged.
+    Received frames that were dropped or damaged.
     """
     received_bytes: Annotated[int, Field(ge=0)]
     """
@@ -773,7 +773,7 @@ class LinkCounters(Message):
     """
     send_drops: Annotated[int, Field(ge=0)]
     """
-    Frames that were to be sent and were thrown away, or damaged.
+    Frames to send that were dropped or damaged.
     """
     sent_bytes: Annotated[int, Field(ge=0)]
     """
@@ -781,13 +781,13 @@ class LinkCounters(Message):
     """
     speed: Annotated[int | None, Field(ge=0)] = None
     """
-    Bits per second that it can carry each way; none where it does not tell.
+    Bits per second that it can carry each way; none if unknown.
     """
 
 
 class Listing(Message):
     """
-    A list that takes long goes on.
+    A long list is still being read.
     """
 
     at_ns: Annotated[int, Field(ge=0)]
@@ -796,28 +796,28 @@ class Listing(Message):
     """
     objects: Annotated[int, Field(ge=0)]
     """
-    Objects that were listed so far.
+    Objects listed so far.
     """
 
 
 class Log(Message):
     """
-    A remark.
+    A message for users.
     """
 
     level: Level
     """
-    How grave.
+    Severity.
     """
     message: str
     """
-    One line for people.
+    One line for users.
     """
 
 
 class MethodFound(Message):
     """
-    A method, and why it is taken.
+    A method, and the reason for it.
     """
 
     method: Method
@@ -826,52 +826,52 @@ class MethodFound(Message):
     """
     reason: str
     """
-    One line for people.
+    One line for users.
     """
 
 
 class MethodsFound(Message):
     """
-    The methods of one kind of case.
+    The methods of one shape of case.
     """
 
     create: MethodFound
     """
-    Of writes of what is not there yet.
+    For writes of new data.
     """
     overwrite: MethodFound
     """
-    Of writes over what is there, and of operations that read and write.
+    For overwrites of existing data, and for operations that read and write.
     """
     read: MethodFound
     """
-    Of reads.
+    For reads.
     """
 
 
 class MpiioUse(Message):
     """
-    What an MPI library says of a file that it has opened.
+    What an MPI library reports of a file that it has opened.
     """
 
     component: str
     """
-    What does MPI-IO in it, such as `romio`; of Open MPI the components that are loaded, `ompio` or `romio321` or both;
-    empty if nothing tells.
+    The library's MPI-IO component, such as `romio`; for Open MPI the loaded components, `ompio` or `romio321` or
+    both; empty if unknown.
     """
     hints: dict[str, str]
     """
-    The hints that it says it uses (MPI_File_get_info); Open MPI 4 repeats what it was given.
+    The hints that the library reports to use (MPI_File_get_info); Open MPI 4 repeats the given ones.
     """
     library: str
     """
-    The library's version in its own words.
+    The library's version text.
     """
 
 
 class Objects(Message):
     """
-    The objects that object operations work on. Each lane has objects of its own.
+    The objects that object operations work on. Each lane has its own objects.
     """
 
     model_config = ConfigDict(
@@ -887,7 +887,7 @@ class Objects(Message):
     """
     part_size_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
     """
-    Objects that are larger are stored in parts of this size (S3 multipart upload); none: whole.
+    Larger objects are stored in parts of this size (S3 multipart upload); none: in one piece.
     """
 
 
@@ -910,7 +910,7 @@ class OpKind(StrEnum):
     """
     create = 'create'
     """
-    Make a file that is not there, write its contents, close it; in a phase on data, make it empty and leave it open.
+    Create a new file, write its contents, close it; in a phase on data, create it empty and leave it open.
     """
     stat = 'stat'
     """
@@ -922,7 +922,7 @@ class OpKind(StrEnum):
     """
     readdir = 'readdir'
     """
-    List a directory whole.
+    List all of a directory.
     """
     rename = 'rename'
     """
@@ -942,7 +942,7 @@ class OpKind(StrEnum):
     """
     put = 'put'
     """
-    Store an object whole.
+    Store an object in one piece.
     """
     get = 'get'
     """
@@ -970,7 +970,7 @@ class OpKind(StrEnum):
     """
     complete_upload = 'complete_upload'
     """
-    Make an object of its parts.
+    Complete an object from its parts.
     """
     copy = 'copy'
     """
@@ -982,7 +982,7 @@ class OpKind(StrEnum):
     """
     update = 'update'
     """
-    Replace the contents of an object that is there.
+    Replace the contents of an existing object.
     """
     batch_put = 'batch_put'
     """
@@ -994,19 +994,19 @@ class OpKind(StrEnum):
     """
     query = 'query'
     """
-    Fetch objects that belong together.
+    Fetch the objects of one partition.
     """
     scan = 'scan'
     """
-    Fetch whatever objects there are, one page.
+    Fetch any objects, one page.
     """
     close = 'close'
     """
-    Close the file that is open.
+    Close the open file.
     """
     see = 'see'
     """
-    Ask, by another client, for an object that has just been put, until what was put is seen.
+    Request with another client an object that has just been put, until the new contents are visible.
     """
 
 
@@ -1025,7 +1025,7 @@ class OpTotals(Message):
     """
     first_byte: LatencySummary | None = None
     """
-    Times until the first byte came; none where the protocol does not tell.
+    Times until the first byte arrived; none if the protocol does not report it.
     """
     latency: LatencySummary | None = None
     """
@@ -1033,7 +1033,7 @@ class OpTotals(Message):
     """
     operation: OpKind
     """
-    Which.
+    The kind.
     """
     ops: Annotated[int, Field(ge=0)]
     """
@@ -1041,8 +1041,8 @@ class OpTotals(Message):
     """
     repeated: LatencySummary | None = None
     """
-    Latencies of those that fetched an object that the same job had fetched before since it was stored; none if there
-    were none.
+    Latencies of operations that fetched an object which the same job had already fetched since it was stored; none
+    if there were none.
     """
 
 
@@ -1061,19 +1061,19 @@ class PhaseStart(Message):
     """
     method: Method
     """
-    How operations reach the kernel in fact.
+    How operations actually reach the kernel.
     """
     method_reason: str
     """
-    Why that method, where the job left it open or it differs from the job's.
+    Why that method, if the job left it open or it differs from the job's.
     """
     mpiio: MpiioUse | None = None
     """
-    Of MPI-IO what the library says of the file that it has opened; none of all else.
+    With MPI-IO, what the library reports of the file that it has opened; none for all other methods.
     """
     operation: Operation
     """
-    What it does.
+    The phase's operation.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -1081,11 +1081,11 @@ class PhaseStart(Message):
     """
     planned_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes planned for all lanes; none when the phase runs by time.
+    Bytes planned for all lanes; none if the phase runs by time.
     """
     planned_ops: Annotated[int | None, Field(ge=0)] = None
     """
-    Operations planned for all lanes; none when the phase runs by time.
+    Operations planned for all lanes; none if the phase runs by time.
     """
 
 
@@ -1096,11 +1096,11 @@ class PhaseStatus(StrEnum):
 
     done = 'done'
     """
-    Everything planned was done, though operations may have failed.
+    Everything planned was executed, though operations may have failed.
     """
     time_limit = 'time_limit'
     """
-    The time limit came first; the numbers cover the part done.
+    The time limit came first; the numbers cover the executed part.
     """
     failed = 'failed'
     """
@@ -1118,21 +1118,21 @@ class PhaseStatus(StrEnum):
 
 class Pointer(StrEnum):
     """
-    Which pointer says where an operation of MPI-IO is.
+    The file pointer that gives the offset of an MPI-IO operation.
     """
 
     explicit = 'explicit'
     """
-    None: each operation says it (MPI_File_write_at).
+    None: each operation states its offset (MPI_File_write_at).
     """
     individual = 'individual'
     """
-    The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
+    The individual file pointer, moved by MPI_File_seek if it is not there already (MPI_File_write).
     """
     shared = 'shared'
     """
-    The file pointer that all ranks share: each operation works on what comes next, whoever is first
-    (MPI_File_write_shared), or in collective operations in the order of the ranks (MPI_File_write_ordered).
+    The file pointer that all ranks share: each operation works on the next record, in the order of arrival
+    (MPI_File_write_shared), or for collective operations in the order of the ranks (MPI_File_write_ordered).
     """
 
 
@@ -1147,7 +1147,7 @@ class Pong(Message):
     """
     ping: Annotated[int, Field(ge=0)]
     """
-    The number that came with it.
+    The number of the ping.
     """
 
 
@@ -1166,13 +1166,13 @@ class Ready(Message):
     """
     existing: ExistingObjects | None = None
     """
-    The objects that were there before; none in jobs that make what they work on.
+    The objects that existed before; none in jobs that create their objects.
     """
 
 
 class ShiftedPart(Message):
     """
-    That of the lane so many further, the first lanes following the last (IOR -C with -Q, mdtest -N).
+    The part of the lane `lanes` further on, the first lanes following the last (IOR -C with -Q, mdtest -N).
     """
 
     model_config = ConfigDict(
@@ -1180,14 +1180,14 @@ class ShiftedPart(Message):
     )
     lanes: Annotated[int, Field(ge=1, le=67108864)]
     """
-    Lanes of all ranks are counted.
+    Counted among the lanes of all ranks.
     """
     order: Literal['shift']
 
 
 class RandomPart(Message):
     """
-    That of another lane, which is random; each part is that of one lane (IOR -Z given twice).
+    The part of another, random lane; each part belongs to one lane (IOR -Z given twice).
     """
 
     model_config = ConfigDict(
@@ -1198,24 +1198,24 @@ class RandomPart(Message):
 
 class Resources(Message):
     """
-    What the engine's process used during a phase.
+    Resources that the engine's process used during a phase.
     """
 
     device: DeviceUse | None = None
     """
-    The block device below the target, whoever used it; none if there is none or the kernel does not tell.
+    The block device below the target, used by any process; none if there is none or its use is unknown.
     """
     host: HostCpu | None = None
     """
-    All CPUs of the host together (proc_stat(5)); none if the kernel does not tell.
+    All CPUs of the host together (proc_stat(5)); none if unknown.
     """
     read_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    Bytes fetched from the storage layer (read_bytes of proc_pid_io(5)); none if unknown.
     """
     service_ns: Annotated[int | None, Field(ge=0)] = None
     """
-    Of both together what a service in the process itself has used, which is not the engine's work; none without one.
+    The part of both that a service in the same process used, which is not the engine's work; none without one.
     """
     system_ns: Annotated[int, Field(ge=0)]
     """
@@ -1227,12 +1227,11 @@ class Resources(Message):
     """
     watched: list[DeviceUse | None] | None = None
     """
-    The block devices that the job names in `watch`, in that order, whoever used them; none where the kernel does not
-    tell.
+    The block devices that the job names in `watch`, in that order, used by any process; none where unknown.
     """
     write_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if the kernel does not tell.
+    Bytes sent to the storage layer (write_bytes of proc_pid_io(5)); none if unknown.
     """
 
 
@@ -1285,7 +1284,7 @@ class ScriptedError(Message):
 
 class ScriptedStall(Message):
     """
-    From the submission of a lane's n-th operation the device stands still for that lane.
+    The device stalls for a lane from the submission of the lane's n-th operation.
     """
 
     model_config = ConfigDict(
@@ -1307,24 +1306,24 @@ class ScriptedStall(Message):
 
 class ServiceUse(Message):
     """
-    What a service has told of the work of a phase.
+    What a service reported of the work of a phase.
     """
 
     frames: Annotated[int, Field(ge=0)] = 0
     """
-    Of disks behind frames of the engine's own (AoE): frames sent, those that were sent again among them.
+    Frames sent to disks by the engine's own protocol (AoE), retransmissions included.
     """
     frames_again: Annotated[int, Field(ge=0)] = 0
     """
-    Frames sent again because no answer had come in time: they, or their answers, were lost or late.
+    Frames retransmitted because no response came in time: they, or their responses, were lost or late.
     """
     frames_stray: Annotated[int, Field(ge=0)] = 0
     """
-    Answers to nothing that was under way: late, doubled, of another disk or station.
+    Responses without a matching request: late, duplicate, or from another disk or station.
     """
     looks: Annotated[int, Field(ge=0)] = 0
     """
-    Times that another client asked for an object that had just been put.
+    Checks by another client for an object that had just been put.
     """
     objects: Annotated[int, Field(ge=0)] = 0
     """
@@ -1336,16 +1335,16 @@ class ServiceUse(Message):
     """
     sessions_lost: Annotated[int, Field(ge=0)] = 0
     """
-    Sessions that were lost with their connections, and with what was under way on them (SMB).
+    Sessions lost with their connections and the requests in flight on them (SMB).
     """
     stale_looks: Annotated[int, Field(ge=0)] = 0
     """
-    Of these the ones that were not shown what had been put: nothing, or what was there before.
+    The part of these checks that did not see what had been put, but nothing or an older object.
     """
     unprocessed: Annotated[int, Field(ge=0)] = 0
     """
-    Of the objects of such operations those that the service has left undone, while it took others (UnprocessedItems
-    and UnprocessedKeys of DynamoDB).
+    Objects of such operations that the service left unprocessed while it processed others (UnprocessedItems and
+    UnprocessedKeys of DynamoDB).
     """
     write_units: float = 0.0
     """
@@ -1424,13 +1423,13 @@ class NullTarget(Message):
     )
     changes: Annotated[list[ScriptedChange], Field(validate_default=True)] = []
     """
-    Moments from which another service time holds.
+    Operations from which on another service time applies.
     """
     clock_step_ns: Annotated[
         int, Field(ge=-31536000000000000, le=31536000000000000)
     ] = 0
     """
-    The wall clock is seen to jump by this many nanoseconds during each phase, 365 days at most.
+    The wall clock appears to jump by this many nanoseconds during each phase, 365 days at most.
     """
     errors: Annotated[list[ScriptedError], Field(validate_default=True)] = []
     """
@@ -1443,12 +1442,12 @@ class NullTarget(Message):
     """
     make_data: bool = False
     """
-    What is written is made as for storage that keeps it; so that a job costs the engine what it would there.
+    Written data is made as for storage that keeps it, so that a job costs the engine as much as there.
     """
     memory_copy_bytes: Annotated[int, Field(ge=0, le=1073741824)] = 0
     """
-    Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
-    0 means that nothing is copied. Scripts are not followed then.
+    Each operation copies its bytes from one block of memory of this size to another, which shows the most a host
+    can move; 0 means that nothing is copied. Scripts are ignored then.
     """
     stalls: Annotated[list[ScriptedStall], Field(validate_default=True)] = []
     """
@@ -1456,7 +1455,7 @@ class NullTarget(Message):
     """
     vary_percent: Annotated[int, Field(ge=0, le=99)] = 0
     """
-    Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
+    Each phase multiplies its service times by a factor drawn between 1 - this and 1 + this percent.
     """
 
 
@@ -1493,12 +1492,12 @@ class AoeTarget(Message):
     """
     interfaces: Annotated[list[str], Field(max_length=8, min_length=1)]
     """
-    Network interfaces of this host, on each of which the disk answers. Frames are spread over them.
+    Network interfaces of this host, on each of which the disk responds. Frames are spread over them.
     """
     kind: Literal['aoe']
     sectors: Annotated[int | None, Field(ge=1, le=255)] = None
     """
-    Sectors of 512 bytes in one frame at most; none: as many as the disk takes and the interface's MTU has room for.
+    Most sectors of 512 bytes in one frame; none: as many as the disk accepts and the interface's MTU allows.
     """
     shelf: Annotated[int, Field(ge=0, le=65534)]
     """
@@ -1510,11 +1509,11 @@ class AoeTarget(Message):
     """
     timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
     """
-    A command that has not been answered after so long has failed (ETIMEDOUT); until then its frame is sent again.
+    A command without a response after this long has failed (ETIMEDOUT); until then its frame is sent again.
     """
     window: Annotated[int | None, Field(ge=1, le=256)] = None
     """
-    Commands that all lanes together have under way on one interface; none: as many as the disk says it has buffers for.
+    Commands of all lanes in flight on one interface; none: as many as the disk reports buffers for.
     """
 
 
@@ -1536,12 +1535,12 @@ class NfsTarget(Message):
     """
     gid: Annotated[int | None, Field(ge=0)] = None
     """
-    Group that calls are made as; none: the engine's own.
+    Group id of calls; none: the engine's own.
     """
     kind: Literal['nfs']
     mount_port: Annotated[int | None, Field(ge=0, le=65535)] = None
     """
-    Port of the mount service; none: the server's portmapper is asked.
+    Port of the mount service; none: found through the server's portmapper.
     """
     nconnect: Annotated[int, Field(ge=1, le=16)] = 1
     """
@@ -1549,12 +1548,12 @@ class NfsTarget(Message):
     """
     root: str
     """
-    Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
-    there without the mark is refused.
+    Name of the directory in the export that the engine creates and marks with a file `.assay-target`; an existing
+    one without the mark is refused.
     """
     rsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
     """
-    Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
+    Most bytes of one READ call (nfs(5) rsize); the server may allow less.
     """
     servers: Annotated[list[str], Field(max_length=1024, min_length=1)]
     """
@@ -1562,16 +1561,16 @@ class NfsTarget(Message):
     """
     timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
     """
-    A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
-    without a reply is sent again, as by a hard mount.
+    A call without a reply for this long fails (ETIMEDOUT). Until then a broken connection is opened again and calls
+    without a reply are sent again, as by a hard mount.
     """
     uid: Annotated[int | None, Field(ge=0)] = None
     """
-    User that calls are made as (AUTH_SYS); none: the engine's own.
+    User id of calls (AUTH_SYS); none: the engine's own.
     """
     wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 1048576
     """
-    Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    Most bytes of one WRITE call (nfs(5) wsize); the server may allow less.
     """
 
 
@@ -1589,8 +1588,8 @@ class SmbTarget(Message):
     """
     credentials: str | None = None
     """
-    File with `username=`, `password=` and maybe `domain=`, as of mount.cifs(8); none: `USER` or `user`, and `PASSWD` of
-    the engine's environment.
+    File with `username=`, `password=` and optionally `domain=`, as of mount.cifs(8); none: `USER` or `user`, and
+    `PASSWD` of the engine's environment.
     """
     directory: str
     """
@@ -1598,17 +1597,17 @@ class SmbTarget(Message):
     """
     encryption: bool = False
     """
-    Messages are encrypted even if the server does not ask for it; not before version 3.0.
+    Messages are encrypted even if the server does not require it; needs version 3.0 or newer.
     """
     kind: Literal['smb']
     root: str
     """
-    Name of the directory in each share that the engine makes and marks with a file `.assay-target`; one that is there
-    without the mark is refused.
+    Name of the directory in each share that the engine creates and marks with a file `.assay-target`; an existing
+    one without the mark is refused.
     """
     rsize: Annotated[int, Field(ge=1024, le=1073741824)] = 4194304
     """
-    Bytes of one READ at most (mount.cifs(8) rsize); the server may allow less.
+    Most bytes of one READ (mount.cifs(8) rsize); the server may allow less.
     """
     servers: Annotated[list[str], Field(max_length=1024, min_length=1)]
     """
@@ -1620,24 +1619,24 @@ class SmbTarget(Message):
     """
     signing: bool = False
     """
-    Messages are signed even if the server does not ask for it.
+    Messages are signed even if the server does not require it.
     """
     timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
     """
-    A request without an answer for so long fails (ETIMEDOUT). Until then a lost connection is made anew, and what read
-    or wrote the data of an open file is asked for again.
+    A request without a response for this long fails (ETIMEDOUT). Until then a lost connection is opened again, and
+    reads and writes of an open file's data are requested again.
     """
     user: str | None = None
     """
-    User where no file names one; none: `USER` of the environment.
+    User if no file names one; none: `USER` of the environment.
     """
     version: SmbVersion = SmbVersion.field_3_1_1
     """
-    Newest version that is spoken (mount.cifs(8) vers).
+    Newest version to negotiate (mount.cifs(8) vers).
     """
     wsize: Annotated[int, Field(ge=1024, le=1073741824)] = 4194304
     """
-    Bytes of one WRITE at most (mount.cifs(8) wsize); the server may allow less.
+    Most bytes of one WRITE (mount.cifs(8) wsize); the server may allow less.
     """
 
 
@@ -1651,7 +1650,7 @@ class S3Target(Message):
     )
     addressing: Addressing = Addressing.path
     """
-    Where the bucket's name stands.
+    Position of the bucket's name in a request.
     """
     anonymous: bool = False
     """
@@ -1663,15 +1662,18 @@ class S3Target(Message):
     """
     bucket: str
     """
-    Name of the bucket. One that is not there is made, marked with an object `.assay-target`, and removed afterwards.
+    Name of the bucket. If it does not exist, it is created, marked with an object `.assay-target`, and removed
+    afterwards.
     """
     ca_file: str | None = None
     """
-    Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    Absolute path of the certificates, in PEM, of the authority that signed the service's; none: those that the host
+    trusts.
     """
     checksum: Checksum = Checksum.none
     """
-    What is sent with each put, and held against each get of a whole object with which the service tells one.
+    Checksum that is sent with each put, and compared with each get of a whole object for which the service returns
+    one.
     """
     destroy: bool = False
     """
@@ -1683,54 +1685,54 @@ class S3Target(Message):
     """
     endpoints: Annotated[list[str], Field(max_length=1024, min_length=1)]
     """
-    Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
-    same buckets.
+    Addresses of the service: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several lead to the same
+    buckets.
     """
     existing: Annotated[str | None, Field(max_length=1024)] = None
     """
-    The job works on objects that are there already, those whose keys begin with this (empty: all), and only reads:
-    nothing is written, marked or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the
-    seed from their whole list; no two lanes have the same one. None: the job makes its own.
+    The job only reads existing objects, those whose keys begin with this (empty: all): nothing is written, marked
+    or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the seed from the whole list;
+    no two lanes have the same one. None: the job creates its own.
     """
     if_none_match: bool = False
     """
-    Puts are conditional (`If-None-Match: *`): what is there already is refused by the service.
+    Puts are conditional (`If-None-Match: *`): the service refuses to overwrite an existing object.
     """
     keys: Annotated[FlatKeys | PrefixedKeys | RandomKeys, Field(discriminator='layout', validate_default=True)] = {
         'layout': 'flat'
     }
     """
-    How keys begin.
+    Layout of keys over prefixes.
     """
     kind: Literal['s3']
     profile: str | None = None
     """
-    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: the default one.
     """
     region: str = 'us-east-1'
     """
-    Region that requests are signed for.
+    Region for which requests are signed.
     """
     root: str
     """
-    First part of all keys that are made: plain names, with slashes between them.
+    First part of all created keys: plain names, with slashes between them.
     """
     run: str | None = None
     """
-    Identity of the run that the job belongs to, which the mark of a bucket that it makes bears: only this run removes
-    the bucket again. None: a job that belongs to no run.
+    Identity of the job's run, written into the mark of a bucket that it creates: only this run removes the bucket
+    again. None: a job that belongs to no run.
     """
     storage_class: str | None = None
     """
-    Storage class of what is put, such as `STANDARD_IA`; none: the bucket's own.
+    Storage class of stored objects, such as `STANDARD_IA`; none: the bucket's own.
     """
     timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
     """
-    A request that has not ended after so long has failed (ETIMEDOUT).
+    A request that has not ended after this long has failed (ETIMEDOUT).
     """
     versioned: bool = False
     """
-    The bucket, if it is made, keeps every version of its objects.
+    The bucket, if it is created, keeps every version of its objects.
     """
 
 
@@ -1748,18 +1750,19 @@ class DynamodbTarget(Message):
     """
     ca_file: str | None = None
     """
-    Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    Absolute path of the certificates, in PEM, of the authority that signed the service's; none: those that the host
+    trusts.
     """
     capacity: Annotated[OnDemandCapacity | ProvisionedCapacity, Field(discriminator='mode', validate_default=True)] = {
         'mode': 'on_demand'
     }
     """
-    How the table is paid for, if it is made.
+    Billing mode of the table, if it is created.
     """
     consistent: bool = False
     """
-    Gets, batch gets, queries and scans see all that was written before (strongly consistent); else they may see what
-    was there a moment ago, for half the capacity.
+    Gets, batch gets, queries and scans see everything written before (strongly consistent); otherwise they may see
+    a slightly older state, for half the capacity.
     """
     destroy: bool = False
     """
@@ -1771,17 +1774,17 @@ class DynamodbTarget(Message):
     """
     endpoints: Annotated[list[str], Field(max_length=1024, min_length=1)]
     """
-    Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
-    same tables.
+    Addresses of the service: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several lead to the same
+    tables.
     """
     kind: Literal['dynamodb']
     max_capacity_units: Annotated[int | None, Field(ge=1)] = None
     """
-    The job ends before it consumes more than so many capacity units, as far as the service has told.
+    The job ends before it consumes more capacity units than this, as reported by the service.
     """
     max_requests: Annotated[int | None, Field(ge=1)] = None
     """
-    The job ends before its operations send more than so many requests.
+    The job ends before its operations send more requests than this.
     """
     partition_items: Annotated[int, Field(ge=1, le=1000000000)] = 1
     """
@@ -1793,11 +1796,11 @@ class DynamodbTarget(Message):
     """
     profile: str | None = None
     """
-    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: the default one.
     """
     region: str = 'us-east-1'
     """
-    Region that requests are signed for.
+    Region for which requests are signed.
     """
     root: str
     """
@@ -1805,8 +1808,8 @@ class DynamodbTarget(Message):
     """
     run: str | None = None
     """
-    Identity of the run that the job belongs to, which the mark of a table that it makes bears: only this run removes
-    the table again. None: a job that belongs to no run.
+    Identity of the job's run, written into the mark of a table that it creates: only this run removes the table
+    again. None: a job that belongs to no run.
     """
     sort_key: str | None = None
     """
@@ -1814,11 +1817,12 @@ class DynamodbTarget(Message):
     """
     table: str
     """
-    Name of the table. One that is not there is made, marked with an item `.assay-target`, and removed afterwards.
+    Name of the table. If it does not exist, it is created, marked with an item `.assay-target`, and removed
+    afterwards.
     """
     timeout_ns: Annotated[int, Field(ge=100000000, le=3600000000000)] = 60000000000
     """
-    A request that has not ended after so long has failed (ETIMEDOUT).
+    A request that has not ended after this long has failed (ETIMEDOUT).
     """
 
 
@@ -1826,11 +1830,11 @@ class Tree(Message):
     """
     The files that metadata operations work on (vdbench: depth, width, files; mdtest: -z, -b, -n).
 
-    With layout `separate` each lane has a tree of its own, with `shared` all lanes work in the same directories.
-    A lane fills one of the deepest directories after the other.
+    With layout `separate` each lane has its own tree, with `shared` all lanes work in the same directories. A lane
+    fills one leaf directory after the other.
 
-    Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too: a
-    lane opens one of its files, does the operation on its records, closes it, and goes on with the next.
+    Operations on data (write, rewrite, read, reread, random_read, random_write and the mixes) work on such files, too:
+    a lane opens one of its files, processes its records, closes it, and continues with the next.
     """
 
     model_config = ConfigDict(
@@ -1842,19 +1846,19 @@ class Tree(Message):
     """
     files: Annotated[int, Field(ge=0, le=1000000000)]
     """
-    Files of each lane, or directories where directories are made. At least 1, or 0 with `more`.
+    Files of each lane, or directories for operations on directories. At least 1, or 0 with `more`.
     """
     inner: bool = False
     """
-    Every directory of the tree holds files, the top one first, not only the deepest (mdtest without -L).
+    Every directory of the tree holds files, the top one first, not only the leaves (mdtest without -L).
     """
     more: Annotated[int, Field(ge=0, le=67108863)] = 0
     """
-    So many lanes, the first of all, have one file more: so any number of files can be shared out.
+    This many lanes, the first of all, have one file more, so that any number of files can be divided among lanes.
     """
     width: Annotated[int, Field(ge=1, le=10000)] = 1
     """
-    Directories in each directory that is not one of the deepest.
+    Directories in each directory that is not a leaf.
     """
 
 
@@ -1864,7 +1868,7 @@ class Cpu(RootModel[int]):
 
 class Tuning(Message):
     """
-    What an expert may choose. Nothing of it is on by itself.
+    Options for experts. All are off by default.
     """
 
     model_config = ConfigDict(
@@ -1872,7 +1876,7 @@ class Tuning(Message):
     )
     cpus: Annotated[list[Cpu], Field(validate_default=True)] = []
     """
-    CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: wherever the kernel puts it.
+    CPUs to pin lanes to: lane i runs on the (i modulo n)-th. Empty: no pinning.
     """
     huge_pages: bool = False
     """
@@ -1884,23 +1888,23 @@ class Tuning(Message):
     """
     numa_node: Annotated[int | None, Field(ge=0)] = None
     """
-    NUMA node whose memory holds the buffers and, unless `cpus` says otherwise, on whose CPUs the lanes run.
+    NUMA node whose memory holds the buffers and, unless `cpus` is given, on whose CPUs the lanes run.
     """
     sqpoll: bool = False
     """
-    A kernel thread takes the submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
+    A kernel thread polls for submissions (IORING_SETUP_SQPOLL; fio sqthread_poll). It keeps a CPU busy.
     """
 
 
 class Upload(Message):
     """
-    An upload in parts, of which a service keeps the parts until it is completed or aborted. Said before the first part is sent:
-    whoever aborts it later need not rely on a list.
+    A multipart upload, whose parts a service keeps until it is completed or aborted. Sent before the first part, so
+    that it can be aborted later without relying on a list.
     """
 
     id: str
     """
-    What the service calls the upload.
+    The service's id of the upload.
     """
     key: str
     """
@@ -1908,7 +1912,7 @@ class Upload(Message):
     """
     open: bool
     """
-    It has begun; else it is completed or aborted.
+    True: it has begun; false: it is completed or aborted.
     """
 
 
@@ -1919,7 +1923,7 @@ class View(StrEnum):
 
     none = 'none'
     """
-    All of it.
+    All of the file.
     """
     vector = 'vector'
     """
@@ -1933,14 +1937,14 @@ class View(StrEnum):
 
 class Watch(Message):
     """
-    When the process was not run although it was due: a thread asks to be woken on a grid of time, from the phase's start
-    on, and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
+    Moments at which the process did not run although it was due: from the phase's start on, a thread wakes on a grid of
+    time and notes how late it was (Gil Tene, jHiccup). It may use the CPUs of the lanes.
     """
 
     away_ns: Annotated[int | None, Field(ge=0)] = None
     """
-    Of the time of the stalls that in which the thread was not waiting for a CPU that ran something else: the process
-    was stopped, or the CPU itself was not there; none if the kernel does not tell.
+    Time of the stalls in which the thread was not waiting for a CPU that ran something else: the process was
+    stopped, or the CPU itself was not available; none if unknown.
     """
     cpu_ns: Annotated[int, Field(ge=0)]
     """
@@ -1948,15 +1952,15 @@ class Watch(Message):
     """
     elapsed_ns: Annotated[int, Field(ge=0)]
     """
-    How long it watched.
+    Duration of the watch.
     """
     interval_ns: Annotated[int, Field(ge=0)]
     """
-    Distance of the points of the grid.
+    Distance of the grid's points.
     """
     lateness: LatencySummary
     """
-    How late it was, once for each point of the grid: a point that passed in a stall counts with what was left of it.
+    Lateness at each point of the grid: a point that passed in a stall counts with the rest of the stall.
     """
     longest_ns: Annotated[int, Field(ge=0)]
     """
@@ -1964,11 +1968,11 @@ class Watch(Message):
     """
     stalled_ns: Annotated[int, Field(ge=0)]
     """
-    How late it was then, added up.
+    Sum of the lateness in these stalls.
     """
     stalls: Annotated[int, Field(ge=0)]
     """
-    How often it was so late that the next point had come.
+    Number of times that it was so late that the next point had come.
     """
 
 
@@ -1986,13 +1990,13 @@ class WeightedSize(Message):
     """
     weight: Annotated[int, Field(ge=1, le=1000000)] = 1
     """
-    How often, relative to the others.
+    Frequency relative to the others.
     """
 
 
 class Window(Message):
     """
-    Bytes and operations between two instants in which every lane was at work or until the first or last had finished.
+    Bytes and operations between two moments: while all lanes were busy, or until the first or last had finished.
     """
 
     bytes: Annotated[int, Field(ge=0)]
@@ -2024,7 +2028,7 @@ class Barrier(Message):
     """
     most: Annotated[int | None, Field(ge=0)] = None
     """
-    With `wear_out`, the operations of the lane here that has done most; the controller answers with the most of all
+    With `wear_out`, the operations of this engine's furthest lane; the controller answers with the most of all
     engines, `{"go":true,"most":N}`.
     """
     phase: Annotated[int | None, Field(ge=0)] = None
@@ -2033,7 +2037,7 @@ class Barrier(Message):
     """
     step: BarrierStep
     """
-    With what.
+    The step that waits.
     """
 
 
@@ -2048,7 +2052,7 @@ class Bye(Message):
     """
     left_behind: bool | None = None
     """
-    What the job made on the storage may still be there: it could not be removed.
+    The job's data may still be on the storage: it could not be removed.
     """
     max_rss_bytes: Annotated[int, Field(ge=0)]
     """
@@ -2066,7 +2070,7 @@ class Bye(Message):
 
 class Counters(Message):
     """
-    One line of `assay-engine counters`. All numbers count since the host, or the network namespace, was started.
+    One line of `assay-engine counters`. All numbers count since the host, or the network namespace, started.
     """
 
     at_ns: Annotated[int, Field(ge=0)]
@@ -2075,11 +2079,11 @@ class Counters(Message):
     """
     cpu: HostCpu | None = None
     """
-    All CPUs together; none where the kernel does not tell.
+    All CPUs together; none if unknown.
     """
     cpus: Annotated[int, Field(ge=0)]
     """
-    CPUs that are online.
+    Online CPUs.
     """
     disks: dict[str, DeviceUse]
     """
@@ -2087,19 +2091,19 @@ class Counters(Message):
     """
     links: dict[str, LinkCounters]
     """
-    Network interfaces but the loopback, by name.
+    Network interfaces except the loopback, by name.
     """
     segments: Annotated[int | None, Field(ge=0)] = None
     """
-    TCP segments sent, those sent again not among them (RFC 4022, tcpOutSegs).
+    TCP segments sent, without retransmissions (RFC 4022, tcpOutSegs).
     """
     segments_again: Annotated[int | None, Field(ge=0)] = None
     """
-    TCP segments sent again (RFC 4022, tcpRetransSegs).
+    TCP segments retransmitted (RFC 4022, tcpRetransSegs).
     """
     softnet_drops: Annotated[int | None, Field(ge=0)] = None
     """
-    Frames that the kernel has thrown away because it could not keep up (softnet_stat, second column).
+    Frames that the kernel dropped because it could not keep up (softnet_stat, second column).
     """
 
 
@@ -2118,7 +2122,7 @@ class ReadyEvent(Message):
     """
     existing: ExistingObjects | None = None
     """
-    The objects that were there before; none in jobs that make what they work on.
+    The objects that existed before; none in jobs that create their objects.
     """
     event: Literal['ready']
 
@@ -2138,19 +2142,19 @@ class PhaseStartEvent(Message):
     """
     method: Method
     """
-    How operations reach the kernel in fact.
+    How operations actually reach the kernel.
     """
     method_reason: str
     """
-    Why that method, where the job left it open or it differs from the job's.
+    Why that method, if the job left it open or it differs from the job's.
     """
     mpiio: MpiioUse | None = None
     """
-    Of MPI-IO what the library says of the file that it has opened; none of all else.
+    With MPI-IO, what the library reports of the file that it has opened; none for all other methods.
     """
     operation: Operation
     """
-    What it does.
+    The phase's operation.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -2158,27 +2162,27 @@ class PhaseStartEvent(Message):
     """
     planned_bytes: Annotated[int | None, Field(ge=0)] = None
     """
-    Bytes planned for all lanes; none when the phase runs by time.
+    Bytes planned for all lanes; none if the phase runs by time.
     """
     planned_ops: Annotated[int | None, Field(ge=0)] = None
     """
-    Operations planned for all lanes; none when the phase runs by time.
+    Operations planned for all lanes; none if the phase runs by time.
     """
     event: Literal['phase_start']
 
 
 class LogEvent(Message):
     """
-    A remark.
+    A message for users.
     """
 
     level: Level
     """
-    How grave.
+    Severity.
     """
     message: str
     """
-    One line for people.
+    One line for users.
     """
     event: Literal['log']
 
@@ -2190,47 +2194,47 @@ class Fault(Message):
 
     code: int
     """
-    The number.
+    The code.
     """
     domain: FaultDomain
     """
-    Whose number it is.
+    The code's domain.
     """
 
 
 class HostConnections(Message):
     """
-    Connections of all lanes to one host, from when they got ready for a phase to its end. An operation that had to wait for
+    Connections of all lanes to one host, from the preparation of a phase to its end. An operation that had to wait for
     a new connection took that much longer.
     """
 
     closed: Annotated[int, Field(ge=0)]
     """
-    Connections that have ended before their lane did.
+    Connections that ended before their lane did.
     """
     host: str
     """
-    As the target names it.
+    The host as the target names it.
     """
     most_requests: Annotated[int, Field(ge=0)]
     """
-    Most requests that one connection has carried since it was made.
+    Most requests on one connection since it was opened.
     """
     opened: Annotated[int, Field(ge=0)]
     """
-    Connections that were made.
+    Opened connections.
     """
     refused: Annotated[int, Field(ge=0)]
     """
-    Connections that could not be made.
+    Connections that could not be opened.
     """
     requests: Annotated[int, Field(ge=0)]
     """
-    Requests that were sent to it.
+    Sent requests.
     """
     setup: LatencySummary | None = None
     """
-    Times to make a connection, TLS included; none if none was made.
+    Times to open a connection, TLS included; none if none was opened.
     """
 
 
@@ -2241,7 +2245,7 @@ class MethodAnswer(Message):
 
     error: str
     """
-    Why nothing could be found out; empty if all went well.
+    Why the request failed; empty if all went well.
     """
     found: list[MethodsFound]
     """
@@ -2249,13 +2253,13 @@ class MethodAnswer(Message):
     """
     silent: bool
     """
-    The storage does not answer.
+    The storage does not respond.
     """
 
 
 class MethodShape(Message):
     """
-    A kind of case, as far as the way to the kernel depends on it.
+    The properties of a case that the choice of a method depends on.
     """
 
     model_config = ConfigDict(
@@ -2271,7 +2275,7 @@ class MethodShape(Message):
     """
     queue_depth: Annotated[int, Field(ge=1, le=4096)]
     """
-    Operations each lane keeps in flight.
+    Operations that each lane keeps in flight.
     """
     record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
     """
@@ -2298,7 +2302,7 @@ class OpCounts(Message):
     """
     operation: OpKind
     """
-    Which.
+    The kind.
     """
     ops: Annotated[int, Field(ge=0)]
     """
@@ -2321,7 +2325,7 @@ class OpInterval(Message):
     """
     first_byte: str | None = None
     """
-    Times until the first byte came, likewise; none where the protocol does not tell.
+    Times until the first byte arrived, in the same form; none if the protocol does not report it.
     """
     latency: str | None = None
     """
@@ -2329,7 +2333,7 @@ class OpInterval(Message):
     """
     operation: OpKind
     """
-    Which.
+    The kind.
     """
     ops: Annotated[int, Field(ge=0)]
     """
@@ -2339,7 +2343,7 @@ class OpInterval(Message):
 
 class Phase(Message):
     """
-    A stretch of the job between two barriers.
+    A part of the job between two barriers.
     """
 
     model_config = ConfigDict(
@@ -2347,7 +2351,7 @@ class Phase(Message):
     )
     access: UniformAccess | ZipfianAccess | HotspotAccess | None = None
     """
-    Which objects are fetched or changed how often; none: each as often as the others.
+    How often each object is fetched or changed; none: equally often.
     """
     arrivals: Arrivals = Arrivals.constant
     """
@@ -2359,7 +2363,7 @@ class Phase(Message):
     """
     file_order: FileOrder = FileOrder.sequential
     """
-    In an operation on the data of a tree's files, which file comes next.
+    In an operation on the data of a tree's files, the order of the files.
     """
     measured: bool = True
     """
@@ -2367,19 +2371,19 @@ class Phase(Message):
     """
     method: MethodFound | None = None
     """
-    How its operations reach the kernel, and why; none: as the job says. Only where the job says `auto`.
+    How its operations reach the kernel, and why; none: as the job's `method`. Only if that is `auto`.
     """
     mix: dict[str, Any] | None = None
     """
-    With a mixed operation, what it consists of: kinds of operations and their shares in percent, 100 together.
+    With a mixed operation, the kinds of operations and their shares in percent, 100 together.
     """
     operation: Operation
     """
-    What is done.
+    The operation.
     """
     range_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
     """
-    With `get`, ask for so many bytes from a random place of each object, not for all of it.
+    With `get`, fetch this many bytes from a random offset of each object instead of all of it.
     """
     rate_per_s: Annotated[float | None, Field(ge=0.001, le=1000000000.0)] = None
     """
@@ -2387,11 +2391,11 @@ class Phase(Message):
     """
     reorder: ShiftedPart | RandomPart | None = None
     """
-    Whose part of the data each lane works on; none: its own.
+    Which lane's part of the data each lane works on; none: its own.
     """
     runtime_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
-    Run for this long, going over the data as often as needed. None: once over the data.
+    Run for this long, repeating the data as often as needed. None: process the data once.
     """
     stride_records: Annotated[int, Field(ge=1, le=1048576)] = 17
     """
@@ -2399,18 +2403,18 @@ class Phase(Message):
     """
     time_limit_ns: Annotated[int | None, Field(ge=1, le=31536000000000000)] = None
     """
-    Stop once over the data early after this long; the numbers then cover the part done.
+    Stop early after this long, before all of the data is processed; the numbers then cover the executed part.
     """
     wear_out: bool = False
     """
-    At the time limit every lane goes on until it has done as many operations as the one that had done most then (IOR
-    -D with stoneWallingWearOut). Phases that read after it go over what was written.
+    At the time limit every lane continues until it has done as many operations as the lane with the most (IOR -D
+    with stoneWallingWearOut). Later reading phases process what was written.
     """
 
 
 class ListedSizes(Message):
     """
-    Some of these sizes, as often as their weights say (vdbench sizes).
+    One of these sizes, in proportion to their weights (vdbench sizes).
     """
 
     model_config = ConfigDict(
@@ -2425,16 +2429,16 @@ class ListedSizes(Message):
 
 class Stonewall(Message):
     """
-    How far the lanes were at the time limit of a phase that wears out.
+    Progress of the lanes at the time limit of a phase that wears out.
     """
 
     least_ops: Annotated[int, Field(ge=0)]
     """
-    Operations of the lane that had done least.
+    Operations of the lane with the fewest.
     """
     most_ops: Annotated[int, Field(ge=0)]
     """
-    Operations of the lane that had done most, of all engines: what each lane did in the end, if it had so many to do.
+    Operations of the lane with the most, of all engines: what each lane did in the end, if it had that many to do.
     """
     window: Window
     """
@@ -2456,7 +2460,7 @@ class MpiioTarget(Message):
     """
     collective: bool = False
     """
-    Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
+    Each operation is a collective one of all ranks (MPI_File_write_at_all and similar calls).
     """
     directory: str
     """
@@ -2464,22 +2468,22 @@ class MpiioTarget(Message):
     """
     hints: dict[str, str] = {}
     """
-    Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
+    Hints for the library, name and value, passed when it opens a file (MPI_Info).
     """
     kind: Literal['mpiio']
     piece_bytes: Annotated[int | None, Field(ge=1, le=1073741824)] = None
     """
-    In a view, bytes that a rank has one after the other in the file; those of all ranks follow each other. A block of
-    the job is so many whole ones of them.
+    In a view, contiguous bytes of a rank in the file, followed by those of the other ranks. A block of the job
+    consists of whole pieces.
     """
     pointer: Pointer = Pointer.explicit
     """
-    Which pointer says where an operation is.
+    The file pointer that gives an operation's offset.
     """
     prefix: str | None = None
     """
-    What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
-    `ufs` or `lustre` (ROMIO). None: the library finds out.
+    Prefix of the path, without its colon: the file system that the MPI-IO library is to assume, such as `ufs` or
+    `lustre` (ROMIO). None: the library detects it.
     """
     root: str
     """
@@ -2491,7 +2495,7 @@ class MpiioTarget(Message):
     """
     view: View = View.none
     """
-    What each rank sees of the file that all share: all of it, or its own part (MPI_File_set_view).
+    What each rank sees of the shared file: all of it, or its own part (MPI_File_set_view).
     """
 
 
@@ -2502,15 +2506,15 @@ class ErrorCount(Message):
 
     count: Annotated[int, Field(ge=0)]
     """
-    How many.
+    Number of failures.
     """
     fault: Fault | None = None
     """
-    What the storage said, if it said something.
+    The fault that the storage reported, if any.
     """
     kind: ErrorKind
     """
-    Why.
+    The reason.
     """
     name: str | None = None
     """
@@ -2525,27 +2529,27 @@ class ErrorSample(Message):
 
     action: str
     """
-    What was being done: a kind of operation, or open, preallocate, cache, ...
+    The attempted action: a kind of operation, or open, preallocate, cache, ...
     """
     fault: Fault | None = None
     """
-    What the storage said, if it said something.
+    The fault that the storage reported, if any.
     """
     kind: ErrorKind
     """
-    Why.
+    The reason.
     """
     lane: Annotated[int | None, Field(ge=0)] = None
     """
-    Lane that met it; none for the set-up of a phase.
+    Lane in which it failed; none for the set-up of a phase.
     """
     length: Annotated[int, Field(ge=0)]
     """
-    Bytes asked for.
+    Requested bytes.
     """
     message: str
     """
-    One line for people.
+    One line for users.
     """
     number: Annotated[int, Field(ge=0)] = 0
     """
@@ -2567,13 +2571,13 @@ class ErrorSample(Message):
 
 class IntervalEvent(Message):
     """
-    What was completed in a stretch of time.
+    The operations completed in an interval.
     """
 
     earlier: list[Earlier] | None = None
     """
-    Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
-    start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    Shares of the operations that ended here which belong to earlier intervals, if an operation is spread evenly
+    from its start to its end. Closed loop only: in open loop an operation may have waited for its turn.
     """
     end_ns: Annotated[int, Field(ge=0)]
     """
@@ -2585,7 +2589,7 @@ class IntervalEvent(Message):
     """
     operations: list[OpInterval]
     """
-    What was done, kind by kind; kinds of which nothing ended are left out.
+    Counts by kind of operation; kinds without a completed operation are left out.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -2600,32 +2604,32 @@ class IntervalEvent(Message):
 
 class ErrorSampleEvent(Message):
     """
-    One failed operation, whole.
+    One failed operation, with all details.
     """
 
     action: str
     """
-    What was being done: a kind of operation, or open, preallocate, cache, ...
+    The attempted action: a kind of operation, or open, preallocate, cache, ...
     """
     fault: Fault | None = None
     """
-    What the storage said, if it said something.
+    The fault that the storage reported, if any.
     """
     kind: ErrorKind
     """
-    Why.
+    The reason.
     """
     lane: Annotated[int | None, Field(ge=0)] = None
     """
-    Lane that met it; none for the set-up of a phase.
+    Lane in which it failed; none for the set-up of a phase.
     """
     length: Annotated[int, Field(ge=0)]
     """
-    Bytes asked for.
+    Requested bytes.
     """
     message: str
     """
-    One line for people.
+    One line for users.
     """
     number: Annotated[int, Field(ge=0)] = 0
     """
@@ -2648,15 +2652,15 @@ class ErrorSampleEvent(Message):
 
 class Interval(Message):
     """
-    What was completed between two instants. Adding up the intervals of a phase gives its totals exactly.
+    The operations completed in an interval. The sums over a phase's intervals are its totals exactly.
 
-    The same index can come twice: a lane that was held up reports late.
+    The same index can come twice: a delayed lane reports late.
     """
 
     earlier: list[Earlier] | None = None
     """
-    Of what ended here the part that was done in intervals before, if an operation is taken to be done evenly from its
-    start to its end. Closed loop only: in open loop an operation may have waited for its turn.
+    Shares of the operations that ended here which belong to earlier intervals, if an operation is spread evenly
+    from its start to its end. Closed loop only: in open loop an operation may have waited for its turn.
     """
     end_ns: Annotated[int, Field(ge=0)]
     """
@@ -2668,7 +2672,7 @@ class Interval(Message):
     """
     operations: list[OpInterval]
     """
-    What was done, kind by kind; kinds of which nothing ended are left out.
+    Counts by kind of operation; kinds without a completed operation are left out.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -2692,8 +2696,8 @@ class Job(Message):
     )
     block_size_bytes: Annotated[int | None, Field(ge=1, le=9223372036854775807)] = None
     """
-    Bytes that a lane has one after the other (IOR's block size): the file is segments of one block of each lane, the
-    file of one lane segments of one block. Random orders go through it segment by segment. None: one segment.
+    Contiguous bytes of a lane (IOR's block size): the file consists of segments of one block of each lane, the file
+    of one lane of segments of one block. Random orders process it segment by segment. None: one segment.
     """
     data: Annotated[DataSpec, Field(validate_default=True)] = {
         'compressible_percent': 0,
@@ -2701,7 +2705,7 @@ class Job(Message):
         'verify': False,
     }
     """
-    What is written and whether reads are checked.
+    What is written, and whether reads are checked.
     """
     direct: bool = False
     """
@@ -2713,8 +2717,8 @@ class Job(Message):
     """
     file_size_bytes: Annotated[int, Field(ge=0, le=9223372036854775807)]
     """
-    Size of each file (or of the part of the device that is used), in bytes; with `tree` or `objects`, contents of each
-    file or object unless `sizes` says otherwise, where 0 means empty.
+    Size of each file (or of the used part of the device), in bytes; with `tree` or `objects`, contents of each file
+    or object unless `sizes` is given, where 0 means empty.
     """
     id: str
     """
@@ -2722,11 +2726,11 @@ class Job(Message):
     """
     interval_ns: Annotated[int, Field(ge=10000000, le=3600000000000)] = 1000000000
     """
-    Length of the intervals that are reported, in nanoseconds.
+    Length of the reported intervals, in nanoseconds.
     """
     keep_files: bool = False
     """
-    Leave the data where it is at the end instead of removing it.
+    Keep the data at the end instead of removing it.
     """
     lanes: Annotated[int, Field(ge=1, le=1024)] = 1
     """
@@ -2738,7 +2742,7 @@ class Job(Message):
     """
     lease_ns: Annotated[int | None, Field(ge=100000000, le=3600000000000)] = None
     """
-    When standard input has brought no line for so long, the controller is gone and the job stops.
+    If standard input brings no line for this long, the controller is gone and the job stops.
     """
     method: Method = Method.auto
     """
@@ -2750,12 +2754,12 @@ class Job(Message):
     """
     order_seed: Annotated[int | None, Field(ge=0)] = None
     """
-    Seed of the order and the times of operations; none: `seed`. Jobs with the same data, and so with the same `seed`, then
-    go through it in other orders.
+    Seed of the order and the times of operations; none: `seed`. With it, jobs with the same data, and so with the
+    same `seed`, process it in different orders.
     """
     phases: Annotated[list[Phase], Field(max_length=64, min_length=1)]
     """
-    What is done, in order.
+    The phases, in order.
     """
     preallocate: bool = False
     """
@@ -2763,7 +2767,7 @@ class Job(Message):
     """
     queue_depth: Annotated[int, Field(ge=1, le=4096)] = 1
     """
-    Operations each lane keeps in flight.
+    Operations that each lane keeps in flight.
     """
     rank: Annotated[int, Field(ge=0)] = 0
     """
@@ -2772,7 +2776,7 @@ class Job(Message):
     ranks: Annotated[int, Field(ge=1, le=65536)] = 1
     """
     Engine processes that do this job together, each with `lanes` lanes; they differ in `rank` only. Lanes are
-    numbered through all of them: lane i of rank r is lane r x lanes + i.
+    numbered across all of them: lane i of rank r is lane r x lanes + i.
     """
     record_size_bytes: Annotated[int, Field(ge=1, le=1073741824)]
     """
@@ -2780,7 +2784,7 @@ class Job(Message):
     """
     reuse_files: bool = False
     """
-    The data is already there, from a job with the same seed, layout and sizes that kept its files; in a tree, under
+    The data exists already, from a job with the same seed, layout and sizes that kept its files; in a tree, under
     the first names.
     """
     seed: Annotated[int, Field(ge=0)] = 0
@@ -2800,8 +2804,8 @@ class Job(Message):
         int | None, Field(ge=1000000000, le=31536000000000000)
     ] = None
     """
-    When nothing has ended for so long, the storage counts as hung: the job ends with status `stalled`, and what it has
-    made stays. A flush of all that was written is one long silence. None: wait for ever.
+    If nothing ends for this long, the storage counts as hung: the job ends with status `stalled`, and its data
+    stays. A flush of everything written is one long silence. None: wait for ever.
     """
     sync: SyncPolicy = SyncPolicy.fsync
     """
@@ -2816,8 +2820,8 @@ class Job(Message):
     """
     tree: Tree | None = None
     """
-    The files that metadata operations work on, or a set of files that operations on data work on; none: one file per
-    lane, or one for all.
+    The files that metadata operations work on, or a set of files that operations on data work on; none: one file
+    per lane, or one for all.
     """
     tuning: Annotated[Tuning, Field(validate_default=True)] = {
         'cpus': [],
@@ -2827,16 +2831,17 @@ class Job(Message):
         'sqpoll': False,
     }
     """
-    Polling, memory and placement, for those who want to choose.
+    Options for polling, memory and CPU placement.
     """
     wait_for_go: bool = False
     """
-    At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up, before
-    its lanes start, which they do at that time of this engine's monotonic clock, and before the data is removed.
+    At each `barrier` event wait for a line `{"go":true,"at_ns":T}` on standard input: before a phase is set up,
+    before its lanes start, which they do at that time of this engine's monotonic clock, and before the data is
+    removed.
     """
     watch: Annotated[list[str], Field(max_length=64)] = []
     """
-    Block devices as `major:minor` whose counts of requests are wanted with each phase: those below the target.
+    Block devices, as `major:minor`, whose request counts are reported with each phase: those below the target.
     """
 
 
@@ -2847,8 +2852,8 @@ class LaneResult(Message):
 
     cpu_wait_ns: Annotated[int | None, Field(ge=0)] = None
     """
-    Time the lane was ready to run while all CPUs it may use ran something else (run delay of /proc/PID/schedstat);
-    none if the kernel does not tell.
+    Time in which the lane was ready to run while all CPUs it may use ran something else (run delay of
+    /proc/PID/schedstat); none if unknown.
     """
     end_ns: Annotated[int, Field(ge=0)]
     """
@@ -2860,7 +2865,7 @@ class LaneResult(Message):
     """
     operations: list[OpCounts]
     """
-    What it did, kind by kind; kinds of which nothing ended are left out.
+    Counts by kind of operation; kinds without a completed operation are left out.
     """
     start_ns: Annotated[int, Field(ge=0)]
     """
@@ -2874,7 +2879,7 @@ class LaneResult(Message):
 
 class LeftJob(Message):
     """
-    A job that is over, of which something may be left: what it can have made follows from it, and nothing else is removed.
+    A finished job that may have left data: what it can have created follows from it, and nothing else is removed.
     """
 
     model_config = ConfigDict(
@@ -2884,23 +2889,23 @@ class LeftJob(Message):
         list[Beyond], Field(max_length=100000, validate_default=True)
     ] = []
     """
-    How far lanes have gone beyond the job's number of objects, as events say.
+    Numbers of objects that lanes have stored beyond the job's count, by their events.
     """
     job: Job
     """
-    As it was sent.
+    The job as it was sent.
     """
     uploads: Annotated[
         list[BegunUpload], Field(max_length=100000, validate_default=True)
     ] = []
     """
-    Uploads that its engines have begun, as their events say, and that are neither completed nor aborted.
+    Uploads that its engines have begun, by their events, and that are neither completed nor aborted.
     """
 
 
 class MethodQuestion(Message):
     """
-    Which method `auto` takes is to be found out.
+    A request to find out which method `auto` selects.
     """
 
     model_config = ConfigDict(
@@ -2908,14 +2913,14 @@ class MethodQuestion(Message):
     )
     shapes: Annotated[list[MethodShape], Field(max_length=10000)]
     """
-    For what.
+    The cases.
     """
     target: Annotated[
         NullTarget | FileTarget | DeviceTarget | AoeTarget | NfsTarget | SmbTarget | MpiioTarget | S3Target | DynamodbTarget,
         Field(discriminator='kind'),
     ]
     """
-    Where: of kind file or device.
+    The target, of kind file or device.
     """
 
 
@@ -2926,20 +2931,20 @@ class PhaseEnd(Message):
 
     cache_done: str
     """
-    What was done to the cache before the phase, in words; empty if nothing.
+    What was done to the cache before the phase, as text; empty if nothing.
     """
     cached_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
-    devices, and where the kernel does not tell.
+    devices, and if unknown.
     """
     connections: list[HostConnections] | None = None
     """
-    Connections, host by host; none where the target has none that the engine itself makes and counts.
+    Connections, host by host; empty if the engine itself opens none for this target.
     """
     errors: list[ErrorCount]
     """
-    What failed, by reason: operations, and what had to be done around them.
+    Failures by reason: of operations, and of the actions around them.
     """
     first_finisher: Window
     """
@@ -2959,11 +2964,11 @@ class PhaseEnd(Message):
     """
     operation: Operation
     """
-    What it did.
+    The phase's operation.
     """
     operations: list[OpTotals]
     """
-    What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    Totals of all lanes by kind of operation; kinds without a completed operation are left out.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -2971,16 +2976,16 @@ class PhaseEnd(Message):
     """
     resources: Resources
     """
-    What the process used.
+    Resources that the process used.
     """
     service: ServiceUse | None = None
     """
-    What the service has told; none where it tells nothing.
+    What the service reported; none if it reports nothing.
     """
     start_delay: LatencySummary | None = None
     """
-    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
-    an operation the storage had not finished, or because the engine itself was late.
+    Open loop: times from the intended start of each operation to its submission. It is late if every slot held an
+    unfinished operation, or if the engine itself was late.
     """
     start_skew_ns: Annotated[int, Field(ge=0)]
     """
@@ -2992,15 +2997,16 @@ class PhaseEnd(Message):
     """
     steady: Window | None = None
     """
-    From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    From the moment when every lane had finished one operation to the moment when the first lane ran out; none if
+    there is no such time.
     """
     stonewall: Stonewall | None = None
     """
-    With `wear_out`, what had been done at the time limit.
+    With `wear_out`, the progress at the time limit.
     """
     target_per_s: float | None = None
     """
-    Open loop: operations per second asked for.
+    Open loop: requested operations per second.
     """
     unstarted_ops: Annotated[int, Field(ge=0)]
     """
@@ -3008,15 +3014,15 @@ class PhaseEnd(Message):
     """
     verified_bytes: Annotated[int, Field(ge=0)]
     """
-    Bytes that were checked and found right.
+    Bytes that were checked and correct.
     """
     wall_shift_ns: int = 0
     """
-    How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    By how much the wall clock was set during the phase: its time less the monotonic clock's.
     """
     watch: Watch | None = None
     """
-    When the process was not run; none of a phase that is no result or too short to tell.
+    Moments at which the process did not run; none for a phase that is no result or too short.
     """
 
 
@@ -3027,20 +3033,20 @@ class HelloEvent(Message):
 
     backend: BackendCapabilities
     """
-    What the job's backend can do at the job's target, as found by trying.
+    What the job's backend can do at the job's target, found by trying.
     """
     boot_id: str = ''
     """
-    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
-    of one machine have the same; empty if unknown.
+    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): the same for hosts that are
+    containers or namespaces of one machine; empty if unknown.
     """
     clock: str
     """
-    Where the time stamps come from.
+    The source of time stamps.
     """
     cpus: Annotated[int, Field(ge=0)]
     """
-    CPUs this process may use.
+    CPUs that this process may use.
     """
     engine_sha256: str
     """
@@ -3092,20 +3098,20 @@ class PhaseEndEvent(Message):
 
     cache_done: str
     """
-    What was done to the cache before the phase, in words; empty if nothing.
+    What was done to the cache before the phase, as text; empty if nothing.
     """
     cached_bytes: Annotated[int | None, Field(ge=0)] = None
     """
     Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
-    devices, and where the kernel does not tell.
+    devices, and if unknown.
     """
     connections: list[HostConnections] | None = None
     """
-    Connections, host by host; none where the target has none that the engine itself makes and counts.
+    Connections, host by host; empty if the engine itself opens none for this target.
     """
     errors: list[ErrorCount]
     """
-    What failed, by reason: operations, and what had to be done around them.
+    Failures by reason: of operations, and of the actions around them.
     """
     first_finisher: Window
     """
@@ -3125,11 +3131,11 @@ class PhaseEndEvent(Message):
     """
     operation: Operation
     """
-    What it did.
+    The phase's operation.
     """
     operations: list[OpTotals]
     """
-    What all lanes did, kind by kind; kinds of which nothing ended are left out.
+    Totals of all lanes by kind of operation; kinds without a completed operation are left out.
     """
     phase: Annotated[int, Field(ge=0)]
     """
@@ -3137,16 +3143,16 @@ class PhaseEndEvent(Message):
     """
     resources: Resources
     """
-    What the process used.
+    Resources that the process used.
     """
     service: ServiceUse | None = None
     """
-    What the service has told; none where it tells nothing.
+    What the service reported; none if it reports nothing.
     """
     start_delay: LatencySummary | None = None
     """
-    Open loop: from the intended start of each operation to its submission. Late because every slot was taken by
-    an operation the storage had not finished, or because the engine itself was late.
+    Open loop: times from the intended start of each operation to its submission. It is late if every slot held an
+    unfinished operation, or if the engine itself was late.
     """
     start_skew_ns: Annotated[int, Field(ge=0)]
     """
@@ -3158,15 +3164,16 @@ class PhaseEndEvent(Message):
     """
     steady: Window | None = None
     """
-    From when every lane had finished one operation to when the first lane ran out; none if there is no such time.
+    From the moment when every lane had finished one operation to the moment when the first lane ran out; none if
+    there is no such time.
     """
     stonewall: Stonewall | None = None
     """
-    With `wear_out`, what had been done at the time limit.
+    With `wear_out`, the progress at the time limit.
     """
     target_per_s: float | None = None
     """
-    Open loop: operations per second asked for.
+    Open loop: requested operations per second.
     """
     unstarted_ops: Annotated[int, Field(ge=0)]
     """
@@ -3174,40 +3181,40 @@ class PhaseEndEvent(Message):
     """
     verified_bytes: Annotated[int, Field(ge=0)]
     """
-    Bytes that were checked and found right.
+    Bytes that were checked and correct.
     """
     wall_shift_ns: int = 0
     """
-    How far the wall clock was moved during the phase: its time less the monotonic clock's.
+    By how much the wall clock was set during the phase: its time less the monotonic clock's.
     """
     watch: Watch | None = None
     """
-    When the process was not run; none of a phase that is no result or too short to tell.
+    Moments at which the process did not run; none for a phase that is no result or too short.
     """
     event: Literal['phase_end']
 
 
 class Hello(Message):
     """
-    Who speaks, on what, about which job.
+    The engine, its host and the job that it has read.
     """
 
     backend: BackendCapabilities
     """
-    What the job's backend can do at the job's target, as found by trying.
+    What the job's backend can do at the job's target, found by trying.
     """
     boot_id: str = ''
     """
-    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): hosts that are containers or namespaces
-    of one machine have the same; empty if unknown.
+    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): the same for hosts that are
+    containers or namespaces of one machine; empty if unknown.
     """
     clock: str
     """
-    Where the time stamps come from.
+    The source of time stamps.
     """
     cpus: Annotated[int, Field(ge=0)]
     """
-    CPUs this process may use.
+    CPUs that this process may use.
     """
     engine_sha256: str
     """

@@ -1,4 +1,4 @@
-//! The AoE backend.
+//! The backend for disks behind AoE.
 
 use crate::capability;
 use crate::disk::Disk;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The first bytes of a disk behind AoE.
 pub(crate) struct AoeBackend {
     disk: Arc<Disk>,
-    /// Lanes of all processes.
+    /// Lanes of all processes, which share the disk.
     share: u32,
 }
 
@@ -31,7 +31,7 @@ impl AoeBackend {
 }
 
 impl Backend for AoeBackend {
-    fn foreign(&self) -> bool {
+    fn may_hold_others_data(&self) -> bool {
         true
     }
 
@@ -60,7 +60,7 @@ impl Backend for AoeBackend {
     }
 
     fn still_there(&self) -> Result<(), SetupError> {
-        self.disk.still_the_same()
+        self.disk.check_unchanged()
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {

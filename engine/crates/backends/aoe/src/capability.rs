@@ -13,7 +13,7 @@ pub(crate) fn general() -> BackendCapabilities {
         operations: Operation::of_files().filter(|one| !one.needs_tree() && !one.stdio()).collect(),
         layouts: vec![Layout::Shared],
         methods: vec![Method::Protocol],
-        // There is no cache on this side: each operation goes to the disk anyway.
+        // There is no cache on this host: each operation goes to the disk.
         direct: true,
         direct_bypasses_cache: true,
         direct_alignment_bytes: SECTOR_BYTES,

@@ -1,9 +1,9 @@
-//! A disk that has been found: the ways to it, what it is, and what its frames hold.
+//! A disk that was found: the ways to it, its identity, and the size of its frames.
 
-use crate::discover::{self, cannot, Found};
+use crate::discover::{self, interface_error, FoundDisk};
 use crate::frame::{mac_text, Command, Mac, SECTOR};
 use crate::identity::Identity;
-use crate::initiator::{wanted, Initiator, MOST_FLIGHTS};
+use crate::initiator::{answer_filter, Initiator, MAX_FLIGHTS};
 use crate::owner::Owner;
 use crate::path::Path;
 use crate::wire::{Socket, Wire};
@@ -12,13 +12,13 @@ use assay_spec::AoeTarget;
 
 /// How long a disk has to answer before it counts as missing, in nanoseconds.
 const FIND_NS: u64 = 3_000_000_000;
-/// How long a question that fills the largest frame has.
+/// How long a query as long as the largest frame has to be answered, in nanoseconds.
 const LARGE_NS: u64 = 600_000_000;
-/// How long IDENTIFY and a flush have when a disk is opened.
-const ASK_NS: u64 = 10_000_000_000;
+/// How long IDENTIFY and a flush have when a disk is opened, in nanoseconds.
+const COMMAND_NS: u64 = 10_000_000_000;
 /// Bytes of a frame's payload before its data: AoE's header without Ethernet's, and ATA's.
 const HEADERS: usize = 22;
-/// Payload of every Ethernet frame.
+/// Payload of every Ethernet frame, in bytes.
 const USUAL_MTU: usize = 1500;
 
 /// A way to the disk.
@@ -39,19 +39,19 @@ pub(crate) struct Disk {
     pub(crate) identity: Identity,
     /// Sectors of a frame, on every way.
     pub(crate) sectors: u8,
-    /// How it is told to make what was written stable; none if it knows no such command.
+    /// The command that makes writes stable; none if the disk knows no such command.
     pub(crate) flush: Option<Command>,
-    /// What is less than one might expect, for people.
+    /// What a user might not expect, one line each.
     pub(crate) limits: Vec<String>,
 }
 
-/// Sectors that a frame with so much payload has room for.
+/// Sectors that fit into a frame with a payload of `mtu` bytes.
 fn sectors_of(mtu: usize) -> u8 {
     (mtu.saturating_sub(HEADERS) / SECTOR).min(255) as u8
 }
 
-/// The kernel's own driver may have it, mounted or in an array.
-fn refuse_used(target: &AoeTarget) -> Result<(), SetupError> {
+/// Refuses a disk that the kernel's own driver has mounted or put into an array.
+fn refuse_disk_in_use(target: &AoeTarget) -> Result<(), SetupError> {
     use rustix::fs::{open, Mode, OFlags};
     let device = format!("/dev/etherd/{}", target.address());
     match open(&device, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
@@ -64,9 +64,9 @@ fn refuse_used(target: &AoeTarget) -> Result<(), SetupError> {
 }
 
 /// The one station that has the disk on an interface.
-fn find(target: &AoeTarget, interface: &str) -> Result<Found, SetupError> {
+fn find(target: &AoeTarget, interface: &str) -> Result<FoundDisk, SetupError> {
     let place = format!("{} on {interface}", target.address());
-    let mut found = discover::ask(interface, Some((target.shelf, target.slot)), 0, FIND_NS)?;
+    let mut found = discover::query_disks(interface, Some((target.shelf, target.slot)), 0, FIND_NS)?;
     found.retain(|found| (found.shelf, found.slot) == (target.shelf, target.slot));
     match found.as_slice() {
         [] => {
@@ -88,22 +88,23 @@ fn find(target: &AoeTarget, interface: &str) -> Result<Found, SetupError> {
 }
 
 impl Way {
-    /// Looks for the disk on an interface, and how large frames may be there.
+    /// Finds the disk on an interface, and the largest frames that get through.
     fn find(target: &AoeTarget, interface: &str, limits: &mut Vec<String>) -> Result<Self, SetupError> {
         let found = find(target, interface)?;
-        let mtu = Socket::open(interface, wanted(0, 0, 0)).map_err(|errno| cannot(interface, errno))?.mtu();
+        let mtu =
+            Socket::open(interface, answer_filter(0, 0, 0)).map_err(|errno| interface_error(interface, errno))?.mtu();
         let own = sectors_of(mtu);
         if own == 0 {
             return Err(SetupError::new("open", interface, format!("its MTU of {mtu} has no room for a sector")));
         }
-        // 0 says nothing.
+        // 0 means that it does not say.
         let theirs = if found.config.sectors == 0 { sectors_of(USUAL_MTU) } else { found.config.sectors };
         let mut sectors = own.min(theirs);
         if sectors > sectors_of(USUAL_MTU) {
             let payload = HEADERS + usize::from(sectors) * SECTOR;
             let one = Some((target.shelf, target.slot));
-            let heard = discover::ask(interface, one, discover::padding(payload), LARGE_NS)?;
-            if heard.is_empty() {
+            let answers = discover::query_disks(interface, one, discover::padding(payload), LARGE_NS)?;
+            if answers.is_empty() {
                 sectors = sectors_of(USUAL_MTU);
                 limits.push(format!(
                     "{interface}: 2 sectors a frame, as frames of {payload} bytes do not get through: is the MTU of \
@@ -111,18 +112,18 @@ impl Way {
                 ));
             }
         }
-        let Found { mac, config, .. } = found;
+        let FoundDisk { mac, config, .. } = found;
         Ok(Way { interface: interface.to_owned(), mac, mtu, buffers: config.buffers.max(1), sectors })
     }
 }
 
 impl Disk {
-    /// Finds a disk and asks what it is. Nothing is written.
+    /// Finds a disk and identifies it. Nothing is written.
     ///
     /// # Errors
-    /// If it does not answer, two answer to its address, or this host uses it already.
+    /// If it does not answer, two disks answer to its address, or this host uses it already.
     pub(crate) fn open(target: &AoeTarget) -> Result<Self, SetupError> {
-        refuse_used(target)?;
+        refuse_disk_in_use(target)?;
         let mut limits = Vec::new();
         let find = |interface: &String| Way::find(target, interface, &mut limits);
         let ways = target.interfaces.iter().map(find).collect::<Result<Vec<Way>, _>>()?;
@@ -130,13 +131,13 @@ impl Disk {
         let nothing = Identity { sectors: 0, model: String::new(), serial: String::new(), firmware: String::new() };
         let mut disk = Disk { target: target.clone(), ways, identity: nothing, sectors, flush: None, limits };
         disk.sectors = target.sectors.map_or(sectors, |most| sectors.min(most));
-        disk.identity = disk.same_everywhere()?;
+        disk.identity = disk.consistent_identity()?;
         disk.flush = disk.flush_command()?;
         disk.note_limits();
         Ok(disk)
     }
 
-    /// Sockets and windows for one of `share` users of the disk.
+    /// An initiator with its tags, for one of `share` users of the disk.
     ///
     /// # Errors
     /// If an interface cannot be used.
@@ -149,8 +150,8 @@ impl Disk {
         let owner = Owner::take()?;
         let (major, minor) = (self.target.shelf, self.target.slot);
         let path = |way: &&Way| {
-            let socket = Socket::open(&way.interface, wanted(major, minor, owner.number));
-            let socket = socket.map_err(|errno| cannot(&way.interface, errno))?;
+            let socket = Socket::open(&way.interface, answer_filter(major, minor, owner.number));
+            let socket = socket.map_err(|errno| interface_error(&way.interface, errno))?;
             Ok(Path::new(socket, way.mac, self.window(way, share)))
         };
         let paths = ways.iter().map(path).collect::<Result<Vec<_>, SetupError>>()?;
@@ -159,13 +160,13 @@ impl Disk {
         Ok((made, owner))
     }
 
-    /// Commands that one of `share` users may have under way on a way.
+    /// Most commands that one of `share` users may have in flight on a way.
     pub(crate) fn window(&self, way: &Way, share: u32) -> u32 {
         let all = u32::from(self.target.window.unwrap_or(way.buffers));
-        (all / share.max(1)).clamp(1, MOST_FLIGHTS as u32)
+        (all / share.max(1)).clamp(1, MAX_FLIGHTS as u32)
     }
 
-    /// The place, for people.
+    /// The disk's name, for people.
     pub(crate) fn shown(&self) -> String {
         format!("{} on {}", self.target.address(), self.target.interfaces.join(" and "))
     }
@@ -174,17 +175,17 @@ impl Disk {
     fn identify(&self, way: &Way) -> Result<Identity, SetupError> {
         let (mut initiator, _owner) = self.initiator_on(&[way], 1, 1)?;
         let mut data = [0; SECTOR];
-        let done = initiator.call(Command::Identify, 0, &mut data, self.ask_ns());
+        let done = initiator.call(Command::Identify, 0, &mut data, self.command_timeout_ns());
         done.map_err(|fault| self.error("identify", fault))?;
         Ok(Identity::of(&data))
     }
 
-    fn ask_ns(&self) -> u64 {
-        self.target.timeout_ns.min(ASK_NS)
+    fn command_timeout_ns(&self) -> u64 {
+        self.target.timeout_ns.min(COMMAND_NS)
     }
 
-    /// What the disk is, on every way the same.
-    fn same_everywhere(&self) -> Result<Identity, SetupError> {
+    /// The disk's identity, which must be the same on every way.
+    fn consistent_identity(&self) -> Result<Identity, SetupError> {
         let first = self.identify(&self.ways[0])?;
         for way in &self.ways[1..] {
             let other = self.identify(way)?;
@@ -202,12 +203,12 @@ impl Disk {
         Ok(first)
     }
 
-    /// The disk as it is now is still the one that was opened, and not smaller.
+    /// Checks that the disk is still the one that was opened, and not smaller.
     ///
     /// # Errors
     /// If it is not, or does not answer.
-    pub(crate) fn still_the_same(&self) -> Result<(), SetupError> {
-        let now = self.same_everywhere()?;
+    pub(crate) fn check_unchanged(&self) -> Result<(), SetupError> {
+        let now = self.consistent_identity()?;
         if now.serial != self.identity.serial {
             let message = format!("is another disk now: serial {}, and was {}", now.serial, self.identity.serial);
             return Err(SetupError::new("look at", self.shown(), message));
@@ -219,11 +220,11 @@ impl Disk {
         Ok(())
     }
 
-    /// How the disk is told to flush, found by asking it to.
+    /// The flush command of the disk, found by trying.
     fn flush_command(&self) -> Result<Option<Command>, SetupError> {
         let (mut initiator, _owner) = self.initiator(1, 1)?;
         for command in [Command::FlushExt, Command::Flush] {
-            match initiator.call(command, 0, &mut [], self.ask_ns()) {
+            match initiator.call(command, 0, &mut [], self.command_timeout_ns()) {
                 Ok(_) => return Ok(Some(command)),
                 Err(fault) if fault == crate::status::TIMED_OUT => return Err(self.error("flush", fault)),
                 Err(_) => {}
@@ -248,7 +249,7 @@ impl Disk {
         }
     }
 
-    /// A failure outside of operations.
+    /// An error outside operations.
     pub(crate) fn error(&self, action: &'static str, fault: Fault) -> SetupError {
         SetupError::new(action, self.shown(), fault_message(fault)).because(fault)
     }

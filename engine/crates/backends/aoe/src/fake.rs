@@ -11,13 +11,13 @@ pub(crate) const OURS: Mac = [2, 0, 0, 0, 0, 1];
 pub(crate) const THEIRS: Mac = [2, 0, 0, 0, 0, 2];
 pub(crate) const OTHERS: Mac = [2, 0, 0, 0, 0, 3];
 
-/// What goes wrong, one frame in so many; 0 is never.
+/// Faults of the network, one in so many frames; 0 is never.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Harm {
     pub(crate) question_lost: u64,
     pub(crate) answer_lost: u64,
     pub(crate) doubled: u64,
-    /// Goes behind the next few.
+    /// Comes after some later frames.
     pub(crate) late: u64,
     /// Comes a second time from another disk, with other data.
     pub(crate) other_disk: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Harm {
     pub(crate) other_station: u64,
 }
 
-/// Sectors, and how often each has been written.
+/// The disk's sectors, and how many commands it has executed.
 pub(crate) struct Store {
     pub(crate) bytes: Vec<u8>,
     pub(crate) commands: u64,
@@ -36,9 +36,9 @@ pub(crate) struct FakeWire {
     harm: Harm,
     dice: u64,
     answers: VecDeque<Vec<u8>>,
-    /// What is sent goes nowhere.
+    /// Frames that are sent get lost.
     pub(crate) dead: bool,
-    /// Frames that are taken in one call.
+    /// Most frames that one call takes.
     pub(crate) room: usize,
 }
 
@@ -63,7 +63,7 @@ impl FakeWire {
                     false_one[6..12].copy_from_slice(&OTHERS);
                 }
                 false_one[ATA_HEADER..].fill(0xee);
-                // Before the right one, so that it would be taken if it could be.
+                // Before the right one, so that it would be taken first.
                 let last = self.answers.len() - 1;
                 self.answers.insert(last, false_one);
             }
@@ -77,7 +77,7 @@ impl FakeWire {
             return;
         };
         let mut answer = frame::answer(&question[..ATA_HEADER], None);
-        // Where it has been put by `ata`: status and error registers.
+        // The status and error registers, where `ata` has put the command.
         (answer[27], answer[25]) = (0x40, 0);
         let mut store = self.store.lock().unwrap();
         store.commands += 1;
@@ -114,7 +114,7 @@ impl Wire for FakeWire {
         for frame in &frames[..taken] {
             let mut bytes = frame.head.to_vec();
             if frame.length > 0 {
-                // SAFETY: whoever sends keeps the data until the command has ended.
+                // SAFETY: the sender keeps the data until the command has ended.
                 bytes.extend(unsafe { std::slice::from_raw_parts(frame.data, frame.length) });
             }
             if self.dead || self.one_in(self.harm.question_lost) {

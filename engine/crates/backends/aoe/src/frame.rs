@@ -8,10 +8,10 @@ pub(crate) const ETHERNET: usize = 14;
 pub(crate) const HEADER: usize = 24;
 /// Bytes before the data of an ATA message.
 pub(crate) const ATA_HEADER: usize = HEADER + 12;
-/// Bytes before the string of a query of configuration.
+/// Bytes before the text of a configuration query.
 pub(crate) const CONFIG_HEADER: usize = HEADER + 8;
-/// Least bytes of an Ethernet frame without its checksum (IEEE 802.3).
-pub(crate) const LEAST: usize = 60;
+/// Bytes of the shortest Ethernet frame without its checksum (IEEE 802.3).
+pub(crate) const MIN_FRAME_BYTES: usize = 60;
 /// Bytes of a sector.
 pub(crate) const SECTOR: usize = 512;
 
@@ -21,17 +21,17 @@ const ERROR: u8 = 0x04;
 const ATA: u8 = 0;
 const CONFIG: u8 = 1;
 
-/// Stands for all shelves.
+/// The address of all shelves.
 pub(crate) const EVERY_SHELF: u16 = u16::MAX;
-/// Stands for all slots.
+/// The address of all slots.
 pub(crate) const EVERY_SLOT: u8 = u8::MAX;
 
 /// An Ethernet address.
 pub(crate) type Mac = [u8; 6];
-/// That of all stations.
+/// The address of all stations.
 pub(crate) const BROADCAST: Mac = [0xff; 6];
 
-/// An Ethernet address as people write it.
+/// An Ethernet address as text.
 pub(crate) fn mac_text(mac: Mac) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
@@ -39,7 +39,7 @@ pub(crate) fn mac_text(mac: Mac) -> String {
 /// A command of ATA that AoE carries (ATA/ATAPI-6, section 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// READ SECTORS EXT: addresses of 48 bits.
+    /// READ SECTORS EXT, with addresses of 48 bits.
     Read,
     /// WRITE SECTORS EXT.
     Write,
@@ -63,7 +63,7 @@ impl Command {
         }
     }
 
-    /// Flags of the ATA section: 0x40 for addresses of 48 bits, 0x01 for data that goes to the disk.
+    /// Flags of the ATA section: 0x40 for addresses of 48 bits, 0x01 for data sent to the disk.
     fn flags(self) -> u8 {
         match self {
             Command::Read | Command::FlushExt => 0x40,
@@ -89,16 +89,16 @@ pub(crate) fn command_name(code: u8) -> &'static str {
     }
 }
 
-/// Where a frame goes, and which answer it wants.
+/// The addresses of a frame: two stations and a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Of the station that has the disk.
+    /// The receiving station; that of the disk in a question.
     pub(crate) to: Mac,
-    /// Of this station.
+    /// The sending station.
     pub(crate) from: Mac,
     /// First part of the disk's address.
     pub(crate) shelf: u16,
-    /// Second part.
+    /// Second part of the disk's address.
     pub(crate) slot: u8,
 }
 
@@ -115,8 +115,8 @@ fn header(address: &Address, command: u8, tag: u32) -> [u8; HEADER] {
     out
 }
 
-/// Head of an ATA message of `sectors` sectors from `lba` on; the data of a write follows it. What has no data is filled up
-/// to the least frame by whoever sends it.
+/// The head of an ATA message on `sectors` sectors from `lba` on; the data of a write follows it. The sender pads a
+/// message without data to the shortest frame.
 pub(crate) fn ata(address: &Address, tag: u32, command: Command, lba: u64, sectors: u8) -> [u8; ATA_HEADER] {
     let mut out = [0; ATA_HEADER];
     out[..HEADER].copy_from_slice(&header(address, ATA, tag));
@@ -128,32 +128,32 @@ pub(crate) fn ata(address: &Address, tag: u32, command: Command, lba: u64, secto
     out
 }
 
-/// A query of configuration (AoEr11 section 3.2), command 0: read.
-pub(crate) fn query(address: &Address, tag: u32) -> [u8; LEAST] {
-    let mut out = [0; LEAST];
+/// A configuration query (AoEr11 section 3.2), command 0: read.
+pub(crate) fn query(address: &Address, tag: u32) -> [u8; MIN_FRAME_BYTES] {
+    let mut out = [0; MIN_FRAME_BYTES];
     out[..HEADER].copy_from_slice(&header(address, CONFIG, tag));
     out
 }
 
-/// What a disk says of itself.
+/// The configuration of a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// Messages that it can keep until it comes to them.
+    /// Messages that it can queue.
     pub(crate) buffers: u16,
     /// Version of its firmware.
     pub(crate) firmware: u16,
-    /// Sectors of one message at most; 0 says as many as a frame of 1500 bytes has.
+    /// Most sectors of one message; 0 means as many as a frame of 1500 bytes holds.
     pub(crate) sectors: u8,
     /// Version of AoE.
     pub(crate) version: u8,
-    /// What the user has written there.
+    /// The text that a user has stored there.
     pub(crate) text: Vec<u8>,
 }
 
-/// What is in a message.
+/// The contents of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body<'a> {
-    /// Of ATA.
+    /// An ATA message.
     Ata {
         /// Status register in an answer, command in a question.
         status: u8,
@@ -161,29 +161,29 @@ pub(crate) enum Body<'a> {
         error: u8,
         /// Sectors.
         sectors: u8,
-        /// The first of them.
+        /// The first sector.
         lba: u64,
-        /// What follows.
+        /// The data that follows.
         data: &'a [u8],
     },
-    /// Of configuration.
+    /// A configuration.
     Config(Config),
-    /// Neither: the command's number.
+    /// Another command, by its number.
     Other(u8),
 }
 
-/// A frame that has come, or was seen.
+/// A frame that was received or observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
-    /// The address, seen from who sent it.
+    /// The addresses as the sender has put them.
     pub(crate) address: Address,
-    /// An answer.
+    /// It is an answer.
     pub(crate) response: bool,
-    /// The answer says that the command was refused: number of the error (AoEr11 section 2.4).
+    /// The error number, if the answer refuses the command (AoEr11 section 2.4).
     pub(crate) error: Option<u8>,
-    /// Comes back as it was sent.
+    /// An answer has the tag of its question.
     pub(crate) tag: u32,
-    /// What is in it; none of a refusal without one, or of one that is cut off.
+    /// The contents; none of a refusal without contents, or if they are cut off.
     pub(crate) body: Option<Body<'a>>,
 }
 
@@ -215,7 +215,7 @@ fn body(command: u8, rest: &[u8]) -> Option<Body<'_>> {
     }
 }
 
-/// Reads a frame; none if it is not one of AoE, of version 1.
+/// Decodes a frame; none if it is not one of AoE version 1.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Frame<'_>> {
     let head: &[u8; HEADER] = bytes.get(..HEADER)?.try_into().ok()?;
     if head[12..14] != ETHERTYPE.to_be_bytes() || head[14] & 0xf0 != VERSION {
@@ -231,7 +231,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Frame<'_>> {
     })
 }
 
-/// Makes an answer of a question: the same frame on its way back (for targets in tests).
+/// The answer to a question: the same frame on its way back.
 #[cfg(test)]
 pub(crate) fn answer(question: &[u8], error: Option<u8>) -> Vec<u8> {
     let mut out = question.to_vec();
@@ -284,7 +284,7 @@ mod tests {
         }
 
         #[test]
-        fn a_frame_that_is_cut_off_says_no_more_than_is_there(lba in 0..1u64 << 48, data in proptest::collection::vec(any::<u8>(), 0..64)) {
+        fn a_truncated_frame_decodes_to_no_more_than_it_holds(lba in 0..1u64 << 48, data in proptest::collection::vec(any::<u8>(), 0..64)) {
             let mut whole = ata(&ADDRESS, 9, Command::Write, lba, 1).to_vec();
             whole.extend(&data);
             for cut in 0..=whole.len() {
@@ -292,13 +292,13 @@ mod tests {
                 prop_assert_eq!(found.is_some(), cut >= HEADER);
                 let body = found.and_then(|frame| frame.body);
                 let there = data.get(..cut.wrapping_sub(ATA_HEADER));
-                let told = there.map(|data| Body::Ata { status: 0x34, error: 0, sectors: 1, lba, data });
-                prop_assert_eq!(body, told);
+                let expected = there.map(|data| Body::Ata { status: 0x34, error: 0, sectors: 1, lba, data });
+                prop_assert_eq!(body, expected);
             }
         }
 
         #[test]
-        fn a_disk_tells_its_configuration_to_the_last_letter_or_not_at_all(text in proptest::collection::vec(any::<u8>(), 0..64), numbers: [u8; 6]) {
+        fn a_configuration_is_whole_or_none(text in proptest::collection::vec(any::<u8>(), 0..64), numbers: [u8; 6]) {
             let mut bytes = answer(&query(&ADDRESS, 7)[..HEADER], None);
             bytes.extend(numbers);
             bytes.extend((text.len() as u16).to_be_bytes());

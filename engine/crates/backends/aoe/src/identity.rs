@@ -1,4 +1,4 @@
-//! What a disk says to IDENTIFY DEVICE (ATA/ATAPI-6, section 8.15).
+//! A disk's answer to IDENTIFY DEVICE (ATA/ATAPI-6, section 8.15).
 
 use crate::frame::SECTOR;
 
@@ -15,7 +15,7 @@ pub(crate) struct Identity {
     pub(crate) firmware: String,
 }
 
-/// Text of ATA: two characters a word, the first in its upper half.
+/// A text of ATA: two characters in each word, the first in its upper half.
 fn text(bytes: &[u8]) -> String {
     let swapped: Vec<u8> = bytes.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect();
     let printable = |byte: &u8| if byte.is_ascii_graphic() || *byte == b' ' { *byte as char } else { ' ' };

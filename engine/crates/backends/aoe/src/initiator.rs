@@ -1,17 +1,17 @@
-//! Commands to one disk: cut into frames, sent, sent again, and told from others' by tag, address and station.
+//! Commands to one disk: split into frames, sent and resent. Answers are told from others by tag, address and station.
 
 use crate::frame::{self, Address, Body, Command, Mac, SECTOR};
 use crate::path::Path;
-use crate::status::{of_registers, refused, GARBAGE, TIMED_OUT};
-use crate::wire::{self, Outgoing, Wanted, Wire};
+use crate::status::{check_registers, refusal, MALFORMED, TIMED_OUT};
+use crate::wire::{self, FrameFilter, Outgoing, Wire};
 use assay_core::{clock, Fault};
 use rustix::fd::RawFd;
 use std::collections::VecDeque;
 
-/// Frames under way at most: as many as a tag has numbers for.
-pub(crate) const MOST_FLIGHTS: usize = 256;
-/// What a tag is made of, from the top: a bit that the kernel's own driver leaves to others, which process and lane, how
-/// often the place has been used, and the place among the frames under way.
+/// Most frames in flight: as many as a tag has numbers for.
+pub(crate) const MAX_FLIGHTS: usize = 256;
+/// The parts of a tag, from the top: a bit that the kernel's own driver leaves free, the owner (process and lane), how
+/// often the place has been used, and the place among the frames in flight.
 const OWN_BIT: u32 = 1 << 31;
 const OWNER_SHIFT: u32 = 20;
 const OWNER_MASK: u32 = 0x7ff;
@@ -19,45 +19,45 @@ const TURN_SHIFT: u32 = 8;
 const TURN_MASK: u32 = 0xfff;
 /// The part that all tags of an owner share.
 const TAG_MASK: u32 = OWN_BIT | OWNER_MASK << OWNER_SHIFT;
-/// Frames that go unanswered on one way before another one is tried.
-const MOST_SILENT: u32 = 4;
-/// A network that takes no more frames is asked again so much later.
-const FULL_NS: u64 = 200_000;
+/// Frames without an answer on one way before another one is tried.
+const MAX_SILENT: u32 = 4;
+/// How long sending pauses when the network takes no more frames, in nanoseconds.
+const FULL_PAUSE_NS: u64 = 200_000;
 
-/// Where data comes from or goes to.
+/// The memory that data comes from or goes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory(pub(crate) *mut u8);
 
-// SAFETY: an address; what is there belongs to the transfer, in whatever thread that is.
+// SAFETY: an address; the memory there belongs to the transfer, in whatever thread that is.
 unsafe impl Send for Memory {}
 
-/// Something that is to be done, of any length.
+/// One command of any length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Transfer {
     pub(crate) command: Command,
     pub(crate) lba: u64,
-    /// Sectors; of what moves none 0, of IDENTIFY 1.
+    /// Sectors; 0 for commands without data, 1 for IDENTIFY.
     pub(crate) sectors: u64,
     /// Belongs to the initiator until the transfer has ended.
     pub(crate) memory: Memory,
-    /// Comes back when it ends; below the number of slots.
+    /// Identifies the transfer when it ends; below the number of slots.
     pub(crate) slot: u32,
-    /// Not answered by then, it has failed.
+    /// The transfer fails if it is not answered by then.
     pub(crate) deadline: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Work {
+struct ActiveTransfer {
     transfer: Transfer,
     /// Sectors for which frames have been made.
-    asked: u64,
+    framed_sectors: u64,
     /// Frames without an answer.
     pending: u32,
     /// The first part that failed, and why.
     error: Option<(u64, Fault)>,
 }
 
-/// A frame under way.
+/// A frame in flight.
 #[derive(Debug, Clone, Copy)]
 struct Flight {
     slot: u32,
@@ -71,48 +71,48 @@ struct Flight {
     sent: u32,
 }
 
-/// What was counted.
+/// Counts of frames.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Frames sent, those that were sent again among them.
+    /// Frames sent, including those sent again.
     pub(crate) sent: u64,
     /// Frames sent again.
     pub(crate) again: u64,
-    /// Answers to nothing: late, twice, of another disk or station.
+    /// Answers that match no frame in flight: late, double, or from another disk or station.
     pub(crate) stray: u64,
 }
 
-/// Speaks with one disk.
+/// Executes commands on one disk.
 pub(crate) struct Initiator<W> {
     shelf: u16,
     slot: u8,
     owner: u32,
     paths: Vec<Path<W>>,
-    /// Those at the other ends of the paths.
+    /// The stations at the other ends of the paths.
     stations: Vec<Mac>,
-    /// Sectors of a frame at most.
+    /// Most sectors of a frame.
     pub(crate) sectors: u8,
-    works: Vec<Option<Work>>,
+    active: Vec<Option<ActiveTransfer>>,
     /// Slots with frames still to be made.
     waiting: VecDeque<u32>,
     flights: Vec<Option<Flight>>,
     free: Vec<u8>,
     turns: Vec<u16>,
-    /// Of each way, frames that are to be sent.
+    /// By path: frames that must be sent.
     outgoing: Vec<Vec<u8>>,
-    /// No frame needs to be sent again before this moment.
+    /// No frame must be sent again before this time.
     next_check: u64,
-    /// No frame can be sent before this moment.
+    /// No frame can be sent before this time.
     full_until: u64,
     finished: Vec<(u32, Result<u64, Fault>)>,
     pub(crate) counts: Counts,
-    /// Ends a wait when there is something to read from it; negative if there is none.
-    pub(crate) bell: RawFd,
+    /// A descriptor that ends a wait when it becomes readable; negative for none.
+    pub(crate) wakeup_fd: RawFd,
 }
 
-/// The tags that an owner's frames have, for the filter of its sockets.
-pub(crate) fn wanted(shelf: u16, slot: u8, owner: u32) -> Wanted {
-    Wanted::Answers { shelf, slot, tag: OWN_BIT | (owner & OWNER_MASK) << OWNER_SHIFT, mask: TAG_MASK }
+/// The filter for the tags of an owner's frames.
+pub(crate) fn answer_filter(shelf: u16, slot: u8, owner: u32) -> FrameFilter {
+    FrameFilter::Answers { shelf, slot, tag: OWN_BIT | (owner & OWNER_MASK) << OWNER_SHIFT, mask: TAG_MASK }
 }
 
 impl<W: Wire> Initiator<W> {
@@ -121,42 +121,42 @@ impl<W: Wire> Initiator<W> {
             shelf,
             slot,
             owner: owner & OWNER_MASK,
-            outgoing: paths.iter().map(|_| Vec::with_capacity(MOST_FLIGHTS)).collect(),
+            outgoing: paths.iter().map(|_| Vec::with_capacity(MAX_FLIGHTS)).collect(),
             stations: paths.iter().map(|path| path.to).collect(),
             paths,
             sectors: 1,
-            works: vec![None; slots],
+            active: vec![None; slots],
             waiting: VecDeque::with_capacity(slots),
-            flights: vec![None; MOST_FLIGHTS],
+            flights: vec![None; MAX_FLIGHTS],
             free: (0..=u8::MAX).rev().collect(),
-            turns: vec![0; MOST_FLIGHTS],
+            turns: vec![0; MAX_FLIGHTS],
             next_check: u64::MAX,
             full_until: 0,
             finished: Vec::with_capacity(slots),
             counts: Counts::default(),
-            bell: -1,
+            wakeup_fd: -1,
         }
     }
 
-    /// Begins a transfer in a slot in which none is under way.
+    /// Begins a transfer in a slot without one.
     pub(crate) fn start(&mut self, transfer: Transfer) {
         let slot = transfer.slot;
-        debug_assert!(self.works[slot as usize].is_none(), "a slot has one transfer at a time");
-        self.works[slot as usize] = Some(Work { transfer, asked: 0, pending: 0, error: None });
+        debug_assert!(self.active[slot as usize].is_none(), "a slot has one transfer at a time");
+        self.active[slot as usize] = Some(ActiveTransfer { transfer, framed_sectors: 0, pending: 0, error: None });
         self.waiting.push_back(slot);
     }
 
-    /// What has ended, each with the bytes that were moved.
+    /// Takes out the transfers that have ended, with the bytes moved.
     pub(crate) fn finished(&mut self) -> std::vec::Drain<'_, (u32, Result<u64, Fault>)> {
         self.finished.drain(..)
     }
 
-    /// Something has ended that nobody has taken.
+    /// Whether transfers have ended that were not taken out.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
 
-    /// Makes frames as far as there is room, and sends them.
+    /// Makes frames while there is room, and sends them.
     pub(crate) fn pump(&mut self, now: u64) {
         while let (Some(&slot), Some(path)) = (self.waiting.front(), self.path_with_room()) {
             if self.free.is_empty() {
@@ -169,23 +169,23 @@ impl<W: Wire> Initiator<W> {
         self.send(now);
     }
 
-    /// The way with room that has the fewest frames under way; one that does not answer only if none does.
+    /// The path with room and the fewest frames in flight; one that does not answer only if no other is left.
     fn path_with_room(&self) -> Option<usize> {
         let all = || (0..self.paths.len()).filter(|at| self.paths[*at].has_room());
         let least = |at: &usize| self.paths[*at].in_flight;
-        let alive = all().filter(|at| self.paths[*at].silent < MOST_SILENT).min_by_key(least);
-        // Silent ones are tried with one frame, so that they are found when they come back.
+        let alive = all().filter(|at| self.paths[*at].silent < MAX_SILENT).min_by_key(least);
+        // Silent paths are tried with one frame, which shows when they work again.
         alive.or_else(|| all().filter(|at| self.paths[*at].in_flight == 0).min_by_key(least))
     }
 
-    /// Makes the next frame of a transfer; whether that was its last one.
+    /// Makes the next frame of a transfer; returns whether it was the last one.
     fn launch(&mut self, slot: u32, path: usize, now: u64) -> bool {
-        let work = self.works[slot as usize].as_mut().expect("what waits is under way");
-        let sectors = (work.transfer.sectors - work.asked).min(u64::from(self.sectors)) as u8;
-        let at = work.asked;
-        work.asked += u64::from(sectors);
-        work.pending += 1;
-        let last = work.asked == work.transfer.sectors;
+        let state = self.active[slot as usize].as_mut().expect("what waits is under way");
+        let sectors = (state.transfer.sectors - state.framed_sectors).min(u64::from(self.sectors)) as u8;
+        let at = state.framed_sectors;
+        state.framed_sectors += u64::from(sectors);
+        state.pending += 1;
+        let last = state.framed_sectors == state.transfer.sectors;
         let number = self.free.pop().expect("the caller has looked");
         let turn = &mut self.turns[usize::from(number)];
         *turn = turn.wrapping_add(1);
@@ -197,17 +197,17 @@ impl<W: Wire> Initiator<W> {
         last
     }
 
-    /// The frame of a flight, as it goes out.
+    /// The frame of a flight, ready to be sent.
     fn outgoing_frame(&self, flight: &Flight) -> Outgoing {
         let path = &self.paths[flight.path];
-        let Transfer { command, lba, memory, .. } = self.works[flight.slot as usize].expect("under way").transfer;
+        let Transfer { command, lba, memory, .. } = self.active[flight.slot as usize].expect("under way").transfer;
         let address = Address { to: path.to, from: path.wire.mac(), shelf: self.shelf, slot: self.slot };
         let head = frame::ata(&address, flight.tag, command, lba + flight.at, flight.sectors);
         let length = if command == Command::Write { usize::from(flight.sectors) * SECTOR } else { 0 };
         Outgoing { head, data: memory.0.wrapping_add(flight.at as usize * SECTOR).cast_const(), length }
     }
 
-    /// Sends what there is to send.
+    /// Sends the frames that must be sent.
     fn send(&mut self, now: u64) {
         if now < self.full_until {
             return;
@@ -219,12 +219,13 @@ impl<W: Wire> Initiator<W> {
                 let frames: Vec<Outgoing> = numbers.iter().take(32).map(of).collect();
                 match self.paths[path].wire.send(&frames) {
                     Ok(sent) if sent > 0 => self.note_sent(path, sent, now),
-                    // Queues are full: they are asked again a little later.
+                    // Queues are full: try again a little later.
                     Ok(_) | Err(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {
-                        self.full_until = now + FULL_NS;
+                        self.full_until = now + FULL_PAUSE_NS;
                         break;
                     }
-                    // An interface that is down or gone loses frames like any other loss: whoever waits for them will see.
+                    // An interface that is down or gone loses frames like any other loss, which their missing answers
+                    // will show.
                     Err(_) => self.note_sent(path, frames.len(), now),
                 }
             }
@@ -238,16 +239,16 @@ impl<W: Wire> Initiator<W> {
             self.counts.again += u64::from(flight.sent > 0);
             flight.sent_at = now;
             flight.sent += 1;
-            self.next_check = self.next_check.min(now + self.paths[path].patience(flight.sent));
+            self.next_check = self.next_check.min(now + self.paths[path].resend_after_ns(flight.sent));
         }
     }
 
-    /// Takes in what has come; whether anything has.
+    /// Takes in the frames that have come; returns whether there were any.
     pub(crate) fn receive(&mut self, now: u64) -> bool {
         let mut any = false;
         for at in 0..self.paths.len() {
             loop {
-                let Initiator { paths, flights, works, free, finished, waiting, counts, outgoing, .. } = self;
+                let Initiator { paths, flights, active, free, finished, waiting, counts, outgoing, .. } = self;
                 let (disk, stations) = ((self.shelf, self.slot), &self.stations);
                 let Path { wire, .. } = &mut paths[at];
                 let mut answers = [(0_usize, None); 32];
@@ -262,18 +263,18 @@ impl<W: Wire> Initiator<W> {
                         counts.stray += 1;
                         return;
                     };
-                    let work = works[flight.slot as usize].as_mut().expect("its frames are under way");
-                    settle(work, &flight, taken(&frame, &flight, work));
+                    let state = active[flight.slot as usize].as_mut().expect("its frames are under way");
+                    settle(state, &flight, take_answer(&frame, &flight, state));
                     flights[number] = None;
                     free.push(number as u8);
-                    // It may wait to be sent again.
+                    // It may be queued for sending again.
                     outgoing[flight.path].retain(|waits| usize::from(*waits) != number);
                     answers[count] = (flight.path, (flight.sent == 1).then(|| now.saturating_sub(flight.sent_at)));
                     count += 1;
-                    end_if_done(works, waiting, finished, flight.slot);
+                    end_if_done(active, waiting, finished, flight.slot);
                 });
                 for (path, took) in &answers[..count] {
-                    paths[*path].answered(*took);
+                    paths[*path].note_answer(*took);
                 }
                 match got {
                     Ok(frames) if frames > 0 => any = true,
@@ -284,66 +285,66 @@ impl<W: Wire> Initiator<W> {
         any
     }
 
-    /// Sends again what has had no answer for too long, and gives up what has had none until its deadline.
-    pub(crate) fn tend(&mut self, now: u64) {
+    /// Sends frames again that have had no answer for too long, and gives up those past their deadline.
+    pub(crate) fn resend_overdue(&mut self, now: u64) {
         if now < self.next_check {
             return;
         }
         let mut next = u64::MAX;
         for number in 0..self.flights.len() {
             let Some(mut flight) = self.flights[number].filter(|flight| flight.sent > 0) else { continue };
-            let deadline = self.works[flight.slot as usize].expect("under way").transfer.deadline;
+            let deadline = self.active[flight.slot as usize].expect("under way").transfer.deadline;
             if now >= deadline {
                 self.give_up(number, &flight);
                 continue;
             }
-            let due = flight.sent_at + self.paths[flight.path].patience(flight.sent);
+            let due = flight.sent_at + self.paths[flight.path].resend_after_ns(flight.sent);
             if now < due || self.outgoing[flight.path].contains(&(number as u8)) {
                 next = next.min(due.max(now + 1)).min(deadline);
                 continue;
             }
-            self.paths[flight.path].unanswered(flight.sent_at, now);
+            self.paths[flight.path].note_timeout(flight.sent_at, now);
             self.reroute(&mut flight);
             self.flights[number] = Some(flight);
             self.outgoing[flight.path].push(number as u8);
-            next = next.min(now + FULL_NS);
+            next = next.min(now + FULL_PAUSE_NS);
         }
         self.next_check = next;
     }
 
-    /// Another way for a frame whose own way is silent. (A frame that is only late must not overtake itself: a write that
-    /// arrives a second time, after a later one to the same place, would undo that.)
+    /// Moves a frame to another path if its own is silent. (A frame that is only late must not overtake itself: a write
+    /// that arrives a second time, after a later one to the same place, would undo that.)
     fn reroute(&mut self, flight: &mut Flight) {
-        if self.paths[flight.path].silent < MOST_SILENT {
+        if self.paths[flight.path].silent < MAX_SILENT {
             return;
         }
         let other = (0..self.paths.len())
-            .filter(|at| self.paths[*at].silent < MOST_SILENT)
+            .filter(|at| self.paths[*at].silent < MAX_SILENT)
             .min_by_key(|at| self.paths[*at].in_flight);
         if let Some(other) = other {
-            self.paths[flight.path].forgotten();
+            self.paths[flight.path].release();
             self.paths[other].in_flight += 1;
             flight.path = other;
         }
     }
 
     fn give_up(&mut self, number: usize, flight: &Flight) {
-        let work = self.works[flight.slot as usize].as_mut().expect("under way");
-        settle(work, flight, Err(TIMED_OUT));
+        let state = self.active[flight.slot as usize].as_mut().expect("under way");
+        settle(state, flight, Err(TIMED_OUT));
         self.flights[number] = None;
         self.free.push(number as u8);
-        self.paths[flight.path].forgotten();
+        self.paths[flight.path].release();
         self.outgoing[flight.path].retain(|waits| usize::from(*waits) != number);
-        end_if_done(&mut self.works, &mut self.waiting, &mut self.finished, flight.slot);
+        end_if_done(&mut self.active, &mut self.waiting, &mut self.finished, flight.slot);
     }
 
-    /// Waits until something has come, something has to be done, or `until`.
+    /// Waits until something has come, something must be done, or `until`.
     pub(crate) fn wait(&mut self, now: u64, until: u64) {
         let full = self.outgoing.iter().any(|numbers| !numbers.is_empty());
         let wake = self.next_check.min(until).min(if full { self.full_until.max(now + 1) } else { u64::MAX });
         let mut entries = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; 9];
         let last = self.paths.len();
-        entries[last].fd = self.bell;
+        entries[last].fd = self.wakeup_fd;
         for (entry, path) in entries.iter_mut().zip(&self.paths) {
             entry.fd = path.wire.descriptor();
         }
@@ -352,18 +353,18 @@ impl<W: Wire> Initiator<W> {
         }
     }
 
-    /// One turn: takes in, sends again, sends; waits at most until `until` if nothing has ended.
-    pub(crate) fn turn(&mut self, until: u64) {
+    /// Takes in, sends again, and sends; waits at most until `until` if nothing has ended.
+    pub(crate) fn run_once(&mut self, until: u64) {
         let now = clock::now();
         self.receive(now);
-        self.tend(now);
+        self.resend_overdue(now);
         self.pump(now);
         if self.finished.is_empty() {
             self.wait(now, until);
         }
     }
 
-    /// Does one thing while nothing else is under way; bytes moved.
+    /// Executes one command while nothing else is in flight; returns the bytes moved.
     pub(crate) fn call(
         &mut self,
         command: Command,
@@ -378,57 +379,59 @@ impl<W: Wire> Initiator<W> {
         let deadline = clock::now() + timeout_ns;
         self.start(Transfer { command, lba, sectors, memory: Memory(memory.as_mut_ptr()), slot: 0, deadline });
         while !self.has_finished() {
-            self.turn(deadline);
+            self.run_once(deadline);
         }
         let (_, result) = self.finished.pop().expect("it has ended");
         result
     }
 }
 
-/// What an answer has brought.
-fn taken(frame: &frame::Frame<'_>, flight: &Flight, work: &Work) -> Result<(), Fault> {
+/// Takes what an answer has brought.
+fn take_answer(frame: &frame::Frame<'_>, flight: &Flight, state: &ActiveTransfer) -> Result<(), Fault> {
     if let Some(error) = frame.error {
-        return Err(refused(error));
+        return Err(refusal(error));
     }
-    let Some(Body::Ata { status, error, data, .. }) = &frame.body else { return Err(GARBAGE) };
-    of_registers(*status, *error)?;
-    if matches!(work.transfer.command, Command::Read | Command::Identify) {
+    let Some(Body::Ata { status, error, data, .. }) = &frame.body else { return Err(MALFORMED) };
+    check_registers(*status, *error)?;
+    if matches!(state.transfer.command, Command::Read | Command::Identify) {
         let length = usize::from(flight.sectors) * SECTOR;
-        let data = data.get(..length).ok_or(GARBAGE)?;
-        let to = work.transfer.memory.0.wrapping_add(flight.at as usize * SECTOR);
+        let data = data.get(..length).ok_or(MALFORMED)?;
+        let to = state.transfer.memory.0.wrapping_add(flight.at as usize * SECTOR);
         // SAFETY: the memory belongs to the transfer until it ends, and has room for all its sectors.
         unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), to, length) };
     }
     Ok(())
 }
 
-/// Notes how a frame's part has ended.
-fn settle(work: &mut Work, flight: &Flight, result: Result<(), Fault>) {
-    work.pending -= 1;
+/// Notes the result of one frame.
+fn settle(state: &mut ActiveTransfer, flight: &Flight, result: Result<(), Fault>) {
+    state.pending -= 1;
     if let Err(fault) = result {
-        let first = work.error.is_none_or(|(at, _)| flight.at < at);
+        let first = state.error.is_none_or(|(at, _)| flight.at < at);
         if first {
-            work.error = Some((flight.at, fault));
+            state.error = Some((flight.at, fault));
         }
-        // What has not been asked for will not be.
-        work.asked = work.transfer.sectors;
+        // No more frames of the transfer are made.
+        state.framed_sectors = state.transfer.sectors;
     }
 }
 
 fn end_if_done(
-    works: &mut [Option<Work>],
+    active: &mut [Option<ActiveTransfer>],
     waiting: &mut VecDeque<u32>,
     finished: &mut Vec<(u32, Result<u64, Fault>)>,
     slot: u32,
 ) {
-    let place = &mut works[slot as usize];
-    if place.is_some_and(|work| work.error.is_some()) {
+    let place = &mut active[slot as usize];
+    if place.is_some_and(|state| state.error.is_some()) {
         waiting.retain(|other| *other != slot);
     }
-    let Some(work) = place.filter(|work| work.pending == 0 && work.asked == work.transfer.sectors) else { return };
+    let Some(state) = place.filter(|state| state.pending == 0 && state.framed_sectors == state.transfer.sectors) else {
+        return;
+    };
     *place = None;
-    let bytes = work.transfer.sectors * SECTOR as u64;
-    finished.push((slot, work.error.map_or(Ok(bytes), |(_, fault)| Err(fault))));
+    let bytes = state.transfer.sectors * SECTOR as u64;
+    finished.push((slot, state.error.map_or(Ok(bytes), |(_, fault)| Err(fault))));
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Commands through a network that does harm.
+//! Commands over a faulty network.
 
 use super::*;
 use crate::fake::{FakeWire, Harm, Store, OURS, THEIRS};
@@ -43,7 +43,7 @@ fn exchange(initiator: &mut Initiator<FakeWire>, rounds: u64, sectors: usize) {
             }
             let mut ended = 0;
             while ended < 8 {
-                initiator.turn(clock::now() + TIMEOUT);
+                initiator.run_once(clock::now() + TIMEOUT);
                 for (slot, result) in initiator.finished() {
                     assert_eq!(result, Ok((sectors * SECTOR) as u64), "{command:?} in slot {slot}");
                     ended += 1;
@@ -107,7 +107,7 @@ fn a_network_that_takes_few_frames_at_a_time_gets_all() {
 }
 
 #[test]
-fn a_disk_that_says_nothing_has_failed_when_the_time_is_up() {
+fn a_silent_disk_has_failed_at_the_deadline() {
     let disk = store(64);
     let mut initiator = initiator(&disk, &[Harm::default()], 16);
     initiator.paths[0].wire.dead = true;
@@ -124,16 +124,16 @@ fn a_refused_part_fails_the_whole_and_nothing_is_left_of_it() {
     let mut data = vec![0; 40 * SECTOR];
     let beyond = initiator.call(Command::Read, 40, &mut data, TIMEOUT).unwrap_err();
     assert_eq!((beyond.domain(), beyond.code()), (FaultDomain::Aoe, 0x1_4110));
-    // No part of it is asked for any more, and later answers are nobody's.
+    // No more frames of it are made, and later answers match none.
     let aborted = initiator.call(Command::FlushExt, 0, &mut [], TIMEOUT).unwrap_err();
     assert_eq!(aborted.code(), 0x1_4104);
     assert_eq!(initiator.call(Command::Flush, 0, &mut [], TIMEOUT), Ok(0));
     exchange(&mut initiator, 1, 7);
-    assert_eq!(initiator.free.len(), MOST_FLIGHTS);
+    assert_eq!(initiator.free.len(), MAX_FLIGHTS);
     assert_eq!(initiator.paths[0].in_flight, 0);
 }
 
-/// A network on which comes what a test puts there.
+/// A network that delivers what a test puts there.
 #[derive(Default)]
 struct Scripted {
     sent: Vec<Vec<u8>>,
@@ -166,12 +166,12 @@ impl Wire for Scripted {
     }
 }
 
-/// Bytes that a read is for, and of the memory behind them.
-const ASKED: usize = 2 * SECTOR;
-const BEHIND: usize = SECTOR;
+/// Bytes of a read, and of the memory after them.
+const READ_BYTES: usize = 2 * SECTOR;
+const BYTES_AFTER: usize = SECTOR;
 const DEADLINE: u64 = 5_000_000_000;
 
-/// A read that is under way as one frame, and the answer that it should have.
+/// A read in flight as one frame, and its correct answer.
 fn reading(memory: &mut [u8]) -> (Initiator<Scripted>, Vec<u8>) {
     let mut initiator = Initiator::new(1, 0, 77, vec![Path::new(Scripted::default(), THEIRS, 4)], 1);
     initiator.sectors = 2;
@@ -180,13 +180,14 @@ fn reading(memory: &mut [u8]) -> (Initiator<Scripted>, Vec<u8>) {
     initiator.pump(0);
     let mut right = answer(&initiator.paths[0].wire.sent[0], None);
     (right[HEADER + 3], right[HEADER + 1]) = (0x40, 0);
-    right.extend([0xab; ASKED]);
+    right.extend([0xab; READ_BYTES]);
     (initiator, right)
 }
 
-/// How the read ends when this comes; none if it does not, and then nothing of it may be in its memory.
+/// The result of the read when a changed answer comes; none if that does not end it, and then its memory must be
+/// untouched.
 fn end_by(change: impl FnOnce(&mut Vec<u8>)) -> Option<Result<u64, Fault>> {
-    let mut memory = vec![0; ASKED + BEHIND];
+    let mut memory = vec![0; READ_BYTES + BYTES_AFTER];
     let (mut initiator, right) = reading(&mut memory);
     let mut changed = right.clone();
     change(&mut changed);
@@ -194,15 +195,15 @@ fn end_by(change: impl FnOnce(&mut Vec<u8>)) -> Option<Result<u64, Fault>> {
     initiator.receive(1);
     let end = initiator.finished.pop().map(|(_, result)| result);
     if end.is_none() {
-        // The right one is still waited for.
+        // The correct answer is still accepted.
         initiator.paths[0].wire.coming.push_back(right);
         initiator.receive(2);
-        assert_eq!(initiator.finished.pop(), Some((0, Ok(ASKED as u64))));
+        assert_eq!(initiator.finished.pop(), Some((0, Ok(READ_BYTES as u64))));
     }
-    assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MOST_FLIGHTS, 0));
+    assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MAX_FLIGHTS, 0));
     let came = matches!(end, None | Some(Ok(_)));
-    assert!(memory[..ASKED].iter().all(|byte| *byte == if came { 0xab } else { 0 }));
-    assert!(memory[ASKED..].iter().all(|byte| *byte == 0), "only what was asked for has room");
+    assert!(memory[..READ_BYTES].iter().all(|byte| *byte == if came { 0xab } else { 0 }));
+    assert!(memory[READ_BYTES..].iter().all(|byte| *byte == 0), "only what was asked for has room");
     end
 }
 
@@ -228,36 +229,40 @@ fn what_is_no_answer_to_a_frame_leaves_it_under_way() {
 
 #[test]
 fn an_answer_that_brings_no_data_fails_the_read() {
-    for length in [HEADER, ATA_HEADER - 1, ATA_HEADER, ATA_HEADER + SECTOR, ATA_HEADER + ASKED - 1] {
-        assert_eq!(end_by(|frame| frame.truncate(length)), Some(Err(GARBAGE)), "{length} bytes");
+    for length in [HEADER, ATA_HEADER - 1, ATA_HEADER, ATA_HEADER + SECTOR, ATA_HEADER + READ_BYTES - 1] {
+        assert_eq!(end_by(|frame| frame.truncate(length)), Some(Err(MALFORMED)), "{length} bytes");
     }
-    assert_eq!(end_by(|frame| frame[19] = 1), Some(Err(GARBAGE)), "a configuration");
-    assert_eq!(end_by(|frame| frame[19] = 200), Some(Err(GARBAGE)), "a command that is not known");
-    assert_eq!(end_by(|frame| (frame[14], frame[15]) = (0x1c, 3)), Some(Err(refused(3))));
-    assert_eq!(end_by(|frame| frame[HEADER + 3] = 0x60), Some(of_registers(0x60, 0).map(|()| 0)));
-    assert_eq!(end_by(|frame| frame.extend([0xcd; BEHIND])), Some(Ok(ASKED as u64)), "more than was asked for");
+    assert_eq!(end_by(|frame| frame[19] = 1), Some(Err(MALFORMED)), "a configuration");
+    assert_eq!(end_by(|frame| frame[19] = 200), Some(Err(MALFORMED)), "a command that is not known");
+    assert_eq!(end_by(|frame| (frame[14], frame[15]) = (0x1c, 3)), Some(Err(refusal(3))));
+    assert_eq!(end_by(|frame| frame[HEADER + 3] = 0x60), Some(check_registers(0x60, 0).map(|()| 0)));
+    assert_eq!(
+        end_by(|frame| frame.extend([0xcd; BYTES_AFTER])),
+        Some(Ok(READ_BYTES as u64)),
+        "more than was asked for"
+    );
 }
 
 #[test]
-fn a_read_without_an_answer_is_asked_for_again_and_ends_at_its_deadline() {
-    let mut memory = vec![0; ASKED];
+fn a_read_without_an_answer_is_sent_again_and_ends_at_its_deadline() {
+    let mut memory = vec![0; READ_BYTES];
     let (mut initiator, late) = reading(&mut memory);
-    let (mut now, mut asked) = (0, vec![0]);
+    let (mut now, mut sent_at) = (0, vec![0]);
     while !initiator.has_finished() {
         now += 10_000_000;
-        initiator.tend(now);
+        initiator.resend_overdue(now);
         initiator.pump(now);
-        if initiator.paths[0].wire.sent.len() > asked.len() {
-            asked.push(now);
+        if initiator.paths[0].wire.sent.len() > sent_at.len() {
+            sent_at.push(now);
         }
     }
     assert_eq!((now, initiator.finished.pop()), (DEADLINE, Some((0, Err(TIMED_OUT)))));
-    let pauses: Vec<u64> = asked.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let pauses: Vec<u64> = sent_at.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(pauses.len() > 3 && pauses.is_sorted(), "each pause is as long as the one before or longer: {pauses:?}");
     assert!(initiator.paths[0].wire.sent.iter().all(|frame| *frame == initiator.paths[0].wire.sent[0]));
     initiator.paths[0].wire.coming.push_back(late);
     initiator.receive(now);
-    assert_eq!((initiator.counts.stray, initiator.free.len()), (1, MOST_FLIGHTS));
+    assert_eq!((initiator.counts.stray, initiator.free.len()), (1, MAX_FLIGHTS));
     assert!(memory.iter().all(|byte| *byte == 0), "the memory may be somebody else's by now");
 }
 
@@ -265,10 +270,10 @@ proptest! {
     #[test]
     fn whatever_comes_a_read_ends_once_and_stays_in_its_memory(
         spoilt in proptest::collection::vec((0_usize..64, any::<u8>()), 0..4),
-        length in 0_usize..ATA_HEADER + ASKED + BEHIND,
+        length in 0_usize..ATA_HEADER + READ_BYTES + BYTES_AFTER,
         times in 1_usize..4,
     ) {
-        let mut memory = vec![0; ASKED + BEHIND];
+        let mut memory = vec![0; READ_BYTES + BYTES_AFTER];
         let (mut initiator, mut frame) = reading(&mut memory);
         for (at, byte) in spoilt {
             frame[at] = byte;
@@ -276,9 +281,9 @@ proptest! {
         frame.resize(length, 0xab);
         initiator.paths[0].wire.coming.extend(vec![frame; times]);
         initiator.receive(1);
-        initiator.tend(DEADLINE);
+        initiator.resend_overdue(DEADLINE);
         prop_assert_eq!(initiator.finished.len(), 1);
-        prop_assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MOST_FLIGHTS, 0));
-        prop_assert!(memory[ASKED..].iter().all(|byte| *byte == 0));
+        prop_assert_eq!((initiator.free.len(), initiator.paths[0].in_flight), (MAX_FLIGHTS, 0));
+        prop_assert!(memory[READ_BYTES..].iter().all(|byte| *byte == 0));
     }
 }

@@ -1,4 +1,4 @@
-//! One worker's commands to the disk.
+//! The lane of a disk: one worker's commands.
 
 use crate::disk::Disk;
 use crate::frame::{Command, SECTOR};
@@ -12,7 +12,7 @@ use assay_core::{
 use assay_spec::{name_kinds, object_kinds, Method, SyncPolicy};
 use std::sync::Arc;
 
-/// A worker's way to the disk.
+/// A worker's access to the disk.
 pub(crate) struct DiskLane {
     disk: Arc<Disk>,
     setup: LaneSetup,
@@ -20,7 +20,7 @@ pub(crate) struct DiskLane {
     share: u32,
     initiator: Initiator<Socket>,
     _owner: Owner,
-    /// Ended without a frame.
+    /// Completions without a frame.
     early: Vec<Completion>,
     in_flight: usize,
 }
@@ -58,7 +58,7 @@ impl DiskLane {
         });
     }
 
-    /// For people: where to, and how.
+    /// The disk and the frames, for people.
     fn reason(&self, plan: &PhasePlan) -> String {
         let Disk { ways, sectors, .. } = &*self.disk;
         let windows: Vec<String> = ways
@@ -106,7 +106,7 @@ impl Lane for DiskLane {
             if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
                 return;
             }
-            self.initiator.turn(deadline);
+            self.initiator.run_once(deadline);
             waited = true;
         }
     }
@@ -126,7 +126,7 @@ impl Lane for DiskLane {
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
-        // A disk is an address, which nobody has to give back.
+        // A disk is an address, which need not be given back.
         Ok(())
     }
 }

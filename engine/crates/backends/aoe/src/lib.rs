@@ -1,5 +1,5 @@
-//! Disks behind ATA over Ethernet (AoEr11), by an initiator of our own on packet(7) sockets: many commands in flight, no
-//! cache, no driver of the kernel's.
+//! Disks behind ATA over Ethernet (AoEr11), by an initiator of our own on packet(7) sockets: many commands in flight,
+//! no cache, no driver of the kernel.
 
 mod backend;
 mod capability;
@@ -22,6 +22,6 @@ mod wire;
 
 pub use file::serve;
 pub use kind::Disks;
-pub use show::{discover, show, DiskShown, Seen, WayShown};
+pub use show::{discover, show, DiscoveredDisk, DiskShown, WayShown};
 pub use trace::Trace;
 pub use wire::ethernet_interfaces;

@@ -1,17 +1,17 @@
-//! Numbers that tell the lanes of all processes of a host apart, as part of their tags.
+//! Numbers that keep the tags of a host's lanes apart, over all processes.
 
 use assay_core::{clock, random, SetupError};
 use rustix::fd::OwnedFd;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
-/// How many there are.
+/// How many numbers there are.
 const COUNT: u32 = 1 << 11;
 
-/// A number that nobody else on this network has, as long as this lives: a name of an abstract socket (unix(7)), of which
-/// there is one in each network namespace, and which goes with its process.
+/// A number that no other lane of this network namespace has while this lives: the name of an abstract socket
+/// (unix(7)), which is unique in a network namespace and is freed with its process.
 pub(crate) struct Owner {
     pub(crate) number: u32,
-    _held: OwnedFd,
+    _socket: OwnedFd,
 }
 
 impl Owner {
@@ -28,7 +28,7 @@ impl Owner {
             let socket = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None);
             let socket = socket.map_err(error)?;
             match net::bind(&socket, &name) {
-                Ok(()) => return Ok(Owner { number, _held: socket }),
+                Ok(()) => return Ok(Owner { number, _socket: socket }),
                 Err(rustix::io::Errno::ADDRINUSE) => {}
                 Err(errno) => return Err(error(errno)),
             }

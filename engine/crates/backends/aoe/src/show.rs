@@ -1,28 +1,28 @@
-//! What disks say of themselves, for people and for programs.
+//! Descriptions of disks, for people and for programs.
 
-use crate::discover::{self, Found};
+use crate::discover::{self, FoundDisk};
 use crate::disk::Disk;
 use crate::frame::{command_name, mac_text};
 use assay_core::SetupError;
 use assay_spec::{AoeTarget, SECTOR_BYTES};
 use serde::Serialize;
 
-/// A disk that has answered to a question to all.
+/// A disk that has answered a query to all.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct DiscoveredDisk {
     /// Such as e1.0.
     pub address: String,
-    /// Where it has answered.
+    /// The interface on which it has answered.
     pub interface: String,
     /// Ethernet address of the station that has it.
     pub station: String,
-    /// Messages that it can keep until it comes to them.
+    /// Messages that it can queue.
     pub buffers: u16,
     /// Version of its firmware.
     pub firmware: u16,
-    /// Sectors of one frame at most; 0 says as many as a frame of 1500 bytes has room for.
+    /// Most sectors of one frame; 0 means as many as a frame of 1500 bytes holds.
     pub sectors: u8,
-    /// What somebody has written there.
+    /// The text that a user has stored there.
     pub text: String,
     /// Another station on this interface has the same address.
     pub twice: bool,
@@ -32,18 +32,18 @@ pub struct Seen {
 ///
 /// # Errors
 /// If an interface cannot be used.
-pub fn discover(interfaces: &[String], wait_ns: u64) -> Result<Vec<Seen>, SetupError> {
+pub fn discover(interfaces: &[String], wait_ns: u64) -> Result<Vec<DiscoveredDisk>, SetupError> {
     let mut all = Vec::new();
     for interface in interfaces {
-        let found = discover::ask(interface, None, 0, wait_ns)?;
-        all.extend(found.iter().map(|one| seen(one, &found)));
+        let found = discover::query_disks(interface, None, 0, wait_ns)?;
+        all.extend(found.iter().map(|one| discovered(one, &found)));
     }
     Ok(all)
 }
 
-fn seen(one: &Found, all: &[Found]) -> Seen {
-    let same = |other: &Found| (other.shelf, other.slot) == (one.shelf, one.slot) && other.mac != one.mac;
-    Seen {
+fn discovered(one: &FoundDisk, all: &[FoundDisk]) -> DiscoveredDisk {
+    let same = |other: &FoundDisk| (other.shelf, other.slot) == (one.shelf, one.slot) && other.mac != one.mac;
+    DiscoveredDisk {
         address: format!("e{}.{}", one.shelf, one.slot),
         interface: one.interface.clone(),
         station: mac_text(one.mac),
@@ -64,11 +64,11 @@ pub struct WayShown {
     pub station: String,
     /// Largest payload of a frame on this interface, in bytes.
     pub mtu: usize,
-    /// Messages that the disk can keep.
+    /// Messages that the disk can queue.
     pub buffers: u16,
 }
 
-/// What a disk is.
+/// A disk, identified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiskShown {
     /// Such as e1.0.
@@ -85,13 +85,13 @@ pub struct DiskShown {
     pub sectors_a_frame: u8,
     /// The command that makes writes stable; none if it knows no such command.
     pub flush: Option<&'static str>,
-    /// Of each interface.
+    /// The ways to the disk, one for each interface.
     pub ways: Vec<WayShown>,
-    /// What is less than one might expect, one line each.
+    /// What a user might not expect, one line each.
     pub limits: Vec<String>,
 }
 
-/// Asks a disk what it is. Nothing is written.
+/// Identifies a disk. Nothing is written.
 ///
 /// # Errors
 /// If it does not answer, or cannot be used.

@@ -1,50 +1,50 @@
 //! Frames on a network interface: packet(7) sockets, many frames in one system call.
 
-use crate::frame::{Mac, ATA_HEADER, ETHERNET, ETHERTYPE, LEAST};
+use crate::frame::{Mac, ATA_HEADER, ETHERNET, ETHERTYPE, MIN_FRAME_BYTES};
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Frames that one system call moves.
+/// Most frames that one system call moves.
 const BATCH: usize = 32;
-/// Largest frame that any interface has: jumbo frames of 9000 bytes and what some drivers allow beyond.
-const MOST_FRAME: usize = 16 << 10;
-/// Bytes that the kernel keeps of frames in each direction, where it allows that.
+/// Largest frame of any interface: jumbo frames of 9000 bytes and what some drivers allow beyond.
+const MAX_FRAME_BYTES: usize = 16 << 10;
+/// Bytes of the kernel's socket buffer in each direction, where it allows that.
 const SOCKET_BYTES: libc::c_int = 8 << 20;
 
-/// A frame that is to be sent: a head, and data that lies elsewhere.
+/// A frame to be sent: a head, and data elsewhere in memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing {
     pub(crate) head: [u8; ATA_HEADER],
-    /// Readable until the frame has been sent.
+    /// Must be readable until the frame has been sent.
     pub(crate) data: *const u8,
     pub(crate) length: usize,
 }
 
-/// Which answers come in at all; the kernel drops all else.
+/// Which frames a socket receives; the kernel drops all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Every frame of AoE that comes.
-    All,
-    /// Those that this host sends, too.
-    Everything,
-    /// Answers of one disk whose tags begin so.
+pub(crate) enum FrameFilter {
+    /// Every incoming frame of AoE.
+    Incoming,
+    /// Every frame of AoE, including those that this host sends.
+    IncomingAndOutgoing,
+    /// Answers of one disk with tags that equal `tag` under `mask`.
     Answers { shelf: u16, slot: u8, tag: u32, mask: u32 },
 }
 
-/// Where frames go out and come in. None of it waits.
+/// A network interface for frames. No call blocks.
 pub(crate) trait Wire {
-    /// Own address.
+    /// The interface's own address.
     fn mac(&self) -> Mac;
 
     /// Largest payload of a frame, in bytes.
     fn mtu(&self) -> usize;
 
-    /// For poll(2); negative if there is nothing to wait for.
+    /// The descriptor for poll(2); negative if there is none.
     fn descriptor(&self) -> RawFd;
 
-    /// Sends the first of the frames, as many as there is room for now; or errno.
+    /// Sends the first frames, as many as there is room for now; returns how many, or errno.
     fn send(&mut self, frames: &[Outgoing]) -> Result<usize, i32>;
 
-    /// Hands over what has come; how many frames there were, 0 if there is nothing now; or errno.
+    /// Calls `each` for each frame that has come; returns how many, 0 if there is nothing now, or errno.
     fn receive(&mut self, each: impl FnMut(&[u8])) -> Result<usize, i32>;
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Socket {
     fd: OwnedFd,
     mac: Mac,
     mtu: usize,
-    each: usize,
+    frame_bytes: usize,
     input: Box<[u8]>,
 }
 
@@ -76,12 +76,12 @@ fn set<T>(fd: RawFd, option: libc::c_int, value: &T) -> Result<(), i32> {
         .map(|_| ())
 }
 
-/// A filter of classic BPF (socket(7), SO_ATTACH_FILTER) that lets only wanted answers in.
-fn filter(fd: RawFd, wanted: Wanted) -> Result<(), i32> {
+/// Attaches a filter in classic BPF (socket(7), SO_ATTACH_FILTER) that lets only the wanted frames in.
+fn attach_filter(fd: RawFd, wanted: FrameFilter) -> Result<(), i32> {
     let line = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let load = |size, at| line(libc::BPF_LD | libc::BPF_ABS | size, 0, 0, at);
     let equal = |value, no| line(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, no, value);
-    let Wanted::Answers { shelf, slot, tag, mask } = wanted else {
+    let FrameFilter::Answers { shelf, slot, tag, mask } = wanted else {
         let (take, drop) =
             (line(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX), line(libc::BPF_RET | libc::BPF_K, 0, 0, 0));
         return attach(fd, &mut [load(libc::BPF_H, 12), equal(u32::from(ETHERTYPE), 1), take, drop]);
@@ -108,11 +108,11 @@ fn attach(fd: RawFd, code: &mut [libc::sock_filter]) -> Result<(), i32> {
 }
 
 impl Socket {
-    /// Opens a socket on an interface. `EPERM` without CAP_NET_RAW, `ENODEV` if there is no such interface, `ENETDOWN` if
-    /// it is down.
-    pub(crate) fn open(interface: &str, wanted: Wanted) -> Result<Self, i32> {
+    /// Opens a socket on an interface. `EPERM` without CAP_NET_RAW, `ENODEV` if there is no such interface, `ENETDOWN`
+    /// if it is down.
+    pub(crate) fn open(interface: &str, wanted: FrameFilter) -> Result<Self, i32> {
         let name = std::ffi::CString::new(interface).map_err(|_| libc::ENODEV)?;
-        // SAFETY: the name is a string with an end.
+        // SAFETY: the name is a C string.
         let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
         if index == 0 {
             return Err(libc::ENODEV);
@@ -120,22 +120,22 @@ impl Socket {
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         // SAFETY: makes a descriptor, or fails. Without a protocol nothing comes in until the filter is there.
         let raw = checked(unsafe { libc::socket(libc::AF_PACKET, kind, 0) })?;
-        // SAFETY: made just now, and owned by nobody else.
+        // SAFETY: made just now, and owned by nothing else.
         let fd = unsafe { OwnedFd::from_raw_fd(raw) };
-        filter(raw, wanted)?;
+        attach_filter(raw, wanted)?;
         for (force, option) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
             set(raw, force, &SOCKET_BYTES).or_else(|_| set(raw, option, &SOCKET_BYTES))?;
         }
-        // Frames that this host sends are seen only by those who see all.
-        let protocol = if wanted == Wanted::Everything { libc::ETH_P_ALL as u16 } else { ETHERTYPE };
+        // Only sockets for all protocols receive frames that this host sends.
+        let protocol = if wanted == FrameFilter::IncomingAndOutgoing { libc::ETH_P_ALL as u16 } else { ETHERTYPE };
         let mac = bind(raw, index, protocol)?;
         let mtu = mtu(raw, &name)?;
-        let each = (mtu + ETHERNET).clamp(LEAST, MOST_FRAME);
-        Ok(Socket { fd, mac, mtu, each, input: vec![0; each * BATCH].into_boxed_slice() })
+        let frame_bytes = (mtu + ETHERNET).clamp(MIN_FRAME_BYTES, MAX_FRAME_BYTES);
+        Ok(Socket { fd, mac, mtu, frame_bytes, input: vec![0; frame_bytes * BATCH].into_boxed_slice() })
     }
 }
 
-/// Binds to an interface; its address.
+/// Binds the socket to an interface; returns the interface's address.
 fn bind(fd: RawFd, index: u32, protocol: u16) -> Result<Mac, i32> {
     // SAFETY: all-zero is a valid sockaddr_ll.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
@@ -152,21 +152,21 @@ fn bind(fd: RawFd, index: u32, protocol: u16) -> Result<Mac, i32> {
 
 /// The largest payload of an interface (netdevice(7), SIOCGIFMTU), if it is up.
 fn mtu(fd: RawFd, name: &std::ffi::CStr) -> Result<usize, i32> {
-    let mut asked = question(name);
-    // SAFETY: the request holds a name with an end, and has room for the answer.
-    checked(unsafe { libc::ioctl(fd, libc::SIOCGIFFLAGS as _, &raw mut asked) })?;
+    let mut request = interface_request(name);
+    // SAFETY: the request holds a C string, and has room for the answer.
+    checked(unsafe { libc::ioctl(fd, libc::SIOCGIFFLAGS as _, &raw mut request) })?;
     // SAFETY: the kernel has just written the flags.
-    let up = i32::from(unsafe { asked.ifr_ifru.ifru_flags }) & libc::IFF_UP != 0;
+    let up = i32::from(unsafe { request.ifr_ifru.ifru_flags }) & libc::IFF_UP != 0;
     if !up {
         return Err(libc::ENETDOWN);
     }
     // SAFETY: as above.
-    checked(unsafe { libc::ioctl(fd, libc::SIOCGIFMTU as _, &raw mut asked) })?;
+    checked(unsafe { libc::ioctl(fd, libc::SIOCGIFMTU as _, &raw mut request) })?;
     // SAFETY: the kernel has just written the MTU.
-    Ok(usize::try_from(unsafe { asked.ifr_ifru.ifru_mtu }).unwrap_or(0))
+    Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
 }
 
-/// Ethernet interfaces of this network that are up, ordered by name.
+/// Ethernet interfaces of this network namespace that are up, ordered by name.
 ///
 /// # Errors
 /// If they cannot be listed.
@@ -174,16 +174,16 @@ pub fn ethernet_interfaces() -> std::io::Result<Vec<String>> {
     // SAFETY: makes a descriptor, or fails; it is closed with its owner.
     let raw = checked(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) });
     let raw = raw.map_err(std::io::Error::from_raw_os_error)?;
-    // SAFETY: made just now, and owned by nobody else.
+    // SAFETY: made just now, and owned by nothing else.
     let fd = unsafe { OwnedFd::from_raw_fd(raw) };
-    // SAFETY: a list that ends with an index of 0, given back below.
+    // SAFETY: a list that ends with an index of 0, freed below.
     let list = unsafe { libc::if_nameindex() };
     if list.is_null() {
         return Err(std::io::Error::last_os_error());
     }
     let mut names = Vec::new();
     let mut at = list;
-    // SAFETY: within the list, whose names are strings with an end.
+    // SAFETY: within the list, whose names are C strings.
     while unsafe { (*at).if_index } != 0 {
         // SAFETY: as above.
         let name = unsafe { std::ffi::CStr::from_ptr((*at).if_name) };
@@ -199,27 +199,27 @@ pub fn ethernet_interfaces() -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// An empty question about an interface.
-fn question(name: &std::ffi::CStr) -> libc::ifreq {
+/// An empty request about an interface.
+fn interface_request(name: &std::ffi::CStr) -> libc::ifreq {
     // SAFETY: all-zero is a valid ifreq.
-    let mut asked: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in asked.ifr_name.iter_mut().zip(name.to_bytes()).take(libc::IFNAMSIZ - 1) {
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.to_bytes()).take(libc::IFNAMSIZ - 1) {
         *to = *from as libc::c_char;
     }
-    asked
+    request
 }
 
-/// Whether its frames are those of Ethernet (netdevice(7), SIOCGIFHWADDR).
+/// Whether an interface carries Ethernet frames (netdevice(7), SIOCGIFHWADDR).
 fn is_ethernet(fd: RawFd, name: &std::ffi::CStr) -> bool {
-    let mut asked = question(name);
-    // SAFETY: the request holds a name with an end, and has room for the answer.
-    let done = checked(unsafe { libc::ioctl(fd, libc::SIOCGIFHWADDR as _, &raw mut asked) });
+    let mut request = interface_request(name);
+    // SAFETY: the request holds a C string, and has room for the answer.
+    let done = checked(unsafe { libc::ioctl(fd, libc::SIOCGIFHWADDR as _, &raw mut request) });
     // SAFETY: the kernel has just written the address, with its type.
-    done.is_ok() && unsafe { asked.ifr_ifru.ifru_hwaddr.sa_family } == libc::ARPHRD_ETHER
+    done.is_ok() && unsafe { request.ifr_ifru.ifru_hwaddr.sa_family } == libc::ARPHRD_ETHER
 }
 
-/// What fills frames up that are too short for Ethernet.
-static PADDING: [u8; LEAST - ATA_HEADER] = [0; LEAST - ATA_HEADER];
+/// Padding of frames that are too short for Ethernet.
+static PADDING: [u8; MIN_FRAME_BYTES - ATA_HEADER] = [0; MIN_FRAME_BYTES - ATA_HEADER];
 
 impl Wire for Socket {
     fn mac(&self) -> Mac {
@@ -259,13 +259,14 @@ impl Wire for Socket {
         let mut parts = [none; BATCH];
         // SAFETY: all-zero is a valid mmsghdr.
         let mut messages: [libc::mmsghdr; BATCH] = unsafe { std::mem::zeroed() };
-        for ((room, part), message) in self.input.chunks_exact_mut(self.each).zip(&mut parts).zip(&mut messages) {
+        for ((room, part), message) in self.input.chunks_exact_mut(self.frame_bytes).zip(&mut parts).zip(&mut messages)
+        {
             *part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
             message.msg_hdr.msg_iov = std::ptr::from_mut(part);
             message.msg_hdr.msg_iovlen = 1;
         }
         let (fd, room) = (self.fd.as_raw_fd(), BATCH as libc::c_uint);
-        // SAFETY: the messages refer to the parts, these to separate rooms of the input; no time is given.
+        // SAFETY: the messages refer to the parts, these to separate pieces of the input; no time is given.
         let got =
             unsafe { libc::recvmmsg(fd, messages.as_mut_ptr(), room, libc::MSG_DONTWAIT as _, std::ptr::null_mut()) };
         let got = match checked(got) {
@@ -273,14 +274,14 @@ impl Wire for Socket {
             Err(libc::EAGAIN | libc::EINTR) => return Ok(0),
             Err(errno) => return Err(errno),
         };
-        for (room, message) in self.input.chunks_exact(self.each).zip(&messages[..got]) {
-            each(&room[..(message.msg_len as usize).min(self.each)]);
+        for (room, message) in self.input.chunks_exact(self.frame_bytes).zip(&messages[..got]) {
+            each(&room[..(message.msg_len as usize).min(self.frame_bytes)]);
         }
         Ok(got)
     }
 }
 
-/// Waits until something has come on one of the descriptors, or so many nanoseconds.
+/// Waits until something has come on one of the descriptors, or for `ns` nanoseconds.
 pub(crate) fn wait(entries: &mut [libc::pollfd], ns: u64) {
     let time = libc::timespec { tv_sec: (ns / 1_000_000_000) as _, tv_nsec: (ns % 1_000_000_000) as _ };
     // SAFETY: the entries and the time are valid for the call; no signal mask is given.

@@ -1,12 +1,12 @@
-//! How `auto` finds the method for several operations in flight: by asking whether the kernel does them itself.
+//! How `auto` finds the method for several operations in flight: it tries whether the kernel executes them itself.
 //!
-//! What would have to wait the kernel gives to worker threads of a ring's owner, named `iou-wrk-` and a number, and
-//! these do it as pread and pwrite would: all operations on files that cannot be used without waiting (tmpfs, many FUSE
-//! file systems), buffered writes on most file systems, direct writes that make a file longer. It costs more than
-//! threads of one's own, and writes to one file go one after the other. Source: io_uring_enter(2), `IOSQE_ASYNC`;
-//! io_uring/io-wq.c and `io_write` of the kernel.
+//! Operations that would have to wait are passed by the kernel to worker threads of the ring's owner, named `iou-wrk-`
+//! and a number, which work like pread and pwrite. These are all operations on files that cannot be used without
+//! waiting (tmpfs, many FUSE file systems), buffered writes on most file systems, and direct writes that extend a file.
+//! That costs more than threads of our own, and writes to one file are executed one after the other. Sources:
+//! io_uring_enter(2), `IOSQE_ASYNC`; io_uring/io-wq.c and `io_write` of the kernel.
 
-use assay_core::{clock, pulse, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_core::{clock, heartbeat, Buffers, Completion, LaneSetup, Op, OpKind};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning, AHEAD_BYTES};
@@ -15,17 +15,17 @@ use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-/// Each way is tried this often, in turn; the majority decides.
-const TRIES: usize = 3;
-/// Operations of one try, unless they are very long, or twice what is in flight.
+/// How many attempts are made, one after the other; the majority decides.
+const ATTEMPTS: usize = 3;
+/// Operations of one attempt, unless they are very long or twice the operations in flight are more.
 const OPERATIONS: u64 = 32;
-const MOST_BYTES: u64 = 4 << 20;
-/// With so many in flight it shows.
-const MOST_DEPTH: u32 = 32;
-/// An operation of a try that takes longer has failed.
-const PATIENCE_NS: u64 = 10_000_000_000;
+const MAX_BYTES: u64 = 4 << 20;
+/// So many operations in flight show whether workers are used.
+const MAX_DEPTH: u32 = 32;
+/// An operation of an attempt that takes longer has failed.
+const TIMEOUT_NS: u64 = 10_000_000_000;
 
-/// How a phase goes to the kernel.
+/// The method for a phase, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     pub(crate) method: Method,
@@ -38,27 +38,27 @@ impl Choice {
     }
 }
 
-/// What was found out at a place, by direction: its lanes have the same kind of work.
+/// The methods found at a place, by direction: its lanes do the same kind of work.
 #[derive(Default)]
-pub(crate) struct Known([OnceLock<Choice>; 3]);
+pub(crate) struct KnownMethods([OnceLock<Choice>; 3]);
 
-impl Known {
+impl KnownMethods {
     pub(crate) fn choose(&self, place: &Place, shape: &MethodShape, direction: Direction) -> Choice {
         self.0[direction as usize].get_or_init(|| choose(place, shape, direction)).clone()
     }
 }
 
-/// Which way the data goes; for each the kernel may do something else.
+/// The direction of the data; the kernel may treat each differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
-    /// Writing what is not there yet.
+    /// Writing what does not exist yet.
     Create,
     Overwrite,
 }
 
 impl Direction {
-    /// That of an operation; of one that reads and writes, that of its writes.
+    /// The direction of an operation; for one that reads and writes, that of its writes.
     pub(crate) fn of(operation: Operation) -> Self {
         match (operation.creates(), operation.writes()) {
             (true, _) => Direction::Create,
@@ -68,10 +68,10 @@ impl Direction {
     }
 }
 
-/// The methods of one kind of case.
+/// The methods for one kind of case.
 pub(crate) fn find(place: &Place, shape: &MethodShape) -> MethodsFound {
     let found = |direction| {
-        pulse::beat();
+        heartbeat::beat();
         let Choice { method, reason } = choose(place, shape, direction);
         MethodFound { method, reason }
     };
@@ -90,7 +90,7 @@ pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -
     if let Err(why) = assay_posix::uring::probe() {
         return Choice::new(Method::Threads, format!("several operations in flight; no io_uring: {why}"));
     }
-    let (method, why) = match handed_on(place, shape, direction) {
+    let (method, why) = match uses_kernel_workers(place, shape, direction) {
         Some(true) => (Method::Threads, "which the kernel would give to worker threads of its own"),
         Some(false) => (Method::IoUring, "which the kernel does itself"),
         None => (Method::IoUring, "and whether the kernel does them itself could not be tried"),
@@ -98,24 +98,24 @@ pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -
     Choice::new(method, format!("several operations in flight, {why}"))
 }
 
-/// The method for one operation in flight. A ring has nothing to batch, but leaves time to make the data of the next long
-/// write, unless the kernel's workers have to be woken for each.
+/// The method for one operation in flight. A ring has nothing to batch then, but leaves time to generate the data of
+/// the next long write, unless the kernel's workers must be woken for each.
 fn choose_for_one(place: &Place, shape: &MethodShape, direction: Direction) -> Choice {
     let long = shape.direct && direction != Direction::Read && shape.record_size_bytes >= AHEAD_BYTES;
-    if long && assay_posix::uring::probe().is_ok() && handed_on(place, shape, direction) == Some(false) {
+    if long && assay_posix::uring::probe().is_ok() && uses_kernel_workers(place, shape, direction) == Some(false) {
         return Choice::new(Method::IoUring, "one long direct write in flight: the data of the next is made meanwhile");
     }
     Choice::new(Method::Sync, "one operation in flight: io_uring has nothing to batch")
 }
 
-/// Longer records are tried by such: the kernel decides by the file, not by the length.
-const MOST_RECORD: u64 = 4 << 20;
+/// Longest record of an attempt: the kernel decides by the file, not by the length.
+const MAX_RECORD: u64 = 4 << 20;
 
-/// Whether the kernel gives a ring's operations to workers; none if that cannot be tried.
-fn handed_on(place: &Place, shape: &MethodShape, direction: Direction) -> Option<bool> {
-    let shape = &MethodShape { record_size_bytes: shape.record_size_bytes.min(MOST_RECORD), ..*shape };
+/// Whether the kernel passes a ring's operations to workers; none if that cannot be tried.
+fn uses_kernel_workers(place: &Place, shape: &MethodShape, direction: Direction) -> Option<bool> {
+    let shape = &MethodShape { record_size_bytes: shape.record_size_bytes.min(MAX_RECORD), ..*shape };
     let length = shape.record_size_bytes as usize;
-    let depth = MOST_DEPTH.min(shape.queue_depth).min((MOST_BYTES / length as u64).max(2) as u32);
+    let depth = MAX_DEPTH.min(shape.queue_depth).min((MAX_BYTES / length as u64).max(2) as u32);
     let buffers = Arc::new(Buffers::new(depth as usize, length, false).ok()?);
     let scratch = Scratch::open(place, shape, direction, &buffers)?;
     let setup = LaneSetup {
@@ -126,29 +126,30 @@ fn handed_on(place: &Place, shape: &MethodShape, direction: Direction) -> Option
         buffers,
         source: None,
     };
-    let mut handed_on = 0;
-    for _ in 0..TRIES {
+    let mut uses_kernel_workers = 0;
+    for _ in 0..ATTEMPTS {
         scratch.reset()?;
-        // Workers belong to the thread whose ring it is, and linger: so each try has a thread of its own.
-        let one = std::thread::scope(|scope| scope.spawn(|| once(&scratch, &setup)).join().ok().flatten());
-        handed_on += usize::from(one?);
+        // Workers belong to the thread that owns the ring, and stay for a while, so each attempt has a thread of its
+        // own.
+        let one = std::thread::scope(|scope| scope.spawn(|| try_once(&scratch, &setup)).join().ok().flatten());
+        uses_kernel_workers += usize::from(one?);
     }
-    Some(2 * handed_on > TRIES)
+    Some(2 * uses_kernel_workers > ATTEMPTS)
 }
 
-/// One try.
-fn once(scratch: &Scratch, setup: &LaneSetup) -> Option<bool> {
+/// One attempt: whether workers have appeared.
+fn try_once(scratch: &Scratch, setup: &LaneSetup) -> Option<bool> {
     let before = workers();
     let mut ring = Uring::new(setup, Ring { registered: setup.direct, ..Ring::default() }).ok()?;
     ring.attach(scratch.file.try_clone().ok()?, false).ok()?;
-    turn(&mut ring, setup, scratch)?;
-    let seen = workers().difference(&before).next().is_some();
+    transfer_all(&mut ring, setup, scratch)?;
+    let has_new = workers().difference(&before).next().is_some();
     let _ = ring.detach();
-    Some(seen)
+    Some(has_new)
 }
 
-/// Reads or writes each record once, as many in flight as wanted; none if one fails.
-fn turn(ring: &mut Uring, setup: &LaneSetup, scratch: &Scratch) -> Option<()> {
+/// Reads or writes each record once, with as many in flight as wanted; none if one fails.
+fn transfer_all(ring: &mut Uring, setup: &LaneSetup, scratch: &Scratch) -> Option<()> {
     let length = setup.buffers.length();
     let kind = if scratch.direction == Direction::Read { OpKind::Read } else { OpKind::Write };
     let (mut free, mut done): (Vec<u32>, Vec<Completion>) = ((0..setup.queue_depth).collect(), Vec::new());
@@ -157,12 +158,12 @@ fn turn(ring: &mut Uring, setup: &LaneSetup, scratch: &Scratch) -> Option<()> {
         let mut batch = Vec::new();
         while let Some(slot) = free.pop_if(|_| started < scratch.count) {
             let offset = started * length as u64;
-            scratch.lay(&setup.buffers, slot, offset)?;
+            scratch.load_slot(&setup.buffers, slot, offset)?;
             batch.push(Op { kind, count: 1, slot, object: 0, offset, length: length as u64 });
             started += 1;
         }
         ring.submit(&batch);
-        ring.reap(&mut done, clock::now() + PATIENCE_NS);
+        ring.reap(&mut done, clock::now() + TIMEOUT_NS);
         if done.is_empty() || done.iter().any(|one| one.result != Ok(length as u64)) {
             return None;
         }
@@ -182,7 +183,7 @@ fn workers() -> BTreeSet<u64> {
         .collect()
 }
 
-/// What is tried on: a file without a name in the state in which the direction finds one, or the device.
+/// The file that attempts use: a open_unnamed one in the state in which the direction finds files, or the device.
 struct Scratch {
     file: OwnedFd,
     direction: Direction,
@@ -194,7 +195,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// None if it cannot be made.
+    /// Opens it; none if that is not possible.
     fn open(place: &Place, shape: &MethodShape, direction: Direction, buffers: &Buffers) -> Option<Self> {
         let length = shape.record_size_bytes;
         let direct = if shape.direct { OFlags::DIRECT } else { OFlags::empty() };
@@ -206,7 +207,7 @@ impl Scratch {
         let flags = OFlags::RDWR | direct | sync;
         let device = matches!(place, Place::Device { .. });
         let file = if device { place.open(0, flags).ok()? } else { place.scratch(flags)? };
-        let mut count = OPERATIONS.min(MOST_BYTES / length).max(2 * buffers.count() as u64);
+        let mut count = OPERATIONS.min(MAX_BYTES / length).max(2 * buffers.count() as u64);
         if device {
             count = count.min(fs::seek(&file, fs::SeekFrom::End(0)).ok()? / length);
         } else if direction != Direction::Create {
@@ -215,7 +216,7 @@ impl Scratch {
         Some(Scratch { file, direction, count, bytes: count * length, device, shape: *shape })
     }
 
-    /// Before a try.
+    /// Restores its state before an attempt.
     fn reset(&self) -> Option<()> {
         if self.direction == Direction::Create && !self.device {
             fs::ftruncate(&self.file, 0).ok()?;
@@ -229,8 +230,8 @@ impl Scratch {
         Some(())
     }
 
-    /// Gets a slot ready: what is written to a device is what is there.
-    fn lay(&self, buffers: &Buffers, slot: u32, offset: u64) -> Option<()> {
+    /// Prepares a slot: a device is overwritten with its own data.
+    fn load_slot(&self, buffers: &Buffers, slot: u32, offset: u64) -> Option<()> {
         if !self.device || self.direction == Direction::Read {
             return Some(());
         }
@@ -253,15 +254,15 @@ fn fill(file: &OwnedFd, count: u64, buffers: &Buffers) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{names, Ground};
+    use crate::test_dir::{names, TestDir};
 
     fn shape(queue_depth: u32) -> MethodShape {
         let (direct, sync, preallocate) = (false, SyncPolicy::None, false);
         MethodShape { record_size_bytes: 4096, queue_depth, direct, sync, preallocate }
     }
 
-    fn place(ground: &Ground) -> Place {
-        Place::directory(&ground.root(), "job", None).unwrap()
+    fn place(test_dir: &TestDir) -> Place {
+        Place::directory(&test_dir.root(), "job", None).unwrap()
     }
 
     #[test]
@@ -280,32 +281,32 @@ mod tests {
 
     #[test]
     fn several_operations_go_to_a_ring_or_to_threads_and_nothing_stays() {
-        let ground = Ground::new("found");
-        let found = find(&place(&ground), &shape(4));
+        let test_dir = TestDir::new("found");
+        let found = find(&place(&test_dir), &shape(4));
         for one in [&found.read, &found.create, &found.overwrite] {
             assert!(one.reason.starts_with("several operations in flight"), "{found:?}");
             assert!(matches!(one.method, Method::IoUring | Method::Threads), "{found:?}");
         }
-        assert_eq!(names(&ground.0), [".assay-target"]);
-        assert_eq!(find(&place(&ground), &shape(1)).create.method, Method::Sync);
+        assert_eq!(names(&test_dir.0), [".assay-target"]);
+        assert_eq!(find(&place(&test_dir), &shape(1)).create.method, Method::Sync);
     }
 
-    /// What is found out holds for all lanes: a place is tried once for each direction.
+    /// What was found holds for all lanes: each direction is tried once at a place.
     #[test]
-    fn what_is_known_is_not_tried_again() {
-        let ground = Ground::new("known");
-        let (place, known) = (place(&ground), Known::default());
+    fn known_methods_are_not_tried_again() {
+        let test_dir = TestDir::new("known");
+        let (place, known) = (place(&test_dir), KnownMethods::default());
         let first = known.choose(&place, &shape(2), Direction::Read);
-        // Were it tried again, it would be found with one operation in flight.
+        // A second attempt would find the method for one operation in flight.
         assert_eq!(known.choose(&place, &shape(1), Direction::Read), first);
         assert_eq!(known.choose(&place, &shape(1), Direction::Create).method, Method::Sync);
     }
 
-    /// The file that is tried on is in the state in which the direction finds one.
+    /// The file of attempts is in the state in which the direction finds files.
     #[test]
-    fn what_is_tried_on_is_full_unless_it_is_to_be_created() {
-        let ground = Ground::new("scratch");
-        let place = place(&ground);
+    fn scratch_files_are_full_unless_they_are_to_be_created() {
+        let test_dir = TestDir::new("scratch");
+        let place = place(&test_dir);
         let buffers = Buffers::new(2, 4096, false).unwrap();
         for (direction, before, preallocate, after) in [
             (Direction::Read, 32 * 4096, false, 32 * 4096),
@@ -320,15 +321,15 @@ mod tests {
             scratch.reset().unwrap();
             assert_eq!(size(), after, "{direction:?}, reserved: {preallocate}");
         }
-        assert_eq!(names(&ground.0), [".assay-target"]);
+        assert_eq!(names(&test_dir.0), [".assay-target"]);
     }
 
     #[test]
     fn long_records_are_tried_with_few() {
-        let ground = Ground::new("long");
+        let test_dir = TestDir::new("long");
         let buffers = Buffers::new(2, 4 << 20, false).unwrap();
         let long = MethodShape { record_size_bytes: 4 << 20, ..shape(2) };
-        let scratch = Scratch::open(&place(&ground), &long, Direction::Create, &buffers).unwrap();
+        let scratch = Scratch::open(&place(&test_dir), &long, Direction::Create, &buffers).unwrap();
         assert_eq!((scratch.count, scratch.bytes), (4, 16 << 20));
     }
 }

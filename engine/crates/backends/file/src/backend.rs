@@ -1,12 +1,12 @@
-//! The file backend.
+//! The backend for files and devices.
 
-use crate::auto::{self, Known};
+use crate::auto::{self, KnownMethods};
 use crate::capability;
 use crate::lane::FileLane;
 use crate::tree::lane::TreeLane;
-use crate::tree::Forest;
-use assay_core::{pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
-use assay_posix::place::cache::{self, Emptied};
+use crate::tree::JobTree;
+use assay_core::{heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::{self, Place};
 use assay_spec::{
     BackendCapabilities, CacheAction, FileTarget, Job, Layout, MethodShape, MethodsFound, Operation, Tree,
@@ -16,31 +16,31 @@ use rustix::process::{self, Resource, Rlimit};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Files of equal size, one per lane or one for all, or a tree of small files, or a block device.
+/// Files of equal size, one for each lane or one for all; or a tree of small files; or a block device.
 pub(crate) struct FileBackend {
-    /// Lanes take turns among them.
+    /// Directories or devices, which the lanes use in turn.
     places: Vec<Arc<Place>>,
     /// Numbers of this process's files.
     files: Range<u32>,
     /// Other processes work in the same directory.
-    accompanied: bool,
+    has_other_processes: bool,
     /// One file for the lanes of all processes.
     shared: bool,
-    /// A file that all lanes of all processes share is emptied by one process only.
+    /// This process empties the files: only one process empties a file that the lanes of all processes share.
     empties: bool,
     file_size: u64,
-    /// A device, which others have written to.
+    /// A device, which may hold data of others.
     foreign: bool,
-    /// Instead of the files.
-    tree: Option<Arc<Forest>>,
+    /// The tree that takes the place of the files.
+    tree: Option<Arc<JobTree>>,
     reuse: bool,
     capabilities: BackendCapabilities,
-    /// What the first lane finds out holds for all.
-    known: Arc<Known>,
+    /// The methods that the first lane finds, for all lanes.
+    known: Arc<KnownMethods>,
 }
 
 impl FileBackend {
-    /// Files in `root`/`directory`, where `root` is marked; and so in each of the target's shares.
+    /// Files in `root`/`directory`, where `root` is marked, and in each of the target's shares.
     ///
     /// # Errors
     /// If the place may not be written to.
@@ -50,7 +50,7 @@ impl FileBackend {
         Self::at(roots.map(at).collect::<Result<_, _>>()?, files, file_size)
     }
 
-    /// A block device of which the first `file_size` bytes are used.
+    /// A block device, of which the first `file_size` bytes are used.
     ///
     /// # Errors
     /// If the device may not be written to, or is too small.
@@ -70,7 +70,7 @@ impl FileBackend {
         Ok(FileBackend {
             places: places.into_iter().map(Arc::new).collect(),
             files,
-            accompanied: false,
+            has_other_processes: false,
             shared,
             empties: true,
             file_size,
@@ -82,31 +82,31 @@ impl FileBackend {
         })
     }
 
-    /// The files are already there; `prepare` makes nothing.
+    /// With `reuse`, the files exist already and `prepare` makes nothing.
     #[must_use]
     pub(crate) fn reusing(mut self, reuse: bool) -> Self {
         self.reuse = reuse;
         self
     }
 
-    /// The process is one of several of a job.
+    /// Makes the backend that of one process among those of a job.
     #[must_use]
     pub(crate) fn among(mut self, job: &Job) -> Self {
-        self.accompanied = job.ranks > 1;
+        self.has_other_processes = job.ranks > 1;
         self.shared = job.layout == Layout::Shared;
         self.empties = job.rank == 0 || job.layout == Layout::Separate;
         self
     }
 
-    /// A tree of small files, on whose names the job's lanes work, takes the place of the files.
+    /// Puts a tree of small files, on whose names the job's lanes work, in the place of the files.
     #[must_use]
     pub(crate) fn with_tree(mut self, tree: Tree, job: &Job) -> Self {
         let lanes = job.first_lane()..job.first_lane() + job.lanes;
-        self.tree = Some(Arc::new(Forest::new(self.places.clone(), tree, job.layout, lanes)));
+        self.tree = Some(Arc::new(JobTree::new(self.places.clone(), tree, job.layout, lanes)));
         self
     }
 
-    /// Numbers of the files of this process; of the top directories, if the job has a tree.
+    /// Numbers of the files of this process, or of its top directories if the job has a tree.
     pub(crate) fn files_for(job: &Job) -> Range<u32> {
         match job.layout {
             Layout::Separate => job.first_lane()..job.first_lane() + job.lanes,
@@ -128,7 +128,7 @@ impl FileBackend {
     }
 
     /// The files that the lanes of this process work on.
-    fn files_in(&self, owners: Owners) -> impl Iterator<Item = u32> + '_ {
+    fn files_in(&self, owners: PartOwners) -> impl Iterator<Item = u32> + '_ {
         self.files.clone().map(move |file| owners.of(file))
     }
 
@@ -136,11 +136,11 @@ impl FileBackend {
         place::of_lane(&self.places, file)
     }
 
-    /// Makes the files: empty ones for an operation that starts anew, otherwise only those that are missing.
+    /// Makes the files: empty ones for an operation that starts anew, otherwise only missing ones.
     fn create_files(&self, anew: bool, preallocate: bool) -> Result<(), SetupError> {
         let truncate = if anew && self.empties { OFlags::TRUNC } else { OFlags::empty() };
         for file in self.files.clone() {
-            pulse::beat();
+            heartbeat::beat();
             let fd = self.place_of(file).open(file, OFlags::RDWR | OFlags::CREATE | truncate)?;
             if preallocate {
                 fs::fallocate(&fd, FallocateFlags::empty(), 0, self.file_size).map_err(|e| {
@@ -151,26 +151,27 @@ impl FileBackend {
         Ok(())
     }
 
-    fn evict(&self, owners: Owners) -> Result<String, SetupError> {
-        let mut emptied = Emptied::default();
+    fn evict(&self, owners: PartOwners) -> Result<String, SetupError> {
+        let mut emptied = Eviction::default();
         for file in self.files_in(owners) {
-            pulse::beat();
+            heartbeat::beat();
             let error = |e| SetupError::os("cache", self.place_of(file).object_name(file), e);
             emptied.evict(&self.place_of(file).open(file, OFlags::RDONLY)?).map_err(error)?;
         }
-        Ok(emptied.words())
+        Ok(emptied.description())
     }
 }
 
-/// Each lane of a tree has directories and files open; the usual soft limit of 1024 is for programs that use select(2).
+/// Raises the limit of open files, as each lane of a tree has directories and files open. The usual soft limit of 1024
+/// is for programs that use select(2).
 fn allow_many_descriptors() {
     let limit = process::getrlimit(Resource::Nofile);
-    // Where this is refused, operations that need more tell so themselves.
+    // Where this is refused, operations that need more descriptors fail with their own error.
     let _ = process::setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 impl Backend for FileBackend {
-    fn foreign(&self) -> bool {
+    fn may_hold_others_data(&self) -> bool {
         self.foreign
     }
 
@@ -185,7 +186,7 @@ impl Backend for FileBackend {
         if self.reuse {
             return Ok(());
         }
-        self.places.iter().try_for_each(|place| place.create(self.accompanied))
+        self.places.iter().try_for_each(|place| place.create(self.has_other_processes))
     }
 
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
@@ -221,7 +222,7 @@ impl Backend for FileBackend {
     }
 
     fn device(&self) -> Option<(u32, u32)> {
-        // Counts of one device say nothing of what is spread over several.
+        // The counts of one device prove nothing if the data is spread over several.
         let first = self.places[0].device_number();
         first.filter(|_| self.places.iter().all(|place| place.device_number() == first))
     }
@@ -237,13 +238,13 @@ impl Backend for FileBackend {
 
     fn cleanup(&self) -> Result<(), SetupError> {
         let remove = |(number, place): (usize, &Arc<Place>)| match self.tree {
-            Some(_) => place.remove_all(self.accompanied),
+            Some(_) => place.remove_all(self.has_other_processes),
             None => {
                 let here = |file: &u32| *file as usize % self.places.len() == number;
-                place.remove(self.files.clone().filter(here), self.accompanied)
+                place.remove(self.files.clone().filter(here), self.has_other_processes)
             }
         };
-        // One that fails keeps no other from being emptied.
+        // A failure in one place does not keep the others from being emptied.
         self.places.iter().enumerate().map(remove).fold(Ok(()), Result::and)
     }
 

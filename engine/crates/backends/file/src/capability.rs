@@ -1,7 +1,7 @@
 //! What files and devices can do in general, and what a given place can do, found by trying.
 
 use assay_core::SetupError;
-use assay_posix::place::{facts, nameless, Place};
+use assay_posix::place::{facts, open_unnamed, Place};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, FallocateFlags, Mode, OFlags};
@@ -37,11 +37,11 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
     }
 }
 
-/// Numbers of the device below a place, and the bytes that are free there, as far as they are known.
+/// Numbers of the device below a place, and its free bytes, where known.
 type Room = (Option<(u32, u32)>, Option<u64>);
 
-/// What can be done at all of several places: what each of them can, with the coarsest alignment. The room is that of
-/// all if each takes as much as the others; those on one file system share its room.
+/// What can be done at all of several places: what each of them can, with the coarsest alignment. The free space
+/// assumes that each place takes as much as the others; places on one file system share its space.
 pub(crate) fn of_all(places: &[Place]) -> Result<BackendCapabilities, SetupError> {
     let mut found = at(&places[0])?;
     let mut room: Vec<Room> = vec![(places[0].device_number(), free_bytes(&found))];
@@ -80,7 +80,7 @@ fn free_bytes(found: &BackendCapabilities) -> Option<u64> {
     found.place.as_ref().and_then(|place| place.free_bytes)
 }
 
-/// Methods the kernel offers, with the reason why one is missing.
+/// Methods that the kernel offers, with the reason why one is missing.
 fn methods(limits: &mut Vec<String>) -> Vec<Method> {
     match assay_posix::uring::probe() {
         Ok(()) => vec![Method::IoUring, Method::Sync, Method::Threads, Method::Mmap],
@@ -130,11 +130,11 @@ fn at_directory(place: &Place, root: &str) -> Result<BackendCapabilities, SetupE
     Ok(found)
 }
 
-/// The least of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
+/// The smaller of 512 and 4096 bytes that a direct write may have here; none without O_DIRECT.
 fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
     let buffers = assay_core::Buffers::new(1, 4096, false).map_err(error)?;
-    let file = match nameless(root, OFlags::RDWR | OFlags::DIRECT) {
+    let file = match open_unnamed(root, OFlags::RDWR | OFlags::DIRECT) {
         Err(Errno::INVAL) => return Ok(None),
         other => other.map_err(error)?,
     };
@@ -143,7 +143,8 @@ fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupErro
     for bytes in [512, 4096] {
         match rustix::io::pwrite(&file, &data[..bytes], 0) {
             Err(Errno::INVAL) => {}
-            // Too little space or a broken device says nothing about the alignment; a block of 4096 fits anywhere.
+            // Too little space or a broken device proves nothing about the alignment; a block of 4096 bytes fits
+            // anywhere.
             Err(_) => return Ok(Some(4096)),
             Ok(_) => return Ok(Some(bytes as u64)),
         }
@@ -151,11 +152,12 @@ fn direct_alignment(root: &OwnedFd, path: &str) -> Result<Option<u64>, SetupErro
     Ok(None)
 }
 
-/// Whether space can be reserved for files here; NFS before 4.2 and many file systems in user space have no fallocate(2).
+/// Whether space can be reserved for files here; NFS before 4.2 and many file systems in user space have no
+/// fallocate(2).
 fn can_be_reserved(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
-    let file = nameless(root, OFlags::RDWR).map_err(|errno| SetupError::os("probe", path, errno))?;
-    // Some file systems in user space look for the name of the file, which it has lost. Anything else, such as too little
-    // space, says nothing about the file system.
+    let file = open_unnamed(root, OFlags::RDWR).map_err(|errno| SetupError::os("probe", path, errno))?;
+    // Some file systems in user space look for the name of the file, which it has lost. Other errors, such as too
+    // little space, prove nothing about the file system.
     let reserved = fs::fallocate(&file, FallocateFlags::empty(), 0, 4096);
     Ok(!matches!(reserved, Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOENT)))
 }
@@ -163,7 +165,7 @@ fn can_be_reserved(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
 /// Whether files here can be mapped for writing; some file systems in user space refuse it (ENODEV).
 fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
     let error = |errno| SetupError::os("probe", path, errno);
-    let file = nameless(root, OFlags::RDWR).map_err(error)?;
+    let file = open_unnamed(root, OFlags::RDWR).map_err(error)?;
     let (length, protection) = (rustix::param::page_size(), ProtFlags::READ | ProtFlags::WRITE);
     // SAFETY: a mapping at an address of the kernel's choice touches nothing of ours, and nothing is read from it.
     match unsafe { mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, &file, 0) } {
@@ -173,12 +175,12 @@ fn can_be_mapped(root: &OwnedFd, path: &str) -> Result<bool, SetupError> {
             Ok(true)
         }
         Err(Errno::NODEV) => Ok(false),
-        // Anything else says nothing about the file system.
+        // Other errors prove nothing about the file system.
         Err(_) => Ok(true),
     }
 }
 
-/// Whether the kernel lets nothing be written to a block device; it may be opened for writing all the same.
+/// Whether the kernel refuses all writes to a block device, which may be opened for writing all the same.
 fn is_read_only(device: &OwnedFd) -> bool {
     let Ok(stat) = fs::fstat(device) else { return false };
     let file = format!("/sys/dev/block/{}:{}/ro", fs::major(stat.st_rdev), fs::minor(stat.st_rdev));
@@ -212,7 +214,7 @@ fn at_device(path: &str) -> Result<BackendCapabilities, SetupError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{names, Ground};
+    use crate::test_dir::{names, TestDir};
 
     #[test]
     fn a_device_has_no_names_and_one_size() {
@@ -225,19 +227,19 @@ mod tests {
 
     #[test]
     fn a_place_is_tried_and_left_as_it_was() {
-        let ground = Ground::new("able");
-        let found = at(&Place::directory(&ground.root(), "job", None).unwrap()).unwrap();
+        let test_dir = TestDir::new("able");
+        let found = at(&Place::directory(&test_dir.root(), "job", None).unwrap()).unwrap();
         let place = found.place.as_ref().unwrap();
-        assert_eq!(place.path, ground.root());
+        assert_eq!(place.path, test_dir.root());
         assert!(found.methods.contains(&Method::Sync) && found.cache.contains(&CacheAction::Keep));
         assert_eq!(found.direct, found.direct_alignment_bytes > 0);
         let cited = |word: &str| place.limits.iter().any(|limit| limit.contains(word));
         assert_eq!(cited("io_uring"), !found.methods.contains(&Method::IoUring));
         assert_eq!(cited("O_DIRECT"), !found.direct);
-        assert_eq!(names(&ground.0), [".assay-target"]);
+        assert_eq!(names(&test_dir.0), [".assay-target"]);
     }
 
-    /// Memory has no cache to empty; where there is such a place, as on most hosts.
+    /// Memory has no cache to empty. Skipped where /dev/shm is missing.
     #[test]
     fn memory_is_no_cache_of_something_else() {
         let root = format!("/dev/shm/assay-file-memory-{}", std::process::id());

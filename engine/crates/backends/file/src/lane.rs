@@ -1,7 +1,7 @@
-//! One worker's file, reached through io_uring, pread and pwrite, threads, a mapping, or C stdio.
+//! One worker's file, accessed by io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
-use crate::auto::{Choice, Direction, Known};
-use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR};
+use crate::auto::{Choice, Direction, KnownMethods};
+use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_posix::{Mmap, Stdio, SyncIo, Threads};
@@ -10,11 +10,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::sync::Arc;
 
-/// With O_DIRECT a call hands over so many operations, or a quarter of those in flight: the device is at work on them
-/// while the next are made. A call for all of them costs less, but leaves a fast device idle meanwhile.
+/// With O_DIRECT a call submits so many operations, or a quarter of those in flight, so that the device works on them
+/// while the next ones are made. One call for all costs less, but leaves a fast device idle meanwhile.
 const DIRECT_BATCH: u32 = 8;
 
-/// How the current phase reaches the file.
+/// How the current phase accesses the file.
 enum Channel {
     Closed,
     Ring,
@@ -24,24 +24,30 @@ enum Channel {
     Stdio(Stdio),
 }
 
-/// A worker's file.
+/// The lane of a worker's file.
 pub(crate) struct FileLane {
     place: Arc<Place>,
-    /// Its own.
+    /// The lane's own file.
     own: u32,
-    /// The one of the phase.
+    /// The file of the phase.
     file: u32,
     file_size: u64,
     setup: LaneSetup,
-    known: Arc<Known>,
+    known: Arc<KnownMethods>,
     ring: Option<Uring>,
     channel: Channel,
-    /// Blocking channels have room for one operation, which is done when it is reaped.
+    /// The operation that a blocking channel has accepted; it is executed when it is reaped.
     waiting: Option<Op>,
 }
 
 impl FileLane {
-    pub(crate) fn new(place: Arc<Place>, file: u32, file_size: u64, setup: LaneSetup, known: Arc<Known>) -> Self {
+    pub(crate) fn new(
+        place: Arc<Place>,
+        file: u32,
+        file_size: u64,
+        setup: LaneSetup,
+        known: Arc<KnownMethods>,
+    ) -> Self {
         FileLane {
             place,
             own: file,
@@ -55,13 +61,13 @@ impl FileLane {
         }
     }
 
-    /// The phase's method. The ring is there if that is it.
+    /// The phase's method. For io_uring the ring is set up.
     fn choose(&mut self, plan: &PhasePlan) -> Result<Choice, SetupError> {
         let auto = plan.method == Method::Auto;
         let mut choice = match plan.method {
             Method::Auto if plan.operation == Operation::Prepare => Choice::new(Method::IoUring, "large writes"),
             Method::Auto => self.known.choose(&self.place, &self.shape(plan), Direction::of(plan.operation)),
-            method => Choice::new(method, ASKED_FOR),
+            method => Choice::new(method, REQUESTED_BY_JOB),
         };
         if choice.method != Method::IoUring {
             return Ok(choice);
@@ -200,7 +206,7 @@ impl Lane for FileLane {
     }
 }
 
-/// The next record is not the one after.
+/// Whether the next record is not the one after.
 fn is_random(operation: Operation) -> bool {
     matches!(operation, Operation::RandomRead | Operation::RandomWrite | Operation::RandomMix)
 }

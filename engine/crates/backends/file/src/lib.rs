@@ -3,10 +3,10 @@
 mod auto;
 mod backend;
 mod capability;
-#[cfg(test)]
-mod ground;
 mod kind;
 mod lane;
+#[cfg(test)]
+mod test_dir;
 mod tree;
 
 pub use assay_posix::place::claim::{claim, inspect};

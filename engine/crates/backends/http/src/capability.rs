@@ -1,9 +1,9 @@
-//! What services over HTTP can do in general, and what a given place can do.
+//! What services over HTTP can do in general, and what a given bucket or table can do.
 
 use assay_core::{PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, CacheAction, Layout, Method, Operation, PlaceCapabilities, SyncPolicy};
 
-/// What targets of a kind with these operations can do anywhere.
+/// The capabilities of a kind of target with these operations, wherever it is.
 pub(crate) fn general(kind: &str, operations: &[Operation]) -> BackendCapabilities {
     BackendCapabilities {
         kind: kind.to_owned(),
@@ -13,7 +13,7 @@ pub(crate) fn general(kind: &str, operations: &[Operation]) -> BackendCapabiliti
         direct: false,
         direct_bypasses_cache: false,
         direct_alignment_bytes: 0,
-        // What is put is stable when that is answered.
+        // The service has stored what is put before it answers.
         sync: vec![SyncPolicy::None, SyncPolicy::Fsync],
         cache: vec![CacheAction::Keep],
         file_sets: false,
@@ -23,23 +23,23 @@ pub(crate) fn general(kind: &str, operations: &[Operation]) -> BackendCapabiliti
     }
 }
 
-/// What is said of a bucket or table that is not there.
+/// The text for a bucket or table that does not exist.
 pub(crate) fn absent(what: &str, name: &str, region: &str) -> String {
     format!("{what} {name} is not there, in region {region}: the run makes it, and removes it at its end")
 }
 
-/// The same at a place.
+/// The capabilities at one place.
 pub(crate) fn at(path: String, general: BackendCapabilities, absent: String) -> BackendCapabilities {
     let limits = vec!["no cache on this side, but the service's cannot be bypassed or emptied".to_owned()];
-    // Neither a bucket nor a table has a size.
+    // Neither a bucket nor a table has a total size.
     let place = PlaceCapabilities { path, filesystem: general.kind.clone(), free_bytes: None, limits, absent };
     BackendCapabilities { place: Some(place), ..general }
 }
 
-/// Nothing is done to a cache before a phase, and more is refused.
+/// Refuses every cache action but `keep`, and returns an empty note.
 ///
 /// # Errors
-/// If the phase wants more.
+/// If the phase asks for another cache action.
 pub(crate) fn refuse_cache(plan: &PhasePlan, path: String) -> Result<String, SetupError> {
     if plan.cache == CacheAction::Keep {
         return Ok(String::new());

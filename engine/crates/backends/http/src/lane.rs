@@ -1,8 +1,8 @@
-//! One worker's requests: each operation is one request, over a connection of its own while it lasts.
+//! The lane of an HTTP service: each operation is one request, alone on its connection while it lasts.
 
-use crate::credentials::Who;
-use crate::net::{exchange, runtime, Answer, Endpoint, Lent, Pool, Sent, Sink};
-use crate::said::sentence;
+use crate::credentials::CredentialProvider;
+use crate::net::{exchange, runtime, Answer, Endpoint, LentPieces, Pool, RequestBody, Sink};
+use crate::service_message::safe_line;
 use crate::sign::Signer;
 use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceUse, SetupError};
 use assay_spec::Method;
@@ -17,100 +17,105 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::unconstrained;
 
-/// What operations are in terms of requests.
+/// How a protocol turns operations into requests.
 pub(crate) trait Protocol: 'static {
-    /// Gets ready for a phase; how many operations it can have in flight of so many, and why.
+    /// Prepares a phase: returns how many of `depth` operations can be in flight, and why.
     ///
     /// # Errors
     /// If the phase is not possible.
     fn begin(&self, plan: &PhasePlan, depth: u32) -> Result<(u32, &'static str), SetupError>;
 
-    /// Does an operation: one request, once. It is dropped when its time is over.
+    /// Executes an operation: one request, sent once. The future is dropped when the operation's time is over.
     fn run(self: Rc<Self>, op: Op) -> impl Future<Output = Result<u64, Fault>> + 'static;
 
-    /// What it sends requests over.
-    fn wires(&self) -> &Wires;
+    /// The client that sends the requests of operations.
+    fn client(&self) -> &LaneClient;
 
-    /// What those requests are sent over that another client than the lane's own sends; none if there is no such client.
-    fn other_wires(&self) -> Option<&Wires> {
+    /// The second client, for requests that must not come from the first one; none if the phase has none.
+    fn second_client(&self) -> Option<&LaneClient> {
         None
     }
 
-    /// What the service has told since the last time.
+    /// What the service has reported since the last call.
     fn service_counts(&self) -> Option<ServiceUse>;
 
-    /// Takes back what operations have begun and not ended.
+    /// Undoes what operations have begun and not ended.
     ///
     /// # Errors
     /// If that fails.
     fn end(&self, runtime: &Runtime) -> Result<(), SetupError>;
 }
 
-/// Connections of a lane, and who asks over them.
-pub(crate) struct Wires {
+/// The connections of a lane, the credentials its requests are signed with, and what is noted of each slot's answer.
+pub(crate) struct LaneClient {
     pub(crate) pool: Rc<Pool>,
-    who: Arc<Who>,
+    credentials: Arc<CredentialProvider>,
     signer: RefCell<Arc<Signer>>,
-    /// By slot: when the first byte came.
+    /// By slot: monotonic time at which the head of the answer came, in nanoseconds.
     first_bytes: RefCell<Vec<u64>>,
-    /// Finds what a refusal says in words.
-    words: Words,
-    /// By slot: what the service said of its refusal.
-    said: RefCell<Vec<Option<String>>>,
+    /// Finds the message in a refusal.
+    read_message: MessageReader,
+    /// By slot: the service's message in its last refusal, fit to be shown.
+    messages: RefCell<Vec<Option<String>>>,
 }
 
-/// Finds what an answer says in words, wherever the protocol has them.
-pub(crate) type Words = fn(&Answer) -> Option<String>;
+/// Finds the message in an answer, wherever the protocol has it.
+pub(crate) type MessageReader = fn(&Answer) -> Option<String>;
 
-impl Wires {
-    /// For so many slots.
+impl LaneClient {
+    /// A client for so many slots.
     ///
     /// # Errors
-    /// If there are no credentials any more.
-    pub(crate) fn new(pool: Rc<Pool>, who: Arc<Who>, slots: usize, words: Words) -> Result<Self, SetupError> {
-        let signer = RefCell::new(who.signer()?);
-        let (first_bytes, said) = (RefCell::new(vec![0; slots]), RefCell::new(vec![None; slots]));
-        Ok(Wires { pool, who, signer, first_bytes, words, said })
+    /// If there are no valid credentials.
+    pub(crate) fn new(
+        pool: Rc<Pool>,
+        credentials: Arc<CredentialProvider>,
+        slots: usize,
+        read_message: MessageReader,
+    ) -> Result<Self, SetupError> {
+        let signer = RefCell::new(credentials.signer()?);
+        let (first_bytes, messages) = (RefCell::new(vec![0; slots]), RefCell::new(vec![None; slots]));
+        Ok(LaneClient { pool, credentials, signer, first_bytes, read_message, messages })
     }
 
-    /// Keeps what an answer that is a refusal says in words.
-    pub(crate) fn note_said(&self, slot: u32, answer: &Answer) {
-        let said = (self.words)(answer).and_then(|text| sentence(&text, &self.signer.borrow()));
-        self.said.borrow_mut()[slot as usize] = said;
+    /// Notes the message of a refusal.
+    pub(crate) fn note_message(&self, slot: u32, answer: &Answer) {
+        let message = (self.read_message)(answer).and_then(|text| safe_line(&text, &self.signer.borrow()));
+        self.messages.borrow_mut()[slot as usize] = message;
     }
 
-    /// Who signs; credentials that end are renewed between operations.
+    /// The current signer; credentials that expire are renewed between operations.
     fn signer(&self) -> Result<Arc<Signer>, Fault> {
         let known = Arc::clone(&self.signer.borrow());
         if !known.is_due() {
             return Ok(known);
         }
-        // The words of the error are those of the set-up of the next phase, which fails too.
-        let renewed = self.who.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
+        // The error's text is lost here, but the set-up of the next phase fails with the same one.
+        let renewed = self.credentials.signer().map_err(|_| Fault::os(libc::EKEYEXPIRED))?;
         *self.signer.borrow_mut() = Arc::clone(&renewed);
         Ok(renewed)
     }
 
-    /// Sends the request of the operation in a slot, and takes its answer.
+    /// Sends the request of the operation in a slot, and returns its answer.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(crate) async fn ask(
+    /// Why there is no answer.
+    pub(crate) async fn send(
         &self,
         slot: u32,
-        make: impl FnOnce(&Endpoint, &Signer) -> Result<Request<Sent>, SetupError>,
+        make: impl FnOnce(&Endpoint, &Signer) -> Result<Request<RequestBody>, SetupError>,
         sink: &Sink,
-        lent: &Lent,
+        lent: &LentPieces,
     ) -> Result<Answer, Fault> {
-        let taken = self.pool.take().await?;
-        let endpoint = self.pool.endpoint(taken.host());
+        let pooled = self.pool.take().await?;
+        let endpoint = self.pool.endpoint(pooled.host());
         let signer = self.signer()?;
-        // One that cannot be made is a defect.
+        // A request that cannot be built is a defect.
         let request = make(&endpoint, &signer).map_err(|_| Fault::os(libc::EINVAL))?;
-        let answer = exchange(taken, request, sink, lent).await?;
+        let answer = exchange(pooled, request, sink, lent).await?;
         self.first_bytes.borrow_mut()[slot as usize] = answer.first_byte;
         if !answer.is_success() {
-            self.note_said(slot, &answer);
+            self.note_message(slot, &answer);
         }
         Ok(answer)
     }
@@ -118,7 +123,7 @@ impl Wires {
 
 type Flight = Pin<Box<dyn Future<Output = Completion>>>;
 
-/// A worker of a service.
+/// The lane of one worker.
 pub(crate) struct HttpLane<P> {
     protocol: Rc<P>,
     runtime: Runtime,
@@ -128,7 +133,7 @@ pub(crate) struct HttpLane<P> {
 }
 
 impl<P: Protocol> HttpLane<P> {
-    /// Connects when the first phase begins.
+    /// Creates the lane; it connects when the first phase begins.
     ///
     /// # Errors
     /// If there is no event loop.
@@ -142,11 +147,11 @@ impl<P: Protocol> HttpLane<P> {
         })
     }
 
-    /// The operation, until it has ended or its time is over.
+    /// The operation as a future that ends when it has ended or its time is over.
     fn work(&self, op: Op) -> Flight {
         let (protocol, timeout) = (Rc::clone(&self.protocol), self.timeout);
-        protocol.wires().said.borrow_mut()[op.slot as usize] = None;
-        protocol.wires().first_bytes.borrow_mut()[op.slot as usize] = 0;
+        protocol.client().messages.borrow_mut()[op.slot as usize] = None;
+        protocol.client().first_bytes.borrow_mut()[op.slot as usize] = 0;
         Box::pin(async move {
             let done = tokio::time::timeout(timeout, protocol.run(op)).await;
             let result = done.unwrap_or(Err(Fault::os(libc::ETIMEDOUT)));
@@ -157,14 +162,14 @@ impl<P: Protocol> HttpLane<P> {
 
 impl<P: Protocol> Lane for HttpLane<P> {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
-        let wires = self.protocol.wires();
-        *wires.signer.borrow_mut() = wires.who.signer()?;
+        let client = self.protocol.client();
+        *client.signer.borrow_mut() = client.credentials.signer()?;
         let (depth, reason) = self.protocol.begin(plan, self.depth)?;
-        for wires in [Some(wires), self.protocol.other_wires()].into_iter().flatten() {
-            let warm = wires.pool.warm(depth);
+        for client in [Some(client), self.protocol.second_client()].into_iter().flatten() {
+            let warm = client.pool.warm(depth);
             let _ = self.runtime.block_on(async { tokio::time::timeout(self.timeout, warm).await });
         }
-        Ok(MethodChoice { tells_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
+        Ok(MethodChoice { reports_first_byte: true, ..MethodChoice::of(Method::Protocol, reason.to_owned(), depth) })
     }
 
     fn submit(&mut self, ops: &[Op]) -> usize {
@@ -180,12 +185,12 @@ impl<P: Protocol> Lane for HttpLane<P> {
         }
         let flight = &mut self.flight;
         let left = Duration::from_nanos(deadline.saturating_sub(clock::now()));
-        // Without tokio's budget for each turn: what has used it up is woken later, and never if the turn was the last
-        // because something else had ended.
+        // Without tokio's cooperative budget: a future that has used up its budget is woken later, and never if this
+        // turn was the last one because another future had ended.
         self.runtime.block_on(unconstrained(async {
             if let Ok(Some(first)) = tokio::time::timeout(left, flight.next()).await {
                 done.push(first);
-                // What has ended besides, without waiting.
+                // Others that have ended, without waiting.
                 while let Some(Some(more)) = futures_util::FutureExt::now_or_never(flight.next()) {
                     done.push(more);
                 }
@@ -199,16 +204,16 @@ impl<P: Protocol> Lane for HttpLane<P> {
     }
 
     fn first_byte(&self, slot: u32) -> u64 {
-        self.protocol.wires().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
+        self.protocol.client().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
     }
 
-    fn said(&self, slot: u32) -> Option<String> {
-        self.protocol.wires().said.borrow().get(slot as usize).cloned().flatten()
+    fn server_message(&self, slot: u32) -> Option<String> {
+        self.protocol.client().messages.borrow().get(slot as usize).cloned().flatten()
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {
-        let other = self.protocol.other_wires().map(|wires| wires.pool.counts());
-        [self.protocol.wires().pool.counts(), other.unwrap_or_default()].concat()
+        let other = self.protocol.second_client().map(|client| client.pool.counts());
+        [self.protocol.client().pool.counts(), other.unwrap_or_default()].concat()
     }
 
     fn service_counts(&mut self) -> Option<ServiceUse> {
@@ -216,7 +221,7 @@ impl<P: Protocol> Lane for HttpLane<P> {
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
-        // Given up by the driver: nobody waits for them.
+        // The driver has given these operations up.
         self.flight.clear();
         self.protocol.end(&self.runtime)
     }

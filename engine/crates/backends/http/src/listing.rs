@@ -1,19 +1,19 @@
-//! Pages of the list of a lane's names: each says how the next one is asked for.
+//! The pages of the list of a lane's names: each page brings the token that asks for the next one.
 
-use crate::pages::MOST_TOKEN;
+use crate::pages::MAX_TOKEN_BYTES;
 
-/// What is known of them.
+/// The tokens known so far.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// How the second page is asked for, the third, ...
+    /// The token of the second page, of the third, ...
     tokens: Vec<String>,
-    /// The last of the pages known has no next one.
+    /// The last known page has no next one.
     ended: bool,
 }
 
 impl Listing {
-    /// The page that is asked for in the place of one: that itself; the first one that is not known, if the page before
-    /// could not be had; the first of all, if the list has ended before.
+    /// The page to ask for in place of page `wanted`: that page if its token is known; otherwise the first page without
+    /// a known token, or the first page of all if the list has ended before `wanted`.
     pub(crate) fn page(&self, wanted: usize) -> usize {
         if wanted <= self.tokens.len() {
             wanted
@@ -24,14 +24,15 @@ impl Listing {
         }
     }
 
-    /// What asks for a page; none for the first.
+    /// The token of a page; none for the first one.
     pub(crate) fn token(&self, page: usize) -> Option<&String> {
         self.tokens.get(page.checked_sub(1)?)
     }
 
-    /// A page has come, and what asks for the next; none if it is the last. What is longer than any service needs is none.
+    /// Notes that a page has come, with the token of the next page; none if it is the last. A token longer than any
+    /// service needs counts as none.
     pub(crate) fn note(&mut self, page: usize, next: Option<String>) {
-        let next = next.filter(|next| next.len() <= MOST_TOKEN);
+        let next = next.filter(|next| next.len() <= MAX_TOKEN_BYTES);
         self.tokens.truncate(page);
         self.ended = next.is_none();
         self.tokens.extend(next);
@@ -47,7 +48,7 @@ mod tests {
     fn each_page_follows_the_one_before() {
         let mut listing = Listing::default();
         assert_eq!((listing.page(0), listing.token(0)), (0, None));
-        // The first page could not be had: it is asked for again in the place of the second.
+        // The first page did not come, so it is asked for again in place of the second.
         assert_eq!(listing.page(1), 0);
         listing.note(0, Some("a".to_owned()));
         assert_eq!((listing.page(1), listing.token(1).map(String::as_str)), (1, Some("a")));
@@ -61,23 +62,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_page_is_asked_for_with_what_the_page_before_has_told(
+        fn each_page_is_requested_with_the_token_of_the_page_before(
             turns in proptest::collection::vec((0_usize..6, any::<bool>(), any::<bool>()), 0..40),
         ) {
             let (mut listing, mut name) = (Listing::default(), 0);
-            // What the page before each has told last; the first needs nothing.
-            let mut told: Vec<Option<String>> = vec![None];
+            // The token that each page before has brought last; the first page needs none.
+            let mut tokens: Vec<Option<String>> = vec![None];
             for (wanted, comes, last) in turns {
                 let page = listing.page(wanted);
-                prop_assert!(page <= wanted && page < told.len(), "page {} of {}", page, told.len());
-                prop_assert!(page == wanted || page == 0 || page == told.len() - 1);
-                prop_assert_eq!(listing.token(page).cloned(), told[page].clone());
+                prop_assert!(page <= wanted && page < tokens.len(), "page {} of {}", page, tokens.len());
+                prop_assert!(page == wanted || page == 0 || page == tokens.len() - 1);
+                prop_assert_eq!(listing.token(page).cloned(), tokens[page].clone());
                 if comes {
                     name += 1;
                     let next = (!last).then(|| format!("t{name}"));
                     listing.note(page, next.clone());
-                    told.truncate(page + 1);
-                    told.extend(next.map(Some));
+                    tokens.truncate(page + 1);
+                    tokens.extend(next.map(Some));
                 }
             }
         }

@@ -1,23 +1,23 @@
-//! Finds what nobody may be told in what a service says: whole or in part, in whatever writing.
+//! Finds secrets in what a service sends: whole or in part, in any encoding.
 
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
 use percent_encoding::percent_decode;
 use std::collections::HashSet;
 
-/// So many letters and digits of a secret in a row are as bad as all of it.
-const PART: usize = 8;
-/// A secret that has fewer is looked for as a whole, unless it has fewer than this.
-const LEAST: usize = 3;
-/// So often one writing may be put into another.
-const TIMES: usize = 4;
-/// Digits in hex that may be a signature.
-const SIGNATURE: usize = 32;
+/// So many letters and digits of a secret in a row count as the secret.
+const PART_LENGTH: usize = 8;
+/// A secret with fewer than `PART_LENGTH` letters and digits is looked for as a whole; one with fewer than this is not.
+const MIN_LENGTH: usize = 3;
+/// Most encodings, one within the other, that are taken off a text.
+const MAX_LAYERS: usize = 4;
+/// So many hexadecimal digits in a row may be a signature.
+const SIGNATURE_DIGITS: usize = 32;
 
-/// Parts of secrets: letters and digits alone, in lower case, as signs between them may be written in many ways.
+/// Parts of secrets: only letters and digits, in lower case, since other characters can be encoded in many ways.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
-    parts: HashSet<[u8; PART]>,
+    parts: HashSet<[u8; PART_LENGTH]>,
     short: Vec<Vec<u8>>,
 }
 
@@ -26,16 +26,16 @@ fn letters(text: &[u8]) -> Vec<u8> {
 }
 
 /// All parts of a text.
-fn parts(letters: &[u8]) -> impl Iterator<Item = [u8; PART]> + '_ {
-    letters.windows(PART).filter_map(|part| part.try_into().ok())
+fn parts(letters: &[u8]) -> impl Iterator<Item = [u8; PART_LENGTH]> + '_ {
+    letters.windows(PART_LENGTH).filter_map(|part| part.try_into().ok())
 }
 
-/// What stands behind `&#`, `\u` and the like.
+/// The character that `&#`, `\u` and the like stand for.
 fn character(digits: &[u8], radix: u32) -> Option<char> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, radix).ok().and_then(char::from_u32)
 }
 
-/// The character that a text begins with, if it is written as JSON or XML write some, and how long it is there.
+/// The character that a text begins with, if it is escaped as in JSON or XML, and the length of the escape.
 fn escaped(text: &[u8]) -> Option<(char, usize)> {
     if let Some(rest) = text.strip_prefix(b"\\u") {
         return Some((character(rest.get(..4)?, 16)?, 6));
@@ -48,13 +48,13 @@ fn escaped(text: &[u8]) -> Option<(char, usize)> {
             None => character(number, 10)?,
         },
         None if name == b"amp" => '&',
-        // Names of other signs: no letters.
+        // Names of other characters, which are no letters.
         None => ' ',
     };
     Some((found, end + 1))
 }
 
-/// A text with one writing taken off it.
+/// A text with one layer of encoding taken off.
 fn decoded(text: &[u8]) -> Vec<u8> {
     let text: Vec<u8> = percent_decode(text).collect();
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
@@ -73,7 +73,7 @@ fn decoded(text: &[u8]) -> Vec<u8> {
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 impl Secrets {
-    /// These, and what they look like in base64 wherever it begins, and in hex.
+    /// The given secrets, also in hexadecimal and in base64 at any alignment.
     pub(crate) fn of<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let mut found = Secrets::default();
         for secret in secrets {
@@ -81,9 +81,10 @@ impl Secrets {
             let hex = secret.bytes().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
             found.add(&hex.collect::<Vec<_>>());
             for before in 0..3 {
-                let coded = STANDARD.encode([vec![0; before], secret.as_bytes().to_vec()].concat());
-                // The first letters, and the last ones, depend on what stands beside it.
-                let inner = coded.as_bytes().get(before.min(1) * 4..coded.len().saturating_sub(4)).unwrap_or_default();
+                let encoded = STANDARD.encode([vec![0; before], secret.as_bytes().to_vec()].concat());
+                // The first and last characters depend on the bytes around the secret.
+                let inner =
+                    encoded.as_bytes().get(before.min(1) * 4..encoded.len().saturating_sub(4)).unwrap_or_default();
                 found.add(inner);
             }
         }
@@ -93,15 +94,15 @@ impl Secrets {
     fn add(&mut self, secret: &[u8]) {
         let letters = letters(secret);
         self.parts.extend(parts(&letters));
-        if (LEAST..PART).contains(&letters.len()) {
+        if (MIN_LENGTH..PART_LENGTH).contains(&letters.len()) {
             self.short.push(letters);
         }
     }
 
-    /// Whether a text has some of a secret.
+    /// Whether a text contains a secret or a part of one.
     pub(crate) fn are_in(&self, text: &str) -> bool {
         let mut text = text.as_bytes().to_vec();
-        for _ in 0..TIMES {
+        for _ in 0..MAX_LAYERS {
             let shown = letters(&text);
             let short = |secret: &Vec<u8>| shown.windows(secret.len()).any(|part| part == secret.as_slice());
             if parts(&shown).any(|part| self.parts.contains(&part)) || self.short.iter().any(short) {
@@ -117,9 +118,9 @@ impl Secrets {
     }
 }
 
-/// Whether a text has what may be a signature: many digits in hex in a row.
+/// Whether a text contains what may be a signature: many hexadecimal digits in a row.
 pub(crate) fn signature_in(text: &str) -> bool {
-    text.split(|letter: char| !letter.is_ascii_hexdigit()).any(|digits| digits.len() >= SIGNATURE)
+    text.split(|letter: char| !letter.is_ascii_hexdigit()).any(|digits| digits.len() >= SIGNATURE_DIGITS)
 }
 
 #[cfg(test)]
@@ -129,8 +130,8 @@ mod tests {
 
     const TOKEN: &str = "IQoJb3JpZ2luX2VjEJz//////////wEaCXVzLWVhc3QtMSJHMEUCIQDh+k/Zq7==";
 
-    /// The writings in which services repeat what they were sent.
-    fn writings(secret: &str) -> Vec<String> {
+    /// The encodings in which services repeat what they were sent.
+    fn encodings(secret: &str) -> Vec<String> {
         let percent = |upper: bool| -> String {
             let code = |byte: u8| if upper { format!("%{byte:02X}") } else { format!("%{byte:02x}") };
             secret
@@ -164,10 +165,10 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_found_in_every_writing() {
+    fn a_secret_is_found_in_every_encoding() {
         let secrets = Secrets::of([TOKEN, "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]);
-        for told in writings(TOKEN) {
-            assert!(secrets.are_in(&format!("The token {told} is not valid")), "{told}");
+        for text in encodings(TOKEN) {
+            assert!(secrets.are_in(&format!("The token {text} is not valid")), "{text}");
         }
         for fine in [
             "The request signature we calculated does not match",
@@ -185,16 +186,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_of_a_secret_is_found(secret in "[A-Za-z0-9/+]{40,80}", from in 0_usize..20, length in 20_usize..40, writing in 0_usize..12) {
+        fn a_part_of_a_secret_is_found(secret in "[A-Za-z0-9/+]{40,80}", from in 0_usize..20, length in 20_usize..40, encoding in 0_usize..12) {
             let secrets = Secrets::of([secret.as_str()]);
             let part: String = secret.chars().skip(from).take(length).collect();
-            let whole = letters(part.as_bytes()).len() >= PART * 2;
-            let told = format!("no: {}…", writings(&part)[writing]);
-            prop_assert!(!whole || secrets.are_in(&told), "{}", told);
+            let whole = letters(part.as_bytes()).len() >= PART_LENGTH * 2;
+            let text = format!("no: {}…", encodings(&part)[encoding]);
+            prop_assert!(!whole || secrets.are_in(&text), "{}", text);
         }
 
         #[test]
-        fn whatever_is_told_is_looked_through(text in "([ -~]|[%&;\\\\u0-9a-f#x]){0,200}") {
+        fn any_text_can_be_searched(text in "([ -~]|[%&;\\\\u0-9a-f#x]){0,200}") {
             let _ = Secrets::of([TOKEN, "hush"]).are_in(&text);
         }
     }

@@ -1,7 +1,7 @@
 //! Signatures of requests (AWS Signature Version 4).
 
 use crate::credentials::Credentials;
-use crate::net::Sent;
+use crate::net::RequestBody;
 use crate::secrets::Secrets;
 use assay_core::SetupError;
 use aws_sigv4::http_request::{
@@ -14,19 +14,19 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::Request;
 use std::time::SystemTime;
 
-/// What a signature says of the contents.
-pub(crate) enum Contents<'a> {
-    /// Nothing: they are long, and other sums may be sent with them.
+/// How a signature covers the contents of a request.
+pub(crate) enum Payload<'a> {
+    /// Not at all: they are long, and may be sent with a checksum.
     Unsigned,
-    /// Their hash.
-    Known(&'a [u8]),
+    /// By their hash.
+    Signed(&'a [u8]),
 }
 
-/// Signs requests for one service; without credentials it leaves them as they are.
+/// Signs requests for one service; without credentials it leaves them unchanged.
 pub(crate) struct Signer {
     identity: Option<Identity>,
     secrets: Secrets,
-    /// When its credentials are to be renewed; none: never.
+    /// When the credentials must be renewed; none: never.
     due: Option<SystemTime>,
     region: String,
     service: &'static str,
@@ -34,11 +34,11 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// For a region of a service, such as `s3`.
+    /// A signer for a region of a service, such as `s3`.
     pub(crate) fn new(credentials: Option<&Credentials>, region: &str, service: &'static str) -> Self {
         let mut settings = SigningSettings::default();
         if service == "s3" {
-            // Keys are sent as they are signed, and their hash always.
+            // S3 wants keys sent as they are signed, and always the hash of the contents.
             settings.percent_encoding_mode = PercentEncodingMode::Single;
             settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
             settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
@@ -48,21 +48,21 @@ impl Signer {
         Signer { identity, secrets, due, region: region.to_owned(), service, settings }
     }
 
-    /// Its credentials will end soon.
+    /// Whether the credentials expire soon.
     pub(crate) fn is_due(&self) -> bool {
         self.due.is_some_and(|due| due < SystemTime::now())
     }
 
-    /// Whether a text holds what nobody may be told, or some of it: the secret, or the token that goes with it.
-    pub(crate) fn is_told_in(&self, text: &str) -> bool {
+    /// Whether a text contains the secret or the session token, or a part of them.
+    pub(crate) fn finds_secret_in(&self, text: &str) -> bool {
         self.secrets.are_in(text)
     }
 
-    /// Adds the signature, with the time of now.
+    /// Adds the signature, with the current time.
     ///
     /// # Errors
-    /// If the request is of a form that cannot be signed: a defect, or credentials that no header can hold.
-    pub(crate) fn sign(&self, request: &mut Request<Sent>, contents: &Contents<'_>) -> Result<(), SetupError> {
+    /// If the request cannot be signed: a defect, or credentials that do not fit into a header.
+    pub(crate) fn sign(&self, request: &mut Request<RequestBody>, contents: &Payload<'_>) -> Result<(), SetupError> {
         let Some(identity) = &self.identity else { return Ok(()) };
         let error = |why: String| SetupError::new("sign", "a request", why);
         let params = v4::SigningParams::builder()
@@ -76,8 +76,8 @@ impl Signer {
         let headers = request.headers();
         let headers = headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
         let body = match contents {
-            Contents::Unsigned => SignableBody::UnsignedPayload,
-            Contents::Known(bytes) => SignableBody::Bytes(bytes),
+            Payload::Unsigned => SignableBody::UnsignedPayload,
+            Payload::Signed(bytes) => SignableBody::Bytes(bytes),
         };
         let uri = request.uri().to_string();
         let signable = SignableRequest::new(request.method().as_str(), uri, headers, body);
@@ -86,7 +86,7 @@ impl Signer {
         let (added, _) = instructions.into_parts();
         for header in added {
             let name = HeaderName::from_static(header.name());
-            // The words of the error would hold the value.
+            // The original error would repeat the value.
             let value = HeaderValue::from_str(header.value()).map_err(|_| error("no header can hold it".to_owned()))?;
             request.headers_mut().insert(name, value);
         }

@@ -1,9 +1,10 @@
-/* What the backend needs of MPI, with plain C types only.
+/* The MPI functions that the backend needs, with plain C types only.
  *
- * MPI has no binary interface of its own: handles, statuses, constants and error classes differ from library to library, and
- * many of its names are macros. So this file is compiled by the MPI's own mpicc, and Rust sees none of that.
+ * MPI has no binary interface of its own: handles, statuses, constants and error classes differ from library to
+ * library, and many of its names are macros. So this file is compiled by the MPI's own mpicc, and Rust sees none of
+ * that.
  *
- * Functions return 0 or a number of bytes if all went well, else the negative number of an error class (numbers_of).
+ * Functions return 0 or a number of bytes on success, and the negative number of an error class (`numbers`) on failure.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { CREATE = 1, EXCLUSIVE = 2, READ_ONLY = 4, SHARED = 8, ATOMIC = 16 };
 
 struct assay_file {
     MPI_File file;
-    /* Where the individual pointer stands; negative: not known. */
+    /* Position of the individual pointer; negative: unknown. */
     MPI_Offset position;
     int slots;
     MPI_Request *requests;
@@ -23,10 +24,10 @@ struct assay_file {
     MPI_Status *statuses;
 };
 
-/* All ranks, apart from what the library does on MPI_COMM_WORLD. */
+/* All ranks, separate from what the library does on MPI_COMM_WORLD. */
 static MPI_Comm all = MPI_COMM_NULL;
-/* What the library said of the last error. */
-static char said[MPI_MAX_ERROR_STRING + 1];
+/* The library's message for the last error. */
+static char message[MPI_MAX_ERROR_STRING + 1];
 
 /* MPI's classes, which each library numbers as it likes, by the numbers of Open MPI's mpi.h. */
 static const struct { int class, number; } numbers[] = {
@@ -41,16 +42,16 @@ static const struct { int class, number; } numbers[] = {
     {MPI_ERR_UNSUPPORTED_DATAREP, 51}, {MPI_ERR_UNSUPPORTED_OPERATION, 52},
 };
 
-/* The negative number of a return code's class, or 0; keeps what the library says of it. */
+/* The negative number of a return code's class, or 0 for success; stores the library's message. */
 static int failed(int code)
 {
     int class = MPI_ERR_UNKNOWN, length = 0;
     size_t place;
     if (code == MPI_SUCCESS)
         return 0;
-    if (MPI_Error_string(code, said, &length) != MPI_SUCCESS)
+    if (MPI_Error_string(code, message, &length) != MPI_SUCCESS)
         length = 0;
-    said[length] = 0;
+    message[length] = 0;
     MPI_Error_class(code, &class);
     for (place = 0; place < sizeof numbers / sizeof *numbers; place++)
         if (numbers[place].class == class)
@@ -58,12 +59,12 @@ static int failed(int code)
     return -14;
 }
 
-const char *assay_mpi_said(void)
+const char *assay_mpi_message(void)
 {
-    return said;
+    return message;
 }
 
-/* `text` has room for MPI_MAX_LIBRARY_VERSION_STRING, which is 8192 at most. May be asked at any time. */
+/* `text` has room for MPI_MAX_LIBRARY_VERSION_STRING, which is 8192 at most. May be called at any time. */
 void assay_mpi_library(char *text)
 {
     int length = 0;
@@ -74,13 +75,13 @@ void assay_mpi_library(char *text)
 
 int assay_mpi_begin(int *rank, int *size, int *on_host)
 {
-    int given = MPI_THREAD_SINGLE;
+    int provided = MPI_THREAD_SINGLE;
     MPI_Comm host;
-    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given);
+    int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     if (code != MPI_SUCCESS)
         return failed(code);
-    if (given < MPI_THREAD_SERIALIZED) {
-        strcpy(said, "the MPI library takes no calls of a second thread (MPI_THREAD_SERIALIZED)");
+    if (provided < MPI_THREAD_SERIALIZED) {
+        strcpy(message, "the MPI library takes no calls of a second thread (MPI_THREAD_SERIALIZED)");
         return -52;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -101,13 +102,13 @@ int assay_mpi_end(void)
     return failed(MPI_Finalize());
 }
 
-/* The least of each value among all ranks takes its place. */
+/* Replaces each value by its minimum over all ranks. */
 int assay_mpi_least(long long *values, int count)
 {
     return failed(MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_LONG_LONG, MPI_MIN, all));
 }
 
-static int room_for(struct assay_file *file, int slots)
+static int allocate_slots(struct assay_file *file, int slots)
 {
     int slot;
     file->slots = slots;
@@ -121,7 +122,7 @@ static int room_for(struct assay_file *file, int slots)
     return 1;
 }
 
-static void give_back(struct assay_file *file)
+static void free_file(struct assay_file *file)
 {
     free(file->requests);
     free(file->ended);
@@ -129,7 +130,7 @@ static void give_back(struct assay_file *file)
     free(file);
 }
 
-/* `hints`: names and values in turns, then a null. */
+/* `hints`: name, value, name, value, ..., null. */
 int assay_mpi_open(struct assay_file **opened, const char *path, int flags, const char *const *hints, int slots)
 {
     int code = MPI_SUCCESS;
@@ -137,7 +138,7 @@ int assay_mpi_open(struct assay_file **opened, const char *path, int flags, cons
         | (flags & CREATE ? MPI_MODE_CREATE : 0) | (flags & EXCLUSIVE ? MPI_MODE_EXCL : 0);
     MPI_Info info = MPI_INFO_NULL;
     struct assay_file *file = calloc(1, sizeof *file);
-    if (!file || !room_for(file, slots))
+    if (!file || !allocate_slots(file, slots))
         return -39;
     if (*hints)
         code = MPI_Info_create(&info);
@@ -148,7 +149,7 @@ int assay_mpi_open(struct assay_file **opened, const char *path, int flags, cons
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     if (code != MPI_SUCCESS) {
-        give_back(file);
+        free_file(file);
         return failed(code);
     }
     MPI_File_set_errhandler(file->file, MPI_ERRORS_RETURN);
@@ -163,7 +164,7 @@ int assay_mpi_preallocate(struct assay_file *file, long long size)
     return failed(MPI_File_preallocate(file->file, size));
 }
 
-/* Writes the hints that are used into `text`: each name and value with a closing zero. Returns the bytes. */
+/* Writes the hints in use into `text`, each name and value with a closing zero. Returns the number of bytes. */
 int assay_mpi_hints(struct assay_file *file, char *text, int room)
 {
     MPI_Info info;
@@ -187,15 +188,15 @@ int assay_mpi_hints(struct assay_file *file, char *text, int room)
     return used;
 }
 
-/* What this rank sees of the file: pieces of so many bytes, of which each of `ranks` has one in turns; `count` of them make
- * the file type. Offsets are then those within this rank's own pieces, in bytes. */
+/* Sets the view of this rank: pieces of `piece` bytes that the `ranks` ranks have in turn; `count` of its pieces make
+ * the file type. Offsets are then in bytes within the rank's own pieces. */
 int assay_mpi_view(struct assay_file *file, int shape, int piece, int count, int ranks, int rank)
 {
     MPI_Datatype type = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
     MPI_Offset first = 0;
     int code;
     if (shape == VECTOR) {
-        /* A vector ends with its last piece; the next one begins behind the pieces of all ranks. */
+        /* A vector ends with its last piece; the next one begins after the pieces of all ranks. */
         code = MPI_Type_vector(count, piece, piece * ranks, MPI_BYTE, &type);
         if (code == MPI_SUCCESS)
             code = MPI_Type_create_resized(type, 0, (MPI_Aint)count * piece * ranks, &whole);
@@ -224,11 +225,11 @@ int assay_mpi_sync(struct assay_file *file)
 int assay_mpi_close(struct assay_file *file)
 {
     int code = MPI_File_close(&file->file);
-    give_back(file);
+    free_file(file);
     return failed(code);
 }
 
-/* Moves the individual pointer, if it does not stand there. */
+/* Moves the individual pointer, unless it is there already. */
 static int seek(struct assay_file *file, long long offset)
 {
     int code;
@@ -239,7 +240,7 @@ static int seek(struct assay_file *file, long long offset)
     return code;
 }
 
-/* One operation; returns the bytes that it has moved. */
+/* Executes one operation; returns the bytes that it has moved. */
 long long assay_mpi_transfer(struct assay_file *file, int how, long long offset, void *data, int length)
 {
     MPI_File fh = file->file;
@@ -269,12 +270,12 @@ long long assay_mpi_transfer(struct assay_file *file, int how, long long offset,
 }
 
 #if MPI_VERSION > 3 || (MPI_VERSION == 3 && MPI_SUBVERSION >= 1)
-#define OR_NOT(call) call
+#define IF_3_1(call) call
 #else
-#define OR_NOT(call) MPI_ERR_UNSUPPORTED_OPERATION
+#define IF_3_1(call) MPI_ERR_UNSUPPORTED_OPERATION
 #endif
 
-/* Starts an operation, which `assay_mpi_some` finds ended in its slot. */
+/* Starts an operation; `assay_mpi_some` reports its end by the slot. */
 int assay_mpi_start(struct assay_file *file, int how, int slot, long long offset, void *data, int length)
 {
     MPI_File fh = file->file;
@@ -285,32 +286,32 @@ int assay_mpi_start(struct assay_file *file, int how, int slot, long long offset
     switch (how) {
     case 0: code = MPI_File_iread_at(fh, offset, data, length, MPI_BYTE, request); break;
     case WRITES: code = MPI_File_iwrite_at(fh, offset, data, length, MPI_BYTE, request); break;
-    case TOGETHER: code = OR_NOT(MPI_File_iread_at_all(fh, offset, data, length, MPI_BYTE, request)); break;
-    case TOGETHER | WRITES: code = OR_NOT(MPI_File_iwrite_at_all(fh, offset, data, length, MPI_BYTE, request)); break;
+    case TOGETHER: code = IF_3_1(MPI_File_iread_at_all(fh, offset, data, length, MPI_BYTE, request)); break;
+    case TOGETHER | WRITES: code = IF_3_1(MPI_File_iwrite_at_all(fh, offset, data, length, MPI_BYTE, request)); break;
     case INDIVIDUAL: code = MPI_File_iread(fh, data, length, MPI_BYTE, request); break;
     case INDIVIDUAL | WRITES: code = MPI_File_iwrite(fh, data, length, MPI_BYTE, request); break;
-    case INDIVIDUAL | TOGETHER: code = OR_NOT(MPI_File_iread_all(fh, data, length, MPI_BYTE, request)); break;
+    case INDIVIDUAL | TOGETHER: code = IF_3_1(MPI_File_iread_all(fh, data, length, MPI_BYTE, request)); break;
     case COMMON: code = MPI_File_iread_shared(fh, data, length, MPI_BYTE, request); break;
     case COMMON | WRITES: code = MPI_File_iwrite_shared(fh, data, length, MPI_BYTE, request); break;
-    /* MPI has none. */
+    /* MPI has no such call. */
     case COMMON | TOGETHER: case COMMON | TOGETHER | WRITES: code = MPI_ERR_UNSUPPORTED_OPERATION; break;
-    default: code = OR_NOT(MPI_File_iwrite_all(fh, data, length, MPI_BYTE, request)); break;
+    default: code = IF_3_1(MPI_File_iwrite_all(fh, data, length, MPI_BYTE, request)); break;
     }
     if (how & INDIVIDUAL)
         file->position = code == MPI_SUCCESS ? offset + length : -1;
     return failed(code);
 }
 
-/* Looks what has ended: how many, in which slots, and what of each came, as of `assay_mpi_transfer`. */
+/* Polls for operations that have ended: returns how many, their slots, and the results as of `assay_mpi_transfer`. */
 int assay_mpi_some(struct assay_file *file, int *slots, long long *results)
 {
     int count = 0, place;
     int code = MPI_Testsome(file->slots, file->requests, &count, file->ended, file->statuses);
-    int apart = code != MPI_SUCCESS && count != MPI_UNDEFINED;
+    int has_statuses = code != MPI_SUCCESS && count != MPI_UNDEFINED;
     if (count == MPI_UNDEFINED)
         return failed(code);
     for (place = 0; place < count; place++) {
-        int moved = 0, one = apart ? file->statuses[place].MPI_ERROR : MPI_SUCCESS;
+        int moved = 0, one = has_statuses ? file->statuses[place].MPI_ERROR : MPI_SUCCESS;
         if (one == MPI_SUCCESS)
             one = MPI_Get_count(&file->statuses[place], MPI_BYTE, &moved);
         if (moved == MPI_UNDEFINED)

@@ -1,11 +1,11 @@
-//! The storage of a job, as one rank sees it.
+//! The storage of a job as one rank sees it.
 
-use crate::agree::{self, Ranks};
 use crate::capability;
-use crate::ffi::Self_;
+use crate::ffi::RankInfo;
 use crate::lane::MpiLane;
-use assay_core::{clock, pulse, Backend, Lane, LaneSetup, Owners, PhasePlan, SetupError};
-use assay_posix::place::cache::{self, Emptied};
+use crate::ranks::{self, Ranks};
+use assay_core::{clock, heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget, Operation};
 use rustix::fs::OFlags;
@@ -13,23 +13,23 @@ use rustix::io::Errno;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a rank works on.
+/// The storage that a rank works on.
 pub(crate) struct Site {
     pub(crate) place: Place,
     pub(crate) target: MpiioTarget,
     pub(crate) layout: Layout,
     pub(crate) ranks: Ranks,
     pub(crate) file_size: u64,
-    /// Bytes of an operation, those that a rank has one after the other for the driver, and in a view for the library.
+    /// Bytes of an operation; bytes that a rank has in a row for the driver; bytes that it has in a row in a view.
     pub(crate) record: u64,
     pub(crate) block: u64,
     pub(crate) piece: u32,
-    /// What went wrong before the lane begins a phase, which it tells all ranks.
+    /// A failure before the lane begins a phase, which the lane reports to all ranks.
     failed: Mutex<Option<SetupError>>,
 }
 
 impl Site {
-    /// The number of the file of the rank whose part of the data a lane works on.
+    /// The number of the file of the rank on whose part of the data a lane works.
     pub(crate) fn file_of(&self, lane: u32) -> u32 {
         match self.layout {
             Layout::Separate => lane,
@@ -38,32 +38,32 @@ impl Site {
     }
 
     /// The number of the file that this rank works on in a phase.
-    pub(crate) fn file_in(&self, owners: Owners) -> u32 {
+    pub(crate) fn file_in(&self, owners: PartOwners) -> u32 {
         self.file_of(owners.of(self.ranks.0.rank))
     }
 
-    /// All ranks open one file together.
+    /// Whether all ranks open one file together.
     pub(crate) fn shared(&self) -> bool {
         self.layout == Layout::Shared
     }
 
-    /// What only one rank does with a file is this one's.
+    /// Whether this rank does what only one rank does with a file.
     pub(crate) fn owns(&self) -> bool {
         !self.shared() || self.ranks.0.rank == 0
     }
 
-    /// What only one rank of a host does is this one's.
+    /// Whether this rank does what only one rank of a host does.
     fn first_on_host(&self) -> bool {
         self.ranks.0.on_host == 0
     }
 
-    /// What went wrong before, once.
+    /// Takes out the failure before the phase.
     pub(crate) fn failure(&self) -> Result<(), SetupError> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
-    /// An operation that starts anew has an empty file, and `prepare` one at least, whoever opens it next. The lane that
-    /// begins it has the library make the file once more.
+    /// Makes the file: empty for an operation that starts anew, or just present for `prepare`, whichever rank opens it
+    /// next. The lane that begins the operation has the library make it once more.
     fn make_file(&self, plan: &PhasePlan) -> Result<(), SetupError> {
         let anew = plan.operation.creates();
         if !self.owns() || !(anew || plan.operation == Operation::Prepare) {
@@ -74,18 +74,18 @@ impl Site {
     }
 
     fn evict(&self, file: u32) -> Result<String, SetupError> {
-        let mut emptied = Emptied::default();
+        let mut emptied = Eviction::default();
         let fd = match self.place.open(file, OFlags::RDONLY) {
             Ok(fd) => fd,
-            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.words()),
+            Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => return Ok(emptied.description()),
             Err(error) => return Err(error),
         };
         let error = |errno| SetupError::os("cache", self.place.object_name(file), errno);
         emptied.evict(&fd).map_err(error)?;
-        Ok(emptied.words())
+        Ok(emptied.description())
     }
 
-    /// Ranks of a host share its cache, and a file that they share is in it once.
+    /// Empties the cache. Ranks of a host share it, and a file that they share is in it once.
     fn empty_cache(&self, plan: &PhasePlan) -> Result<String, SetupError> {
         match plan.cache {
             CacheAction::Evict if !self.shared() || self.first_on_host() => self.evict(self.file_in(plan.owners)),
@@ -96,11 +96,11 @@ impl Site {
     }
 }
 
-/// Files that are reached through MPI-IO, one of each rank or one of all.
+/// Files that are accessed through MPI-IO, one for each rank or one for all.
 pub(crate) struct MpiBackend {
     site: Arc<Site>,
     capabilities: BackendCapabilities,
-    accompanied: bool,
+    has_other_processes: bool,
     reuse: bool,
 }
 
@@ -108,16 +108,16 @@ impl MpiBackend {
     /// Starts MPI. Nothing is written yet.
     ///
     /// # Errors
-    /// If the place may not be written to, or the process is not the rank that the job is for.
+    /// If the place may not be written to, or this process is not the rank that the job is for.
     pub(crate) fn open(target: &MpiioTarget, job: &Job) -> Result<Self, SetupError> {
         let place = Place::directory(&target.root, &target.directory, target.run.as_deref())?;
         let capabilities = capability::at(&place)?;
-        Self::of_rank(agree::start()?, place, capabilities, (target, job))
+        Self::of_rank(ranks::start()?, place, capabilities, (target, job))
     }
 
-    /// What a rank sees of it.
+    /// The backend of one rank.
     pub(crate) fn of_rank(
-        own: Self_,
+        own: RankInfo,
         place: Place,
         capabilities: BackendCapabilities,
         (target, job): (&MpiioTarget, &Job),
@@ -144,7 +144,12 @@ impl MpiBackend {
             piece: target.piece_bytes.unwrap_or(1),
             failed: Mutex::new(None),
         };
-        Ok(MpiBackend { site: Arc::new(site), capabilities, accompanied: job.ranks > 1, reuse: job.reuse_files })
+        Ok(MpiBackend {
+            site: Arc::new(site),
+            capabilities,
+            has_other_processes: job.ranks > 1,
+            reuse: job.reuse_files,
+        })
     }
 }
 
@@ -157,11 +162,11 @@ impl Backend for MpiBackend {
         if self.reuse {
             return Ok(());
         }
-        self.site.place.create(self.accompanied)
+        self.site.place.create(self.has_other_processes)
     }
 
-    /// Calls nothing of MPI, as the lane may still be closing the file of the phase before. A failure is the lane's to tell,
-    /// since all ranks must fail then.
+    /// Calls nothing of MPI, as the lane may still be closing the last phase's file. A failure is left to the lane to
+    /// report, since all ranks must fail then.
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
         let ready = self.site.place.still_there().and_then(|()| self.site.make_file(plan));
         let done = ready.and_then(|()| self.site.empty_cache(plan));
@@ -191,25 +196,25 @@ impl Backend for MpiBackend {
         Some(cache::cached_pages(&fd)? * rustix::param::page_size() as u64)
     }
 
-    /// The ranks start when all are there, a moment after the time that they were told: MPI's barrier is closer than the
-    /// clocks of several hosts.
-    fn meet(&self, at: Option<u64>) -> Option<u64> {
+    /// Starts the ranks once all of them are here, and not before `at`: MPI's barrier is more precise than the clocks
+    /// of several hosts.
+    fn external_barrier(&self, at: Option<u64>) -> Option<u64> {
         let wait = at.unwrap_or(0).saturating_sub(clock::now());
         if wait > 0 {
             std::thread::sleep(Duration::from_nanos(wait));
-            pulse::beat();
+            heartbeat::beat();
         }
         let [go] = self.site.ranks.least([i64::from(at.is_some())]).ok()?;
         (go == 1).then(clock::now)
     }
 
-    /// MPI has connections to other ranks, which it may make at any time, by whichever thread calls it.
+    /// MPI has connections to other ranks, which any thread that calls it may make at any time.
     fn shares_descriptors(&self) -> bool {
         true
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
         self.site.place.still_there()?;
-        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.accompanied)
+        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.has_other_processes)
     }
 }

@@ -1,4 +1,4 @@
-//! What MPI-IO can do in general, and in a given directory.
+//! What MPI-IO can do in general, and what it can do in a given directory.
 
 use assay_core::SetupError;
 use assay_posix::place::{facts, Place};
@@ -6,11 +6,11 @@ use assay_spec::{BackendCapabilities, CacheAction, Group, Layout, Method, Operat
 use rustix::fd::AsFd;
 use rustix::fs;
 
-/// What it can do anywhere.
+/// What MPI-IO can do anywhere.
 pub(crate) fn general() -> BackendCapabilities {
     BackendCapabilities {
         kind: "mpiio".to_owned(),
-        // MPI-IO has no names but of open files, and C stdio is another library.
+        // MPI-IO works on open files only, and C stdio is another library.
         operations: Operation::of_group(Group::Data).filter(|one| !one.needs_tree() && !one.stdio()).collect(),
         layouts: vec![Layout::Separate, Layout::Shared],
         methods: vec![Method::MpiIo],
@@ -30,7 +30,7 @@ pub(crate) fn general() -> BackendCapabilities {
 /// What can be done in a directory.
 ///
 /// # Errors
-/// If it cannot be looked at.
+/// If the directory cannot be examined.
 pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
     let Place::Directory { root, root_fd, .. } = place else { unreachable!("a target is a directory") };
     let mut found = general();

@@ -1,7 +1,7 @@
-//! In tests, what stands in for an MPI: files of the host, and other ranks that answer what the test says. Of each thread,
-//! which is one test.
+//! A substitute for an MPI library in tests: files of the host, and other ranks whose values the test sets. Each
+//! thread, which is one test, has its own.
 
-// It has the functions of `ffi.rs`, whether it needs what these are given or not.
+// It has the functions of `ffi.rs`, whether it needs their parameters or not.
 #![allow(clippy::unused_self, clippy::unnecessary_wraps)]
 
 use assay_core::Buffers;
@@ -18,7 +18,7 @@ pub(crate) mod open {
     pub(crate) const ATOMIC: i32 = 16;
 }
 
-pub(crate) mod how {
+pub(crate) mod op_flag {
     pub(crate) const WRITES: i32 = 1;
     pub(crate) const TOGETHER: i32 = 2;
     pub(crate) const INDIVIDUAL: i32 = 4;
@@ -30,21 +30,21 @@ pub(crate) mod shape {
     pub(crate) const SUBARRAY: i32 = 2;
 }
 
-/// Number of an error of the library: MPI_ERR_IO.
+/// A library's error number: MPI_ERR_IO.
 pub(crate) const ERROR: i32 = -32;
 
-/// What the library and the other ranks do.
+/// The behaviour of the library and the other ranks.
 #[derive(Default)]
 pub(crate) struct World {
-    /// What the other ranks have, each time that all are asked; the least of it.
+    /// The minimum over the other ranks, for each agreement.
     pub(crate) others: VecDeque<Result<Vec<i64>, i32>>,
-    /// What this rank had.
-    pub(crate) asked: Vec<Vec<i64>>,
+    /// This rank's values in each agreement.
+    pub(crate) own_values: Vec<Vec<i64>>,
     /// Calls on files.
     pub(crate) calls: Vec<String>,
-    /// Calls whose name begins so fail.
+    /// Calls whose text begins like this fail.
     pub(crate) failing: Option<&'static str>,
-    /// So often nothing has ended yet.
+    /// How many polls find nothing ended.
     pub(crate) waiting: u32,
     pub(crate) hints: Vec<(String, String)>,
 }
@@ -53,12 +53,12 @@ thread_local! {
     static WORLD: RefCell<World> = RefCell::default();
 }
 
-/// Looks at or changes what MPI does.
+/// Reads or changes the behaviour.
 pub(crate) fn world<T>(act: impl FnOnce(&mut World) -> T) -> T {
     WORLD.with_borrow_mut(act)
 }
 
-/// Takes note of a call; the number of its error.
+/// Records a call; returns its error number if it fails.
 fn call(words: String) -> Result<(), i32> {
     world(|world| {
         let fails = world.failing.is_some_and(|name| words.starts_with(name));
@@ -79,27 +79,27 @@ pub(crate) fn library() -> String {
     "Fake MPI 1.0".to_owned()
 }
 
-pub(crate) fn said() -> String {
+pub(crate) fn error_message() -> String {
     "the disk is tired".to_owned()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Self_ {
+pub(crate) struct RankInfo {
     pub(crate) rank: u32,
     pub(crate) size: u32,
     pub(crate) on_host: u32,
 }
 
-/// The second of three ranks, the first of its host.
-pub(crate) fn begin() -> Result<Self_, i32> {
-    Ok(Self_ { rank: 1, size: 3, on_host: 0 })
+/// The second of three ranks, and the first on its host.
+pub(crate) fn begin() -> Result<RankInfo, i32> {
+    Ok(RankInfo { rank: 1, size: 3, on_host: 0 })
 }
 
 pub(crate) fn end() {}
 
 pub(crate) fn least<const N: usize>(values: [i64; N]) -> Result<[i64; N], i32> {
     let others = world(|world| {
-        world.asked.push(values.to_vec());
+        world.own_values.push(values.to_vec());
         world.others.pop_front()
     });
     let others = others.expect("the test says what the other ranks have")?;
@@ -150,7 +150,7 @@ impl File {
         // SAFETY: the slot belongs to this operation.
         let data = unsafe { buffers.slice(slot, length as usize) };
         let moved =
-            if how & how::WRITES != 0 { self.file.write_at(data, offset) } else { self.file.read_at(data, offset) };
+            if how & op_flag::WRITES != 0 { self.file.write_at(data, offset) } else { self.file.read_at(data, offset) };
         moved.map_or(i64::from(ERROR), |bytes| bytes as i64)
     }
 
@@ -163,7 +163,7 @@ impl File {
         0
     }
 
-    /// One at a time, the last one first.
+    /// Reports one at a time, the last one first.
     pub(crate) fn some(&mut self, slots: &mut [i32], results: &mut [i64]) -> i32 {
         if let Err(error) = call("some".to_owned()) {
             self.ended.clear();

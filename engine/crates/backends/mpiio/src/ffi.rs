@@ -1,19 +1,20 @@
-//! The shim's functions (`shim/mpi.c`), and what keeps their rules.
+//! The shim's functions (`shim/mpi.c`), and the code that keeps their rules.
 //!
-//! MPI is asked for MPI_THREAD_SERIALIZED: the coordinator and the lane call it, never both at a time. The lane is idle, or has
-//! not begun, while the coordinator calls `begin`, `least` and `end`; the driver's order of phases says so.
+//! MPI is started with MPI_THREAD_SERIALIZED: the coordinator and the lane call it, never both at a time. While the
+//! coordinator calls `begin`, `least` or `end`, the lane is idle or has not begun; the driver's order of phases ensures
+//! that.
 
 use assay_core::Buffers;
 use std::ffi::{c_char, c_int, c_longlong, c_void, CStr, CString};
 
-/// An open file, as the shim keeps it.
+/// An open file, as the shim stores it.
 #[repr(C)]
 struct Opaque {
     _private: [u8; 0],
 }
 
 extern "C" {
-    fn assay_mpi_said() -> *const c_char;
+    fn assay_mpi_message() -> *const c_char;
     fn assay_mpi_library(text: *mut c_char);
     fn assay_mpi_begin(rank: *mut c_int, size: *mut c_int, on_host: *mut c_int) -> c_int;
     fn assay_mpi_end() -> c_int;
@@ -48,7 +49,7 @@ extern "C" {
     fn assay_mpi_some(file: *mut Opaque, slots: *mut c_int, results: *mut c_longlong) -> c_int;
 }
 
-/// Ways to open a file, to be added up.
+/// Flags for opening a file.
 pub(crate) mod open {
     pub(crate) const CREATE: i32 = 1;
     pub(crate) const EXCLUSIVE: i32 = 2;
@@ -58,10 +59,10 @@ pub(crate) mod open {
     pub(crate) const ATOMIC: i32 = 16;
 }
 
-/// Kinds of operations, to be added up.
-pub(crate) mod how {
+/// Flags of operations.
+pub(crate) mod op_flag {
     pub(crate) const WRITES: i32 = 1;
-    /// All ranks that have opened the file do it together.
+    /// All ranks that have opened the file execute it together.
     pub(crate) const TOGETHER: i32 = 2;
     /// By the individual file pointer.
     pub(crate) const INDIVIDUAL: i32 = 4;
@@ -69,65 +70,65 @@ pub(crate) mod how {
     pub(crate) const COMMON: i32 = 8;
 }
 
-/// Types of which file views are made.
+/// Datatypes that file views are made of.
 pub(crate) mod shape {
     pub(crate) const VECTOR: i32 = 1;
     pub(crate) const SUBARRAY: i32 = 2;
 }
 
-/// More than any library's version has (MPI_MAX_LIBRARY_VERSION_STRING is 8192 in MPICH, 256 in Open MPI).
+/// More bytes than any library's version has (MPI_MAX_LIBRARY_VERSION_STRING is 8192 in MPICH, 256 in Open MPI).
 const LIBRARY_BYTES: usize = 16 << 10;
-/// Room for the hints of a file.
+/// Bytes for the hints of a file.
 const HINT_BYTES: usize = 64 << 10;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The library's version in its own words, in one line. May be asked before `begin`.
+/// The library's version in its own words, in one line. May be called before `begin`.
 pub(crate) fn library() -> String {
     let mut room = vec![0_u8; LIBRARY_BYTES];
-    // SAFETY: the room is larger than what any library writes.
+    // SAFETY: the buffer is larger than what any library writes.
     unsafe { assay_mpi_library(room.as_mut_ptr().cast()) };
     let whole = CStr::from_bytes_until_nul(&room).map_or(String::new(), |words| text(words.to_bytes()));
-    // MPICH tells all options that it was built with, line by line.
+    // MPICH lists all options that it was built with, line by line.
     let line = whole.lines().next().unwrap_or_default();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What the library said of the last error, in one line.
-pub(crate) fn said() -> String {
+/// The library's message for the last error, in one line.
+pub(crate) fn error_message() -> String {
     // SAFETY: a static text with a closing zero, which only this thread's next call changes.
-    let words = text(unsafe { CStr::from_ptr(assay_mpi_said()) }.to_bytes());
+    let words = text(unsafe { CStr::from_ptr(assay_mpi_message()) }.to_bytes());
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a process is among the others.
+/// A process among the ranks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Self_ {
+pub(crate) struct RankInfo {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// Its number among those of its host.
+    /// Its number among the ranks of its host.
     pub(crate) on_host: u32,
 }
 
 /// Starts MPI, once in a process.
-pub(crate) fn begin() -> Result<Self_, i32> {
+pub(crate) fn begin() -> Result<RankInfo, i32> {
     let (mut rank, mut size, mut on_host) = (0, 0, 0);
     // SAFETY: called once, before anything else of MPI; the numbers live through the call.
     match unsafe { assay_mpi_begin(&raw mut rank, &raw mut size, &raw mut on_host) } {
-        0 => Ok(Self_ { rank: rank as u32, size: size as u32, on_host: on_host as u32 }),
+        0 => Ok(RankInfo { rank: rank as u32, size: size as u32, on_host: on_host as u32 }),
         number => Err(number),
     }
 }
 
-/// Ends MPI; nothing may be open.
+/// Ends MPI; no file may be open.
 pub(crate) fn end() {
     // SAFETY: called once, after everything else.
     unsafe { assay_mpi_end() };
 }
 
-/// The least of each value among all ranks, which all call this.
+/// The minimum of each value over all ranks, all of which call this.
 pub(crate) fn least<const N: usize>(mut values: [i64; N]) -> Result<[i64; N], i32> {
     // SAFETY: the values live through the call.
     match unsafe { assay_mpi_least(values.as_mut_ptr(), N as c_int) } {
@@ -143,7 +144,7 @@ pub(crate) struct File(*mut Opaque);
 unsafe impl Send for File {}
 
 impl File {
-    /// Opens a file; `flags` of `open`. Room for so many operations in flight.
+    /// Opens a file with `flags` of `open`, and room for `slots` operations in flight.
     pub(crate) fn open(path: &str, flags: i32, hints: &[(String, String)], slots: usize) -> Result<File, i32> {
         let c_text = |text: &str| CString::new(text).unwrap_or_default();
         let path = c_text(path);
@@ -167,7 +168,7 @@ impl File {
     /// The hints that the library uses.
     pub(crate) fn hints(&self) -> Vec<(String, String)> {
         let mut room = vec![0_u8; HINT_BYTES];
-        // SAFETY: the file is open, and no more is written than there is room.
+        // SAFETY: the file is open, and no more is written than the buffer holds.
         let used = unsafe { assay_mpi_hints(self.0, room.as_mut_ptr().cast(), HINT_BYTES as c_int) };
         let mut words = room[..used.max(0) as usize].split(|byte| *byte == 0).map(text);
         let mut found = Vec::new();
@@ -177,27 +178,27 @@ impl File {
         found
     }
 
-    /// Sets what this rank sees: pieces of so many bytes, of which each of `ranks` has one in turns and `rank` this one's;
-    /// `count` of them make the type.
+    /// Sets the rank's view: pieces of `piece` bytes that the `ranks` ranks have in turn, of which this one sees those
+    /// of `rank`. `count` pieces make the type.
     pub(crate) fn set_view(&mut self, shape: i32, (piece, count): (u32, u32), (ranks, rank): (u32, u32)) -> i32 {
         let number = |value: u32| value as c_int;
         // SAFETY: the file is open.
         unsafe { assay_mpi_view(self.0, shape, number(piece), number(count), number(ranks), number(rank)) }
     }
 
-    /// Makes everything stable that this rank has written, and all others theirs where the file is shared.
+    /// Makes stable what this rank has written; all ranks call it together if the file is shared.
     pub(crate) fn sync(&self) -> i32 {
         // SAFETY: the file is open.
         unsafe { assay_mpi_sync(self.0) }
     }
 
-    /// Closes it; nothing is in flight.
+    /// Closes the file; nothing may be in flight.
     pub(crate) fn close(self) -> i32 {
         // SAFETY: the file is open, and not used afterwards.
         unsafe { assay_mpi_close(self.0) }
     }
 
-    /// Does one operation on a slot of the buffers: bytes, or the negative number of an error.
+    /// Executes one operation on a slot of the buffers; returns bytes, or the negative number of an error.
     #[inline]
     pub(crate) fn transfer(&mut self, how: i32, offset: u64, buffers: &Buffers, (slot, length): (u32, u64)) -> i64 {
         assert!(length as usize <= buffers.length());
@@ -206,7 +207,7 @@ impl File {
         unsafe { assay_mpi_transfer(self.0, how, offset as c_longlong, data, length as c_int) }
     }
 
-    /// Starts one.
+    /// Starts one operation; returns 0, or the negative number of an error.
     #[inline]
     pub(crate) fn start(&mut self, how: i32, offset: u64, buffers: &Buffers, (slot, length): (u32, u64)) -> i32 {
         assert!(length as usize <= buffers.length());
@@ -215,8 +216,8 @@ impl File {
         unsafe { assay_mpi_start(self.0, how, slot as c_int, offset as c_longlong, data, length as c_int) }
     }
 
-    /// Looks what has ended: how many, with their slots and results in the first places of the two lists, which have room
-    /// for all that may be in flight.
+    /// Polls for operations that have ended: returns how many, with their slots and results at the beginning of the two
+    /// lists, which have room for all that may be in flight.
     #[inline]
     pub(crate) fn some(&mut self, slots: &mut [c_int], results: &mut [c_longlong]) -> i32 {
         // SAFETY: the lists have room for as many as there are slots.

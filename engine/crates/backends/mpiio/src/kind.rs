@@ -1,4 +1,4 @@
-//! The kind of targets that are reached through MPI-IO.
+//! The kind of targets that are accessed through MPI-IO.
 
 use crate::capability;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
@@ -7,10 +7,10 @@ use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, Job, MpiioTarget, PlaceAnswer, Target};
 use std::sync::Arc;
 
-/// Files that are reached through MPI-IO.
+/// Files that are accessed through MPI-IO.
 pub struct MpiFiles;
 
-/// What the MPI library says of itself that this program is linked to; none if it is linked to none.
+/// The version of the MPI library that this program is linked to; none if it is linked to none.
 pub fn library() -> Option<String> {
     #[cfg(feature = "mpi")]
     return Some(crate::ffi::library());
@@ -18,11 +18,11 @@ pub fn library() -> Option<String> {
     None
 }
 
-/// Ends MPI, if this process has started it: before the process ends, by its main thread. `well`: all ranks have done the
-/// job to its end; else some may be missing, and are waited for 5 s only.
+/// Ends MPI, if this process has started it. The main thread calls it before the process ends. `well`: all ranks have
+/// completed the job; otherwise some may be missing, and are waited for 5 s only.
 pub fn leave(well: bool) {
     #[cfg(any(feature = "mpi", test))]
-    crate::agree::leave(well);
+    crate::ranks::leave(well);
     #[cfg(not(any(feature = "mpi", test)))]
     let _ = well;
 }

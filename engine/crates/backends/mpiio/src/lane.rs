@@ -1,9 +1,9 @@
-//! A rank's file.
+//! The lane of a rank.
 
-use crate::agree;
 use crate::backend::Site;
 use crate::component;
-use crate::ffi::{self, how, open, shape, File};
+use crate::ffi::{self, op_flag, open, shape, File};
+use crate::ranks;
 use crate::status;
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
 use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer, View};
@@ -13,20 +13,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Ranks agree about this often how many operations come next. Each time they wait for the slowest, so not more often;
+/// Longest stretch of operations between two agreements on how many come next. Each makes the ranks wait for the
+/// slowest.
 const LONGEST_STRETCH_NS: i64 = 1_000_000_000;
-/// near the end of a phase that has a time, after so many parts of what is left of it, as operations may become slower,
-const PARTS: i64 = 2;
-/// but not after less than this.
+/// Near the end of a phase with a time limit, a stretch lasts the time left divided by this, as operations may become
+/// slower; but no shorter than `SHORTEST_STRETCH_NS`.
+const TIME_LEFT_DIVISOR: i64 = 2;
+/// Shortest stretch in a phase with a time limit.
 const SHORTEST_STRETCH_NS: i64 = 50_000_000;
-/// A stretch has so many times the operations of the one before at most: what comes may be slower.
+/// A stretch has at most so many times the operations of the one before, as the next ones may be slower.
 const GROWTH: i64 = 64;
-/// As many operations left as there are in a phase that runs by time.
+/// The number of operations left in a phase that runs by time.
 const ENDLESS: i64 = i64::MAX;
-/// So long a lane only gives its CPU to others between looks at what is in flight.
-const LOOKS_NS: u64 = 50_000;
-/// Later it sleeps for one part in so many of the time that it has waited, so that no latency is seen longer by more.
-const LATE: u64 = 32;
+/// How long a lane only yields its CPU between polls for what is in flight.
+const YIELD_NS: u64 = 50_000;
+/// After that it sleeps for the time waited divided by this, which bounds the error of each latency.
+const SLEEP_DIVISOR: u64 = 32;
 const LONGEST_SLEEP_NS: u64 = 1_000_000;
 
 /// The stretch of operations that all ranks are in.
@@ -34,14 +36,14 @@ const LONGEST_SLEEP_NS: u64 = 1_000_000;
 struct Stretch {
     count: i64,
     begun: u64,
-    /// All that is left is in it.
+    /// The stretch has all operations that are left.
     last: bool,
 }
 
-/// How many operations come next after so many, of which the slowest rank needed so long for each, with so much time left,
-/// in nanoseconds.
+/// How many operations come next, after a stretch of `before` operations that took the slowest rank `each` nanoseconds
+/// apiece, with `time` nanoseconds left.
 pub(crate) fn stretch(before: i64, each: i64, time: i64) -> i64 {
-    let long = (time / PARTS).clamp(SHORTEST_STRETCH_NS, LONGEST_STRETCH_NS);
+    let long = (time / TIME_LEFT_DIVISOR).clamp(SHORTEST_STRETCH_NS, LONGEST_STRETCH_NS);
     if each == 0 {
         1
     } else {
@@ -49,49 +51,49 @@ pub(crate) fn stretch(before: i64, each: i64, time: i64) -> i64 {
     }
 }
 
-/// The blocks of one rank in a file that all share, which are all that it sees in a view.
+/// The blocks of one rank in a shared file, which are all that it sees in a view.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Own {
+pub(crate) struct OwnBlocks {
     pub(crate) block: u64,
     pub(crate) ranks: u64,
     pub(crate) rank: u64,
 }
 
-impl Own {
-    /// Where in the rank's own blocks, told one after the other, an offset of the file is.
+impl OwnBlocks {
+    /// The position of a file offset in the rank's own blocks, as if they lay one after the other.
     pub(crate) fn offset(self, offset: u64) -> u64 {
         let segment = self.block * self.ranks;
         offset / segment * self.block + (offset % segment - self.rank * self.block)
     }
 }
 
-/// A rank's file, or that of all ranks.
+/// The lane of a rank, with a file of its own or one of all ranks.
 pub(crate) struct MpiLane {
     site: Arc<Site>,
     setup: LaneSetup,
     /// The number of the phase's file.
     number: u32,
     file: Option<File>,
-    /// What all operations of the phase have in common.
-    how: i32,
-    /// What the rank sees of the file, if that is not all of it.
-    own: Option<Own>,
+    /// The flags that all operations of the phase have in common.
+    op_flags: i32,
+    /// The blocks that the rank sees, if a view hides the others.
+    own: Option<OwnBlocks>,
     writes: bool,
     stretch: Stretch,
     /// Slots with an operation in flight.
     busy: Vec<bool>,
     in_flight: usize,
-    /// Ended without a call.
+    /// Completions without a call.
     early: Vec<Completion>,
-    /// What the library said of the last operation in each slot, if it failed.
-    said: Vec<Option<String>>,
+    /// The library's message by slot, if the slot's last operation failed.
+    messages: Vec<Option<String>>,
     slots: Vec<i32>,
     results: Vec<i64>,
 }
 
-/// A file that is not open.
+/// The file is not open.
 const CLOSED: Fault = Fault::os(Errno::BADF.raw_os_error());
-const NOT_HERE: Fault = Fault::os(Errno::INVAL.raw_os_error());
+const UNSUPPORTED: Fault = Fault::os(Errno::INVAL.raw_os_error());
 
 impl MpiLane {
     pub(crate) fn new(site: Arc<Site>, setup: LaneSetup) -> Self {
@@ -100,14 +102,14 @@ impl MpiLane {
             number: site.file_of(setup.lane),
             site,
             file: None,
-            how: 0,
+            op_flags: 0,
             own: None,
             writes: false,
             stretch: Stretch::default(),
             busy: vec![false; slots],
             in_flight: 0,
             early: Vec::with_capacity(slots),
-            said: vec![None; slots],
+            messages: vec![None; slots],
             slots: vec![0; slots],
             results: vec![0; slots],
             setup,
@@ -118,9 +120,9 @@ impl MpiLane {
         self.site.place.object_name(self.number)
     }
 
-    /// What one rank does before the file is opened: a new one takes the place of what is there, so that hints for new
-    /// files count; of one that is there, that it is a plain file.
-    fn make_way(&self, plan: &PhasePlan) -> Result<(), SetupError> {
+    /// What one rank does before the file is opened: for a new file it removes the old one, so that hints for new files
+    /// take effect; otherwise it checks that the file is a plain one.
+    fn prepare_file(&self, plan: &PhasePlan) -> Result<(), SetupError> {
         self.site.failure()?;
         let file = self.number;
         if !self.site.owns() {
@@ -167,8 +169,8 @@ impl MpiLane {
         }
     }
 
-    /// Has the library show only what is this rank's, or that of the rank whose part it works on. A type is one record.
-    fn set_view(&self, plan: &PhasePlan, file: &mut File) -> Result<Option<Own>, SetupError> {
+    /// Sets the view of this rank's part, or of the part of another rank that it works on. A type is one record.
+    fn set_view(&self, plan: &PhasePlan, file: &mut File) -> Result<Option<OwnBlocks>, SetupError> {
         let (site, ranks) = (&self.site, self.site.ranks.0);
         let shape = match site.target.view {
             View::None => return Ok(None),
@@ -178,29 +180,29 @@ impl MpiLane {
         let rank = plan.owners.of(ranks.rank);
         let pieces = (site.record / u64::from(site.piece)).max(1);
         match file.set_view(shape, (site.piece, pieces as u32), (ranks.size, rank)) {
-            0 => Ok(Some(Own { block: site.block, ranks: u64::from(ranks.size), rank: u64::from(rank) })),
+            0 => Ok(Some(OwnBlocks { block: site.block, ranks: u64::from(ranks.size), rank: u64::from(rank) })),
             number => Err(status::error("set the view of", self.object(), number)),
         }
     }
 
-    /// What the library takes as the offset of an operation.
+    /// The offset that the library expects for an operation.
     #[inline]
     fn offset(&self, op: &Op) -> u64 {
         match self.own {
-            // Of no bytes, where others of a collective operation have some.
+            // An operation without bytes, while other ranks of a collective operation have some.
             Some(_) if op.length == 0 => 0,
             Some(own) => own.offset(op.offset),
             None => op.offset,
         }
     }
 
-    /// What the library says of the open file.
-    fn told(file: &File) -> MpiioUse {
+    /// What the library reports of the open file.
+    fn library_use(file: &File) -> MpiioUse {
         let hints: BTreeMap<_, _> = file.hints().into_iter().collect();
-        MpiioUse { library: ffi::library(), component: component::found(&hints), hints }
+        MpiioUse { library: ffi::library(), component: component::loaded_component(&hints), hints }
     }
 
-    /// Of the calls of a phase.
+    /// The names of the phase's calls.
     fn name(&self, plan: &PhasePlan, blocking: bool) -> String {
         let verbs = match (plan.operation.reads(), plan.operation.writes()) {
             (true, true) => &["read", "write"][..],
@@ -208,11 +210,11 @@ impl MpiLane {
             _ => &["write"],
         };
         let start = if blocking { "" } else { "i" };
-        let (at, all) = match (self.how & how::COMMON != 0, self.how & how::TOGETHER != 0) {
+        let (at, all) = match (self.op_flags & op_flag::COMMON != 0, self.op_flags & op_flag::TOGETHER != 0) {
             (true, false) => ("_shared", ""),
             (true, true) => ("_ordered", ""),
             (false, together) => {
-                (if self.how & how::INDIVIDUAL == 0 { "_at" } else { "" }, if together { "_all" } else { "" })
+                (if self.op_flags & op_flag::INDIVIDUAL == 0 { "_at" } else { "" }, if together { "_all" } else { "" })
             }
         };
         let view = match self.own.map(|_| self.site.target.view) {
@@ -224,39 +226,39 @@ impl MpiLane {
         calls.join(", ") + view
     }
 
-    fn how_of(&self, kind: OpKind) -> Option<i32> {
+    fn op_flags_of(&self, kind: OpKind) -> Option<i32> {
         match kind {
-            OpKind::Read => Some(self.how),
-            OpKind::Write => Some(self.how | how::WRITES),
+            OpKind::Read => Some(self.op_flags),
+            OpKind::Write => Some(self.op_flags | op_flag::WRITES),
             OpKind::Sync | name_kinds!() | object_kinds!() => None,
         }
     }
 
-    /// Keeps the library's words of a failure.
+    /// Stores the library's message of a failure.
     #[cold]
-    fn failed(&mut self, slot: u32, fault: Fault) -> Fault {
-        self.said[slot as usize] = Some(ffi::said());
+    fn note_failure(&mut self, slot: u32, fault: Fault) -> Fault {
+        self.messages[slot as usize] = Some(ffi::error_message());
         fault
     }
 
     fn sync(&mut self, slot: u32) -> Result<u64, Fault> {
         let file = self.file.as_ref().ok_or(CLOSED)?;
         let answer = file.sync();
-        status::moved(i64::from(answer)).map_err(|fault| self.failed(slot, fault))
+        status::bytes_or_fault(i64::from(answer)).map_err(|fault| self.note_failure(slot, fault))
     }
 
     fn start(&mut self, op: &Op) {
         let offset = self.offset(op);
-        let started = match (self.how_of(op.kind), &mut self.file) {
+        let started = match (self.op_flags_of(op.kind), &mut self.file) {
             (_, None) => Err(CLOSED),
             (None, _) if op.kind == OpKind::Sync => {
                 let result = self.sync(op.slot);
                 return self.early.push(Completion::new(op.slot, result));
             }
-            (None, _) => Err(NOT_HERE),
-            (Some(how), Some(file)) => {
-                let answer = file.start(how, offset, &self.setup.buffers, (op.slot, op.length));
-                status::moved(i64::from(answer))
+            (None, _) => Err(UNSUPPORTED),
+            (Some(flags), Some(file)) => {
+                let answer = file.start(flags, offset, &self.setup.buffers, (op.slot, op.length));
+                status::bytes_or_fault(i64::from(answer))
             }
         };
         match started {
@@ -265,14 +267,14 @@ impl MpiLane {
                 self.in_flight += 1;
             }
             Err(fault) => {
-                let fault = self.failed(op.slot, fault);
+                let fault = self.note_failure(op.slot, fault);
                 self.early.push(Completion::new(op.slot, Err(fault)));
             }
         }
     }
 
-    /// Takes what has ended.
-    fn take(&mut self, done: &mut Vec<Completion>) {
+    /// Takes the completions of what has ended.
+    fn collect(&mut self, done: &mut Vec<Completion>) {
         let Some(file) = &mut self.file else { return };
         let count = file.some(&mut self.slots, &mut self.results);
         if count < 0 {
@@ -280,19 +282,19 @@ impl MpiLane {
         }
         for place in 0..count as usize {
             let (slot, number) = (self.slots[place] as u32, self.results[place]);
-            let result = status::moved(number).map_err(|fault| self.failed(slot, fault));
+            let result = status::bytes_or_fault(number).map_err(|fault| self.note_failure(slot, fault));
             self.busy[slot as usize] = false;
             self.in_flight -= 1;
             done.push(Completion::new(slot, result));
         }
     }
 
-    /// The library does not say which.
+    /// Completes all operations in flight with an error, as the library does not say which has failed.
     #[cold]
     fn all_failed(&mut self, number: i64, done: &mut Vec<Completion>) {
         for slot in 0..self.busy.len() {
             if std::mem::take(&mut self.busy[slot]) {
-                let fault = self.failed(slot as u32, status::fault(number));
+                let fault = self.note_failure(slot as u32, status::fault(number));
                 done.push(Completion::new(slot as u32, Err(fault)));
             }
         }
@@ -302,10 +304,10 @@ impl MpiLane {
 
 impl Lane for MpiLane {
     fn begin(&mut self, plan: &PhasePlan) -> Result<MethodChoice, SetupError> {
-        agree::works();
+        ranks::lane_started();
         self.number = self.site.file_in(plan.owners);
         let (ranks, object) = (self.site.ranks, self.object());
-        ranks.all(self.make_way(plan), &object)?;
+        ranks.all(self.prepare_file(plan), &object)?;
         let mut file = ranks.all(self.open(plan), &object)?;
         ranks.all(self.reserve(plan, &file), &object)?;
         self.own = match self.site.target.view {
@@ -313,38 +315,38 @@ impl Lane for MpiLane {
             View::Vector | View::Subarray => ranks.all(self.set_view(plan, &mut file), &object)?,
         };
         let together = self.site.target.collective && plan.operation != Operation::Prepare;
-        // What is missing is laid where it belongs.
+        // `prepare` writes missing data to its place in the file, whatever the pointer.
         let pointer = match self.site.target.pointer {
-            Pointer::Individual => how::INDIVIDUAL,
-            Pointer::Shared if plan.operation != Operation::Prepare => how::COMMON,
+            Pointer::Individual => op_flag::INDIVIDUAL,
+            Pointer::Shared if plan.operation != Operation::Prepare => op_flag::COMMON,
             Pointer::Explicit | Pointer::Shared => 0,
         };
-        self.how = pointer | if together { how::TOGETHER } else { 0 };
+        self.op_flags = pointer | if together { op_flag::TOGETHER } else { 0 };
         self.writes = plan.operation.writes();
         self.stretch = Stretch::default();
-        let (told, depth) = (Self::told(&file), self.setup.queue_depth);
+        let (used, depth) = (Self::library_use(&file), self.setup.queue_depth);
         self.file = Some(file);
-        // Closed by `end`, as all ranks come here.
-        component::able(&told.component, together && depth > 1)
+        // `end` closes the file, as all ranks get here.
+        component::check_supported(&used.component, together && depth > 1)
             .map_err(|message| SetupError::new("open", object, message))?;
         Ok(MethodChoice {
             in_step: together && self.site.shared(),
-            mpiio: Some(told),
+            mpiio: Some(used),
             ..MethodChoice::of(Method::MpiIo, self.name(plan, depth == 1), depth)
         })
     }
 
     #[inline]
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
-        let Some(how) = self.how_of(op.kind) else {
-            return if op.kind == OpKind::Sync { self.sync(op.slot) } else { Err(NOT_HERE) };
+        let Some(flags) = self.op_flags_of(op.kind) else {
+            return if op.kind == OpKind::Sync { self.sync(op.slot) } else { Err(UNSUPPORTED) };
         };
         let offset = self.offset(op);
         let Some(file) = &mut self.file else { return Err(CLOSED) };
-        let number = file.transfer(how, offset, &self.setup.buffers, (op.slot, op.length));
-        match status::moved(number) {
+        let number = file.transfer(flags, offset, &self.setup.buffers, (op.slot, op.length));
+        match status::bytes_or_fault(number) {
             Ok(bytes) => Ok(bytes),
-            Err(fault) => Err(self.failed(op.slot, fault)),
+            Err(fault) => Err(self.note_failure(op.slot, fault)),
         }
     }
 
@@ -361,22 +363,22 @@ impl Lane for MpiLane {
         if self.in_flight == 0 {
             return;
         }
-        self.take(done);
+        self.collect(done);
         let begun = clock::now();
         let mut now = begun;
         while done.len() == before && now < deadline {
             let waited = now - begun;
-            if waited < LOOKS_NS {
+            if waited < YIELD_NS {
                 std::thread::yield_now();
             } else {
-                std::thread::sleep(Duration::from_nanos((waited / LATE).min(LONGEST_SLEEP_NS)));
+                std::thread::sleep(Duration::from_nanos((waited / SLEEP_DIVISOR).min(LONGEST_SLEEP_NS)));
             }
-            self.take(done);
+            self.collect(done);
             now = clock::now();
         }
     }
 
-    fn agree(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
+    fn agree_count(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
         if self.stretch.last {
             return Ok(0);
         }
@@ -400,8 +402,8 @@ impl Lane for MpiLane {
         self.site.ranks.least([-i64::from(wanted)]).map_or(wanted, |[any]| any != 0)
     }
 
-    fn said(&self, slot: u32) -> Option<String> {
-        self.said[slot as usize].clone()
+    fn server_message(&self, slot: u32) -> Option<String> {
+        self.messages[slot as usize].clone()
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
@@ -409,7 +411,7 @@ impl Lane for MpiLane {
             0 => Ok(()),
             number => Err(status::error("close", self.object(), number)),
         };
-        agree::rests();
+        ranks::lane_ended();
         closed
     }
 }

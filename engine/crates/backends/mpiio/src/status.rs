@@ -1,4 +1,4 @@
-//! What MPI answers, as a fault.
+//! MPI's answers as faults.
 
 use crate::ffi;
 use assay_core::{fault_message, SetupError};
@@ -12,13 +12,13 @@ pub(crate) fn fault(number: i64) -> Fault {
 
 /// Bytes, or a fault.
 #[inline]
-pub(crate) fn moved(number: i64) -> Result<u64, Fault> {
+pub(crate) fn bytes_or_fault(number: i64) -> Result<u64, Fault> {
     u64::try_from(number).map_err(|_| fault(number))
 }
 
-/// An error outside operations, with the library's own words.
+/// An error outside operations, with the library's own message.
 pub(crate) fn error(action: &'static str, object: impl Into<String>, number: i32) -> SetupError {
     let fault = fault(i64::from(number));
-    let message = format!("{}: {}", fault_message(fault), ffi::said());
+    let message = format!("{}: {}", fault_message(fault), ffi::error_message());
     SetupError::new(action, object, message).because(fault)
 }

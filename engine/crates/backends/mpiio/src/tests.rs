@@ -1,9 +1,9 @@
-//! What a rank does with its file, and what it agrees upon with the others: without an MPI.
+//! What a rank does with its file, and what it agrees upon with the others, without an MPI.
 
-use crate::agree::{self, Ranks};
 use crate::backend::MpiBackend;
-use crate::ffi::{world, Self_, ERROR};
-use crate::lane::{stretch, Own};
+use crate::ffi::{world, RankInfo, ERROR};
+use crate::lane::{stretch, OwnBlocks};
+use crate::ranks::{self, Ranks};
 use crate::{capability, status, MpiFiles};
 use assay_core::{Backend, Buffers, Completion, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_posix::place::Place;
@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const RECORD: usize = 512;
-const ALONE: Self_ = Self_ { rank: 0, size: 1, on_host: 0 };
-const SECOND: Self_ = Self_ { rank: 1, size: 2, on_host: 1 };
+const ALONE: RankInfo = RankInfo { rank: 0, size: 1, on_host: 0 };
+const SECOND: RankInfo = RankInfo { rank: 1, size: 2, on_host: 1 };
 
-/// A marked directory that goes at the end.
+/// A marked directory that is removed when it is dropped.
 struct Ground(PathBuf);
 
 impl Ground {
@@ -28,7 +28,7 @@ impl Ground {
         Ground(root)
     }
 
-    fn job(&self, own: Self_, layout: &str, changed: &Value) -> Job {
+    fn job(&self, own: RankInfo, layout: &str, changed: &Value) -> Job {
         let mut target = json!({"kind": "mpiio", "root": self.0, "directory": "job"});
         for (key, value) in changed.as_object().unwrap() {
             target[key] = value.clone();
@@ -40,7 +40,7 @@ impl Ground {
         .unwrap()
     }
 
-    fn backend(&self, own: Self_, layout: &str, changed: &Value) -> MpiBackend {
+    fn backend(&self, own: RankInfo, layout: &str, changed: &Value) -> MpiBackend {
         let job = self.job(own, layout, changed);
         let Target::Mpiio(target) = &job.target else { unreachable!("it is of that kind") };
         let place = Place::directory(&target.root, &target.directory, None).unwrap();
@@ -63,7 +63,7 @@ impl Drop for Ground {
 
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache: CacheAction::Keep,
@@ -71,9 +71,9 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::None,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: true,
+        needs_data: true,
     }
 }
 
@@ -84,7 +84,7 @@ fn lane(backend: &MpiBackend, queue_depth: u32) -> (Box<dyn Lane>, Arc<Buffers>)
     (backend.open_lane(setup).unwrap(), buffers)
 }
 
-/// The other ranks have this, one time after the other.
+/// Sets the values of the other ranks, one agreement after the other.
 fn others(answers: &[&[i64]]) {
     world(|world| world.others.extend(answers.iter().map(|values| Ok(values.to_vec()))));
 }
@@ -101,14 +101,14 @@ const FAILED: Fault = Fault::new(FaultDomain::Mpi, -ERROR);
 
 #[test]
 fn what_the_library_answers_is_bytes_or_a_fault() {
-    assert_eq!((status::moved(0), status::moved(1 << 40)), (Ok(0), Ok(1 << 40)));
-    assert_eq!(status::moved(i64::from(ERROR)), Err(FAILED));
+    assert_eq!((status::bytes_or_fault(0), status::bytes_or_fault(1 << 40)), (Ok(0), Ok(1 << 40)));
+    assert_eq!(status::bytes_or_fault(i64::from(ERROR)), Err(FAILED));
     let error = status::error("open", "f0", ERROR);
     assert_eq!((error.action, error.object.as_str(), error.fault), ("open", "f0", Some(FAILED)));
     assert!(error.message.ends_with(": the disk is tired"), "{error}");
 }
 
-/// A rank that is alone sends no message.
+/// A single rank sends no message.
 #[test]
 fn ranks_agree_upon_the_least() {
     let two = Ranks(SECOND);
@@ -118,7 +118,7 @@ fn ranks_agree_upon_the_least() {
     assert_eq!(two.least([4, 10]), Ok([4, 9]));
     world(|world| world.others.push_back(Err(ERROR)));
     assert_eq!(two.least([1]), Err(ERROR));
-    assert_eq!(world(|world| world.asked.clone()), [vec![7, -3], vec![4, 10], vec![1]]);
+    assert_eq!(world(|world| world.own_values.clone()), [vec![7, -3], vec![4, 10], vec![1]]);
 }
 
 #[test]
@@ -132,19 +132,19 @@ fn all_have_it_or_none() {
     for _ in 0..2 {
         assert_eq!(two.all(mine(), "f0").unwrap_err().message, "is mine");
     }
-    assert_eq!(world(|world| world.asked.clone()), [[1], [1], [0], [0]]);
+    assert_eq!(world(|world| world.own_values.clone()), [[1], [1], [0], [0]]);
     world(|world| world.others.push_back(Err(ERROR)));
     let lost = two.all(Ok(7), "f0").unwrap_err();
     assert_eq!((lost.action, lost.object.as_str(), lost.fault), ("agree", "on f0", Some(FAILED)));
 }
 
-/// MPI is started once: what it says of this process must be what the job says.
+/// MPI is started once, and this process must be the rank that the job states.
 #[test]
 fn a_process_is_the_rank_that_its_job_is_for() {
     let ground = Ground::new("rank");
-    assert_eq!(agree::start().unwrap(), Self_ { rank: 1, size: 3, on_host: 0 });
+    assert_eq!(ranks::start().unwrap(), RankInfo { rank: 1, size: 3, on_host: 0 });
     let opened = |rank, size| {
-        let job = ground.job(Self_ { rank, size, on_host: 0 }, "separate", &json!({}));
+        let job = ground.job(RankInfo { rank, size, on_host: 0 }, "separate", &json!({}));
         let Target::Mpiio(target) = &job.target else { unreachable!("it is of that kind") };
         MpiBackend::open(target, &job).map(|backend| backend.object_name(1))
     };
@@ -154,7 +154,7 @@ fn a_process_is_the_rank_that_its_job_is_for() {
 }
 
 #[test]
-fn a_directory_says_what_can_be_done_in_it() {
+fn a_directory_is_probed() {
     let ground = Ground::new("able");
     let target = |kind: Value| serde_json::from_value::<Target>(kind).unwrap();
     let found = MpiFiles.probe(&target(json!({"kind": "mpiio", "root": ground.0, "directory": "job"}))).unwrap();
@@ -169,7 +169,7 @@ fn a_directory_says_what_can_be_done_in_it() {
     assert!(MpiFiles.probe(&bare).unwrap_err().message.starts_with("has no .assay-target"));
 }
 
-/// Which flags a file is opened with: 1 create, 2 exclusive, 4 read only, 8 shared, 16 atomic.
+/// The flags that a file is opened with: 1 create, 2 exclusive, 4 read-only, 8 shared, 16 atomic.
 #[test]
 fn a_file_is_opened_as_its_phase_and_target_want() {
     let ground = Ground::new("flags");
@@ -229,7 +229,7 @@ fn the_calls_are_those_that_the_target_names() {
 /// In a view the library counts only the rank's own blocks, one after the other.
 #[test]
 fn offsets_in_a_view_are_those_within_the_ranks_own_blocks() {
-    let own = Own { block: 100, ranks: 3, rank: 1 };
+    let own = OwnBlocks { block: 100, ranks: 3, rank: 1 };
     let found: Vec<u64> = [100, 150, 400, 499, 700].into_iter().map(|offset| own.offset(offset)).collect();
     assert_eq!(found, [0, 50, 100, 199, 200]);
 }
@@ -266,9 +266,9 @@ fn records_go_there_and_back_one_by_one_and_several_at_once() {
     assert_eq!(lane.execute(&op(OpKind::Read, 0, 9)), Ok(0), "beyond the end");
 }
 
-/// A failure is reported once for each operation, with the library's words.
+/// A failure is reported once for each operation, with the library's message.
 #[test]
-fn what_fails_is_told_in_the_librarys_words() {
+fn failures_are_reported_with_the_librarys_message() {
     let ground = Ground::new("fails");
     let backend = ground.backend(ALONE, "separate", &json!({}));
     std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
@@ -280,7 +280,7 @@ fn what_fails_is_told_in_the_librarys_words() {
     for (failing, faults) in [
         ("start", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
         ("transfer", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
-        // The library does not say which.
+        // The library does not say which operation has failed.
         ("some", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
     ] {
         world(|world| world.failing = Some(failing));
@@ -292,9 +292,9 @@ fn what_fails_is_told_in_the_librarys_words() {
         done.sort_by_key(|one| one.slot);
         assert_eq!(done, faults.iter().map(|(slot, fault)| Completion::new(*slot, Err(*fault))).collect::<Vec<_>>());
         lane.reap(&mut done, 0);
-        assert_eq!((done.len(), lane.said(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
+        assert_eq!((done.len(), lane.server_message(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
     }
-    // What has failed once is not in flight any more.
+    // A failed operation is not in flight any more.
     lane.submit(&ops[..1]);
     let mut done = Vec::new();
     lane.reap(&mut done, u64::MAX);
@@ -309,7 +309,7 @@ fn what_fails_is_told_in_the_librarys_words() {
     lane.end().unwrap();
 }
 
-/// What went wrong with one rank before a phase all ranks hear of: none opens the file.
+/// A failure of one rank before a phase is reported to all ranks, and none opens the file.
 #[test]
 fn a_phase_begins_on_all_ranks_or_on_none() {
     let ground = Ground::new("together");
@@ -323,7 +323,7 @@ fn a_phase_begins_on_all_ranks_or_on_none() {
     let reserving = PhasePlan { preallocate: true, ..plan(Operation::Prepare) };
     lane.begin(&reserving).unwrap();
     assert_eq!(calls()[1], format!("preallocate {}", 8 * RECORD));
-    // Its root goes before the next phase.
+    // Its root disappears before the next phase.
     std::fs::rename(&ground.0, ground.0.with_extension("away")).unwrap();
     backend.begin_phase(&plan(Operation::Read)).unwrap();
     std::fs::rename(ground.0.with_extension("away"), &ground.0).unwrap();
@@ -332,12 +332,12 @@ fn a_phase_begins_on_all_ranks_or_on_none() {
     assert_eq!(calls(), Vec::<String>::new());
 }
 
-/// Of a shared file the first rank alone makes and empties; it is not the second's to look at what stands there.
+/// Only the first rank makes and empties a shared file, and examines what is there before.
 #[test]
 fn the_first_rank_makes_a_shared_file() {
     let ground = Ground::new("makes");
     let [first, second] =
-        [Self_ { rank: 0, size: 2, on_host: 0 }, SECOND].map(|own| ground.backend(own, "shared", &json!({})));
+        [RankInfo { rank: 0, size: 2, on_host: 0 }, SECOND].map(|own| ground.backend(own, "shared", &json!({})));
     second.begin_phase(&plan(Operation::Write)).unwrap();
     assert!(!ground.at("f0").exists());
     std::fs::write(ground.at("f0"), "old").unwrap();
@@ -364,13 +364,13 @@ fn a_link_in_the_files_place_is_not_opened() {
     let (mut lane, _) = lane(&backend, 1);
     assert!(lane.begin(&plan(Operation::Rewrite)).unwrap_err().message.contains("leads out"));
     assert_eq!(calls(), Vec::<String>::new());
-    // A new file takes its place.
+    // A new file replaces the link.
     lane.begin(&plan(Operation::Write)).unwrap();
     assert!(ground.at("f0").symlink_metadata().unwrap().is_file());
     assert_eq!(std::fs::read(ground.0.join("precious")).unwrap(), b"precious");
 }
 
-/// One operation first, then as many as the slowest can do in the time, but not many more than before.
+/// One operation first, then as many as the slowest rank can do in the time, but not many more than before.
 #[test]
 fn a_stretch_is_as_long_as_the_slowest_rank_allows() {
     const SECOND_NS: i64 = 1_000_000_000;
@@ -382,7 +382,7 @@ fn a_stretch_is_as_long_as_the_slowest_rank_allows() {
         (1, 1, i64::MAX, 64),
         (64, 1, i64::MAX, 64 * 64),
         (i64::MAX, 1, i64::MAX, SECOND_NS),
-        // Near the end of the phase's time half of what is left is used, and at least 50 ms.
+        // Near the end of the phase's time, half of what is left is used, and at least 50 ms.
         (100, SECOND_NS / 1000, SECOND_NS, 500),
         (100, SECOND_NS / 1000, SECOND_NS / 1000, 50),
         (100, SECOND_NS / 1000, -SECOND_NS, 50),
@@ -391,8 +391,8 @@ fn a_stretch_is_as_long_as_the_slowest_rank_allows() {
     }
 }
 
-/// Lanes in step start the same number of operations, at most what the rank with most has left; a rank that must end ends
-/// it for all.
+/// Lanes in step start the same number of operations, at most what the rank with the most has left. A rank that must
+/// end ends the phase for all.
 #[test]
 fn ranks_in_step_agree_upon_a_stretch() {
     let ground = Ground::new("step");
@@ -402,36 +402,36 @@ fn ranks_in_step_agree_upon_a_stretch() {
         let (mut lane, _) = lane(&backend, 1);
         others(&[&[1], &[1], &[1]]);
         assert!(lane.begin(&plan(Operation::Read)).unwrap().in_step);
-        world(|world| world.asked.clear());
+        world(|world| world.own_values.clear());
         lane
     };
     let mut lane = begun();
-    // Goes on, operations left, time of each, time left; but for the first and the last with their sign turned.
+    // Goes on, operations left, time of each, time left; the second and third are negated.
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(Some(30), u64::MAX), Ok(1));
-    assert_eq!(world(|world| world.asked[0].clone()), [1, -30, 0, i64::MAX]);
+    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(1));
+    assert_eq!(world(|world| world.own_values[0].clone()), [1, -30, 0, i64::MAX]);
     others(&[&[1, -99, -5_000_000_000, 7]]);
-    assert_eq!(lane.agree(Some(29), u64::MAX), Ok(1), "each takes longer than a stretch");
-    let asked = world(|world| world.asked[1].clone());
-    assert!(asked[..2] == [1, -29] && asked[2] < 0, "{asked:?}");
+    assert_eq!(lane.agree_count(Some(29), u64::MAX), Ok(1), "each takes longer than a stretch");
+    let own_values = world(|world| world.own_values[1].clone());
+    assert!(own_values[..2] == [1, -29] && own_values[2] < 0, "{own_values:?}");
     others(&[&[1, -1, -1, i64::MAX]]);
-    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(1), "what the others have left");
-    assert_eq!(lane.agree(Some(0), u64::MAX), Ok(0), "no rank is asked again");
+    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(1), "what the others have left");
+    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(0), "no rank is asked again");
     let mut lane = begun();
     others(&[&[0, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(Some(30), u64::MAX), Ok(0), "another one must end");
+    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(0), "another one must end");
     let mut lane = begun();
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree(None, u64::MAX), Ok(0));
+    assert_eq!(lane.agree_count(None, u64::MAX), Ok(0));
     world(|world| world.others.push_back(Err(ERROR)));
     assert_eq!(begun_again(&mut lane), Err(FAILED));
 }
 
 fn begun_again(lane: &mut Box<dyn Lane>) -> Result<u64, Fault> {
-    lane.agree(Some(1), u64::MAX)
+    lane.agree_count(Some(1), u64::MAX)
 }
 
-/// A flush of a shared file is one call of all ranks: if one wants it, all do it.
+/// A flush of a shared file is one call of all ranks: if one wants it, all make it.
 #[test]
 fn ranks_flush_together() {
     let ground = Ground::new("flush");
@@ -458,8 +458,8 @@ fn ranks_start_together_or_not_at_all() {
     let backend = ground.backend(SECOND, "shared", &json!({}));
     others(&[&[1], &[0], &[1]]);
     let moment = assay_core::clock::now();
-    assert!(backend.meet(Some(moment)).is_some_and(|at| at >= moment));
-    assert_eq!((backend.meet(Some(moment)), backend.meet(None)), (None, None));
+    assert!(backend.external_barrier(Some(moment)).is_some_and(|at| at >= moment));
+    assert_eq!((backend.external_barrier(Some(moment)), backend.external_barrier(None)), (None, None));
     assert!(backend.shares_descriptors());
 }
 
@@ -467,7 +467,7 @@ fn ranks_start_together_or_not_at_all() {
 fn each_rank_removes_its_own_file() {
     let ground = Ground::new("cleanup");
     std::fs::remove_dir_all(ground.0.join("job")).unwrap_or_default();
-    let ranks = [Self_ { rank: 0, size: 2, on_host: 0 }, SECOND].map(|own| {
+    let ranks = [RankInfo { rank: 0, size: 2, on_host: 0 }, SECOND].map(|own| {
         let backend = ground.backend(own, "separate", &json!({}));
         let _ = std::fs::remove_dir(ground.0.join("job"));
         backend

@@ -1,12 +1,15 @@
 //! The whole backend on a server in memory.
 
-use super::*;
 use crate::fake::{contents, plain};
 use crate::fake_store::StoreServer;
+use crate::kind::open;
+use crate::place::Place;
 use crate::status::{EXIST, NOENT};
 use crate::Exports;
-use assay_core::{Buffers, Fault, Kind, Op, OpKind};
-use assay_spec::{Method, SyncPolicy, Target, Tree, Tuning};
+use assay_core::{Backend, Buffers, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
+use assay_remote::RemoteBackend;
+use assay_spec::{CacheAction, Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, Tree, Tuning};
+use std::sync::Arc;
 
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
     let mut job = Job { target: Target::Nfs(target.clone()), lanes: 3, ..least_job() };
@@ -54,7 +57,7 @@ fn least_job() -> Job {
 fn plan(operation: Operation) -> PhasePlan {
     let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache,
@@ -62,14 +65,14 @@ fn plan(operation: Operation) -> PhasePlan {
         sync,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: false,
+        needs_data: false,
     }
 }
 
 /// A lane and its buffers of 50,000 bytes.
-fn open_lane(backend: &NfsBackend, lane: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
+fn open_lane(backend: &RemoteBackend<Place>, lane: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
     let buffers = Arc::new(Buffers::new(5, 50_000, false).unwrap());
     let tuning = Tuning::default();
     let setup = LaneSetup { lane, queue_depth: 5, tuning, direct: false, buffers: Arc::clone(&buffers), source: None };
@@ -109,7 +112,7 @@ fn files_of_several_processes_are_made_written_read_and_removed() {
     let server = StoreServer::start();
     let of_rank = |rank| {
         let job = job(&server.target(), |job| (job.ranks, job.rank) = (2, rank));
-        NfsBackend::open(&server.target(), &job).unwrap()
+        open(&server.target(), &job).unwrap()
     };
     let backends = [of_rank(0), of_rank(1)];
     for backend in &backends {
@@ -150,7 +153,7 @@ fn a_shared_file_is_emptied_by_the_first_process_only() {
     let server = StoreServer::start();
     let of_rank = |rank| {
         let shared = |job: &mut Job| (job.ranks, job.rank, job.layout) = (2, rank, Layout::Shared);
-        NfsBackend::open(&server.target(), &job(&server.target(), shared)).unwrap()
+        open(&server.target(), &job(&server.target(), shared)).unwrap()
     };
     let (first, second) = (of_rank(0), of_rank(1));
     first.prepare().unwrap();
@@ -166,7 +169,7 @@ fn a_shared_file_is_emptied_by_the_first_process_only() {
 #[test]
 fn what_is_not_ours_is_refused() {
     let server = StoreServer::start();
-    let alone = NfsBackend::open(&server.target(), &job(&server.target(), |_| ())).unwrap();
+    let alone = open(&server.target(), &job(&server.target(), |_| ())).unwrap();
     let refusal = || alone.prepare().unwrap_err().to_string();
     let root = server.store().add(0, "assay", true);
     server.store().add(root, "precious", false);
@@ -190,7 +193,7 @@ fn remains_are_removed_but_no_other_file_system() {
     let server = StoreServer::start();
     let target = server.target();
     assert_eq!(clean(&target, true).unwrap(), Vec::<String>::new());
-    NfsBackend::open(&target, &job(&target, |_| ())).unwrap().prepare().unwrap();
+    open(&target, &job(&target, |_| ())).unwrap().prepare().unwrap();
     let folder = server.store().0.len() - 1;
     for number in 0..50 {
         let below = server.store().add(folder, &format!("b{number}"), true);
@@ -230,7 +233,7 @@ fn names_are_made_found_and_removed() {
         let server = StoreServer::start();
         let tree = Tree { files: 20, depth: 2, width: 2, more: 0, inner: false };
         let with_tree = |job: &mut Job| (job.layout, job.tree) = (layout, Some(tree));
-        let backend = NfsBackend::open(&server.target(), &job(&server.target(), with_tree)).unwrap();
+        let backend = open(&server.target(), &job(&server.target(), with_tree)).unwrap();
         backend.prepare().unwrap();
         backend.begin_phase(&plan(Operation::Create)).unwrap();
         let (mut lane, _buffers) = open_lane(&backend, lane);
@@ -269,13 +272,13 @@ fn lanes_are_spread_over_servers_which_share_no_file() {
     let mut target = server.target();
     // Two names of one server: its directory is there when it is made for the second time.
     target.servers.push(server.address.to_string());
-    let backend = NfsBackend::open(&target, &job(&target, |_| ())).unwrap();
-    assert_eq!(backend.numbers_on(0), [0, 2]);
-    assert_eq!(backend.numbers_on(1), [1]);
+    let backend = open(&target, &job(&target, |_| ())).unwrap();
+    assert_eq!(backend.numbers_in(0), [0, 2]);
+    assert_eq!(backend.numbers_in(1), [1]);
     backend.prepare().unwrap();
     backend.begin_phase(&plan(Operation::Write)).unwrap();
     assert_eq!(backend.capabilities().layouts, [Layout::Separate]);
     backend.cleanup().unwrap();
-    let shared = NfsBackend::open(&target, &job(&target, |job| job.layout = Layout::Shared));
+    let shared = open(&target, &job(&target, |job| job.layout = Layout::Shared));
     assert!(shared.err().unwrap().to_string().contains("do not share files"));
 }

@@ -1,13 +1,14 @@
 //! Procedures of NFS version 3 (RFC 1813 section 3.3), one after the other or many at a time. For all that is not
 //! measured.
 
-use crate::calls::{Payload, MAX_CALLS};
+use crate::calls::MAX_CALLS;
 use crate::replies::{created, found, listed, Found};
 use crate::rpc::Procedure;
 use crate::status::GARBAGE;
 use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, Fault};
+use assay_remote::{Payload, Transport as _, WINDOW};
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use nfs3_types::nfs3::{sattr3, Nfs3Option};
 use nfs3_types::xdr_codec::Pack;
@@ -29,8 +30,6 @@ pub(crate) enum Existing {
     Refused = 1,
 }
 
-/// Calls under way at once.
-const WINDOW: usize = 64;
 /// Bytes of a listing that are asked for at once.
 const LISTING_BYTES: u32 = 32 << 10;
 /// A server that sends more than that at once does not keep to what it was asked for.
@@ -79,11 +78,7 @@ impl Client {
     pub(crate) fn call(&mut self, procedure: Procedure, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, Fault> {
         let deadline = clock::now() + self.timeout_ns;
         let number = self.transport.start(procedure, (0, deadline), Payload::None, fill);
-        self.transport.wait_for(number);
-        pulse::beat();
-        let results = self.transport.calls.results(number).map(<[u8]>::to_vec);
-        self.transport.calls.release(number);
-        results
+        self.transport.complete(number)
     }
 
     /// The same for a procedure of NFS.
@@ -97,26 +92,15 @@ impl Client {
         procedure: P,
         count: usize,
         mut fill: impl FnMut(usize, &mut Vec<u8>),
-        mut done: impl FnMut(usize, Result<&[u8], Fault>),
+        done: impl FnMut(usize, Result<&[u8], Fault>),
     ) {
         const { assert!(WINDOW < MAX_CALLS) };
-        let (mut started, mut ended) = (0, 0);
-        while ended < count {
-            while started < count && started - ended < WINDOW {
-                let until = clock::now() + self.timeout_ns;
-                let about = (started as u64, until);
-                self.transport.start(Procedure::nfs(procedure), about, Payload::None, |out| fill(started, out));
-                started += 1;
-            }
-            self.transport.wait(u64::MAX);
-            while let Some(call) = self.transport.take_finished() {
-                let tag = self.transport.calls.get(call).tag as usize;
-                done(tag, self.transport.calls.results(call));
-                self.transport.calls.release(call);
-                ended += 1;
-                pulse::beat();
-            }
-        }
+        let timeout_ns = self.timeout_ns;
+        let start = |transport: &mut Transport, number: usize| {
+            let about = (number as u64, clock::now() + timeout_ns);
+            transport.start(Procedure::nfs(procedure), about, Payload::None, |out| fill(number, out));
+        };
+        self.transport.all(count, start, done);
     }
 
     /// LOOKUP (RFC 1813 section 3.3.3).

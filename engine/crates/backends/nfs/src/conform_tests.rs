@@ -1,7 +1,7 @@
 //! The contract suite on a server in memory.
 
-use crate::backend::NfsBackend;
 use crate::fake_store::StoreServer;
+use crate::kind::open;
 use crate::Exports;
 use assay_conform::{Subject, Verdict};
 use assay_core::Kind;
@@ -26,7 +26,7 @@ impl Subject for Export {
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
         match &job.target {
-            Target::Nfs(target) => Ok(Arc::new(NfsBackend::open(target, job)?)),
+            Target::Nfs(target) => Ok(Arc::new(open(target, job)?)),
             _ => unreachable!("it has given out no other"),
         }
     }

@@ -1,10 +1,11 @@
 //! All that reads what a server sends, for fuzzing: a server is not trusted.
 
-use crate::calls::{Calls, Payload};
+use crate::calls::Calls;
 use crate::record::Reader;
 use crate::replies;
 use crate::rpc::{self, Identity, Procedure};
 use crate::xdr::Input;
+use assay_remote::Payload;
 use nfs3_types::nfs3::{FSINFO3resok, FSSTAT3resok, NFS_PROGRAM as P};
 use nfs3_types::xdr_codec::Unpack;
 
@@ -41,18 +42,18 @@ pub fn stream(bytes: &[u8], piece: usize) -> usize {
     let read = calls.make(&identity, Procedure::nfs(P::NFSPROC3_READ), Payload::In(room.as_mut_ptr(), ASKED), |_| {});
     let look = calls.make(&identity, Procedure::nfs(P::NFSPROC3_LOOKUP), Payload::None, |_| {});
     // So that the bytes can be about them.
-    (calls.get_mut(read).xid, calls.get_mut(look).xid) = (read, look);
+    (calls.table.get_mut(read).own.xid, calls.table.get_mut(look).own.xid) = (read, look);
     let mut reader = Reader::new(0);
     for part in bytes.chunks(piece.max(1)) {
         if reader.feed(part, &mut calls).is_err() {
             break;
         }
     }
-    let ended = calls.finished.len();
-    while let Some(call) = calls.finished.pop_front() {
-        let read = calls.results(call).map(<[u8]>::len);
+    let ended = calls.table.finished.len();
+    while let Some(call) = calls.table.finished.pop_front() {
+        let read = calls.table.results(call).map(<[u8]>::len);
         assert!(read.is_err() || read.is_ok_and(|length| length <= bytes.len()));
-        calls.release(call);
+        calls.table.release(call);
     }
     ended
 }

@@ -1,9 +1,9 @@
 //! Files in NFS exports, through an NFS version 3 client of our own (RFC 1813): many calls in flight on several TCP
 //! connections, no cache, no file system of the host between.
 
-mod backend;
+#[cfg(test)]
+mod backend_tests;
 mod calls;
-mod capability;
 mod client;
 #[cfg(test)]
 mod conform_tests;

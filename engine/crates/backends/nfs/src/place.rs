@@ -2,14 +2,17 @@
 //! in it. Nothing outside is written to or removed.
 
 use crate::client::{put_create, put_emptying, put_name, Client, Existing, Handle};
+use crate::lane::FileLane;
 use crate::mount::{self, Server};
 use crate::remove;
 use crate::replies::{found, Found, DIRECTORY, REGULAR};
 use crate::rpc::Identity;
 use crate::status::{ACCES, BADHANDLE, EXIST, NOENT, NOTEMPTY, PERM, ROFS, STALE};
 use crate::transport::Transport;
-use assay_core::names::MARKER;
-use assay_core::{as_errno, fault_message, Fault, SetupError};
+use crate::tree::{self, lane::TreeLane};
+use assay_core::names::{file_name, MARKER};
+use assay_core::{Lane, LaneSetup, SetupError};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
@@ -37,96 +40,10 @@ impl Place {
         Place { target, servers, identity: Arc::new(Identity::new(0, 0)) }
     }
 
-    /// Number of the server that a lane uses.
-    pub(crate) fn server_of(&self, lane: u32) -> usize {
-        lane as usize % self.servers.len()
-    }
-
     /// A client of one of the servers. It connects when it is used.
     pub(crate) fn client(&self, server: usize, links: u32) -> Client {
         let transport = Transport::new(self.servers[server].address, links, Arc::clone(&self.identity));
         Client { transport, timeout_ns: self.target.timeout_ns }
-    }
-
-    /// Bytes of a READ and of a WRITE.
-    pub(crate) fn sizes(&self, server: usize) -> (u32, u32) {
-        let least = |wanted: u64, limit: u32| wanted.clamp(1, u64::from(limit)) as u32;
-        let server = &self.servers[server];
-        (least(self.target.rsize, server.read_limit), least(self.target.wsize, server.write_limit))
-    }
-
-    /// Path of the root, for people.
-    pub(crate) fn root_path(&self, server: usize) -> String {
-        let export = self.target.export.trim_end_matches('/');
-        format!("{}:{export}/{}", self.servers[server].name, self.target.root)
-    }
-
-    /// Path of the job's directory, for people.
-    pub(crate) fn folder_path(&self, server: usize) -> String {
-        format!("{}/{}", self.root_path(server), self.target.directory)
-    }
-
-    /// An error of a server, with what may help.
-    pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
-        let words = fault_message(fault);
-        // The server may have refused at the call's head already, which is no status of NFS.
-        let message = match as_errno(fault) {
-            Some(libc::EACCES | libc::EPERM) => {
-                format!("{words}: may this host and user write to the export? (uid and gid of the target)")
-            }
-            Some(libc::EROFS) => format!("{words}: the export is for reading only"),
-            Some(libc::ESTALE) => format!("{words}: what was there has been removed or replaced on the server"),
-            Some(libc::ETIMEDOUT) => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
-            _ => words,
-        };
-        SetupError::new(action, object, message).because(fault)
-    }
-
-    /// Something that was to be removed is still there.
-    fn left_error(&self, path: String, left: &remove::Left) -> SetupError {
-        if left.foreign {
-            return SetupError::new("remove", path, "was not made by Assay: left alone");
-        }
-        self.error("remove", path, left.fault)
-    }
-
-    /// Makes root and directory on each server. `alone`: no other process makes the same directory.
-    pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
-        let mut made: Vec<(usize, Handle)> = Vec::new();
-        let outcome = (0..self.servers.len()).try_for_each(|server| {
-            let handle = self.prepare_one(server, alone, &made)?;
-            made.extend(handle.map(|handle| (server, handle)));
-            Ok(())
-        });
-        if outcome.is_err() {
-            // What is not empty any more belongs to others.
-            for (server, _) in made {
-                let _ = self.remove_folder(server, &[]);
-            }
-        }
-        outcome
-    }
-
-    /// The same on one server; the directory's handle if it was made now.
-    fn prepare_one(&self, server: usize, alone: bool, made: &[(usize, Handle)]) -> Result<Option<Handle>, SetupError> {
-        let mut client = self.client(server, 1);
-        let root = self.make_root(&mut client, server)?;
-        let path = self.folder_path(server);
-        match client.mkdir(&root, &self.target.directory) {
-            Ok(handle) => Ok(Some(handle)),
-            Err(EXIST) => {
-                // Two of the servers may be two addresses of one.
-                let handle = client.lookup(&root, &self.target.directory).map(|found| found.handle);
-                let ours = handle.is_ok_and(|handle| made.iter().any(|(_, known)| *known == handle));
-                if alone && !ours {
-                    let message =
-                        "is already there: another job, or remains of one, which `assay-engine clean` removes";
-                    return Err(SetupError::new("create", path, message));
-                }
-                Ok(None)
-            }
-            Err(fault) => Err(self.error("create", path, fault)),
-        }
     }
 
     /// Finds the root or makes it, with its mark. Others may be doing the same.
@@ -197,24 +114,112 @@ impl Place {
         directory(found.map_err(|fault| self.error("open", path.clone(), fault))?, &path)
     }
 
-    /// Name of a file, as in the file backend.
-    pub(crate) fn file_name(file: u32) -> String {
-        assay_core::names::file_name(file)
-    }
-
     /// Opens a file: only a plain one with one name, as what somebody has put in its place is not written to.
     pub(crate) fn file(&self, client: &mut Client, server: usize, file: u32) -> Result<Handle, SetupError> {
         let folder = self.folder(client, server)?;
         let path = format!("{}/f{file}", self.folder_path(server));
-        let found = client.look(&folder, Self::file_name(file));
+        let found = client.look(&folder, file_name(file));
         plain(found.map_err(|fault| self.error("open", path.clone(), fault))?, &path)
     }
 
-    /// Makes the files that are missing, and empties the others if that is asked for. Only plain files are emptied.
-    pub(crate) fn make_files(&self, server: usize, files: &[u32], empty: bool) -> Result<(), SetupError> {
+    /// Removes what killed jobs have left: the job's directory, or the root, which stays if something else than the mark
+    /// is in it, because that is another run's. Says what was removed.
+    pub(crate) fn clean(&self, whole: bool) -> Result<Vec<String>, SetupError> {
+        let mut removed = Vec::new();
+        for server in 0..self.servers.len() {
+            let mut client = self.client(server, 1);
+            let Some(root) = self.marked_root(&mut client, server)? else { continue };
+            let path = if whole { self.root_path(server) } else { self.folder_path(server) };
+            let file_system = self.servers[server].file_system;
+            let done = if whole {
+                let listed = client.first_names(&root).map_err(|fault| self.error("list", path.clone(), fault))?;
+                if listed.iter().any(|name| name != MARKER.as_bytes()) {
+                    continue;
+                }
+                remove::tree(&mut client, &self.servers[server].export, self.target.root.as_bytes(), file_system, 0)
+            } else if client.lookup(&root, &self.target.directory) == Err(NOENT) {
+                continue;
+            } else {
+                remove::tree(&mut client, &root, self.target.directory.as_bytes(), file_system, 0)
+            };
+            done.map_err(|left| self.removal_error(format!("{path}: {}", left.path), &left))?;
+            removed.push(path);
+        }
+        Ok(removed)
+    }
+}
+
+impl RemotePlace for Place {
+    const KIND: &'static str = "nfs";
+    const OWNERS: &'static str = "servers";
+    const PARALLEL: bool = true;
+    type Made = Handle;
+
+    fn volume_count(&self) -> usize {
+        self.servers.len()
+    }
+
+    fn volume(&self, number: usize) -> Volume {
+        let server = &self.servers[number];
+        Volume {
+            name: server.name.clone(),
+            path: format!("{}:{}", server.name, self.target.export.trim_end_matches('/')),
+            limits: (server.read_limit, server.write_limit),
+            free_bytes: server.free_bytes,
+            remarks: Vec::new(),
+        }
+    }
+
+    fn settings(&self) -> Settings<'_> {
+        let NfsTarget { root, directory, rsize, wsize, timeout_ns, .. } = &self.target;
+        Settings { root, directory, sizes: (*rsize, *wsize), timeout_ns: *timeout_ns }
+    }
+
+    fn hint(errno: i32) -> Option<&'static str> {
+        // The server may have refused at the call's head already, which is no status of NFS.
+        Some(match errno {
+            libc::EACCES | libc::EPERM => "may this host and user write to the export? (uid and gid of the target)",
+            libc::EROFS => "the export is for reading only",
+            libc::ESTALE => "what was there has been removed or replaced on the server",
+            _ => return None,
+        })
+    }
+
+    fn prepare_volume(
+        &self,
+        server: usize,
+        alone: bool,
+        made: &[(usize, Handle)],
+    ) -> Result<Option<Handle>, SetupError> {
+        let mut client = self.client(server, 1);
+        let root = self.make_root(&mut client, server)?;
+        let path = self.folder_path(server);
+        match client.mkdir(&root, &self.target.directory) {
+            Ok(handle) => Ok(Some(handle)),
+            Err(EXIST) => {
+                // Two of the servers may be two addresses of one.
+                let handle = client.lookup(&root, &self.target.directory).map(|found| found.handle);
+                let ours = handle.is_ok_and(|handle| made.iter().any(|(_, known)| *known == handle));
+                if alone && !ours {
+                    return Err(SetupError::new("create", path, ALREADY_THERE));
+                }
+                Ok(None)
+            }
+            Err(fault) => Err(self.error("create", path, fault)),
+        }
+    }
+
+    fn make_trees(&self, server: usize, forest: &Forest, tops: &[u32]) -> Result<(), SetupError> {
         let mut client = self.client(server, 1);
         let folder = self.folder(&mut client, server)?;
-        let name = |file: u32| Self::file_name(file).into_bytes();
+        let made = tree::make(forest, &mut client, &folder, tops);
+        made.map_err(|fault| self.error("create", self.folder_path(server), fault))
+    }
+
+    fn make_files(&self, server: usize, files: &[u32], empty: bool) -> Result<(), SetupError> {
+        let mut client = self.client(server, 1);
+        let folder = self.folder(&mut client, server)?;
+        let name = |file: u32| file_name(file).into_bytes();
         let (mut there, mut failed) = (Vec::new(), None);
         client.all(
             P::NFSPROC3_CREATE,
@@ -251,9 +256,7 @@ impl Place {
         failed.map_or(Ok(()), |(file, fault)| Err(self.error("create", path(file), fault)))
     }
 
-    /// Removes names in the job's directory, whatever they are, then the directory if it is empty. What is not there is
-    /// no error.
-    pub(crate) fn remove_folder(&self, server: usize, names: &[String]) -> Result<(), SetupError> {
+    fn remove_folder(&self, server: usize, names: &[String]) -> Result<(), SetupError> {
         let mut client = self.client(server, 1);
         let Some(root) = self.marked_root(&mut client, server)? else { return Ok(()) };
         let path = self.folder_path(server);
@@ -267,56 +270,33 @@ impl Place {
         let file_system = self.servers[server].file_system;
         remove::names(&mut client, &folder, &names, file_system, 0)
             .map(|_| ())
-            .map_err(|left| self.left_error(format!("{path}/{}", left.path), &left))?;
+            .map_err(|left| self.removal_error(format!("{path}/{}", left.path), &left))?;
         match client.rmdir(&root, self.target.directory.as_bytes()) {
             Ok(()) | Err(NOENT | STALE | BADHANDLE | NOTEMPTY | EXIST) => Ok(()),
             Err(fault) => Err(self.error("remove", path, fault)),
         }
     }
 
-    /// Removes what killed jobs have left: the job's directory, or the root, which stays if something else than the mark
-    /// is in it, because that is another run's. Says what was removed.
-    pub(crate) fn clean(&self, whole: bool) -> Result<Vec<String>, SetupError> {
-        let mut removed = Vec::new();
-        for server in 0..self.servers.len() {
-            let mut client = self.client(server, 1);
-            let Some(root) = self.marked_root(&mut client, server)? else { continue };
-            let path = if whole { self.root_path(server) } else { self.folder_path(server) };
-            let file_system = self.servers[server].file_system;
-            let done = if whole {
-                let listed = client.first_names(&root).map_err(|fault| self.error("list", path.clone(), fault))?;
-                if listed.iter().any(|name| name != MARKER.as_bytes()) {
-                    continue;
-                }
-                remove::tree(&mut client, &self.servers[server].export, self.target.root.as_bytes(), file_system, 0)
-            } else if client.lookup(&root, &self.target.directory) == Err(NOENT) {
-                continue;
-            } else {
-                remove::tree(&mut client, &root, self.target.directory.as_bytes(), file_system, 0)
-            };
-            done.map_err(|left| self.left_error(format!("{path}: {}", left.path), &left))?;
-            removed.push(path);
-        }
-        Ok(removed)
+    fn file_lane(self: Arc<Self>, file: u32, setup: LaneSetup) -> Box<dyn Lane> {
+        let server = self.volume_of(file);
+        Box::new(FileLane::open(self, server, file, setup))
     }
-}
 
-fn unmarked(path: String) -> SetupError {
-    let message =
-        format!("is there without {MARKER}: only a directory that Assay has made is written to, name another");
-    SetupError::new("open", path, message)
+    fn tree_lane(self: Arc<Self>, forest: Arc<Forest>, setup: LaneSetup) -> Box<dyn Lane> {
+        Box::new(TreeLane::open(self, forest, setup))
+    }
 }
 
 fn directory(found: Found, path: &str) -> Result<Handle, SetupError> {
     match found.attributes {
         Some(attributes) if attributes.kind == DIRECTORY => Ok(found.handle),
-        _ => Err(SetupError::new("open", path, "is not a directory, or a symbolic link: refused")),
+        _ => Err(SetupError::new("open", path, NOT_A_DIRECTORY)),
     }
 }
 
 fn plain(found: Found, path: &str) -> Result<Handle, SetupError> {
     match found.attributes {
         Some(attributes) if attributes.kind == REGULAR && attributes.links == 1 => Ok(found.handle),
-        _ => Err(SetupError::new("open", path, "is not a plain file with one name: refused")),
+        _ => Err(SetupError::new("open", path, NOT_PLAIN)),
     }
 }

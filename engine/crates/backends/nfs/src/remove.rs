@@ -4,49 +4,25 @@
 use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
 use crate::status::{BADHANDLE, EXIST, NOENT, NOTEMPTY, STALE};
-use assay_core::names::{is_of_job, MARKER};
-use assay_core::{clock, pulse, Fault};
+use assay_core::{clock, heartbeat, Fault};
+use assay_remote::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
 use nfs3_types::nfs3::NFS_PROGRAM;
 
-/// Directories in directories that are gone into; a tree that is deeper is left.
-const MAX_LEVELS: u32 = 200;
-
-/// So often a directory is looked at in which there is nothing to remove, but which is not empty.
-const MAX_IN_VAIN: u32 = 20;
-
-/// What could not be removed: the first such thing, and why.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Left {
-    /// Relative to where the removal started.
-    pub(crate) path: String,
-    pub(crate) fault: Fault,
-    /// It has a name that no job gives.
-    pub(crate) foreign: bool,
-}
-
-impl Left {
-    fn new(name: &[u8], fault: Fault) -> Self {
-        Left { path: String::from_utf8_lossy(name).into_owned(), fault, foreign: false }
-    }
-
-    fn foreign(name: &[u8]) -> Self {
-        Left { foreign: true, ..Left::new(name, Fault::os(libc::EPERM)) }
-    }
-
-    fn below(self, name: &[u8]) -> Self {
-        Left { path: format!("{}/{}", String::from_utf8_lossy(name), self.path), ..self }
-    }
-}
-
 /// Removes the directory `name` in `parent` with all that jobs have made in it.
-pub(crate) fn tree(client: &mut Client, parent: &[u8], name: &[u8], file_system: u64, level: u32) -> Result<(), Left> {
-    let left = |fault| Left::new(name, fault);
+pub(crate) fn tree(
+    client: &mut Client,
+    parent: &[u8],
+    name: &[u8],
+    file_system: u64,
+    level: u32,
+) -> Result<(), Unremoved> {
+    let left = |fault| Unremoved::new(name, fault);
     if level > MAX_LEVELS {
         return Err(left(Fault::os(libc::ELOOP)));
     }
     let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
     while in_vain < MAX_IN_VAIN {
-        if pulse::is_too_long(begin) {
+        if heartbeat::removal_is_too_long(begin) {
             return Err(left(Fault::os(libc::ETIMEDOUT)));
         }
         match client.rmdir(parent, name) {
@@ -90,10 +66,8 @@ pub(crate) fn names(
     names: &[Vec<u8>],
     file_system: u64,
     level: u32,
-) -> Result<usize, Left> {
-    let ours = |name: &&Vec<u8>| is_of_job(name) || name.as_slice() == MARKER.as_bytes();
-    let mut first = names.iter().find(|name| !ours(name)).map(|name| Left::foreign(name));
-    let names: Vec<&Vec<u8>> = names.iter().filter(ours).collect();
+) -> Result<usize, Unremoved> {
+    let (names, mut first) = names_of_job(names);
     let (mut removed, mut refused) = (0, Vec::new());
     client.all(
         NFS_PROGRAM::NFSPROC3_REMOVE,
@@ -116,7 +90,7 @@ pub(crate) fn names(
             removed += 1;
             tree(client, directory, name, file_system, level)
         } else {
-            Err(Left::new(name, fault))
+            Err(Unremoved::new(name, fault))
         };
         match done {
             // The server makes it up: there is no end to it.

@@ -5,11 +5,12 @@
 //! the call, except NFS3ERR_JUKEBOX, with which a server puts a call off (RFC 1813 section 2.6): then it is made again,
 //! as a new one, after 100 ms and then after twice as long each time, at most 5 s.
 
-use crate::calls::{Calls, Outcome, Payload, State};
+use crate::calls::{Calls, Own};
 use crate::link::Link;
 use crate::rpc::{Identity, Procedure};
 use crate::status::TIMED_OUT;
 use assay_core::clock;
+use assay_remote::{Outcome, Payload, State};
 use assay_tcp::socket;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -51,7 +52,7 @@ impl Transport {
     ) -> u32 {
         let number = self.calls.make(&self.identity, procedure, payload, fill);
         self.turn = (self.turn + 1) % self.links.len();
-        let call = self.calls.get_mut(number);
+        let call = self.calls.table.get_mut(number);
         (call.link, call.tag, call.deadline) = (self.turn, tag, deadline);
         self.look_up = self.look_up.min(deadline);
         self.links[self.turn].push(number);
@@ -68,41 +69,6 @@ impl Transport {
                 self.lost(number);
             }
         }
-    }
-
-    /// The next call that has ended.
-    pub(crate) fn take_finished(&mut self) -> Option<u32> {
-        self.calls.finished.pop_front()
-    }
-
-    /// Sends and receives until something can be taken or the time comes. May return earlier.
-    pub(crate) fn wait(&mut self, until: u64) {
-        let now = clock::now();
-        self.tend(now);
-        self.flush();
-        let wake = if self.calls.finished.is_empty() { until.min(self.next_wake()) } else { 0 };
-        let mut entries = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MAX_LINKS];
-        for (entry, link) in entries.iter_mut().zip(&self.links) {
-            *entry = link.interest();
-        }
-        let count = self.links.len();
-        socket::poll(&mut entries[..count], wake.saturating_sub(now));
-        for (number, entry) in entries.iter().enumerate().take(count).filter(|(_, entry)| entry.revents != 0) {
-            if self.links[number].ready(entry.revents, &mut self.calls).is_err() {
-                self.lost(number);
-            }
-        }
-    }
-
-    /// Waits until that call has ended, whatever else ends meanwhile. Calls always end by their deadline.
-    pub(crate) fn wait_for(&mut self, call: u32) {
-        while self.calls.get(call).state != State::Done {
-            let others = std::mem::take(&mut self.calls.finished);
-            self.wait(u64::MAX);
-            let new = std::mem::replace(&mut self.calls.finished, others);
-            self.calls.finished.extend(new);
-        }
-        self.calls.finished.retain(|other| *other != call);
     }
 
     /// Makes the first connection now, or says why that is not possible: before a job starts, a server that is not
@@ -145,27 +111,27 @@ impl Transport {
         let late = |state| matches!(state, State::Open | State::PutOff(_));
         let mut silent = [false; MAX_LINKS];
         for number in self.calls.select(|call| late(call.state) && call.deadline <= now) {
-            let call = self.calls.get(number);
+            let call = self.calls.table.get(number);
             let link = call.link;
             // A connection on which a call got no answer may be a dead one, and a new one costs little.
             silent[link] |= call.state == State::Open && self.links[link].is_up();
             self.links[link].forget(number);
             self.calls.put_off.retain(|other| *other != number);
-            self.calls.finish(number, Outcome::Failed(TIMED_OUT));
+            self.calls.table.finish(number, Outcome::Failed(TIMED_OUT));
         }
         for number in (0..self.links.len()).filter(|number| silent[*number]) {
             self.lost(number);
         }
-        self.look_up = self.calls.first_deadline();
+        self.look_up = self.calls.table.first_deadline();
     }
 
     fn make_again(&mut self, now: u64) {
-        let due = |calls: &Calls, number| matches!(calls.get(number).state, State::PutOff(at) if at <= now);
+        let due = |calls: &Calls, number| matches!(calls.table.get(number).state, State::PutOff(at) if at <= now);
         let numbers: Vec<u32> = self.calls.put_off.iter().copied().filter(|call| due(&self.calls, *call)).collect();
         self.calls.put_off.retain(|call| !numbers.contains(call));
         for number in numbers {
             self.calls.open(number);
-            self.links[self.calls.get(number).link].push(number);
+            self.links[self.calls.table.get(number).link].push(number);
         }
     }
 
@@ -178,10 +144,37 @@ impl Transport {
 
     fn next_wake(&self) -> u64 {
         let links = self.links.iter().map(Link::next_wake).min().unwrap_or(u64::MAX);
-        let put_off = self.calls.put_off.iter().filter_map(|call| match self.calls.get(*call).state {
+        let put_off = self.calls.put_off.iter().filter_map(|call| match self.calls.table.get(*call).state {
             State::PutOff(at) => Some(at),
             _ => None,
         });
         links.min(self.look_up).min(put_off.min().unwrap_or(u64::MAX))
+    }
+}
+
+impl assay_remote::Transport for Transport {
+    type Own = Own;
+
+    #[inline]
+    fn calls(&mut self) -> &mut assay_remote::Calls<Own> {
+        &mut self.calls.table
+    }
+
+    fn wait(&mut self, until: u64) {
+        let now = clock::now();
+        self.tend(now);
+        self.flush();
+        let wake = if self.calls.table.finished.is_empty() { until.min(self.next_wake()) } else { 0 };
+        let mut entries = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MAX_LINKS];
+        for (entry, link) in entries.iter_mut().zip(&self.links) {
+            *entry = link.interest();
+        }
+        let count = self.links.len();
+        socket::poll(&mut entries[..count], wake.saturating_sub(now));
+        for (number, entry) in entries.iter().enumerate().take(count).filter(|(_, entry)| entry.revents != 0) {
+            if self.links[number].ready(entry.revents, &mut self.calls).is_err() {
+                self.lost(number);
+            }
+        }
     }
 }

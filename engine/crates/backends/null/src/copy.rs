@@ -1,18 +1,18 @@
-//! A lane whose operations copy memory, and nothing else.
+//! A lane whose operations only copy memory.
 
 use assay_core::{Buffers, Completion, Fault, Lane, MethodChoice, Op, PhasePlan, SetupError};
 use assay_spec::Method;
 
 const PAGE: usize = 4096;
-/// How far the second block begins after a page, where the first begins on one. CPUs take a load for one of the bytes that a
-/// store before it has written if the last 12 bits of their addresses are the same (4 KiB aliasing): blocks of which the
-/// second lay 16 bytes further on, as malloc(3) places them, were copied 20 times slower from the cache than others.
+/// Where the second block begins within a page; the first begins at 0. If a load and an earlier store have the same
+/// last 12 bits of their addresses, CPUs take the load to depend on the store (4 KiB aliasing): blocks as malloc(3)
+/// places them, the second 16 bytes further on, were copied 20 times slower from the cache than others.
 const SHIFT: usize = PAGE / 2;
 
-/// Copies from one block of memory to another, on and on.
+/// Copies from one block of memory to another, again and again.
 pub(crate) struct CopyLane {
     memory: Buffers,
-    /// Bytes of a block, and where the second one begins.
+    /// Bytes of a block, and where the second block begins.
     bytes: usize,
     second: usize,
     at: usize,
@@ -21,10 +21,10 @@ pub(crate) struct CopyLane {
 }
 
 impl CopyLane {
-    /// Two blocks of so many bytes, more than 0.
+    /// Allocates two blocks of `bytes` bytes each, more than 0.
     ///
     /// # Errors
-    /// If there is not so much memory.
+    /// If there is not enough memory.
     pub(crate) fn new(bytes: u64, depth: u32) -> Result<Self, SetupError> {
         let length = usize::try_from(bytes).ok().filter(|bytes| *bytes <= isize::MAX as usize / 4);
         let second = length.map(|bytes| bytes.next_multiple_of(PAGE) + SHIFT);
@@ -40,9 +40,9 @@ impl CopyLane {
         Ok(lane)
     }
 
-    /// The blocks that are copied from and to.
+    /// The source and the destination block.
     fn blocks(&mut self) -> (&mut [u8], &mut [u8]) {
-        // SAFETY: nothing but this lane has the memory, and no operation of the kernel's is on it.
+        // SAFETY: only this lane uses the memory, and no operation of the kernel is on it.
         let all = unsafe { self.memory.slice(0, self.second + self.bytes) };
         let (from, to) = all.split_at_mut(self.second);
         (&mut from[..self.bytes], to)
@@ -61,7 +61,7 @@ impl CopyLane {
         self.at = at;
     }
 
-    /// Bytes that have been copied, of one round.
+    /// Bytes copied so far, within the first round.
     #[cfg(test)]
     pub(crate) fn copied(&mut self) -> usize {
         self.blocks().1.iter().filter(|byte| **byte == 1).count()

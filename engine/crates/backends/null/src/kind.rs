@@ -1,4 +1,4 @@
-//! The kind of targets that are no storage.
+//! The kind of targets without storage.
 
 use crate::backend::NullBackend;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
@@ -23,7 +23,7 @@ impl Kind for Nothing {
         Ok(Arc::new(NullBackend::new(target.clone(), job.seed)))
     }
 
-    /// Nothing is there, and nothing is removed.
+    /// There is nothing to remove.
     fn clean(&self, target: &Target, _whole: bool, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::Null(_) = target else { return Err(wrong_kind(target, "null")) };
         Ok(PlaceAnswer::default())

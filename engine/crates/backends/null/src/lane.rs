@@ -1,4 +1,4 @@
-//! One worker's null device.
+//! The null device of one worker.
 
 use assay_core::random::{exponential, mix2, unit};
 use assay_core::{
@@ -9,31 +9,31 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-/// What a script does at given operations.
+/// A script: service times, stalls and errors by number of the operation.
 pub(crate) struct Script {
-    first: Option<LatencyModel>,
+    initial_latency: Option<LatencyModel>,
     latency: Option<LatencyModel>,
     changes: Vec<ScriptedChange>,
-    /// Changes that have come.
-    changed: usize,
-    vary: f64,
-    /// Of this phase's service times.
+    /// Index of the next change.
+    next_change: usize,
+    variation: f64,
+    /// Factor of this phase's service times.
     factor: f64,
-    /// Phases begun.
+    /// How many phases have begun.
     phases: u64,
     stalls: BTreeMap<u64, u64>,
     errors: BTreeMap<u64, i32>,
     seed: u64,
-    /// All lanes draw the same factors from it.
+    /// From this seed all lanes draw the same factors.
     common_seed: u64,
     /// Operations submitted in this phase.
     submitted: u64,
-    /// The device stands still until then.
-    still_until: u64,
+    /// Time until which the device is stalled, in nanoseconds.
+    stalled_until: u64,
 }
 
 impl Script {
-    /// Of a lane; none if nothing is scripted.
+    /// The script of a lane; none if nothing is scripted.
     pub(crate) fn new(target: &NullTarget, seed: u64, lane: u32) -> Option<Self> {
         let unscripted = NullTarget { make_data: target.make_data, ..NullTarget::default() };
         if *target == unscripted {
@@ -45,11 +45,11 @@ impl Script {
         let mut changes: Vec<_> = target.changes.iter().filter(|change| ours(change.lane)).cloned().collect();
         changes.sort_by_key(|change| change.at_op);
         Some(Script {
-            first: target.latency.clone(),
+            initial_latency: target.latency.clone(),
             latency: target.latency.clone(),
             changes,
-            changed: 0,
-            vary: f64::from(target.vary_percent) / 100.0,
+            next_change: 0,
+            variation: f64::from(target.vary_percent) / 100.0,
             factor: 1.0,
             phases: 0,
             stalls: stalls.map(|stall| (stall.at_op, stall.duration_ns)).collect(),
@@ -57,38 +57,38 @@ impl Script {
             seed: mix2(seed, u64::from(lane)),
             common_seed: seed,
             submitted: 0,
-            still_until: 0,
+            stalled_until: 0,
         })
     }
 
     /// Begins a phase.
     pub(crate) fn begin(&mut self) {
         self.submitted = 0;
-        self.still_until = 0;
-        self.changed = 0;
-        self.latency.clone_from(&self.first);
-        self.factor = 1.0 + self.vary * (2.0 * unit(mix2(self.common_seed, !self.phases)) - 1.0);
+        self.stalled_until = 0;
+        self.next_change = 0;
+        self.latency.clone_from(&self.initial_latency);
+        self.factor = 1.0 + self.variation * (2.0 * unit(mix2(self.common_seed, !self.phases)) - 1.0);
         self.phases += 1;
     }
 
-    /// Does an operation and waits for its end.
+    /// Executes an operation and waits for its end.
     #[inline(never)]
-    fn act(&mut self, op: &Op) -> Result<u64, Fault> {
+    fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         let (end, result) = self.serve(op, clock::now());
         clock::wait_until(end);
         result
     }
 
-    /// When the operation submitted at `now` ends, and how.
+    /// Returns when the operation submitted at `now` ends, and its result.
     pub(crate) fn serve(&mut self, op: &Op, now: u64) -> (u64, Result<u64, Fault>) {
         let number = self.submitted;
         self.submitted += 1;
         if let Some(duration) = self.stalls.get(&number) {
-            self.still_until = self.still_until.max(now.saturating_add(*duration));
+            self.stalled_until = self.stalled_until.max(now.saturating_add(*duration));
         }
-        while let Some(change) = self.changes.get(self.changed).filter(|change| change.at_op <= number) {
+        while let Some(change) = self.changes.get(self.next_change).filter(|change| change.at_op <= number) {
             self.latency = Some(change.latency.clone());
-            self.changed += 1;
+            self.next_change += 1;
         }
         let word = mix2(self.seed, number);
         let service = match self.latency {
@@ -102,18 +102,18 @@ impl Script {
         };
         let service = (service as f64 * self.factor) as u64;
         let result = self.errors.get(&number).map_or(Ok(op.length), |errno| Err(Fault::os(*errno)));
-        (now.max(self.still_until).saturating_add(service), result)
+        (now.max(self.stalled_until).saturating_add(service), result)
     }
 }
 
-/// Operations wait here until their scripted end.
+/// A lane whose operations wait until their scripted end.
 pub(crate) struct NullLane {
     script: Option<Script>,
     depth: u32,
     ended: Vec<Completion>,
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     results: Vec<Result<u64, Fault>>,
-    /// What is longer than a slot is made piece by piece, as for storage that keeps it.
+    /// Data longer than a slot is generated piece by piece, as for storage that keeps it.
     long: Option<(Arc<dyn Source>, Arc<Buffers>)>,
 }
 
@@ -130,9 +130,9 @@ impl NullLane {
         }
     }
 
-    /// Makes the data of an operation that is longer than its slot.
+    /// Generates the data of an operation that is longer than its slot.
     #[cold]
-    fn make_long(&self, op: &Op) {
+    fn generate_long(&self, op: &Op) {
         let Some((source, buffers)) = &self.long else { return };
         let piece = buffers.length() as u64;
         if op.kind.moves() != Moves::Out || op.length <= piece {
@@ -147,7 +147,7 @@ impl NullLane {
         }
     }
 
-    /// Nothing is in flight, and nothing that has ended is kept.
+    /// Whether nothing is in flight, and nothing that has ended waits to be reaped.
     #[cfg(test)]
     pub(crate) fn is_idle(&self) -> bool {
         self.ended.is_empty() && self.waiting.is_empty()
@@ -166,7 +166,7 @@ impl Lane for NullLane {
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
             if self.long.is_some() {
-                self.make_long(op);
+                self.generate_long(op);
             }
             match &mut self.script {
                 Some(script) if op.kind != OpKind::Sync => {
@@ -191,10 +191,10 @@ impl Lane for NullLane {
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         if self.long.is_some() {
-            self.make_long(op);
+            self.generate_long(op);
         }
         match &mut self.script {
-            Some(script) if op.kind != OpKind::Sync => script.act(op),
+            Some(script) if op.kind != OpKind::Sync => script.execute(op),
             Some(_) | None => Ok(op.length),
         }
     }

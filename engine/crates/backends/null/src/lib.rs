@@ -1,5 +1,5 @@
-//! Storage that does nothing: instantly, or as scripted. It shows what the engine itself costs,
-//! and its stalls and errors prove that the statistics hide nothing.
+//! Storage that does nothing: instantly, or as scripted. It shows what the engine itself costs, and its scripted stalls
+//! and errors prove that the statistics hide nothing.
 
 mod backend;
 mod copy;

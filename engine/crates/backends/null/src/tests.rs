@@ -1,4 +1,4 @@
-//! Every operation that the null backend declares: counts, bytes, errors; and that it takes the time of its script.
+//! Every operation that the null backend declares: counts, bytes, errors, and scripted times.
 
 use crate::lane::{NullLane, Script};
 use crate::soak::times;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
 const LENGTH: u64 = 700;
-/// All that a lane can be asked to do.
+/// Every operation that a lane can be asked for.
 const KINDS: [OpKind; 12] = [
     OpKind::Read,
     OpKind::Write,
@@ -43,7 +43,7 @@ fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
 
 fn plan(operation: Operation) -> PhasePlan {
     PhasePlan {
-        owners: assay_core::Owners::own(),
+        owners: assay_core::PartOwners::own(),
         operation,
         method: Method::Auto,
         cache: CacheAction::Keep,
@@ -51,9 +51,9 @@ fn plan(operation: Operation) -> PhasePlan {
         sync: SyncPolicy::Fsync,
         preallocate: false,
         renamed: false,
-        over: false,
+        overwrite: false,
         ranged: false,
-        looked_at: false,
+        needs_data: false,
     }
 }
 
@@ -68,19 +68,19 @@ fn op(kind: OpKind, slot: u32) -> Op {
     Op { kind, count: 1, slot, object: 0, offset: 0, length: LENGTH + u64::from(slot) }
 }
 
-/// A target whose operations each take so long.
+/// A target whose operations each take `ns` nanoseconds.
 fn fixed(ns: u64) -> NullTarget {
     NullTarget { latency: Some(LatencyModel::Fixed { ns }), ..NullTarget::default() }
 }
 
-/// What lane 0 makes of so many reads, each submitted 1 ms after the other from 10 ms on: when each ends and how.
+/// The end and result of `count` reads, submitted every 1 ms from 10 ms on.
 fn served(target: &NullTarget, seed: u64, lane: u32, count: u64) -> Vec<(u64, Result<u64, Fault>)> {
     let mut script = Script::new(target, seed, lane).expect("it is scripted");
     script.begin();
     (0..count).map(|number| script.serve(&op(OpKind::Read, 0), (10 + number) * MS)).collect()
 }
 
-/// How long each of them takes.
+/// How long each of those reads takes.
 fn services(target: &NullTarget, seed: u64, lane: u32, count: u64) -> Vec<u64> {
     let ends = served(target, seed, lane, count).into_iter();
     ends.zip(10..).map(|((end, _), submitted)| end - submitted * MS).collect()
@@ -109,7 +109,7 @@ fn it_makes_nothing_and_leaves_nothing() {
     );
 }
 
-/// Alone, in a batch, and taken and given back apart: one completion each, of all its bytes.
+/// One by one, in a batch, or submitted and reaped apart: each operation completes once, with all its bytes.
 #[test]
 fn every_operation_moves_all_its_bytes_once() {
     let scripted = fixed(0);
@@ -139,7 +139,7 @@ fn every_operation_moves_all_its_bytes_once() {
     }
 }
 
-/// Instant: an unscripted lane keeps no queue, and asks for no time.
+/// An unscripted lane keeps no queue and does not read the clock.
 #[test]
 fn what_is_not_scripted_costs_nothing() {
     for make_data in [false, true] {
@@ -148,7 +148,7 @@ fn what_is_not_scripted_costs_nothing() {
         let mut lane = NullLane::new(&target, 1, &setup(0, 4));
         let ops: Vec<Op> = (0..4).map(|slot| op(OpKind::Write, slot)).collect();
         let mut done = Vec::with_capacity(4);
-        // What is past is no reason to wait, nor to leave anything for later.
+        // A deadline in the past changes nothing.
         lane.exchange(&ops, &mut done, 0);
         assert_eq!((done.len(), done.capacity()), (4, 4));
         assert!(lane.is_idle());
@@ -183,7 +183,7 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
     let results: Vec<_> = served(&target, 1, 0, 5).into_iter().map(|(_, result)| result).collect();
     assert_eq!(results, [Ok(LENGTH), Err(Fault::os(5)), Ok(LENGTH), Err(Fault::os(28)), Ok(LENGTH)]);
     assert_eq!(services(&target, 1, 0, 5), [MS; 5]);
-    // The same through the lane, whose flushes are neither counted nor failed.
+    // The same through the lane; its flushes are neither counted nor do they fail.
     let errors = vec![error(1, 5, None)];
     let mut lane = lane(&NullTarget { errors, ..NullTarget::default() }, 3);
     let kinds = [OpKind::Sync, OpKind::Write, OpKind::Sync, OpKind::Write, OpKind::Write];
@@ -203,7 +203,7 @@ fn a_scripted_error_is_one_failed_operation_that_takes_its_time() {
 #[test]
 fn a_change_holds_from_its_operation_on_and_in_each_phase_anew() {
     let change = |at_op, ns, lane| ScriptedChange { at_op, latency: LatencyModel::Fixed { ns }, lane };
-    // Not in order, and the last of two at once.
+    // Out of order, and two at once, of which the last counts.
     let changes = vec![change(4, 30, None), change(2, 20, Some(0)), change(4, 40, None), change(0, 9, Some(7))];
     let target = NullTarget { changes, ..fixed(10) };
     assert_eq!(services(&target, 1, 0, 6), [10, 10, 20, 20, 40, 40]);
@@ -223,7 +223,7 @@ fn service_times_have_the_distribution_that_is_scripted() {
     };
     let uniform = drawn(LatencyModel::Uniform { min_ns: 1_000, max_ns: 3_000 }, 1);
     assert!(uniform.iter().all(|ns| (1_000..=3_000).contains(ns)));
-    // The seed is fixed, so are the numbers; the bounds are six standard deviations.
+    // The seed is fixed, and so are the numbers; the bounds are six standard deviations.
     let mean = |all: &[u64]| all.iter().sum::<u64>() as f64 / all.len() as f64;
     assert!((mean(&uniform) - 2_000.0).abs() < 6.0 * 577.0 / 100.0, "{}", mean(&uniform));
     let exponential = drawn(LatencyModel::Exponential { mean_ns: 10_000 }, 1);
@@ -252,7 +252,7 @@ fn phases_differ_by_a_factor_that_all_lanes_share() {
     assert!(drawn.iter().min() < Some(&400_000) && drawn.iter().max() > Some(&1_600_000), "{drawn:?}");
 }
 
-/// On the machine's clock: nothing ends before its time, and waiting for what comes later ends with the deadline.
+/// By the machine's clock, nothing ends before its time, and a wait for something later ends with the deadline.
 #[test]
 fn a_lane_waits_for_the_scripted_end() {
     let mut lane = lane(&fixed(2 * MS), 2);
@@ -279,14 +279,14 @@ fn copies_are_made_and_memory_that_is_not_there_is_refused() {
     let mut lane = crate::copy::CopyLane::new(1000, 1).unwrap();
     assert_eq!((lane.copied(), lane.execute(&op(OpKind::Read, 0))), (0, Ok(LENGTH)));
     assert_eq!(lane.copied(), LENGTH as usize);
-    // Going on from there, and around.
+    // Copying goes on from there, and around.
     assert_eq!(lane.execute(&op(OpKind::Write, 0)), Ok(LENGTH));
     assert_eq!(lane.copied(), 1000);
     let large = Op { length: 12_345, ..op(OpKind::Write, 0) };
     assert_eq!(lane.execute(&large), Ok(12_345));
     for bytes in [1, 1000, 4096, 131_072, 131_080] {
         let (from, to) = crate::copy::CopyLane::new(bytes, 1).unwrap().places();
-        // Half a page apart modulo a page, so that no load looks like a store just before it.
+        // Half a page apart, so that no load seems to depend on the store just before it.
         assert_eq!((from % 4096, to % 4096), (0, 2048), "{bytes}");
         assert!(to >= from + bytes as usize);
     }
@@ -297,7 +297,7 @@ fn copies_are_made_and_memory_that_is_not_there_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(times(64, 10_000)))]
 
-    /// However operations are handed over, each comes back once, with its slot and its bytes.
+    /// However operations are submitted, each completes once, with its slot and its bytes.
     #[test]
     fn each_operation_comes_back_once(
         batches in proptest::collection::vec(1_usize..8, 1..20),

@@ -9,11 +9,10 @@ use crate::session::{Peer, Refusal};
 use crate::status::{is_absent, GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Chain, Command, FileId, SAME_FILE};
-use assay_core::{clock, fault_message, os_message, pulse, Fault, SetupError};
+use assay_core::{clock, fault_message, os_message, Fault, SetupError};
+use assay_remote::Transport as _;
 use std::sync::Arc;
 
-/// Calls under way at once.
-const WINDOW: usize = 64;
 /// Pages of a listing in a row in which there may be no name.
 const MOST_EMPTY: u32 = 64;
 /// Names of a directory that are kept at once, whatever there is.
@@ -77,11 +76,7 @@ impl Client {
     fn call(&mut self, keep: u16, fill: impl FnOnce(&mut Chain<'_>)) -> Result<Vec<u8>, Fault> {
         let about = About { keep, ..About::plain(0, clock::now() + self.timeout_ns) };
         let number = self.transport.start(about, fill);
-        self.transport.wait_for(number);
-        pulse::beat();
-        let answer = self.transport.calls.answer(number).map(<[u8]>::to_vec);
-        self.transport.calls.release(number);
-        answer
+        self.transport.complete(number)
     }
 
     /// Makes `count` calls, many at a time. `done` is told the answers in any order.
@@ -89,24 +84,14 @@ impl Client {
         &mut self,
         count: usize,
         mut fill: impl FnMut(usize, &mut Chain<'_>),
-        mut done: impl FnMut(usize, Result<&[u8], Fault>),
+        done: impl FnMut(usize, Result<&[u8], Fault>),
     ) {
-        let (mut started, mut ended) = (0, 0);
-        while ended < count {
-            while started < count && started - ended < WINDOW {
-                let about = About::plain(started as u64, clock::now() + self.timeout_ns);
-                self.transport.start(about, |chain| fill(started, chain));
-                started += 1;
-            }
-            self.transport.wait(u64::MAX);
-            while let Some(call) = self.transport.take_finished() {
-                let tag = self.transport.calls.get(call).tag as usize;
-                done(tag, self.transport.calls.answer(call));
-                self.transport.calls.release(call);
-                ended += 1;
-                pulse::beat();
-            }
-        }
+        let timeout_ns = self.timeout_ns;
+        let start = |transport: &mut Transport, number: usize| {
+            let about = About::plain(number as u64, clock::now() + timeout_ns);
+            transport.start(about, |chain| fill(number, chain));
+        };
+        self.transport.all(count, start, done);
     }
 
     /// CREATE (section 2.2.13): what it has opened stays open.

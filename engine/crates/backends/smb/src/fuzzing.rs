@@ -1,12 +1,13 @@
 //! All that reads what a server sends, for fuzzing: a server is not trusted.
 
-use crate::calls::{About, Calls, Payload};
+use crate::calls::{self, About};
 use crate::crypto::ntlm;
 use crate::link::{Incoming, Shared};
 use crate::messages::{self, Opened};
 use crate::reader::Reader;
 use crate::session;
 use crate::wire::{parts, Command, Header};
+use assay_remote::Payload;
 use std::collections::HashMap;
 
 /// Room for the data of a READ.
@@ -31,17 +32,17 @@ pub fn answers(bytes: &[u8]) {
 /// Reads `bytes` as what comes from a connection on which a READ and a CREATE with a CLOSE are without an answer, in pieces
 /// of so many bytes. Returns how many of the two calls have ended.
 pub fn stream(bytes: &[u8], piece: usize) -> usize {
-    let mut calls = Calls::default();
+    let mut calls = calls::none();
     let mut room = [0_u8; ASKED];
     let about = About { payload: Payload::In(room.as_mut_ptr(), ASKED), ..About::plain(0, 0) };
-    let read = calls.make(about, 0, |chain| {
+    let read = calls::make(&mut calls, about, 0, |chain| {
         chain.add(Command::Read, |out| messages::put_read(out, &[0; 16], 0, ASKED as u32));
     });
-    let look = calls.make(About::plain(1, 0), 0, |chain| {
+    let look = calls::make(&mut calls, About::plain(1, 0), 0, |chain| {
         crate::client::briefly(chain, "f0", crate::client::TO_LOOK, |_| {});
     });
     // So that the bytes can be about them.
-    calls.get_mut(look).message = 1;
+    calls.get_mut(look).own.message = 1;
     let mut pending = HashMap::from([(0, read), (1, look), (2, look)]);
     let shared = Shared { session: 0, tree: 0, sealer: None, signing: false, large: true };
     let (mut reader, mut credits) = (Reader::new(), 1);
@@ -54,7 +55,7 @@ pub fn stream(bytes: &[u8], piece: usize) -> usize {
     }
     let ended = calls.finished.len();
     while let Some(call) = calls.finished.pop_front() {
-        assert!(calls.answer(call).map_or(0, <[u8]>::len) <= bytes.len());
+        assert!(calls.results(call).map_or(0, <[u8]>::len) <= bytes.len());
         calls.release(call);
     }
     ended

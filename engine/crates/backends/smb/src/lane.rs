@@ -1,6 +1,6 @@
 //! One worker's file: each record is one READ or WRITE, or several at once where it is larger than the server takes.
 
-use crate::calls::{About, Outcome, Payload};
+use crate::calls::About;
 use crate::client::{fault_of, Client, TO_READ};
 use crate::messages::{self, Opening, WRITE_DATA, WRITE_THROUGH};
 use crate::place::Place;
@@ -11,9 +11,9 @@ use assay_core::{
     clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse,
     SetupError,
 };
+use assay_remote::{execute, part_of, reap, tag_of, Outcome, Payload, Records, RemotePlace, Transport};
 use assay_spec::{name_kinds, object_kinds};
 use assay_spec::{Method, Operation, SyncPolicy};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,21 +22,6 @@ const MOST_CALLS: usize = 1024;
 
 /// To open a session there is so long at least, in nanoseconds.
 const LEAST_NS: u64 = 1_000_000_000;
-
-/// An operation under way.
-#[derive(Debug, Clone, Copy)]
-struct Work {
-    op: Op,
-    deadline: u64,
-    /// Bytes of the record for which calls have been made.
-    called: u32,
-    /// Calls without an answer.
-    pending: u32,
-    /// Where the first gap is.
-    end: u32,
-    /// The first part that failed, and its fault.
-    error: Option<(u32, Fault)>,
-}
 
 /// A worker's file.
 pub(crate) struct FileLane {
@@ -52,28 +37,19 @@ pub(crate) struct FileLane {
     path: String,
     file: FileId,
     opening: Opening,
-    /// Bytes of a READ and of a WRITE.
-    sizes: (u32, u32),
-    slots: Vec<Work>,
-    /// Slots whose records wait for room for more calls.
-    waiting: VecDeque<u32>,
+    pub(crate) records: Records,
     /// Parts of records, by slot, place and length, whose connection was lost: they are asked for again.
     again: Vec<(u32, u32, u32)>,
-    /// Ended without a call.
-    early: Vec<Completion>,
-    in_flight: usize,
     buffers: Arc<Buffers>,
 }
 
 impl FileLane {
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, number: u32, setup: LaneSetup) -> Self {
-        let idle = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
-        let work = Work { op: idle, deadline: 0, called: 0, pending: 0, end: 0, error: None };
-        let share = place.share_of(number);
+        let share = place.volume_of(number);
         FileLane {
             client: place.client(share),
-            sizes: place.sizes(share),
+            records: Records::new(&setup, MOST_CALLS, place.sizes(share)),
             place,
             share,
             own: number,
@@ -81,11 +57,7 @@ impl FileLane {
             path: String::new(),
             file: FileId::default(),
             opening: TO_READ,
-            slots: vec![work; setup.buffers.count()],
-            waiting: VecDeque::new(),
             again: Vec::new(),
-            early: Vec::with_capacity(setup.buffers.count()),
-            in_flight: 0,
             buffers: Arc::clone(&setup.buffers),
             setup,
         }
@@ -116,7 +88,7 @@ impl FileLane {
 
     /// Opens the file, in a new session if the last one is lost.
     fn open_file(&mut self) -> Result<(), SetupError> {
-        let shown = format!("{}/{}", self.place.folder_shown(self.share), assay_core::names::file_name(self.number));
+        let shown = format!("{}/{}", self.place.folder_path(self.share), assay_core::names::file_name(self.number));
         let mut tried = 0;
         loop {
             self.client.connect(self.client.timeout_ns)?;
@@ -141,50 +113,33 @@ impl FileLane {
 
     fn begin_op(&mut self, op: &Op) {
         let deadline = clock::now() + self.client.timeout_ns;
-        self.slots[op.slot as usize] =
-            Work { op: *op, deadline, called: 0, pending: 0, end: op.length as u32, error: None };
         match op.kind {
             OpKind::Read | OpKind::Write => {
-                self.in_flight += 1;
+                self.records.begin(op, deadline, 0);
                 self.call_on(op.slot);
             }
             OpKind::Sync => {
-                self.in_flight += 1;
-                self.slots[op.slot as usize].pending = 1;
+                self.records.begin(op, deadline, 1);
                 self.call_part(op.slot, 0, 0);
             }
-            name_kinds!() | object_kinds!() => {
-                debug_assert!(false, "a lane of one file has neither names nor objects");
-                self.early.push(Completion::new(op.slot, Err(Fault::os(libc::EINVAL))));
-            }
+            name_kinds!() | object_kinds!() => self.records.refuse(op.slot),
         }
     }
 
     /// Makes calls for what is left of a record, as long as there is room.
+    #[inline]
     fn call_on(&mut self, slot: u32) {
-        let Op { kind, length, .. } = self.slots[slot as usize].op;
-        let length = length as u32;
-        let size = if kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
-        while self.slots[slot as usize].called < length {
-            if self.client.transport.calls.under_way() >= MOST_CALLS {
-                self.waiting.push_back(slot);
-                return;
-            }
-            let work = &mut self.slots[slot as usize];
-            let at = work.called;
-            let part = size.min(length - at);
-            work.called += part;
-            work.pending += 1;
-            self.call_part(slot, at, part);
+        while let Some((at, length)) = self.records.next_part(slot, self.client.transport.calls.under_way()) {
+            self.call_part(slot, at, length);
         }
     }
 
     /// Makes the call for a part of a record, or for a flush.
     fn call_part(&mut self, slot: u32, at: u32, length: u32) {
-        let Work { op, deadline, .. } = self.slots[slot as usize];
+        let (op, deadline) = self.records.get(slot);
         let data = self.buffers.pointer(slot).wrapping_add(at as usize);
         let (file, offset) = (self.file, op.offset + u64::from(at));
-        let about = About { bytes: length, ..About::plain(u64::from(slot) << 32 | u64::from(at), deadline) };
+        let about = About { bytes: length, ..About::plain(tag_of(slot, at), deadline) };
         let transport = &mut self.client.transport;
         match op.kind {
             OpKind::Read => {
@@ -209,21 +164,21 @@ impl FileLane {
 
     /// Takes what has ended, and makes the calls that follow from it.
     fn collect(&mut self, done: &mut Vec<Completion>) {
-        done.append(&mut self.early);
+        done.append(&mut self.records.early);
         while let Some(call) = self.client.transport.take_finished() {
             let about = self.client.transport.calls.get(call);
-            let (slot, at) = ((about.tag >> 32) as u32, about.tag as u32);
-            let op = self.slots[slot as usize].op;
-            let size = if op.kind == OpKind::Read { self.sizes.0 } else { self.sizes.1 };
+            let (slot, at) = part_of(about.tag);
+            let (op, _) = self.records.get(slot);
+            let size = if op.kind == OpKind::Read { self.records.sizes.0 } else { self.records.sizes.1 };
             let asked = size.min((op.length as u32).saturating_sub(at));
             let moved = match about.outcome {
-                Outcome::Read(count) => Ok(count),
+                Outcome::Read(count, _) => Ok(count),
                 Outcome::Failed(fault) => Err(fault),
-                Outcome::Answered if op.kind == OpKind::Write => {
-                    let answer = self.client.transport.calls.answer(call);
+                Outcome::Reply(_) if op.kind == OpKind::Write => {
+                    let answer = self.client.transport.calls.results(call);
                     answer.and_then(|answer| messages::written(answer).filter(|count| *count <= asked).ok_or(GARBAGE))
                 }
-                Outcome::Answered => Ok(0),
+                Outcome::Reply(_) => Ok(0),
                 Outcome::Lost(_) => {
                     self.client.transport.calls.release(call);
                     self.again.push((slot, at, asked));
@@ -232,38 +187,16 @@ impl FileLane {
             };
             self.client.transport.calls.release(call);
             self.part_ended(slot, (at, asked), moved, done);
-            if let Some(next) = self.waiting.pop_front() {
+            if let Some(next) = self.records.next_waiting() {
                 self.call_on(next);
             }
         }
     }
 
-    fn part_ended(
-        &mut self,
-        slot: u32,
-        (at, asked): (u32, u32),
-        moved: Result<u32, Fault>,
-        done: &mut Vec<Completion>,
-    ) {
-        let work = &mut self.slots[slot as usize];
-        match moved {
-            Ok(count) if count > 0 && count < asked => {
-                // The server has done a part of it: the rest is another call.
-                return self.call_part(slot, at + count, asked - count);
-            }
-            Ok(count) if count < asked => work.end = work.end.min(at + count),
-            Ok(_) => {}
-            Err(fault) => {
-                work.error = Some(work.error.map_or((at, fault), |known| known.min((at, fault))));
-                // What has not been asked for will not be.
-                work.called = work.op.length as u32;
-                self.waiting.retain(|other| *other != slot);
-            }
-        }
-        work.pending -= 1;
-        if work.pending == 0 && u64::from(work.called) >= work.op.length {
-            self.in_flight -= 1;
-            done.push(Completion::new(slot, work.error.map_or(Ok(u64::from(work.end)), |(_, fault)| Err(fault))));
+    fn part_ended(&mut self, slot: u32, part: (u32, u32), moved: Result<u32, Fault>, done: &mut Vec<Completion>) {
+        let moved = moved.map(|count| (count, count == 0));
+        if let Some((at, length)) = self.records.part_ended(slot, part, moved, done) {
+            self.call_part(slot, at, length);
         }
     }
 
@@ -273,13 +206,13 @@ impl FileLane {
     fn recover(&mut self, until: u64, done: &mut Vec<Completion>) {
         let now = clock::now();
         let lost = std::mem::take(&mut self.again);
-        let late = |part: &(u32, u32, u32)| self.slots[part.0 as usize].deadline <= now;
+        let late = |part: &(u32, u32, u32)| self.records.get(part.0).1 <= now;
         let (over, again): (Vec<_>, Vec<_>) = lost.into_iter().partition(late);
         self.again = again;
         for (slot, at, asked) in over {
             self.part_ended(slot, (at, asked), Err(TIMED_OUT), done);
         }
-        let first = self.again.iter().map(|(slot, ..)| self.slots[*slot as usize].deadline).min();
+        let first = self.again.iter().map(|(slot, ..)| self.records.get(*slot).1).min();
         let Some(first) = first else { return };
         let rest = self.client.transport.rest_until().min(first).min(until).saturating_sub(now);
         std::thread::sleep(Duration::from_nanos(rest));
@@ -323,8 +256,8 @@ impl FileLane {
             share.about,
             share.peer.shown(),
             share.peer.address,
-            self.sizes.0,
-            self.sizes.1,
+            self.records.sizes.0,
+            self.records.sizes.1,
             share.limits.0,
             share.limits.1
         );
@@ -378,32 +311,18 @@ impl Lane for FileLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
-        let mut waited = false;
-        loop {
-            self.collect(done);
-            if !self.again.is_empty() {
-                self.recover(deadline, done);
+        let collect = |lane: &mut Self, done: &mut Vec<Completion>| {
+            lane.collect(done);
+            if !lane.again.is_empty() {
+                lane.recover(deadline, done);
             }
-            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
-                return;
-            }
-            self.client.transport.wait(deadline);
-            waited = true;
-        }
+            lane.records.in_flight
+        };
+        reap(self, done, deadline, collect, |lane, until| lane.client.transport.wait(until));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
-        let mut done = std::mem::take(&mut self.early);
-        self.submit(std::slice::from_ref(op));
-        done.append(&mut self.early);
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        let result = done[0].result;
-        done.clear();
-        self.early = done;
-        result
+        execute(self, op, |lane| &mut lane.records.early)
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {

@@ -1,9 +1,7 @@
 //! Files in SMB shares, through an SMB 2 and 3 client of our own ([MS-SMB2]): many requests in flight as far as the
 //! server's credits go, on one or several TCP connections, no cache, no file system of the host between.
 
-mod backend;
 mod calls;
-mod capability;
 mod client;
 mod credentials;
 mod crypto;

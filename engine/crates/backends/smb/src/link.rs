@@ -1,7 +1,7 @@
 //! One TCP connection of a session: sends requests as far as the server's credits go, and receives answers ([MS-SMB2]
 //! sections 3.2.4.1 and 3.2.5.1).
 
-use crate::calls::{Calls, Payload, State};
+use crate::calls::{self, Calls};
 use crate::crypto::seal::Sealer;
 use crate::crypto::sign::Signer;
 use crate::messages::{read_data, READ_HEAD};
@@ -11,21 +11,12 @@ use crate::wire::{
     parts, Command, Header, AT_CHARGE, AT_CREDITS, AT_MESSAGE, AT_SESSION, AT_TREE, ENCRYPTED_ID, HEADER, PREFIX,
 };
 use assay_core::clock;
+use assay_remote::{Input, Outcome, Outgoing, Payload, State};
 use assay_tcp::socket;
 use rustix::fd::AsRawFd;
 use std::collections::{HashMap, VecDeque};
 use std::net::{SocketAddr, TcpStream};
 
-/// Room for answers; data goes to its place directly.
-const INPUT_BYTES: usize = 64 << 10;
-/// While so much data or more is on its way to its place, what comes after it is only looked at.
-const LARGE_BYTES: usize = 32 << 10;
-/// What is received after large data: about the next answer's head.
-const SPILL_BYTES: usize = 1 << 10;
-/// So often what has come is taken before deadlines are looked at again.
-const MOST_TURNS: usize = 64;
-/// Parts that are sent at once.
-const MAX_PARTS: usize = 32;
 /// Credits that are asked for, until there are so many.
 const WANTED_CREDITS: u32 = 2048;
 /// Most that are asked for at once.
@@ -47,12 +38,11 @@ pub(crate) struct Shared {
 pub(crate) struct Link {
     pub(crate) stream: TcpStream,
     reader: Reader,
-    input: Box<[u8]>,
+    input: Input,
     pub(crate) signer: Option<Signer>,
     /// Calls that wait for credits, and those whose message is made and not sent.
     waiting: VecDeque<u32>,
-    outgoing: VecDeque<u32>,
-    sent: usize,
+    outgoing: Outgoing,
     pub(crate) credits: u32,
     pub(crate) next_message: u64,
     /// Calls by the numbers of their requests that have no answer yet.
@@ -80,11 +70,10 @@ impl Link {
         Ok(Link {
             stream,
             reader: Reader::new(),
-            input: vec![0; INPUT_BYTES].into_boxed_slice(),
+            input: Input::default(),
             signer: None,
             waiting: VecDeque::new(),
-            outgoing: VecDeque::new(),
-            sent: 0,
+            outgoing: Outgoing::default(),
             credits: 1,
             next_message: 0,
             pending: HashMap::new(),
@@ -146,17 +135,16 @@ impl Link {
     fn make(&mut self, calls: &mut Calls, shared: &mut Shared) {
         while let Some(number) = self.waiting.front().copied() {
             let call = calls.get_mut(number);
-            if call.state == State::Open && u32::from(call.charge) > self.credits {
+            if call.state == State::Open && u32::from(call.own.charge) > self.credits {
                 return;
             }
             self.waiting.pop_front();
             if call.state != State::Open {
                 continue;
             }
-            let charge = call.charge;
-            call.message = self.number(call.message_bytes(), charge, shared);
-            for part in 0..u64::from(call.parts) {
-                self.pending.insert(call.message + part, number);
+            call.own.message = self.number(&mut call.head[PREFIX..], call.own.charge, shared);
+            for part in 0..u64::from(call.own.parts) {
+                self.pending.insert(call.own.message + part, number);
             }
             let data: &[u8] = match call.payload {
                 // SAFETY: what is sent belongs to the call until it ends.
@@ -166,9 +154,9 @@ impl Link {
             if self.protect(&mut call.head, data, shared) && matches!(call.payload, Payload::Out(..)) {
                 call.payload = Payload::None;
             }
-            let length = length(calls, number) - PREFIX;
+            let length = parts_of(calls, number).iter().map(|(_, length)| length).sum::<usize>() - PREFIX;
             calls.get_mut(number).head[..PREFIX].copy_from_slice(&(length as u32).to_be_bytes());
-            self.outgoing.push_back(number);
+            self.outgoing.push(number);
         }
     }
 
@@ -179,91 +167,18 @@ impl Link {
             // Nothing is under way that could bring more credits.
             return Err(libc::EPROTO);
         }
-        while !self.outgoing.is_empty() {
-            let empty = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
-            let mut pieces = [empty; MAX_PARTS];
-            let (count, bytes) = self.pieces(calls, &mut pieces);
-            // SAFETY: the pieces are those of calls that have not ended, to whom buffers and heads belong until then.
-            let sent = match unsafe { socket::send(&self.stream, &pieces[..count]) } {
-                Ok(sent) => sent,
-                Err(errno) if socket::is_not_now(errno) => return Ok(()),
-                Err(errno) => return Err(errno),
-            };
-            self.sent += sent;
-            while let Some(length) = self.outgoing.front().map(|call| length(calls, *call)) {
-                if self.sent < length {
-                    break;
-                }
-                self.sent -= length;
-                self.outgoing.pop_front();
-            }
-            if sent < bytes {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    /// What to send next: how many pieces, and how many bytes.
-    fn pieces(&self, calls: &Calls, pieces: &mut [libc::iovec; MAX_PARTS]) -> (usize, usize) {
-        let (mut count, mut bytes, mut skip) = (0, 0, self.sent);
-        for number in &self.outgoing {
-            if count + 2 > MAX_PARTS {
-                break;
-            }
-            let call = calls.get(*number);
-            let data = match call.payload {
-                Payload::Out(data, length) => (data, length),
-                _ => (std::ptr::null(), 0),
-            };
-            for (from, length) in [(call.head.as_ptr(), call.head.len()), data] {
-                let passed = skip.min(length);
-                skip -= passed;
-                if passed < length {
-                    let from = from.wrapping_add(passed).cast_mut().cast();
-                    pieces[count] = libc::iovec { iov_base: from, iov_len: length - passed };
-                    count += 1;
-                    bytes += length - passed;
-                }
-            }
-        }
-        (count, bytes)
+        // SAFETY: the parts are those of calls that have not ended, to which buffers and heads belong until then.
+        unsafe { self.outgoing.send(&self.stream, |number| parts_of(calls, number)) }
     }
 
     /// Receives what is there. An errno means that the connection is lost.
+    #[inline]
     pub(crate) fn receive(&mut self, calls: &mut Calls, shared: &Shared) -> Result<(), i32> {
-        for _ in 0..MOST_TURNS {
-            let direct = self.reader.direct();
-            let (to, room) = direct.unwrap_or((std::ptr::null_mut(), 0));
-            let spill = if room >= LARGE_BYTES { SPILL_BYTES } else { INPUT_BYTES };
-            let input = libc::iovec { iov_base: self.input.as_mut_ptr().cast(), iov_len: spill };
-            let pieces = [libc::iovec { iov_base: to.cast(), iov_len: room }, input];
-            // SAFETY: the data's place belongs to its call until that ends, and the input to this connection.
-            let got = match unsafe { socket::receive(&self.stream, &pieces[usize::from(direct.is_none())..]) } {
-                Ok(0) => return Err(libc::ECONNRESET),
-                Ok(got) => got,
-                Err(errno) if socket::is_not_now(errno) => return Ok(()),
-                Err(errno) => return Err(errno),
-            };
-            let in_place = got.min(room);
-            let mut incoming = Incoming {
-                calls,
-                shared,
-                signer: self.signer.as_ref(),
-                pending: &mut self.pending,
-                credits: &mut self.credits,
-            };
-            let mut taken = Ok(());
-            if direct.is_some() {
-                taken = self.reader.advance(in_place, &mut incoming);
-            }
-            let fed = taken.and_then(|()| self.reader.feed(&self.input[..got - in_place], &mut incoming));
-            fed.map_err(|Garbage| libc::EBADMSG)?;
-            if got < room + spill {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let signer = self.signer.as_ref();
+        let incoming = Incoming { calls, shared, signer, pending: &mut self.pending, credits: &mut self.credits };
+        let mut answers = Received { reader: &mut self.reader, incoming };
+        // SAFETY: the place of data belongs to its call until that ends.
+        unsafe { self.input.receive(&self.stream, &mut answers) }
     }
 
     /// Sends one message while nothing else is under way, and waits for its answer, which is not encrypted and not
@@ -359,7 +274,7 @@ impl Incoming<'_> {
         }
         let Some(call) = self.pending.remove(&header.message) else { return Ok(()) };
         if self.calls.get(call).state == State::Open {
-            self.calls.answered(call, &header, answer);
+            calls::answered(self.calls, call, &header, answer);
         }
         Ok(())
     }
@@ -388,7 +303,7 @@ impl Answers for Incoming<'_> {
         let (_, count) = read_data(head).ok_or(Garbage)?;
         *self.credits = self.credits.saturating_add(u32::from(header.credits));
         let call = self.pending.remove(&header.message).ok_or(Garbage)?;
-        self.calls.finish(call, crate::calls::Outcome::Read(count as u32));
+        self.calls.finish(call, Outcome::Read(count as u32, count == 0));
         Ok(())
     }
 
@@ -411,12 +326,29 @@ impl Answers for Incoming<'_> {
     }
 }
 
-/// Bytes of a call's message on TCP.
-fn length(calls: &Calls, number: u32) -> usize {
+/// A connection's stream of answers.
+struct Received<'a> {
+    reader: &'a mut Reader,
+    incoming: Incoming<'a>,
+}
+
+impl assay_remote::Incoming for Received<'_> {
+    #[inline]
+    fn direct(&self) -> Option<(*mut u8, usize)> {
+        self.reader.direct()
+    }
+
+    #[inline]
+    fn take(&mut self, in_place: Option<usize>, bytes: &[u8]) -> Result<(), i32> {
+        let advanced = in_place.map_or(Ok(()), |count| self.reader.advance(count, &mut self.incoming));
+        let taken = advanced.and_then(|()| self.reader.feed(bytes, &mut self.incoming));
+        taken.map_err(|Garbage| libc::EBADMSG)
+    }
+}
+
+/// The parts of a call's message on TCP.
+#[inline]
+fn parts_of(calls: &Calls, number: u32) -> [(*const u8, usize); 2] {
     let call = calls.get(number);
-    let data = match call.payload {
-        Payload::Out(_, length) => length,
-        _ => 0,
-    };
-    call.head.len() + data
+    [(call.head.as_ptr(), call.head.len()), call.payload.outgoing()]
 }

@@ -3,13 +3,16 @@
 
 use crate::client::{briefly, Client, NEW_DIRECTORY, NEW_FILE, TO_LOOK};
 use crate::credentials::Credentials;
+use crate::lane::FileLane;
 use crate::messages::{self, Opened, Opening, OPEN_OR_CREATE, WRITE_DATA};
 use crate::remove;
 use crate::session::Peer;
 use crate::status::{is_absent, NAME_COLLISION, NAME_NOT_FOUND, NOT_EMPTY};
+use crate::tree::{self, lane::TreeLane};
 use crate::wire::{put_u64, SAME_FILE};
 use assay_core::names::{file_name, MARKER};
-use assay_core::{as_errno, fault_message, Fault, SetupError};
+use assay_core::{fault_message, Fault, Lane, LaneSetup, SetupError};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_spec::SmbTarget;
 use std::sync::Arc;
 
@@ -96,11 +99,6 @@ impl Place {
         Ok(Place { target: target.clone(), shares: shares.collect::<Result<_, _>>()? })
     }
 
-    /// Number of the share that a lane uses.
-    pub(crate) fn share_of(&self, lane: u32) -> usize {
-        lane as usize % self.shares.len()
-    }
-
     /// A client of one of the shares, which connects when `connect` is called.
     pub(crate) fn client(&self, share: usize) -> Client {
         Client::new(&self.shares[share].peer)
@@ -111,23 +109,6 @@ impl Place {
         let mut client = self.client(share);
         client.connect(REACH_NS.min(self.target.timeout_ns))?;
         Ok(client)
-    }
-
-    /// Bytes of a READ and of a WRITE.
-    pub(crate) fn sizes(&self, share: usize) -> (u32, u32) {
-        let least = |wanted: u64, limit: u32| wanted.clamp(1, u64::from(limit)) as u32;
-        let (read, write) = self.shares[share].limits;
-        (least(self.target.rsize, read), least(self.target.wsize, write))
-    }
-
-    /// Path of the root, for people.
-    pub(crate) fn root_shown(&self, share: usize) -> String {
-        format!("{}/{}", self.shares[share].peer.shown(), self.target.root)
-    }
-
-    /// Path of the job's directory, for people.
-    pub(crate) fn folder_shown(&self, share: usize) -> String {
-        format!("{}/{}", self.root_shown(share), self.target.directory)
     }
 
     /// Path of the job's directory in the share.
@@ -144,64 +125,9 @@ impl Place {
         format!("{}\\{MARKER}", self.target.root)
     }
 
-    /// An error of a server, with what may help.
-    pub(crate) fn error(&self, action: &'static str, object: String, fault: Fault) -> SetupError {
-        let words = fault_message(fault);
-        let message = match as_errno(fault) {
-            Some(libc::EACCES | libc::EPERM) => format!("{words}: may this user write to the share?"),
-            Some(libc::EROFS) => format!("{words}: the share is for reading only"),
-            Some(libc::ENOTCONN | libc::ECONNRESET) => format!("{words}: the server has gone away"),
-            Some(libc::ETIMEDOUT) => format!("{words}: no answer for {} s", self.target.timeout_ns as f64 / 1e9),
-            _ => words,
-        };
-        SetupError::new(action, object, message).because(fault)
-    }
-
-    /// Something that was to be removed is still there.
-    fn left_error(&self, path: String, left: &remove::Left) -> SetupError {
-        if left.foreign {
-            return SetupError::new("remove", path, "was not made by Assay: left alone");
-        }
-        self.error("remove", path, left.fault)
-    }
-
-    /// Makes root and directory in each share. `alone`: no other process makes the same directory.
-    pub(crate) fn prepare(&self, alone: bool) -> Result<(), SetupError> {
-        let mut made = Vec::new();
-        let outcome = (0..self.shares.len()).try_for_each(|share| {
-            // Two servers may be two addresses of one, and two shares one directory: then it is there already.
-            let new = self.prepare_one(share, alone && made.is_empty())?;
-            made.extend(new.then_some(share));
-            Ok(())
-        });
-        if outcome.is_err() {
-            // What is not empty any more belongs to others.
-            for share in made {
-                let _ = self.remove_folder(share, &[]);
-            }
-        }
-        outcome
-    }
-
-    /// Makes them in one share; whether the directory was made now.
-    fn prepare_one(&self, share: usize, alone: bool) -> Result<bool, SetupError> {
-        let mut client = self.connected(share)?;
-        self.make_root(&mut client, share)?;
-        let path = self.folder_shown(share);
-        match client.touch(&self.folder(), NEW_DIRECTORY) {
-            Ok(_) => Ok(true),
-            Err(NAME_COLLISION) if alone => {
-                let message = "is already there: another job, or remains of one, which `assay-engine clean` removes";
-                Err(SetupError::new("create", path, message))
-            }
-            Err(NAME_COLLISION) => Ok(false),
-            Err(fault) => Err(self.error("create", path, fault)),
-        }
-    }
-
     /// Finds the root or makes it, with its mark. Others may be doing the same.
     fn make_root(&self, client: &mut Client, share: usize) -> Result<(), SetupError> {
-        let path = self.root_shown(share);
+        let path = self.root_path(share);
         let error = |fault| self.error("create", path.clone(), fault);
         match client.touch(&self.target.root, NEW_DIRECTORY) {
             Ok(_) => {}
@@ -227,13 +153,13 @@ impl Place {
 
     fn is_marked(&self, client: &mut Client, share: usize) -> Result<bool, SetupError> {
         let found = client.look(&self.marker());
-        let found = found.map_err(|fault| self.error("open", format!("{}/{MARKER}", self.root_shown(share)), fault))?;
+        let found = found.map_err(|fault| self.error("open", format!("{}/{MARKER}", self.root_path(share)), fault))?;
         Ok(found.is_some_and(|found| found.is_file()))
     }
 
     /// Whether there is a root, which is marked then.
     pub(crate) fn has_marked_root(&self, client: &mut Client, share: usize) -> Result<bool, SetupError> {
-        let path = self.root_shown(share);
+        let path = self.root_path(share);
         let found = client.look(&self.target.root).map_err(|fault| self.error("open", path.clone(), fault))?;
         if found.is_none() {
             return Ok(false);
@@ -253,7 +179,7 @@ impl Place {
 
     /// Refuses a job's directory that is not there, or not Assay's.
     pub(crate) fn check_folder(&self, client: &mut Client, share: usize) -> Result<(), SetupError> {
-        let path = self.folder_shown(share);
+        let path = self.folder_path(share);
         self.has_marked_root(client, share)?;
         let found = client.touch(&self.folder(), TO_LOOK).map_err(|fault| self.error("open", path.clone(), fault))?;
         directory(Some(found), &path)
@@ -261,21 +187,110 @@ impl Place {
 
     /// Refuses a file that is not a plain one with one name: what somebody has put in its place is not written to.
     pub(crate) fn check_file(&self, client: &mut Client, share: usize, file: u32) -> Result<(), SetupError> {
-        let shown = format!("{}/{}", self.folder_shown(share), file_name(file));
+        let shown = format!("{}/{}", self.folder_path(share), file_name(file));
         let error = |fault| self.error("open", shown.clone(), fault);
         let path = self.file(file);
         match client.look(&path).map_err(error)? {
             None => Err(error(NAME_NOT_FOUND)),
             Some(found) if found.is_file() && client.links(&path).map_err(error)? == 1 => Ok(()),
-            Some(_) => Err(SetupError::new("open", shown, "is not a plain file with one name: refused")),
+            Some(_) => Err(SetupError::new("open", shown, NOT_PLAIN)),
         }
     }
 
-    /// Makes the files that are missing, and empties the others if that is asked for. Only plain files are emptied.
-    pub(crate) fn make_files(&self, share: usize, files: &[u32], empty: bool) -> Result<(), SetupError> {
+    fn empty(&self, client: &mut Client, file: u32) -> Result<Opened, Fault> {
+        let opening = Opening { access: WRITE_DATA, disposition: OPEN_OR_CREATE, ..NEW_FILE };
+        client.set(&self.file(file), opening, |out| {
+            messages::put_set(out, &SAME_FILE, messages::END, |out| put_u64(out, 0));
+        })
+    }
+
+    /// Removes what killed jobs have left: the job's directory, or the root, which stays if something else than the mark
+    /// is in it, because that is another run's. Says what was removed.
+    pub(crate) fn clean(&self, whole: bool) -> Result<Vec<String>, SetupError> {
+        let mut removed = Vec::new();
+        for share in 0..self.shares.len() {
+            let mut client = self.connected(share)?;
+            if !self.has_marked_root(&mut client, share)? {
+                continue;
+            }
+            let shown = if whole { self.root_path(share) } else { self.folder_path(share) };
+            let error = |fault| self.error("list", shown.clone(), fault);
+            let path = if whole { self.target.root.clone() } else { self.folder() };
+            let stays = if whole {
+                client.list(&path).map_err(error)?.iter().any(|name| name != MARKER)
+            } else {
+                client.look(&path).map_err(error)?.is_none()
+            };
+            if stays {
+                continue;
+            }
+            let done = remove::tree(&mut client, &path, 0);
+            done.map_err(|left| self.removal_error(format!("{shown}: {}", left.path), &left))?;
+            removed.push(shown);
+        }
+        Ok(removed)
+    }
+}
+
+impl RemotePlace for Place {
+    const KIND: &'static str = "smb";
+    const OWNERS: &'static str = "shares";
+    const PARALLEL: bool = false;
+    type Made = ();
+
+    fn volume_count(&self) -> usize {
+        self.shares.len()
+    }
+
+    fn volume(&self, number: usize) -> Volume {
+        let Share { peer, limits, free_bytes, about, server, guest } = &self.shares[number];
+        let name = peer.shown();
+        let mut remarks = vec![format!("{name}: {about}; {server}")];
+        if *guest {
+            remarks.push(format!("{name}: the server takes {} for a guest", peer.credentials.user));
+        }
+        Volume { path: name.clone(), name, limits: *limits, free_bytes: *free_bytes, remarks }
+    }
+
+    fn settings(&self) -> Settings<'_> {
+        let SmbTarget { root, directory, rsize, wsize, timeout_ns, .. } = &self.target;
+        Settings { root, directory, sizes: (*rsize, *wsize), timeout_ns: *timeout_ns }
+    }
+
+    fn hint(errno: i32) -> Option<&'static str> {
+        Some(match errno {
+            libc::EACCES | libc::EPERM => "may this user write to the share?",
+            libc::EROFS => "the share is for reading only",
+            libc::ENOTCONN | libc::ECONNRESET => "the server has gone away",
+            _ => return None,
+        })
+    }
+
+    fn prepare_volume(&self, share: usize, alone: bool, made: &[(usize, ())]) -> Result<Option<()>, SetupError> {
+        // Two servers may be two addresses of one, and two shares one directory: then it is there already.
+        let alone = alone && made.is_empty();
+        let mut client = self.connected(share)?;
+        self.make_root(&mut client, share)?;
+        let path = self.folder_path(share);
+        match client.touch(&self.folder(), NEW_DIRECTORY) {
+            Ok(_) => Ok(Some(())),
+            Err(NAME_COLLISION) if alone => Err(SetupError::new("create", path, ALREADY_THERE)),
+            Err(NAME_COLLISION) => Ok(None),
+            Err(fault) => Err(self.error("create", path, fault)),
+        }
+    }
+
+    fn make_trees(&self, share: usize, forest: &Forest, tops: &[u32]) -> Result<(), SetupError> {
         let mut client = self.connected(share)?;
         self.check_folder(&mut client, share)?;
-        let shown = |file: u32| format!("{}/{}", self.folder_shown(share), file_name(file));
+        let made = tree::make(forest, &mut client, &self.folder(), tops);
+        made.map_err(|fault| self.error("create", self.folder_path(share), fault))
+    }
+
+    fn make_files(&self, share: usize, files: &[u32], empty: bool) -> Result<(), SetupError> {
+        let mut client = self.connected(share)?;
+        self.check_folder(&mut client, share)?;
+        let shown = |file: u32| format!("{}/{}", self.folder_path(share), file_name(file));
         let (mut there, mut failed) = (Vec::new(), None);
         client.all(
             files.len(),
@@ -296,27 +311,19 @@ impl Place {
         Ok(())
     }
 
-    fn empty(&self, client: &mut Client, file: u32) -> Result<Opened, Fault> {
-        let opening = Opening { access: WRITE_DATA, disposition: OPEN_OR_CREATE, ..NEW_FILE };
-        client.set(&self.file(file), opening, |out| {
-            messages::put_set(out, &SAME_FILE, messages::END, |out| put_u64(out, 0));
-        })
-    }
-
-    /// Removes these names in the job's directory, and the directory if nothing else is in it.
-    pub(crate) fn remove_folder(&self, share: usize, names: &[String]) -> Result<(), SetupError> {
+    fn remove_folder(&self, share: usize, names: &[String]) -> Result<(), SetupError> {
         let mut client = self.connected(share)?;
         if !self.has_marked_root(&mut client, share)? {
             return Ok(());
         }
-        let (path, folder) = (self.folder_shown(share), self.folder());
+        let (path, folder) = (self.folder_path(share), self.folder());
         match client.look(&folder) {
             Ok(None) => return Ok(()),
             found => directory(found.map_err(|fault| self.error("remove", path.clone(), fault))?, &path)?,
         }
         remove::names(&mut client, &folder, names, 0)
             .map(drop)
-            .map_err(|left| self.left_error(format!("{path}/{}", left.path), &left))?;
+            .map_err(|left| self.removal_error(format!("{path}/{}", left.path), &left))?;
         match client.remove(&folder, true) {
             Ok(()) | Err(NOT_EMPTY) => Ok(()),
             Err(fault) if is_absent(fault) => Ok(()),
@@ -324,44 +331,19 @@ impl Place {
         }
     }
 
-    /// Removes what killed jobs have left: the job's directory, or the root, which stays if something else than the mark
-    /// is in it, because that is another run's. Says what was removed.
-    pub(crate) fn clean(&self, whole: bool) -> Result<Vec<String>, SetupError> {
-        let mut removed = Vec::new();
-        for share in 0..self.shares.len() {
-            let mut client = self.connected(share)?;
-            if !self.has_marked_root(&mut client, share)? {
-                continue;
-            }
-            let shown = if whole { self.root_shown(share) } else { self.folder_shown(share) };
-            let error = |fault| self.error("list", shown.clone(), fault);
-            let path = if whole { self.target.root.clone() } else { self.folder() };
-            let stays = if whole {
-                client.list(&path).map_err(error)?.iter().any(|name| name != MARKER)
-            } else {
-                client.look(&path).map_err(error)?.is_none()
-            };
-            if stays {
-                continue;
-            }
-            let done = remove::tree(&mut client, &path, 0);
-            done.map_err(|left| self.left_error(format!("{shown}: {}", left.path), &left))?;
-            removed.push(shown);
-        }
-        Ok(removed)
+    fn file_lane(self: Arc<Self>, file: u32, setup: LaneSetup) -> Box<dyn Lane> {
+        Box::new(FileLane::open(self, file, setup))
     }
-}
 
-fn unmarked(path: String) -> SetupError {
-    let message =
-        format!("is there without {MARKER}: only a directory that Assay has made is written to, name another");
-    SetupError::new("open", path, message)
+    fn tree_lane(self: Arc<Self>, forest: Arc<Forest>, setup: LaneSetup) -> Box<dyn Lane> {
+        Box::new(TreeLane::open(self, forest, setup))
+    }
 }
 
 fn directory(found: Option<Opened>, path: &str) -> Result<(), SetupError> {
     match found {
         Some(found) if found.is_directory() => Ok(()),
-        Some(_) => Err(SetupError::new("open", path, "is not a directory, or a symbolic link: refused")),
+        Some(_) => Err(SetupError::new("open", path, NOT_A_DIRECTORY)),
         None => Err(SetupError::new("open", path, "is not there")),
     }
 }

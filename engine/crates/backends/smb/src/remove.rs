@@ -3,33 +3,8 @@
 
 use crate::client::{briefly, let_go, to_change, Client};
 use crate::status::{is_absent, NOT_EMPTY};
-use assay_core::names::{is_of_job, MARKER};
-use assay_core::{clock, pulse, Fault};
-
-/// Directories in directories that are gone into; a tree that is deeper is left.
-const MAX_LEVELS: u32 = 200;
-/// So often a directory is looked at in which there is nothing to remove, but which is not empty.
-const MAX_IN_VAIN: u32 = 20;
-
-/// What could not be removed: the first such thing, and why.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Left {
-    /// Relative to where the removal started.
-    pub(crate) path: String,
-    pub(crate) fault: Fault,
-    /// It has a name that no job gives.
-    pub(crate) foreign: bool,
-}
-
-impl Left {
-    fn new(name: &str, fault: Fault) -> Self {
-        Left { path: name.to_owned(), fault, foreign: false }
-    }
-
-    fn below(self, name: &str) -> Self {
-        Left { path: format!("{name}/{}", self.path), ..self }
-    }
-}
+use assay_core::{clock, heartbeat, Fault};
+use assay_remote::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
 
 /// The last part of a path.
 fn last(path: &str) -> &str {
@@ -37,14 +12,14 @@ fn last(path: &str) -> &str {
 }
 
 /// Removes a directory with all that jobs have made in it.
-pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Left> {
-    let left = |fault| Left::new(last(path), fault);
+pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Unremoved> {
+    let left = |fault| Unremoved::new(last(path), fault);
     if level > MAX_LEVELS {
         return Err(left(Fault::os(libc::ELOOP)));
     }
     let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
     while in_vain < MAX_IN_VAIN {
-        if pulse::is_too_long(begin) {
+        if heartbeat::removal_is_too_long(begin) {
             return Err(left(Fault::os(libc::ETIMEDOUT)));
         }
         let found = match client.list(path) {
@@ -68,11 +43,8 @@ pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Le
 
 /// Removes names in a directory, many at a time, and says how many; what is not there is no error. If one cannot be
 /// removed, or is none that jobs give, all others are.
-pub(crate) fn names(client: &mut Client, directory: &str, names: &[String], level: u32) -> Result<usize, Left> {
-    let ours = |name: &&String| is_of_job(name.as_bytes()) || name.as_str() == MARKER;
-    let foreign = names.iter().find(|name| !ours(name));
-    let mut first = foreign.map(|name| Left { foreign: true, ..Left::new(name, Fault::os(libc::EPERM)) });
-    let names: Vec<&String> = names.iter().filter(ours).collect();
+pub(crate) fn names(client: &mut Client, directory: &str, names: &[String], level: u32) -> Result<usize, Unremoved> {
+    let (names, mut first) = names_of_job(names);
     let (mut removed, mut refused) = (0, Vec::new());
     client.all(
         names.len(),
@@ -93,7 +65,7 @@ pub(crate) fn names(client: &mut Client, directory: &str, names: &[String], leve
             removed += 1;
             tree(client, &path, level)
         } else {
-            Err(Left::new(names[number], fault))
+            Err(Unremoved::new(names[number], fault))
         };
         first = first.or(done.err());
     }

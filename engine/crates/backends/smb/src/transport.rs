@@ -3,12 +3,13 @@
 //! When a connection is lost, so is the session with the files that were open in it ([MS-SMB2] section 3.2.7.1): what has
 //! no answer ends as lost, and whoever asked for it opens a new session and asks again, or not.
 
-use crate::calls::{About, Calls, Outcome, State};
+use crate::calls::{self, About, Calls, Own};
 use crate::link::Link;
 use crate::session::{self, Peer, Refusal, Session};
 use crate::status::TIMED_OUT;
 use crate::wire::Chain;
 use assay_core::{clock, HostCounts, ServiceUse};
+use assay_remote::{Outcome, State};
 use assay_tcp::socket;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ impl Transport {
         let counts = HostCounts { host: peer.server.clone(), ..HostCounts::default() };
         Transport {
             peer,
-            calls: Calls::default(),
+            calls: calls::none(),
             session: None,
             turn: 0,
             look_up: u64::MAX,
@@ -84,7 +85,7 @@ impl Transport {
     pub(crate) fn start(&mut self, about: About, fill: impl FnOnce(&mut Chain<'_>)) -> u32 {
         let links = self.session.as_ref().map_or(1, |session| session.links.len());
         self.turn = (self.turn + 1) % links;
-        let number = self.calls.make(about, self.turn, fill);
+        let number = calls::make(&mut self.calls, about, self.turn, fill);
         self.look_up = self.look_up.min(about.deadline);
         match &mut self.session {
             Some(session) => session.links[self.turn].push(number),
@@ -103,13 +104,68 @@ impl Transport {
         }
     }
 
-    /// The next call that has ended.
-    pub(crate) fn take_finished(&mut self) -> Option<u32> {
-        self.calls.finished.pop_front()
+    /// Ends the calls whose deadline has come. What comes for them later would be put where something else may lie by
+    /// then: the session goes with them.
+    #[cold]
+    fn expire(&mut self, now: u64) {
+        let late = self.calls.select(|call| call.state == State::Open && call.deadline <= now);
+        for number in &late {
+            self.calls.finish(*number, Outcome::Failed(TIMED_OUT));
+        }
+        if !late.is_empty() {
+            self.lose(libc::ETIMEDOUT);
+        }
+        self.look_up = self.calls.first_deadline();
     }
 
-    /// Sends and receives until something can be taken or the time comes. May return earlier.
-    pub(crate) fn wait(&mut self, until: u64) {
+    /// The session is of no use any more.
+    #[cold]
+    fn lose(&mut self, errno: i32) {
+        if let Some(session) = self.session.take() {
+            self.sessions_lost += 1;
+            self.counts.closed += session.links.len() as u64;
+            self.tally(&session.links);
+        }
+        for number in self.calls.select(|call| call.state == State::Open) {
+            self.calls.finish(number, Outcome::Lost(errno));
+        }
+    }
+
+    fn tally(&mut self, links: &[Link]) {
+        for link in links {
+            self.counts.requests += link.requests;
+            self.counts.most_requests = self.counts.most_requests.max(link.requests);
+        }
+    }
+
+    /// Sessions lost since the last time; none if none was.
+    pub(crate) fn take_lost(&mut self) -> Option<ServiceUse> {
+        let sessions_lost = std::mem::take(&mut self.sessions_lost);
+        (sessions_lost > 0).then(|| ServiceUse { sessions_lost, ..ServiceUse::default() })
+    }
+
+    /// What was counted since the last time.
+    pub(crate) fn take_counts(&mut self) -> HostCounts {
+        let empty = HostCounts { host: self.counts.host.clone(), ..HostCounts::default() };
+        let mut counts = std::mem::replace(&mut self.counts, empty);
+        for link in self.session.iter_mut().flat_map(|session| &mut session.links) {
+            counts.requests += link.requests;
+            counts.most_requests = counts.most_requests.max(link.requests);
+            link.requests = 0;
+        }
+        counts
+    }
+}
+
+impl assay_remote::Transport for Transport {
+    type Own = Own;
+
+    #[inline]
+    fn calls(&mut self) -> &mut Calls {
+        &mut self.calls
+    }
+
+    fn wait(&mut self, until: u64) {
         let now = clock::now();
         if now >= self.look_up {
             self.expire(now);
@@ -138,69 +194,5 @@ impl Transport {
         if let Some(errno) = failed {
             self.lose(errno);
         }
-    }
-
-    /// Waits until that call has ended, whatever else ends meanwhile. Calls always end by their deadline.
-    pub(crate) fn wait_for(&mut self, call: u32) {
-        while self.calls.get(call).state != State::Done {
-            let others = std::mem::take(&mut self.calls.finished);
-            self.wait(u64::MAX);
-            let new = std::mem::replace(&mut self.calls.finished, others);
-            self.calls.finished.extend(new);
-        }
-        self.calls.finished.retain(|other| *other != call);
-    }
-
-    /// Ends the calls whose deadline has come. What comes for them later would be put where something else may lie by
-    /// then: the session goes with them.
-    #[cold]
-    fn expire(&mut self, now: u64) {
-        let late: Vec<u32> =
-            self.calls.open().into_iter().filter(|number| self.calls.get(*number).deadline <= now).collect();
-        for number in &late {
-            self.calls.finish(*number, Outcome::Failed(TIMED_OUT));
-        }
-        if !late.is_empty() {
-            self.lose(libc::ETIMEDOUT);
-        }
-        self.look_up = self.calls.first_deadline();
-    }
-
-    /// The session is of no use any more.
-    #[cold]
-    fn lose(&mut self, errno: i32) {
-        if let Some(session) = self.session.take() {
-            self.sessions_lost += 1;
-            self.counts.closed += session.links.len() as u64;
-            self.tally(&session.links);
-        }
-        for number in self.calls.open() {
-            self.calls.finish(number, Outcome::Lost(errno));
-        }
-    }
-
-    fn tally(&mut self, links: &[Link]) {
-        for link in links {
-            self.counts.requests += link.requests;
-            self.counts.most_requests = self.counts.most_requests.max(link.requests);
-        }
-    }
-
-    /// Sessions lost since the last time; none if none was.
-    pub(crate) fn take_lost(&mut self) -> Option<ServiceUse> {
-        let sessions_lost = std::mem::take(&mut self.sessions_lost);
-        (sessions_lost > 0).then(|| ServiceUse { sessions_lost, ..ServiceUse::default() })
-    }
-
-    /// What was counted since the last time.
-    pub(crate) fn take_counts(&mut self) -> HostCounts {
-        let empty = HostCounts { host: self.counts.host.clone(), ..HostCounts::default() };
-        let mut counts = std::mem::replace(&mut self.counts, empty);
-        for link in self.session.iter_mut().flat_map(|session| &mut session.links) {
-            counts.requests += link.requests;
-            counts.most_requests = counts.most_requests.max(link.requests);
-            link.requests = 0;
-        }
-        counts
     }
 }

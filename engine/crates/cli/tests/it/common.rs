@@ -28,7 +28,7 @@ impl Marked {
         self.0.to_str().unwrap()
     }
 
-    /// Names of what lies in it besides the marker.
+    /// Names of all entries except the marker.
     pub fn remains(&self) -> Vec<String> {
         let names = std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name());
         names.map(|name| name.into_string().unwrap()).filter(|name| name != ".assay-target").collect()
@@ -61,15 +61,15 @@ fn merged(mut job: Value, change: &Value) -> Value {
     job
 }
 
-/// What a run of the engine said.
+/// Events, exit code and standard error of a run of the engine.
 #[derive(Debug)]
-pub struct Said {
+pub struct RunOutput {
     pub events: Vec<Event>,
     pub code: i32,
     pub stderr: String,
 }
 
-impl Said {
+impl RunOutput {
     pub fn ends(&self) -> Vec<&PhaseEnd> {
         let ends = self.events.iter().filter_map(|event| match event {
             Event::PhaseEnd(end) => Some(end),
@@ -103,9 +103,9 @@ pub fn signal(child: &std::process::Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
-pub fn said(output: &Output) -> Said {
+pub fn run_output(output: &Output) -> RunOutput {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    Said {
+    RunOutput {
         events: text.lines().map(|line| serde_json::from_str(line).expect(line)).collect(),
         code: output.status.code().unwrap_or(-1),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -113,13 +113,13 @@ pub fn said(output: &Output) -> Said {
 }
 
 /// Runs a job from a file.
-pub fn run(job: &Value) -> Said {
+pub fn run(job: &Value) -> RunOutput {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let file = std::env::temp_dir().join(format!("assay-job-{}-{number}.json", std::process::id()));
     std::fs::write(&file, job.to_string()).unwrap();
     let output = engine().arg("run").arg(&file).stdin(Stdio::null()).output().unwrap();
     std::fs::remove_file(&file).unwrap();
-    said(&output)
+    run_output(&output)
 }
 
 /// Exit code and report of the contract suite on a target.
@@ -129,34 +129,34 @@ pub fn conform(target: &Value, words: &[&str]) -> (i32, Value) {
     let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(target.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let told = serde_json::from_slice(&output.stdout);
+    let report = serde_json::from_slice(&output.stdout);
     let stderr = || Value::String(String::from_utf8_lossy(&output.stderr).into_owned());
-    (output.status.code().unwrap_or(-1), told.unwrap_or_else(|_| stderr()))
+    (output.status.code().unwrap_or(-1), report.unwrap_or_else(|_| stderr()))
 }
 
-/// An engine whose standard input and output are at hand.
-pub struct Talk {
+/// An engine with open standard input and output.
+pub struct Session {
     pub child: std::process::Child,
     pub lines: Receiver<String>,
 }
 
-impl Talk {
+impl Session {
     pub fn start(job: &Value) -> Self {
         let mut child = engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut talk = Talk { child, lines };
-        talk.say(&job.to_string());
-        talk
+        let mut session = Session { child, lines };
+        session.send_line(&job.to_string());
+        session
     }
 
-    pub fn say(&mut self, line: &str) {
-        assert!(self.try_say(line), "the engine has ended");
+    pub fn send_line(&mut self, line: &str) {
+        assert!(self.try_send(line), "the engine has ended");
     }
 
-    /// Whether the engine can still hear it.
-    pub fn try_say(&mut self, line: &str) -> bool {
+    /// Send a line; false if the engine has ended.
+    pub fn try_send(&mut self, line: &str) -> bool {
         writeln!(self.child.stdin.as_mut().unwrap(), "{line}").is_ok()
     }
 
@@ -165,17 +165,17 @@ impl Talk {
         serde_json::from_str(&self.lines.recv().unwrap()).unwrap()
     }
 
-    /// All that is still to come.
-    pub fn rest(mut self) -> Said {
+    /// The remaining events.
+    pub fn rest(mut self) -> RunOutput {
         let text: Vec<String> = self.lines.iter().collect();
-        Said {
+        RunOutput {
             events: text.iter().map(|line| serde_json::from_str(line).expect(line)).collect(),
             code: self.child.wait().unwrap().code().unwrap_or(-1),
             stderr: String::new(),
         }
     }
 
-    /// Reads on to the first event of this kind.
+    /// Read up to the first event of this kind.
     pub fn until(&self, kind: &str) -> Value {
         loop {
             let event = self.next();
@@ -185,13 +185,13 @@ impl Talk {
         }
     }
 
-    /// Reads on to a barrier, sees that the engine waits there, and lets it go on at a time of its clock.
+    /// Read up to a barrier, check that the engine waits there, and let it continue at a time of its clock.
     pub fn pass(&mut self, step: &str, phase: Option<u32>, at_ns: u64) -> Value {
         let barrier = self.until("barrier");
         assert_eq!((barrier["step"].as_str(), barrier["phase"].as_u64()), (Some(step), phase.map(u64::from)));
         let early = self.lines.recv_timeout(Duration::from_millis(100));
         assert!(early.is_err(), "went on before go: {early:?}");
-        self.say(&json!({"go": true, "at_ns": at_ns}).to_string());
+        self.send_line(&json!({"go": true, "at_ns": at_ns}).to_string());
         barrier
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// A path at which nothing is, below /dev/shm; whatever comes there is removed at the end.
+/// An unused path below /dev/shm; whatever is created there is removed at the end.
 struct Nothing(PathBuf);
 
 impl Nothing {
@@ -46,29 +46,29 @@ fn an_empty_directory_stays_and_loses_its_mark() {
 }
 
 #[test]
-fn what_is_somebody_elses_is_refused_and_stays() {
+fn a_foreign_directory_is_refused_and_stays() {
     let place = Nothing::new("taken");
     fs::create_dir(&place.0).unwrap();
     fs::write(place.0.join("precious"), "x").unwrap();
-    let (code, said) = conform(&place.target(), &[]);
+    let (code, message) = conform(&place.target(), &[]);
     assert_eq!(code, 2);
-    assert!(said.as_str().unwrap().contains("holds something that is not Assay's, such as precious"), "{said}");
+    assert!(message.as_str().unwrap().contains("holds something that is not Assay's, such as precious"), "{message}");
     assert_eq!(fs::read_dir(&place.0).unwrap().count(), 1);
     let claimed = Marked::new("/dev/shm");
     let mark = json!({"run": "other", "run_folder": "", "identity": "other-1", "created_by_assay": false}).to_string();
     fs::write(claimed.0.join(".assay-target"), mark).unwrap();
-    let (code, said) = conform(&json!({"root": claimed.path()}), &[]);
+    let (code, message) = conform(&json!({"root": claimed.path()}), &[]);
     assert_eq!(code, 2);
-    assert!(said.as_str().unwrap().contains("is claimed by another run"), "{said}");
+    assert!(message.as_str().unwrap().contains("is claimed by another run"), "{message}");
 }
 
-/// In a directory that was marked by hand, or for a run that has kept its data, are others' directories of jobs.
+/// A directory that was marked by hand, or for a run that kept its data, contains directories of other jobs.
 #[test]
 fn what_other_jobs_have_made_stays_and_is_no_fault() {
     let place = Marked::new("/dev/shm");
-    let kept = place.0.join("c0001-r1");
-    fs::create_dir(&kept).unwrap();
-    fs::write(kept.join("f0"), "precious").unwrap();
+    let other_job = place.0.join("c0001-r1");
+    fs::create_dir(&other_job).unwrap();
+    fs::write(other_job.join("f0"), "precious").unwrap();
     let target = json!({"root": place.path()});
     let both = std::thread::scope(|scope| {
         let other = scope.spawn(|| conform(&target, &["--only", "flush"]));
@@ -78,7 +78,7 @@ fn what_other_jobs_have_made_stays_and_is_no_fault() {
         assert_eq!((code, &answer["left"]), (0, &json!([])), "{answer}");
     }
     assert_eq!(place.remains(), ["c0001-r1"]);
-    assert_eq!(fs::read_to_string(kept.join("f0")).unwrap(), "precious");
+    assert_eq!(fs::read_to_string(other_job.join("f0")).unwrap(), "precious");
 }
 
 #[test]
@@ -92,17 +92,17 @@ fn what_cannot_be_checked_is_refused() {
         (json!({"kind": "nfs", "servers": ["127.0.0.1:1"], "export": "/x", "mount_port": 1}), "connect 127.0.0.1"),
         (json!([]), "must be a JSON object"),
     ] {
-        let (code, said) = conform(&target, &[]);
-        assert_eq!(code, 2, "{target}: {said}");
-        let said = said.as_str().unwrap();
-        assert!(said.contains(reason) && said.trim_end().lines().count() == 1, "{target}: {said}");
+        let (code, message) = conform(&target, &[]);
+        assert_eq!(code, 2, "{target}: {message}");
+        let message = message.as_str().unwrap();
+        assert!(message.contains(reason) && message.trim_end().lines().count() == 1, "{target}: {message}");
     }
     let place = Nothing::new("none");
     assert_eq!(conform(&place.target(), &["--only", "no such check"]).0, 2);
     assert!(!place.0.exists());
 }
 
-/// Starts the whole suite, and waits until it works.
+/// Start the whole suite, and wait until it works.
 fn at_work(place: &Nothing) -> std::process::Child {
     let mut command = engine();
     let command = command.args(["conform", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -125,9 +125,9 @@ fn a_signal_ends_it_and_leaves_nothing() {
     let child = at_work(&place);
     signal(&child, Signal::INT);
     let output = child.wait_with_output().unwrap();
-    let (table, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(2), "{table}{said}");
-    assert!(table.contains("were not done") && said.contains("stopped before the last check"), "{table}{said}");
+    let (table, message) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{table}{message}");
+    assert!(table.contains("were not done") && message.contains("stopped before the last check"), "{table}{message}");
     assert!(!place.0.exists());
 }
 

@@ -1,4 +1,4 @@
-//! The contract suite on a disk file system and on tmpfs, and what the engine says of what cannot be done there.
+//! The contract suite on a disk file system and on tmpfs, and the engine's refusals of what is impossible there.
 
 use crate::common::{conform, engine, file_job, run, Marked};
 use assay_spec::{Capabilities, Group, OpKind, Operation};
@@ -11,7 +11,7 @@ const FILE: u64 = 1 << 20;
 /// Directories on a disk and in memory. /var/tmp is on a disk on any usual system.
 const PLACES: [&str; 2] = ["/var/tmp", "/dev/shm"];
 
-/// An operation on data in one way: layout, past the cache, method.
+/// An operation on data in one way: layout, page cache bypassed or not, method.
 #[derive(Clone, Copy)]
 struct Way {
     operation: Operation,
@@ -21,7 +21,7 @@ struct Way {
 }
 
 impl Way {
-    /// As the suite names it.
+    /// The name in the suite.
     fn words(&self) -> String {
         let cache = if self.direct { "direct" } else { "buffered" };
         format!("{} {}, {cache}, {}", self.operation.name(), self.layout, self.method)
@@ -39,7 +39,7 @@ impl Way {
         job
     }
 
-    /// The reason that the engine has to give, if this cannot be done anywhere.
+    /// The reason that the engine must give, if this is impossible everywhere.
     fn refusal(&self) -> Option<&'static str> {
         match (self.operation.stdio(), self.direct, self.method) {
             (_, true, "mmap") => Some("mmap goes through the page cache"),
@@ -65,14 +65,14 @@ fn ways() -> Vec<Way> {
     all
 }
 
-/// What can be done in a directory.
+/// Capabilities of a directory.
 fn able(root: &Marked) -> assay_spec::BackendCapabilities {
     let answer = engine().args(["capabilities", "--root", root.path()]).output().unwrap();
     let can: Capabilities = serde_json::from_slice(&answer.stdout).unwrap();
     can.backends[0].clone()
 }
 
-/// The suite holds, and has every operation in every way that the directory offers.
+/// All checks of the suite hold, and it has every operation in every way that the directory offers.
 #[test]
 fn everything_holds_in_directories_on_disks_and_in_memory() {
     for below in PLACES {
@@ -106,9 +106,9 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
         for way in ways() {
             let missing = (way.direct && !past).then_some("has no O_DIRECT");
             let Some(reason) = way.refusal().or(missing) else { continue };
-            let said = run(&way.job(&root));
-            assert_eq!(said.code, 2, "{} in {below}", way.words());
-            assert!(said.stderr.contains(reason), "{}: {}", way.words(), said.stderr);
+            let output = run(&way.job(&root));
+            assert_eq!(output.code, 2, "{} in {below}", way.words());
+            assert!(output.stderr.contains(reason), "{}: {}", way.words(), output.stderr);
             assert_eq!(root.remains(), Vec::<String>::new(), "{} in {below}", way.words());
             refused += 1;
         }
@@ -125,19 +125,19 @@ fn every_sync_policy_and_preallocation() {
                 continue;
             }
             let phases = json!([{"operation": "write"}, {"operation": "random_write"}, {"operation": "read"}]);
-            let said = run(&file_job(
+            let output = run(&file_job(
                 &root,
                 &json!({"sync": sync, "method": method, "preallocate": preallocate, "phases": phases,
                         "data": {"verify": true}}),
             ));
-            assert_eq!(said.code, 0, "{said:?}");
-            let flushed = said.ends()[0].lanes[0].sync_ns > 0;
+            assert_eq!(output.code, 0, "{output:?}");
+            let flushed = output.ends()[0].lanes[0].sync_ns > 0;
             assert_eq!(flushed, sync == "fsync" || sync == "fdatasync", "{sync}");
         }
     }
 }
 
-/// What an expert chooses is either done, with every byte right, or refused with the reason.
+/// Tuning options are either applied, with every byte right, or refused with the reason.
 #[test]
 fn tuning_is_done_or_refused() {
     let root = Marked::new(PLACES[0]);
@@ -151,22 +151,23 @@ fn tuning_is_done_or_refused() {
         (json!({"numa_node": 1000}), "bind memory to NUMA node 1000"),
     ];
     for (tuning, reason) in cases {
-        let said = run(&file_job(
+        let output = run(&file_job(
             &root,
             &json!({"method": "io_uring", "queue_depth": 8, "direct": true, "lanes": 2, "tuning": tuning,
                     "data": {"verify": true}, "phases": [{"operation": "write"}, {"operation": "random_read"}]}),
         ));
-        if said.code == 0 {
-            assert_eq!(said.ends()[1].verified_bytes, 2 * FILE, "{tuning}: {said:?}");
+        if output.code == 0 {
+            assert_eq!(output.ends()[1].verified_bytes, 2 * FILE, "{tuning}: {output:?}");
         } else {
-            assert!(!reason.is_empty() && said.stderr.contains(reason), "{tuning}: {said:?}");
+            assert!(!reason.is_empty() && output.stderr.contains(reason), "{tuning}: {output:?}");
         }
         assert_eq!(root.remains(), Vec::<String>::new(), "{tuning}");
-        println!("{tuning}: {}", if said.code == 0 { "done" } else { said.stderr.trim() });
+        println!("{tuning}: {}", if output.code == 0 { "done" } else { output.stderr.trim() });
     }
 }
 
-/// While one is in flight the data of the next is made in another buffer, which must not end up in the first's place.
+/// While one write is in flight the data of the next is made in another buffer, which must not be mistaken for the
+/// first.
 #[test]
 fn long_direct_writes_in_turn_from_two_buffers_are_right() {
     let record = 256 << 10;
@@ -177,23 +178,23 @@ fn long_direct_writes_in_turn_from_two_buffers_are_right() {
             {"operation": "random_mix", "mix": {"read": 70, "write": 30}}, {"operation": "read"},
         ]);
         for (method, duplicate) in [("auto", 0), ("io_uring", 0), ("io_uring", 30)] {
-            let said = run(&file_job(
+            let output = run(&file_job(
                 &root,
                 &json!({"method": method, "queue_depth": 1, "direct": able(&root).direct, "lanes": 2,
                         "file_size_bytes": 16 * record, "record_size_bytes": record,
                         "data": {"verify": true, "duplicate_percent": duplicate}, "phases": phases}),
             ));
-            assert_eq!(said.code, 0, "{said:?}");
-            for end in said.ends() {
-                assert_eq!((end.all_ops(), end.errors.len()), (2 * 16, 0), "{:?}: {said:?}", end.operation);
+            assert_eq!(output.code, 0, "{output:?}");
+            for end in output.ends() {
+                assert_eq!((end.all_ops(), end.errors.len()), (2 * 16, 0), "{:?}: {output:?}", end.operation);
             }
-            assert_eq!(said.ends()[4].verified_bytes, 2 * 16 * record);
+            assert_eq!(output.ends()[4].verified_bytes, 2 * 16 * record);
             assert_eq!(root.remains(), Vec::<String>::new());
         }
     }
 }
 
-/// A page that the kernel cannot give is a failed operation, not the end of the process.
+/// A page that the kernel cannot provide is a failed operation, not the end of the process.
 #[test]
 fn a_mapping_survives_what_the_file_does_not_have() {
     let root = Marked::new(PLACES[1]);
@@ -201,19 +202,19 @@ fn a_mapping_survives_what_the_file_does_not_have() {
     assert_eq!(run(&file_job(&root, &keep)).code, 0);
     let file = root.0.join("job/f0");
     std::fs::OpenOptions::new().write(true).open(file).unwrap().set_len(FILE / 2).unwrap();
-    let said = run(&file_job(
+    let output = run(&file_job(
         &root,
         &json!({"reuse_files": true, "method": "mmap", "error_limit": 1000, "data": {"verify": true},
                 "phases": [{"operation": "read"}]}),
     ));
-    let end = said.ends()[0];
-    assert_eq!((end.bytes(OpKind::Read), end.verified_bytes), (FILE / 2, FILE / 2), "{said:?}");
-    assert_eq!(said.errors()[0].kind, assay_spec::ErrorKind::ShortRead, "{said:?}");
-    assert_eq!(end.errors[0].count, FILE / 2 / 4096, "{said:?}");
+    let end = output.ends()[0];
+    assert_eq!((end.bytes(OpKind::Read), end.verified_bytes), (FILE / 2, FILE / 2), "{output:?}");
+    assert_eq!(output.errors()[0].kind, assay_spec::ErrorKind::ShortRead, "{output:?}");
+    assert_eq!(end.errors[0].count, FILE / 2 / 4096, "{output:?}");
 }
 
 #[test]
-fn cache_actions_are_done_and_told() {
+fn cache_actions_are_done_and_reported() {
     let root = Marked::new(PLACES[0]);
     if !able(&root).direct_bypasses_cache {
         println!("SKIPPED: {} is memory itself, there is no cache to empty", PLACES[0]);
@@ -224,12 +225,12 @@ fn cache_actions_are_done_and_told() {
             println!("SKIPPED: dropping the page cache needs root");
             continue;
         }
-        let said = run(&file_job(
+        let output = run(&file_job(
             &root,
             &json!({"phases": [{"operation": "write"}, {"operation": "read", "cache_before": action}]}),
         ));
-        assert_eq!(said.code, 0, "{said:?}");
-        let end = said.ends()[1];
+        assert_eq!(output.code, 0, "{output:?}");
+        let end = output.ends()[1];
         assert!(end.cache_done.contains(words), "{}", end.cache_done);
         let fetched = end.resources.read_bytes.unwrap();
         assert!(fetched >= FILE || action == "keep", "{action}: {fetched} bytes came from the disk");

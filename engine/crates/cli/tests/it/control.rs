@@ -1,6 +1,6 @@
 //! Barriers, pings and the lease: several engines and their controller, with the real engine.
 
-use crate::common::{engine, file_job, null_job, run, Marked, Talk};
+use crate::common::{engine, file_job, null_job, run, Marked, Session};
 use assay_core::clock;
 use serde_json::json;
 use std::io::Write;
@@ -12,75 +12,75 @@ const SECOND: u64 = 1_000_000_000;
 #[test]
 fn a_job_waits_at_every_barrier() {
     let phases = json!([{"operation": "read"}, {"operation": "read"}]);
-    let mut talk = Talk::start(&null_job(&json!({"wait_for_go": true, "ranks": 3, "rank": 2, "phases": phases})));
+    let mut session = Session::start(&null_job(&json!({"wait_for_go": true, "ranks": 3, "rank": 2, "phases": phases})));
     for phase in 0..2 {
-        talk.pass("setup", Some(phase), 0);
-        let at = talk.pass("start", Some(phase), 0)["at_ns"].as_u64().unwrap();
-        assert!(talk.until("phase_start")["at_ns"].as_u64().unwrap() > at);
+        session.pass("setup", Some(phase), 0);
+        let at = session.pass("start", Some(phase), 0)["at_ns"].as_u64().unwrap();
+        assert!(session.until("phase_start")["at_ns"].as_u64().unwrap() > at);
     }
-    talk.pass("cleanup", None, 0);
-    assert_eq!(talk.until("bye")["status"], "ok");
-    assert!(talk.child.wait().unwrap().success());
+    session.pass("cleanup", None, 0);
+    assert_eq!(session.until("bye")["status"], "ok");
+    assert!(session.child.wait().unwrap().success());
 }
 
 #[test]
-fn lanes_start_when_the_controller_says() {
-    let mut talk = Talk::start(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
-    talk.pass("setup", Some(0), 0);
-    // So far ahead that no machine is too slow to hear of it in time.
-    let at = talk.until("barrier")["at_ns"].as_u64().unwrap() + 600 * SECOND;
-    talk.say(&json!({"go": true, "at_ns": at}).to_string());
-    assert_eq!(talk.until("phase_start")["at_ns"], at);
-    let early = talk.lines.recv_timeout(Duration::from_millis(100));
+fn lanes_start_at_the_controllers_time() {
+    let mut session = Session::start(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
+    session.pass("setup", Some(0), 0);
+    // So far ahead that no machine is too slow to receive it in time.
+    let at = session.until("barrier")["at_ns"].as_u64().unwrap() + 600 * SECOND;
+    session.send_line(&json!({"go": true, "at_ns": at}).to_string());
+    assert_eq!(session.until("phase_start")["at_ns"], at);
+    let early = session.lines.recv_timeout(Duration::from_millis(100));
     assert!(early.is_err(), "started before its time: {early:?}");
-    talk.child.kill().unwrap();
-    talk.child.wait().unwrap();
+    session.child.kill().unwrap();
+    session.child.wait().unwrap();
 }
 
 #[test]
 fn lanes_are_numbered_through() {
     let more = json!({"wait_for_go": true, "lanes": 2, "ranks": 3, "rank": 2, "phases": [{"operation": "read"}]});
-    let mut talk = Talk::start(&null_job(&more));
-    talk.pass("setup", Some(0), 0);
-    talk.pass("start", Some(0), 0);
-    let end = talk.until("phase_end");
+    let mut session = Session::start(&null_job(&more));
+    session.pass("setup", Some(0), 0);
+    session.pass("start", Some(0), 0);
+    let end = session.until("phase_end");
     let lanes: Vec<_> = end["lanes"].as_array().unwrap().iter().map(|lane| lane["lane"].as_u64().unwrap()).collect();
     assert_eq!(lanes, [4, 5]);
-    talk.pass("cleanup", None, 0);
-    talk.child.wait().unwrap();
+    session.pass("cleanup", None, 0);
+    session.child.wait().unwrap();
 }
 
 #[test]
 fn pings_are_answered_at_any_time() {
-    let mut talk = Talk::start(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
-    let barrier = talk.until("barrier")["at_ns"].as_u64().unwrap();
+    let mut session = Session::start(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
+    let barrier = session.until("barrier")["at_ns"].as_u64().unwrap();
     for number in [7, 8] {
-        talk.say(&json!({"ping": number}).to_string());
-        let pong = talk.until("pong");
+        session.send_line(&json!({"ping": number}).to_string());
+        let pong = session.until("pong");
         assert_eq!(pong["ping"], number);
         assert!(pong["at_ns"].as_u64().unwrap() > barrier);
     }
-    talk.say(r#"{"stop":true}"#);
-    assert_eq!(talk.until("bye")["status"], "stopped");
-    talk.child.wait().unwrap();
+    session.send_line(r#"{"stop":true}"#);
+    assert_eq!(session.until("bye")["status"], "stopped");
+    session.child.wait().unwrap();
 }
 
 /// All times are of the clock that engine and test share.
 #[test]
-fn an_engine_whose_controller_falls_silent_stops() {
+fn an_engine_without_its_controller_stops() {
     let phases = json!([{"operation": "read", "runtime_ns": 600 * SECOND}]);
     let slow = json!({"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000}});
-    let start = |lease: u64| Talk::start(&null_job(&json!({"target": slow, "lease_ns": lease, "phases": phases})));
-    // On a machine that is busy the lease may be over before the phase begins, or before the engine has read what has come
-    // meanwhile: then with a longer one.
+    let start = |lease: u64| Session::start(&null_job(&json!({"target": slow, "lease_ns": lease, "phases": phases})));
+    // On a busy machine the lease may be over before the phase begins, or before the engine has read its input: then
+    // use a longer one.
     let mut lease = 400_000_000_u64;
     loop {
         assert!(lease < 200 * SECOND, "the engine never hears out its controller");
-        let mut talk = start(lease);
-        if talk.lines.iter().any(|line| line.contains("\"phase_start\"")) {
-            let (heard, silent) = talk_until_it_stops(&mut talk, lease);
-            talk.child.wait().unwrap();
-            if heard == PINGS {
+        let mut session = start(lease);
+        if session.lines.iter().any(|line| line.contains("\"phase_start\"")) {
+            let (answered, silent) = ping_until_it_stops(&mut session, lease);
+            session.child.wait().unwrap();
+            if answered == PINGS {
                 assert!(silent >= lease, "{silent} ns after the last line");
                 return;
             }
@@ -89,30 +89,31 @@ fn an_engine_whose_controller_falls_silent_stops() {
     }
 }
 
-/// Lines that are said to an engine while it works, longer than the lease together.
+/// Number of lines sent to a working engine, which together take longer than the lease.
 const PINGS: u64 = 7;
 
-/// Says them, and then nothing; how many were heard, and how long after the last one the engine stopped.
-fn talk_until_it_stops(talk: &mut Talk, lease: u64) -> (u64, u64) {
-    let mut said = vec![clock::now()];
+/// Send the lines, and then nothing; returns how many were answered, and how long after the last one the engine
+/// stopped.
+fn ping_until_it_stops(session: &mut Session, lease: u64) -> (u64, u64) {
+    let mut sent_at = vec![clock::now()];
     for number in 1..=PINGS {
         std::thread::sleep(Duration::from_nanos(lease / 4));
-        said.push(clock::now());
-        if !talk.try_say(&json!({"ping": number}).to_string()) {
+        sent_at.push(clock::now());
+        if !session.try_send(&json!({"ping": number}).to_string()) {
             break;
         }
     }
-    let (mut heard, mut bye) = (0, json!(null));
+    let (mut answered, mut bye) = (0, json!(null));
     while bye.is_null() {
-        let event = talk.next();
+        let event = session.next();
         match event["event"].as_str() {
-            Some("pong") => heard = event["ping"].as_u64().unwrap(),
+            Some("pong") => answered = event["ping"].as_u64().unwrap(),
             Some("bye") => bye = event,
             _ => {}
         }
     }
     assert_eq!(bye["status"], "stopped");
-    (heard, bye["at_ns"].as_u64().unwrap() - said[heard as usize])
+    (answered, bye["at_ns"].as_u64().unwrap() - sent_at[answered as usize])
 }
 
 #[test]
@@ -125,12 +126,12 @@ fn ranks_share_a_directory_and_the_last_one_removes_it() {
                               "data": {"verify": true}, "phases": phases});
             file_job(&root, &more)
         };
-        let mut ranks = [Talk::start(&job(0)), Talk::start(&job(1))];
+        let mut ranks = [Session::start(&job(0)), Session::start(&job(1))];
         for step in 0..5 {
             for rank in &ranks {
                 rank.until("barrier");
             }
-            // The mark of the job is there from the beginning.
+            // The job's mark exists from the beginning.
             let data = |entry: &std::io::Result<std::fs::DirEntry>| {
                 entry.as_ref().is_ok_and(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
             };
@@ -138,7 +139,7 @@ fn ranks_share_a_directory_and_the_last_one_removes_it() {
             let all = if layout == "shared" { 1 } else { 4 };
             assert_eq!(files, if step == 0 { 0 } else { all }, "{layout}, step {step}");
             for rank in &mut ranks {
-                rank.say(r#"{"go":true}"#);
+                rank.send_line(r#"{"go":true}"#);
             }
         }
         for rank in &mut ranks {
@@ -149,47 +150,47 @@ fn ranks_share_a_directory_and_the_last_one_removes_it() {
     }
 }
 
-/// What a rewrite writes differs from what was there, so that a write which storage has lost is found.
+/// A rewrite writes other data than before, so that a write lost by the storage is found.
 #[test]
 fn a_rewrite_that_is_lost_is_found() {
     let root = Marked::new("/dev/shm");
     let phases = json!([{"operation": "write"}, {"operation": "rewrite"}, {"operation": "random_read"}]);
     let more = json!({"wait_for_go": true, "error_limit": 100, "data": {"verify": true}, "phases": phases});
-    let mut talk = Talk::start(&file_job(&root, &more));
+    let mut session = Session::start(&file_job(&root, &more));
     let file = root.0.join("job/f0");
-    talk.pass("setup", Some(0), 0);
-    talk.pass("start", Some(0), 0);
-    talk.until("barrier");
+    session.pass("setup", Some(0), 0);
+    session.pass("start", Some(0), 0);
+    session.until("barrier");
     let written = std::fs::read(&file).unwrap();
-    talk.say(r#"{"go":true}"#);
-    talk.pass("start", Some(1), 0);
-    talk.until("barrier");
+    session.send_line(r#"{"go":true}"#);
+    session.pass("start", Some(1), 0);
+    session.until("barrier");
     let mut rewritten = std::fs::read(&file).unwrap();
     let pairs = || written.chunks(512).zip(rewritten.chunks(512));
     assert!(pairs().all(|(before, after)| before != after));
     rewritten[8192..12288].copy_from_slice(&written[8192..12288]);
     std::fs::write(&file, rewritten).unwrap();
-    talk.say(r#"{"go":true}"#);
-    talk.pass("start", Some(2), 0);
-    let error = talk.until("error_sample");
+    session.send_line(r#"{"go":true}"#);
+    session.pass("start", Some(2), 0);
+    let error = session.until("error_sample");
     assert_eq!((&error["kind"], &error["offset"]), (&json!("corrupt"), &json!(8192)), "{error}");
     assert!(error["message"].as_str().unwrap().contains("what phase 0 wrote"), "{error}");
-    let errors = &talk.until("phase_end")["errors"];
+    let errors = &session.until("phase_end")["errors"];
     assert_eq!((errors.as_array().unwrap().len(), &errors[0]["count"]), (1, &json!(1)), "{errors}");
-    talk.pass("cleanup", None, 0);
-    talk.child.wait().unwrap();
+    session.pass("cleanup", None, 0);
+    session.child.wait().unwrap();
 }
 
 #[test]
 fn a_job_that_waits_needs_the_control_channel() {
-    let said = run(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
-    assert_eq!(said.code, 2);
-    assert!(said.stderr.contains("wait_for_go"), "{}", said.stderr);
+    let output = run(&null_job(&json!({"wait_for_go": true, "phases": [{"operation": "read"}]})));
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("wait_for_go"), "{}", output.stderr);
 }
 
 /// The greatest resident memory of an engine so far, in bytes.
-fn most_memory(talk: &Talk) -> u64 {
-    let table = std::fs::read_to_string(format!("/proc/{}/status", talk.child.id())).unwrap();
+fn most_memory(session: &Session) -> u64 {
+    let table = std::fs::read_to_string(format!("/proc/{}/status", session.child.id())).unwrap();
     let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
@@ -197,23 +198,23 @@ fn most_memory(talk: &Talk) -> u64 {
 #[test]
 fn a_control_line_without_end_takes_no_memory_and_the_job_goes_on() {
     let more = json!({"wait_for_go": true, "keep_files": true, "phases": [{"operation": "read"}]});
-    let mut talk = Talk::start(&null_job(&more));
-    talk.until("barrier");
-    let before = most_memory(&talk);
+    let mut session = Session::start(&null_job(&more));
+    session.until("barrier");
+    let before = most_memory(&session);
     for _ in 0..256 {
-        talk.child.stdin.as_mut().unwrap().write_all(&vec![b'x'; 1 << 20]).unwrap();
+        session.child.stdin.as_mut().unwrap().write_all(&vec![b'x'; 1 << 20]).unwrap();
     }
-    talk.say("");
-    talk.say(r#"{"ping":7}"#);
-    assert_eq!(talk.until("pong")["ping"], 7);
-    let more = most_memory(&talk) - before;
+    session.send_line("");
+    session.send_line(r#"{"ping":7}"#);
+    assert_eq!(session.until("pong")["ping"], 7);
+    let more = most_memory(&session) - before;
     assert!(more < 16 << 20, "{more} bytes more");
-    // What cannot be met is not waited for: the next word counts.
-    talk.say(&json!({"go": true, "at_ns": u64::MAX}).to_string());
-    talk.say(r#"{"go":true}"#);
-    talk.pass("start", Some(0), 0);
-    assert_eq!(talk.until("bye")["status"], "ok");
-    assert!(talk.child.wait().unwrap().success());
+    // An impossible start is not waited for: the next command counts.
+    session.send_line(&json!({"go": true, "at_ns": u64::MAX}).to_string());
+    session.send_line(r#"{"go":true}"#);
+    session.pass("start", Some(0), 0);
+    assert_eq!(session.until("bye")["status"], "ok");
+    assert!(session.child.wait().unwrap().success());
 }
 
 #[test]
@@ -228,30 +229,30 @@ fn a_job_without_end_is_refused() {
 }
 
 /// Page faults of an engine so far that needed no disk (field 10 of proc_pid_stat(5)).
-fn faults(talk: &Talk) -> u64 {
-    let table = std::fs::read_to_string(format!("/proc/{}/stat", talk.child.id())).unwrap();
+fn faults(session: &Session) -> u64 {
+    let table = std::fs::read_to_string(format!("/proc/{}/stat", session.child.id())).unwrap();
     table.rsplit_once(')').unwrap().1.split_whitespace().nth(7).unwrap().parse().unwrap()
 }
 
-/// Buffers are there before the first operation: no pass over them has to wait for memory.
+/// Buffers exist before the first operation: no pass over them has to wait for memory.
 #[test]
 fn the_first_pass_over_the_buffers_costs_no_more_than_the_second() {
     let root = Marked::new("/dev/shm");
     let phases = json!([{"operation": "prepare", "measured": false}, {"operation": "read"}, {"operation": "reread"}]);
     let more =
         json!({"wait_for_go": true, "file_size_bytes": 64 << 20, "record_size_bytes": 16 << 20, "phases": phases});
-    let mut talk = Talk::start(&file_job(&root, &more));
+    let mut session = Session::start(&file_job(&root, &more));
     let mut passes = Vec::new();
     for phase in 0..3 {
-        talk.pass("setup", Some(phase), 0);
-        talk.until("barrier");
-        let before = faults(&talk);
-        talk.say(r#"{"go":true}"#);
-        talk.until("phase_end");
-        passes.push(faults(&talk) - before);
+        session.pass("setup", Some(phase), 0);
+        session.until("barrier");
+        let before = faults(&session);
+        session.send_line(r#"{"go":true}"#);
+        session.until("phase_end");
+        passes.push(faults(&session) - before);
     }
     // A buffer has 4096 pages.
     assert!(passes[1] < passes[2] + 1024, "{passes:?} page faults");
-    talk.pass("cleanup", None, 0);
-    talk.child.wait().unwrap();
+    session.pass("cleanup", None, 0);
+    session.child.wait().unwrap();
 }

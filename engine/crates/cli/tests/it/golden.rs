@@ -12,10 +12,10 @@ fn samples(folder: &str) -> Vec<PathBuf> {
 }
 
 fn check(file: &PathBuf) -> (Option<i32>, String) {
-    said("check", file)
+    run_engine("check", file)
 }
 
-fn said(command: &str, file: &PathBuf) -> (Option<i32>, String) {
+fn run_engine(command: &str, file: &PathBuf) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_assay-engine")).arg(command).arg(file).output().unwrap();
     assert!(output.stdout.is_empty() || command == "run", "check prints nothing");
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
@@ -30,7 +30,7 @@ fn good_jobs_are_accepted() {
     }
 }
 
-/// The jobs that the guide shows are some; of one it shows only what matters.
+/// The jobs of the guide; some are shown only in part.
 #[test]
 fn the_guides_jobs_are_accepted() {
     let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../docs/guides/engine.md");
@@ -53,10 +53,19 @@ fn bad_jobs_are_refused_in_one_line() {
     let files = samples("jobs-bad");
     assert!(files.len() >= 15);
     for file in files {
-        let (code, said) = check(&file);
+        let (code, message) = check(&file);
         assert_eq!(code, Some(2), "{}", file.display());
-        assert!(said.starts_with("error: ") && said.trim_end().lines().count() == 1, "{}: {said}", file.display());
-        assert_eq!(self::said("run", &file), (code, said), "run refuses what check refuses: {}", file.display());
+        assert!(
+            message.starts_with("error: ") && message.trim_end().lines().count() == 1,
+            "{}: {message}",
+            file.display()
+        );
+        assert_eq!(
+            self::run_engine("run", &file),
+            (code, message),
+            "run refuses what check refuses: {}",
+            file.display()
+        );
     }
 }
 

@@ -1,10 +1,10 @@
-//! Layouts of several lanes in files: what one has written another reads, and a write that is limited by time wears out.
+//! Layouts of several lanes in files: lanes read what others have written, and a write limited by time wears out.
 
-use crate::common::{file_job, run, Marked, Talk};
+use crate::common::{file_job, run, Marked, Session};
 use assay_spec::{OpKind, PhaseEnd, PhaseStatus};
 use serde_json::{json, Value};
 
-/// In memory: a flush would hold up the tests beside these.
+/// In memory: a flush would delay the other tests.
 const PLACE: &str = "/dev/shm";
 const LANES: u64 = 4;
 const RECORD: u64 = 4096;
@@ -36,7 +36,7 @@ fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
     for (layout, order) in [("shared", "write"), ("separate", "fwrite")] {
         let root = Marked::new(PLACE);
         let size = if layout == "shared" { LANES << 30 } else { 1 << 30 };
-        let said = run(&job(
+        let output = run(&job(
             &root,
             &json!({
                 "layout": layout, "file_size_bytes": size, "block_size_bytes": 8 * RECORD,
@@ -47,8 +47,8 @@ fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
                 ],
             }),
         ));
-        assert_eq!(said.code, 0, "{said:?}");
-        let ends = said.ends();
+        assert_eq!(output.code, 0, "{output:?}");
+        let ends = output.ends();
         let wall = ends[0].stonewall.unwrap();
         assert!(wall.most_ops > 0 && wall.least_ops <= wall.most_ops, "{wall:?}");
         assert_eq!(of_lanes(ends[0], OpKind::Write), [wall.most_ops; LANES as usize]);
@@ -68,35 +68,35 @@ fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
 fn what_is_over_before_its_time_wears_out_at_once() {
     let root = Marked::new(PLACE);
     let phases = json!([{"operation": "write", "time_limit_ns": 3_600_000_000_000_u64, "wear_out": true}]);
-    let said = run(&job(&root, &json!({"file_size_bytes": LANES * 10 * RECORD, "phases": phases})));
-    let end = &said.ends()[0];
+    let output = run(&job(&root, &json!({"file_size_bytes": LANES * 10 * RECORD, "phases": phases})));
+    let end = &output.ends()[0];
     let wall = end.stonewall.unwrap();
-    assert_eq!((said.code, end.status, wall.least_ops, wall.most_ops), (0, PhaseStatus::Done, 10, 10));
+    assert_eq!((output.code, end.status, wall.least_ops, wall.most_ops), (0, PhaseStatus::Done, 10, 10));
 }
 
 #[test]
-fn engines_hear_how_far_the_furthest_of_all_is() {
+fn engines_wear_out_to_the_furthest_of_all() {
     let root = Marked::new(PLACE);
     let phases = json!([{"operation": "write", "time_limit_ns": 1_000_000, "wear_out": true}, {"operation": "read"}]);
     let change = json!({"file_size_bytes": (2 * LANES) << 28, "phases": phases, "wait_for_go": true, "ranks": 2});
-    let mut talk = Talk::start(&job(&root, &change));
-    talk.pass("setup", Some(0), 0);
-    talk.pass("start", Some(0), 0);
-    let barrier = talk.until("barrier");
+    let mut session = Session::start(&job(&root, &change));
+    session.pass("setup", Some(0), 0);
+    session.pass("start", Some(0), 0);
+    let barrier = session.until("barrier");
     let most = barrier["most"].as_u64().unwrap();
     assert_eq!((barrier["step"].as_str(), barrier["phase"].as_u64()), (Some("wear_out"), Some(0)));
-    talk.say(&json!({"go": true, "most": most + 100}).to_string());
+    session.send_line(&json!({"go": true, "most": most + 100}).to_string());
     for _ in 0..2 {
-        let end: PhaseEnd = serde_json::from_value(talk.until("phase_end")).unwrap();
+        let end: PhaseEnd = serde_json::from_value(session.until("phase_end")).unwrap();
         let kind = if end.phase == 0 { OpKind::Write } else { OpKind::Read };
         assert_eq!(of_lanes(&end, kind), [most + 100; LANES as usize]);
         if end.phase == 0 {
             assert_eq!(end.stonewall.unwrap().most_ops, most + 100);
-            talk.pass("setup", Some(1), 0);
-            talk.pass("start", Some(1), 0);
+            session.pass("setup", Some(1), 0);
+            session.pass("start", Some(1), 0);
         }
     }
-    talk.pass("cleanup", None, 0);
-    assert_eq!(talk.until("bye")["status"], "ok");
-    assert!(talk.child.wait().unwrap().success());
+    session.pass("cleanup", None, 0);
+    assert_eq!(session.until("bye")["status"], "ok");
+    assert!(session.child.wait().unwrap().success());
 }

@@ -1,4 +1,4 @@
-//! What the engine says of NFS targets without a server: refusals that people can act on.
+//! The engine's refusals of NFS targets without a server.
 
 use crate::common::engine;
 use serde_json::{json, Value};
@@ -17,7 +17,7 @@ fn refused(words: &[&str], target: &Value) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A target at a port where nobody listens.
+/// A target at a port without a listener.
 fn nowhere() -> Value {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     json!({"kind": "nfs", "servers": [format!("127.0.0.1:{port}")], "export": "/export", "root": "assay", "directory": "job",
@@ -27,8 +27,11 @@ fn nowhere() -> Value {
 #[test]
 fn a_server_that_is_not_there_is_named() {
     for words in [&["clean"][..], &["clean", "--root"], &["capabilities", "--target", "-"]] {
-        let said = refused(words, &nowhere());
-        assert!(said.contains("connect 127.0.0.1:") && said.contains("is the mount service running"), "{said}");
+        let message = refused(words, &nowhere());
+        assert!(
+            message.contains("connect 127.0.0.1:") && message.contains("is the mount service running"),
+            "{message}"
+        );
     }
 }
 
@@ -37,8 +40,8 @@ fn only_what_a_job_may_name_is_cleaned() {
     for (field, value) in [("directory", json!("..")), ("root", json!("a/b")), ("export", json!("/a/../b"))] {
         let mut target = nowhere();
         target[field] = value;
-        let said = refused(&["clean"], &target);
-        assert!(said.contains(&format!("target.{field}")), "{said}");
+        let message = refused(&["clean"], &target);
+        assert!(message.contains(&format!("target.{field}")), "{message}");
     }
     let mut target = nowhere();
     target.as_object_mut().unwrap().remove("directory");

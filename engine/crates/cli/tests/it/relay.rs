@@ -1,6 +1,6 @@
-//! Several engines of one host as one: nothing is lost when what they say is put together, and all end together.
+//! Several engines of one host as one: nothing is lost when their events are merged, and all end together.
 
-use crate::common::{engine, file_job, null_job, said, Marked, Said};
+use crate::common::{engine, file_job, null_job, run_output, Marked, RunOutput};
 use assay_drive::histogram::Merged;
 use assay_spec::{ByeStatus, Event, Interval, OpKind, PhaseEnd, PhaseStatus};
 use serde_json::{json, Value};
@@ -16,8 +16,8 @@ fn start(words: &[&str]) -> Child {
     relay.spawn().unwrap()
 }
 
-/// Runs a job to its end; the input stays open until then.
-fn relayed(job: &Value, words: &[&str]) -> Said {
+/// Run a job to its end; the input stays open until then.
+fn relayed(job: &Value, words: &[&str]) -> RunOutput {
     let mut child = start(words);
     let mut input = child.stdin.take().unwrap();
     writeln!(input, "{job}").unwrap();
@@ -25,10 +25,10 @@ fn relayed(job: &Value, words: &[&str]) -> Said {
     child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
     child.stderr.take().unwrap().read_to_end(&mut stderr).unwrap();
     drop(input);
-    said(&Output { status: child.wait().unwrap(), stdout, stderr })
+    run_output(&Output { status: child.wait().unwrap(), stdout, stderr })
 }
 
-/// A program that is the engine, and keeps what each of them says in a file in `folder`.
+/// A program that runs the engine, and stores the output of each in a file in `folder`.
 fn overheard(folder: &Path) -> String {
     let program = folder.join("engine");
     let text = format!("#!/bin/sh\n{} \"$@\" | tee {}/said.$$\n", env!("CARGO_BIN_EXE_assay-engine"), folder.display());
@@ -37,8 +37,8 @@ fn overheard(folder: &Path) -> String {
     program.to_str().unwrap().to_owned()
 }
 
-fn intervals(said: &Said) -> Vec<&Interval> {
-    let found = said.events.iter().filter_map(|event| match event {
+fn intervals(output: &RunOutput) -> Vec<&Interval> {
+    let found = output.events.iter().filter_map(|event| match event {
         Event::Interval(interval) => Some(interval),
         _ => None,
     });
@@ -64,12 +64,12 @@ fn merged_percentiles_are_those_of_all_operations_pooled() {
         "target": {"kind": "null", "latency": latency, "errors": errors}, "lanes": 6, "interval_ns": 100_000_000, "phases": mixed,
     }));
     let merged = relayed(&job, &["--tasks", "3", "--engine", &overheard(&folder.0)]);
-    let engines: Vec<Said> = folder
+    let engines: Vec<RunOutput> = folder
         .remains()
         .iter()
         .filter(|name| name.starts_with("said."))
         .map(|name| std::fs::read(folder.0.join(name)).unwrap())
-        .map(|stdout| said(&Output { status: std::process::ExitStatus::default(), stdout, stderr: Vec::new() }))
+        .map(|stdout| run_output(&Output { status: std::process::ExitStatus::default(), stdout, stderr: Vec::new() }))
         .collect();
     assert_eq!(engines.len(), 3, "{}", merged.stderr);
     assert_eq!(merged.ends().len(), 1, "{merged:?}");
@@ -80,13 +80,13 @@ fn merged_percentiles_are_those_of_all_operations_pooled() {
         for part in &parts {
             assert!(pooled.add_encoded(&part.latency(kind).unwrap().histogram));
         }
-        let (pooled, told) = (pooled.summary().unwrap(), end.latency(kind).unwrap());
-        assert_eq!(pooled.histogram, told.histogram);
+        let (pooled, report) = (pooled.summary().unwrap(), end.latency(kind).unwrap());
+        assert_eq!(pooled.histogram, report.histogram);
         assert_eq!(
             (pooled.count, pooled.p50_ns, pooled.p99_ns, pooled.p9999_ns, pooled.max_ns),
-            (told.count, told.p50_ns, told.p99_ns, told.p9999_ns, told.max_ns)
+            (report.count, report.p50_ns, report.p99_ns, report.p9999_ns, report.max_ns)
         );
-        assert_eq!(told.count, end.ops(kind));
+        assert_eq!(report.count, end.ops(kind));
         assert_eq!(end.ops(kind), parts.iter().map(|part| part.ops(kind)).sum::<u64>());
         assert_eq!(end.bytes(kind), parts.iter().map(|part| part.bytes(kind)).sum::<u64>());
     }
@@ -103,14 +103,14 @@ fn merged_percentiles_are_those_of_all_operations_pooled() {
 }
 
 #[test]
-fn the_job_that_is_told_is_the_one_that_was_given() {
+fn the_hello_has_the_job_before_it_was_split() {
     let job = null_job(&json!({"lanes": 4, "phases": [{"operation": "write"}, {"operation": "read"}]}));
-    let said = relayed(&job, &["--tasks", "2"]);
-    let Event::Hello(hello) = &said.events[0] else { panic!("{:?}", said.events[0]) };
+    let output = relayed(&job, &["--tasks", "2"]);
+    let Event::Hello(hello) = &output.events[0] else { panic!("{:?}", output.events[0]) };
     assert_eq!((hello.job.lanes, hello.job.ranks, hello.job.rank, hello.job.wait_for_go), (4, 1, 0, false));
-    assert_eq!(said.ends().len(), 2);
-    assert_eq!((said.bye().status, said.code), (ByeStatus::Ok, 0));
-    let starts = said.events.iter().filter(|event| matches!(event, Event::PhaseStart(_))).count();
+    assert_eq!(output.ends().len(), 2);
+    assert_eq!((output.bye().status, output.code), (ByeStatus::Ok, 0));
+    let starts = output.events.iter().filter(|event| matches!(event, Event::PhaseStart(_))).count();
     assert_eq!(starts, 2, "one for each phase, whatever the number of engines");
 }
 
@@ -120,9 +120,9 @@ fn engines_of_a_host_write_one_data_set() {
     let phases = json!([{"operation": "write"}, {"operation": "read"}]);
     let more =
         json!({"lanes": 4, "layout": "shared", "file_size_bytes": 4 << 20, "data": {"verify": true}, "phases": phases});
-    let said = relayed(&file_job(&root, &more), &["--tasks", "4"]);
-    assert_eq!(said.bye().status, ByeStatus::Ok, "{:?}", said.errors());
-    let read = said.ends()[1];
+    let output = relayed(&file_job(&root, &more), &["--tasks", "4"]);
+    assert_eq!(output.bye().status, ByeStatus::Ok, "{:?}", output.errors());
+    let read = output.ends()[1];
     assert_eq!((read.bytes(OpKind::Read), read.verified_bytes), (4 << 20, 4 << 20));
     assert_eq!(root.remains(), Vec::<String>::new());
 }
@@ -177,10 +177,10 @@ fn without_a_controller_all_end_and_leave_nothing() {
 
 #[test]
 fn a_job_that_cannot_be_shared_out_is_refused() {
-    let said = relayed(&null_job(&json!({"lanes": 3, "phases": [{"operation": "read"}]})), &["--tasks", "2"]);
-    assert_eq!(said.code, 2);
-    assert_eq!(said.stderr.trim(), "error: lanes: 3 lanes cannot be shared out evenly among 2 engines");
-    assert!(said.events.is_empty());
+    let output = relayed(&null_job(&json!({"lanes": 3, "phases": [{"operation": "read"}]})), &["--tasks", "2"]);
+    assert_eq!(output.code, 2);
+    assert_eq!(output.stderr.trim(), "error: lanes: 3 lanes cannot be shared out evenly among 2 engines");
+    assert!(output.events.is_empty());
     let bad = relayed(&null_job(&json!({"lanes": 2, "phases": []})), &["--tasks", "2"]);
     assert_eq!(bad.code, 2);
     assert!(bad.stderr.contains("phases"), "{}", bad.stderr);
@@ -194,7 +194,7 @@ fn a_phase_that_one_has_failed_has_failed() {
         "target": {"kind": "null", "latency": latency, "errors": errors}, "lanes": 2, "error_limit": 1,
         "phases": [{"operation": "write"}, {"operation": "read"}],
     });
-    let said = relayed(&null_job(&more), &["--tasks", "2"]);
-    assert_eq!(said.ends()[0].status, PhaseStatus::Failed);
-    assert_eq!((said.bye().status, said.code), (ByeStatus::Errors, 1));
+    let output = relayed(&null_job(&more), &["--tasks", "2"]);
+    assert_eq!(output.ends()[0].status, PhaseStatus::Failed);
+    assert_eq!((output.bye().status, output.code), (ByeStatus::Errors, 1));
 }

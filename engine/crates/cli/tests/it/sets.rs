@@ -1,6 +1,6 @@
 //! Operations on sets of files: how many are made, opened, read and written, where they lie, and what is in them.
 
-use crate::common::{file_job, null_job, run, Marked, Said, Talk};
+use crate::common::{file_job, null_job, run, Marked, RunOutput, Session};
 use assay_core::sizes::size_of;
 use assay_drive::data::{Base, Data};
 use assay_spec::{DataSpec, ErrorKind, OpKind, Operation, PhaseEnd, PhaseStatus, Sizes};
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// In memory: many flushes of small files on a disk would hold up the tests beside these.
+/// In memory, since many flushes of small files on a disk would delay other tests.
 const PLACE: &str = "/dev/shm";
 const SEED: u64 = 9;
 const LANES: u64 = 5;
 const RECORD: u64 = 4096;
 
-/// A job on a set of 203 files of 10,000 bytes, shared out unevenly among 5 lanes, with `change` merged in.
+/// A job on a set of 203 files of 10,000 bytes, distributed unevenly among 5 lanes, with `change` merged in.
 fn set_job(root: &Marked, operations: &[&str], change: &Value) -> Value {
     let phases: Vec<Value> = operations
         .iter()
@@ -58,14 +58,14 @@ fn files(folder: &Path, found: &mut BTreeMap<PathBuf, u64>) {
     }
 }
 
-fn good(said: &Said) -> Vec<&PhaseEnd> {
-    assert_eq!(said.code, 0, "{said:?}");
-    said.ends()
+fn good(output: &RunOutput) -> Vec<&PhaseEnd> {
+    assert_eq!(output.code, 0, "{output:?}");
+    output.ends()
 }
 
-/// However a phase goes over the set, it opens each file once, and moves each byte once.
+/// In every order, a phase opens each file once and transfers each byte once.
 #[test]
-fn as_much_is_done_as_was_asked_for() {
+fn a_phase_does_all_of_its_operations() {
     let all = [
         "prepare",
         "read",
@@ -88,8 +88,8 @@ fn as_much_is_done_as_was_asked_for() {
         for phase in job["phases"].as_array_mut().unwrap().iter_mut().skip(1) {
             phase["file_order"] = json!(order);
         }
-        let said = run(&job);
-        let ends = good(&said);
+        let output = run(&job);
+        let ends = good(&output);
         let prepared = (ends[0].ops(OpKind::Create), ends[0].last_finisher.bytes);
         assert_eq!(prepared, (WHOLE.0, WHOLE.2));
         for end in &ends[1..] {
@@ -105,10 +105,10 @@ fn as_much_is_done_as_was_asked_for() {
     }
 }
 
-/// A mix of operations on whole files gives each of them a turn, closes what it opens or makes, and leaves nothing behind
-/// that a later phase stumbles over.
+/// A mix of operations on whole files processes each file once, closes what it opens or creates, and leaves nothing
+/// behind that disturbs a later phase.
 #[test]
-fn a_mix_of_files_takes_turns() {
+fn file_mix_processes_each_file_once() {
     let mix = json!({"read": 35, "write": 25, "create": 15, "stat": 10, "unlink": 15});
     for (layout, order, sync) in [("separate", "sequential", "none"), ("shared", "random", "fdatasync")] {
         let root = Marked::new(PLACE);
@@ -118,19 +118,20 @@ fn a_mix_of_files_takes_turns() {
         timed["runtime_ns"] = json!(400_000_000);
         let phases = job["phases"].as_array_mut().unwrap();
         phases.insert(1, once);
-        // The second begins with files missing that the first has removed, unless they are made anew.
+        // The second mix starts without the files that the first has removed, unless they are created again.
         phases.insert(2, json!({"operation": "prepare", "measured": false}));
         phases.insert(3, timed);
-        let said = run(&job);
-        let ends = good(&said);
+        let output = run(&job);
+        let ends = good(&output);
         let [once, timed] = [ends[1], ends[3]];
         let turns = |end: &PhaseEnd, most_open: u64| {
             let of = |kinds: &[OpKind]| kinds.iter().map(|kind| end.ops(*kind)).sum::<u64>();
-            // Time may be up while each lane has one open, which is closed without counting it.
+            // The time limit may be reached while each lane has one file open, which is then closed without being
+            // counted.
             let open = of(&[OpKind::Open, OpKind::Create]) - end.ops(OpKind::Close);
             assert!(open <= most_open, "{open} files left open, {layout} {order}");
-            let (made, gone) = (end.ops(OpKind::Create), end.ops(OpKind::Unlink));
-            assert!(made > 0 && made <= gone && gone - made <= WHOLE.0 / 2, "{made} made, {gone} removed");
+            let (made, removed) = (end.ops(OpKind::Create), end.ops(OpKind::Unlink));
+            assert!(made > 0 && made <= removed && removed - made <= WHOLE.0 / 2, "{made} made, {removed} removed");
             let flushed = end.ops(OpKind::Sync);
             assert!(if sync == "none" { flushed == 0 } else { flushed >= made }, "{flushed} of {made}");
             assert!(end.verified_bytes > 0);
@@ -144,24 +145,24 @@ fn a_mix_of_files_takes_turns() {
     }
 }
 
-/// What a mix counts as read is what it has read: the contents of files that it makes are written, also where nothing else is.
+/// Only bytes that were read count as read. Files that a mix creates are filled, even if the mix writes nothing else.
 #[test]
-fn what_is_made_counts_as_written() {
+fn created_files_count_as_written() {
     let root = Marked::new(PLACE);
     let mut job = set_job(&root, &["prepare"], &json!({}));
     let mix = json!({"read": 2, "create": 49, "unlink": 49});
     job["phases"].as_array_mut().unwrap().push(json!({"operation": "file_mix", "mix": mix}));
-    let said = run(&job);
-    let end = good(&said)[1];
+    let output = run(&job);
+    let end = good(&output)[1];
     let (opened, made) = (end.ops(OpKind::Open), end.ops(OpKind::Create));
     assert!(opened > 0 && made > 50, "{opened} opened, {made} made");
     assert_eq!((end.ops(OpKind::Read), end.ops(OpKind::Write)), (3 * opened, 3 * made));
     assert_eq!((end.bytes(OpKind::Read), end.bytes(OpKind::Write)), (10_000 * opened, 10_000 * made));
 }
 
-/// Lanes take turns among the shares, and what they leave there is what they should.
+/// Lanes are distributed over the shares in turn, and their files there have the expected contents.
 #[test]
-fn files_lie_in_all_shares_and_hold_their_data() {
+fn files_are_on_all_shares_with_their_data() {
     let roots: Vec<Marked> = (0..4).map(|_| Marked::new(PLACE)).collect();
     let sizes =
         json!({"distribution": "listed", "sizes": [{"bytes": 1, "weight": 2}, {"bytes": 9000}, {"bytes": 70_000}]});
@@ -169,13 +170,13 @@ fn files_lie_in_all_shares_and_hold_their_data() {
     let mut job =
         set_job(&roots[0], &["prepare", "read"], &json!({"layout": "shared", "keep_files": true, "sizes": sizes}));
     job["target"]["shares"] = roots[1..].iter().map(Marked::path).collect();
-    let said = run(&job);
-    let read = good(&said)[1];
+    let output = run(&job);
+    let read = good(&output)[1];
     let mut all = BTreeMap::new();
     for (share, root) in roots.iter().enumerate() {
         let mut here = BTreeMap::new();
         files(&root.0.join("job/t0"), &mut here);
-        // Lanes 0 and 4 are on the first; the first three lanes have one file more.
+        // Lanes 0 and 4 are on the first share, and the first three lanes have one file more.
         assert_eq!(here.len(), [81, 41, 41, 40][share]);
         all.extend(here);
     }
@@ -196,7 +197,7 @@ fn files_lie_in_all_shares_and_hold_their_data() {
     assert!(roots.iter().all(|root| root.remains().is_empty()));
 }
 
-/// A file that is gone is one failure, and the others are read; one with wrong bytes is found.
+/// A missing file is one failure and the others are still read; a file with wrong bytes is found.
 #[test]
 fn failures_stay_with_their_file() {
     let root = Marked::new(PLACE);
@@ -207,9 +208,9 @@ fn failures_stay_with_their_file() {
     let mut bytes = fs::read(file(3, 39)).unwrap();
     bytes[9999] ^= 1;
     fs::write(file(3, 39), bytes).unwrap();
-    let said = run(&set_job(&root, &["read"], &json!({"reuse_files": true, "keep_files": true})));
-    assert_eq!(said.code, 1);
-    let mut found: Vec<_> = said
+    let output = run(&set_job(&root, &["read"], &json!({"reuse_files": true, "keep_files": true})));
+    assert_eq!(output.code, 1);
+    let mut found: Vec<_> = output
         .errors()
         .iter()
         .map(|error| (error.lane.unwrap(), error.number, error.action.clone(), error.kind))
@@ -222,71 +223,71 @@ fn failures_stay_with_their_file() {
         (3, 39, "read".to_owned(), ErrorKind::Corrupt),
     ];
     assert_eq!(found, expected);
-    let end = said.ends()[0];
+    let end = output.ends()[0];
     assert_eq!((end.ops(OpKind::Open), end.ops(OpKind::Close), end.ops(OpKind::Read)), (202, 202, 202 * 3 - 3));
 }
 
-/// What a write has lost is found, though the file was whole before.
+/// A write that the storage has lost is found, although the file was complete before.
 #[test]
-fn old_bytes_are_not_taken_for_new_ones() {
+fn lost_writes_are_found() {
     let root = Marked::new(PLACE);
     let victim = root.0.join("job/t0/b0/f0.2");
-    let mut talk = Talk::start(&set_job(&root, &["prepare", "rewrite", "read"], &json!({"wait_for_go": true})));
+    let mut session = Session::start(&set_job(&root, &["prepare", "rewrite", "read"], &json!({"wait_for_go": true})));
     let mut old = Vec::new();
     for phase in 0..3 {
-        talk.pass("setup", Some(phase), 0);
+        session.pass("setup", Some(phase), 0);
         match phase {
             1 => old = fs::read(&victim).unwrap(),
             2 => fs::write(&victim, &old).unwrap(),
             _ => {}
         }
-        talk.pass("start", Some(phase), 0);
+        session.pass("start", Some(phase), 0);
     }
-    let sample = talk.until("error_sample");
+    let sample = session.until("error_sample");
     assert_eq!((&sample["lane"], &sample["number"], &sample["kind"]), (&json!(0), &json!(2), &json!("corrupt")));
-    talk.pass("cleanup", None, 0);
-    assert_eq!(talk.rest().code, 1);
+    session.pass("cleanup", None, 0);
+    assert_eq!(session.rest().code, 1);
 }
 
-/// A phase that is cut short leaves what `prepare` makes whole again.
+/// After an interrupted phase, `prepare` completes the files again.
 #[test]
-fn what_is_cut_short_is_made_anew() {
+fn interrupted_write_is_completed_by_prepare() {
     for order in ["sequential", "random"] {
         let root = Marked::new(PLACE);
         let mut job = set_job(&root, &["write", "prepare", "read"], &json!({"sync": "none"}));
         job["phases"][0]["file_order"] = json!(order);
         job["phases"][0]["time_limit_ns"] = json!(3_000_000);
-        let said = run(&job);
-        let ends = good(&said);
+        let output = run(&job);
+        let ends = good(&output);
         assert_eq!(counts(ends[2]), WHOLE, "{order}");
         assert_eq!(ends[2].verified_bytes, WHOLE.2);
     }
 }
 
-/// The most memory that a job on so many files for each of 16 lanes has taken, in KiB.
+/// Peak memory in KiB of a job on this many files for each of 16 lanes.
 fn memory_of_files(files: u64) -> u64 {
     let phases = json!([
         {"operation": "prepare", "measured": false},
         {"operation": "read", "file_order": "random", "time_limit_ns": 500_000_000},
     ]);
-    let mut talk = Talk::start(&null_job(&json!({
+    let mut session = Session::start(&null_job(&json!({
         "lanes": 16, "tree": {"files": files, "depth": 2, "width": 100}, "phases": phases, "record_size_bytes": 65_536,
         "sizes": {"distribution": "range", "min_bytes": 1024, "max_bytes": 1_048_576}, "wait_for_go": true,
     })));
     let mut ops = Vec::new();
     for phase in 0..2 {
-        talk.pass("setup", Some(phase), 0);
-        talk.pass("start", Some(phase), 0);
-        ops.push(talk.until("phase_end")["operations"][0].clone());
+        session.pass("setup", Some(phase), 0);
+        session.pass("start", Some(phase), 0);
+        ops.push(session.until("phase_end")["operations"][0].clone());
     }
     assert_eq!((&ops[0]["operation"], &ops[0]["ops"]), (&json!("create"), &json!(16 * files)));
     assert!(ops[1]["ops"].as_u64() > Some(0), "{ops:?}");
-    // Not getrusage(2), which counts what the test's own process had before it became the engine.
-    let status = fs::read_to_string(format!("/proc/{}/status", talk.child.id())).unwrap();
+    // getrusage(2) would include the memory that the test process had before it executed the engine.
+    let status = fs::read_to_string(format!("/proc/{}/status", session.child.id())).unwrap();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap().trim().trim_end_matches(" kB");
     let most = most.parse().unwrap();
-    talk.pass("cleanup", None, 0);
-    assert_eq!(talk.rest().code, 0);
+    session.pass("cleanup", None, 0);
+    assert_eq!(session.rest().code, 0);
     most
 }
 

@@ -1,6 +1,6 @@
-//! One file, or a device: reads, writes and flushes.
+//! Work on one file or a device: reads, writes and flushes.
 
-use super::{refused, Cargo, Lie, Shared};
+use super::{refused, Defect, OpData, Shared};
 use assay_core::names::{file_name, top_of};
 use assay_core::SetupError;
 use assay_spec::OpKind;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const SECTOR: u64 = 512;
-/// Which byte a lie is about, where it is about one.
+/// Offset of the byte affected by defects that affect a single byte.
 const WRONG: usize = 20_000;
 const FAR: usize = 1 << 19;
 
@@ -16,16 +16,16 @@ const FAR: usize = 1 << 19;
 pub(super) struct FileWork {
     shared: Arc<Shared>,
     path: String,
-    /// What the lane has written and others do not see; none if there is no such thing.
+    /// Data the lane has written that others do not see, or `None` if all data is visible.
     own: Option<Vec<u8>>,
-    /// The file when it was opened.
+    /// Contents of the file when it was opened.
     before: Vec<u8>,
     wrote: bool,
-    /// What was read, by offset.
-    kept: BTreeMap<u64, Vec<u8>>,
+    /// Data that was read, by offset.
+    remembered: BTreeMap<u64, Vec<u8>>,
 }
 
-/// Writes bytes into a file; what lies between its end and them is filled with `hole`.
+/// Writes bytes into a file. The gap between its end and the bytes is filled with `hole`.
 fn put(file: &mut Vec<u8>, offset: usize, bytes: &[u8], hole: u8) {
     if file.len() < offset {
         file.resize(offset, hole);
@@ -39,20 +39,20 @@ impl FileWork {
     pub(super) fn open(shared: Arc<Shared>, lane: u32) -> Result<Self, SetupError> {
         let path = file_name(top_of(shared.layout, lane));
         let mut world = shared.world();
-        if shared.lies(Lie::MakesWhatIsOpened) {
+        if shared.has_defect(Defect::MakesWhatIsOpened) {
             world.files.entry(path.clone()).or_default();
         }
         let Some(before) = world.files.get(&path).cloned() else {
             return Err(refused("open", &path, libc::ENOENT));
         };
         drop(world);
-        Ok(FileWork { shared, path, own: None, before, wrote: false, kept: BTreeMap::new() })
+        Ok(FileWork { shared, path, own: None, before, wrote: false, remembered: BTreeMap::new() })
     }
 
-    pub(super) fn execute(&mut self, cargo: &Cargo<'_>) -> Result<u64, i32> {
-        match cargo.op.kind {
-            OpKind::Read => Ok(cargo.bring(&self.read(cargo.op.offset, cargo.op.length)?)),
-            OpKind::Write => self.write(cargo.op.offset, &cargo.out()),
+    pub(super) fn execute(&mut self, op_data: &OpData<'_>) -> Result<u64, i32> {
+        match op_data.op.kind {
+            OpKind::Read => Ok(op_data.deliver(&self.read(op_data.op.offset, op_data.op.length)?)),
+            OpKind::Write => self.write(op_data.op.offset, &op_data.data_to_store()),
             OpKind::Sync => self.flush(),
             _ => Err(libc::EINVAL),
         }
@@ -60,70 +60,71 @@ impl FileWork {
 
     fn place(&self, offset: u64) -> u64 {
         match self.shared.world().device {
-            Some(bytes) if self.shared.lies(Lie::WrapsAddresses) => offset % (bytes as u64 / 2),
+            Some(bytes) if self.shared.has_defect(Defect::WrapsAddresses) => offset % (bytes as u64 / 2),
             _ => offset,
         }
     }
 
     fn read(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, i32> {
         let shared = Arc::clone(&self.shared);
-        let lies = |lie| shared.lies(lie);
+        let has_defect = |defect| shared.has_defect(defect);
         let from = self.place(offset) as usize;
         let mut world = shared.world();
         let file = self.own.as_ref().unwrap_or(&world.files[&self.path]);
         let end = file.len();
-        if lies(Lie::FailsBeyondTheEnd) && from >= end + FAR {
+        if has_defect(Defect::FailsBeyondTheEnd) && from >= end + FAR {
             return Err(libc::EIO);
         }
         let mut found = file[from.min(end)..(from + length as usize).min(end).max(from.min(end))].to_vec();
-        if lies(Lie::PadsTheEnd) && !found.is_empty() {
+        if has_defect(Defect::PadsTheEnd) && !found.is_empty() {
             found.resize(length as usize, 0);
         }
-        if lies(Lie::ReadsShort) && found.len() as u64 == length {
+        if has_defect(Defect::ReadsShort) && found.len() as u64 == length {
             found.pop();
         }
         let there = (from..from + found.len()).contains(&WRONG);
         if there
-            && (lies(Lie::FlipsBits) || lies(Lie::FlipsBitsOnce) && world.flipped.insert((self.path.clone(), offset)))
+            && (has_defect(Defect::FlipsBits)
+                || has_defect(Defect::FlipsBitsOnce) && world.flipped.insert((self.path.clone(), offset)))
         {
             found[WRONG - from] ^= 4;
         }
-        if lies(Lie::RemembersReads) {
-            found = self.kept.entry(offset).or_insert(found).clone();
+        if has_defect(Defect::RemembersReads) {
+            found = self.remembered.entry(offset).or_insert(found).clone();
         }
         Ok(found)
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<u64, i32> {
-        let lies = |lie| self.shared.lies(lie);
+        let has_defect = |defect| self.shared.has_defect(defect);
         let place = self.place(offset) as usize;
         let mut world = self.shared.world();
         if world.device.is_some_and(|bytes| offset >= bytes as u64) {
             return Err(libc::ENOSPC);
         }
         let shown = world.files.get_mut(&self.path).ok_or(libc::ENOENT)?;
-        let file = if lies(Lie::HidesUntilFlush) || lies(Lie::HidesUntilClose) {
+        let file = if has_defect(Defect::HidesUntilFlush) || has_defect(Defect::HidesUntilClose) {
             self.own.get_or_insert_with(|| shown.clone())
         } else {
             shown
         };
         let (over, at_the_end) = (file.get(place).is_some_and(|byte| *byte != 0), place == file.len());
         let stored = match () {
-            () if over && lies(Lie::LosesOverwrites) && (place..place + bytes.len()).contains(&WRONG) => &[],
-            () if over && lies(Lie::TearsOverwrites) => &bytes[..bytes.len().min(SECTOR as usize)],
-            () if at_the_end && lies(Lie::LosesAppends) && !offset.is_multiple_of(SECTOR) => &[],
+            () if over && has_defect(Defect::LosesOverwrites) && (place..place + bytes.len()).contains(&WRONG) => &[],
+            () if over && has_defect(Defect::TearsOverwrites) => &bytes[..bytes.len().min(SECTOR as usize)],
+            () if at_the_end && has_defect(Defect::LosesAppends) && !offset.is_multiple_of(SECTOR) => &[],
             () => bytes,
         };
-        put(file, place, stored, if lies(Lie::FillsHoles) { 0xAA } else { 0 });
+        put(file, place, stored, if has_defect(Defect::FillsHoles) { 0xAA } else { 0 });
         self.wrote = true;
         Ok(bytes.len() as u64)
     }
 
     fn flush(&mut self) -> Result<u64, i32> {
-        if self.shared.lies(Lie::FailsFlushes) {
+        if self.shared.has_defect(Defect::FailsFlushes) {
             return Err(libc::EIO);
         }
-        if !self.shared.lies(Lie::HidesUntilClose) {
+        if !self.shared.has_defect(Defect::HidesUntilClose) {
             self.show();
         }
         Ok(0)
@@ -137,7 +138,7 @@ impl FileWork {
 
     pub(super) fn close(mut self) {
         self.show();
-        if self.shared.lies(Lie::ForgetsAtClose) && self.wrote {
+        if self.shared.has_defect(Defect::ForgetsAtClose) && self.wrote {
             let before = std::mem::take(&mut self.before);
             self.shared.world().files.insert(self.path.clone(), before);
         }

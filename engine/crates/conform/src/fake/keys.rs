@@ -1,6 +1,6 @@
-//! The objects of a lane under their keys.
+//! Work on objects and their keys.
 
-use super::{Cargo, Lie, Shared, World};
+use super::{Defect, OpData, Shared, World};
 use assay_core::LIST_PAGE;
 use assay_spec::OpKind;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ impl KeyWork {
         format!("o{}.{number}", self.lane)
     }
 
-    pub(super) fn execute(&mut self, cargo: &Cargo<'_>) -> Result<u64, i32> {
-        let (op, lie) = (cargo.op, self.shared.lie);
+    pub(super) fn execute(&mut self, op_data: &OpData<'_>) -> Result<u64, i32> {
+        let (op, defect) = (op_data.op, self.shared.defect);
         let key = self.key(op.object);
         let mut world = self.shared.world();
         match op.kind {
             OpKind::Put => {
-                let mut contents = cargo.out();
-                if let (Lie::KeepsLongerTail, Some(old)) = (lie, world.files.get(&key)) {
+                let mut contents = op_data.data_to_store();
+                if let (Defect::KeepsLongerTail, Some(old)) = (defect, world.files.get(&key)) {
                     contents.extend_from_slice(old.get(contents.len()..).unwrap_or_default());
                 }
                 world.files.insert(key, contents);
@@ -35,11 +35,11 @@ impl KeyWork {
             }
             OpKind::Get => match world.files.get(&key) {
                 Some(object) => {
-                    let offset = if lie == Lie::IgnoresRanges { 0 } else { op.offset as usize };
+                    let offset = if defect == Defect::IgnoresRanges { 0 } else { op.offset as usize };
                     let end = object.len().min(offset + op.length as usize);
-                    Ok(cargo.bring(object.get(offset..end).unwrap_or_default()))
+                    Ok(op_data.deliver(object.get(offset..end).unwrap_or_default()))
                 }
-                None if lie == Lie::GetsMissing => Ok(0),
+                None if defect == Defect::GetsMissing => Ok(0),
                 None => Err(libc::ENOENT),
             },
             OpKind::StartUpload => {
@@ -47,9 +47,9 @@ impl KeyWork {
                 Ok(0)
             }
             OpKind::PutPart => {
-                let part = cargo.out();
+                let part = op_data.data_to_store();
                 world.uploads.get_mut(&key).ok_or(libc::ENOENT)?.insert(op.offset, part);
-                if lie == Lie::ShowsIncomplete && op.object == 0 {
+                if defect == Defect::ShowsIncomplete && op.object == 0 {
                     world.files.insert(key, Vec::new());
                 }
                 Ok(op.length)
@@ -57,7 +57,7 @@ impl KeyWork {
             OpKind::CompleteUpload => {
                 let parts = world.uploads.remove(&key).ok_or(libc::ENOENT)?;
                 let mut parts: Vec<Vec<u8>> = parts.into_values().collect();
-                if lie == Lie::MixesParts {
+                if defect == Defect::MixesParts {
                     parts.swap(0, 1);
                 }
                 world.files.insert(key, parts.concat());
@@ -66,11 +66,11 @@ impl KeyWork {
             OpKind::Sync => Ok(0),
             OpKind::List => Ok(self.list(&world, op.object)),
             OpKind::MultiDelete => {
-                let all = op.object..op.object + u64::from(op.count) - u64::from(lie == Lie::LeavesOneOfMany);
+                let all = op.object..op.object + u64::from(op.count) - u64::from(defect == Defect::LeavesOneOfMany);
                 all.for_each(|number| drop(world.files.remove(&self.key(number))));
                 Ok(0)
             }
-            kind => by_key(&mut world, lie, kind, &key),
+            kind => by_key(&mut world, defect, kind, &key),
         }
     }
 
@@ -78,25 +78,25 @@ impl KeyWork {
         let start = self.key(0);
         let start = start.trim_end_matches('0');
         let there = world.files.keys().filter(|key| key.starts_with(start)).count() as u64;
-        let all = if self.shared.lies(Lie::ListsOnePage) { there.min(LIST_PAGE) } else { there };
+        let all = if self.shared.has_defect(Defect::ListsOnePage) { there.min(LIST_PAGE) } else { there };
         all.saturating_sub(page * LIST_PAGE).min(LIST_PAGE)
     }
 }
 
-fn by_key(world: &mut World, lie: Lie, kind: OpKind, key: &str) -> Result<u64, i32> {
+fn by_key(world: &mut World, defect: Defect, kind: OpKind, key: &str) -> Result<u64, i32> {
     match kind {
         OpKind::Head => {
             let size = world.files.get(key).map(|object| object.len() as u64).ok_or(libc::ENOENT)?;
-            Ok(size + u64::from(lie == Lie::TellsOtherSizes))
+            Ok(size + u64::from(defect == Defect::ReportsOtherSizes))
         }
         OpKind::Delete => {
-            if lie != Lie::KeepsDeleted {
+            if defect != Defect::KeepsDeleted {
                 world.files.remove(key);
             }
             Ok(0)
         }
         OpKind::Copy => {
-            if let (Lie::EmptiesOnCopy, Some(object)) = (lie, world.files.get_mut(key)) {
+            if let (Defect::EmptiesOnCopy, Some(object)) = (defect, world.files.get_mut(key)) {
                 object.clear();
             }
             Ok(0)

@@ -1,4 +1,5 @@
-//! Storage in memory that does what it should, or lies in one way: checks must see the lie, and only those that look for it.
+//! In-memory storage that works correctly or has one defect. The suite must find the defect, and only the checks for it
+//! may fail.
 
 mod files;
 mod keys;
@@ -19,42 +20,42 @@ use names::NameWork;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// In which way the storage does not do what it says.
+/// The defect of the storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lie {
-    /// It does.
+pub(crate) enum Defect {
+    /// No defect.
     None,
-    /// Writes over old data are answered and not done, for one record.
+    /// One overwritten record is confirmed but not changed.
     LosesOverwrites,
-    /// Of such a write only the first sector arrives.
+    /// Only the first sector of an overwritten record arrives.
     TearsOverwrites,
-    /// Others see what was written when it was flushed.
+    /// Other openings see written data only after a flush.
     HidesUntilFlush,
-    /// Others see what was written when its writer has closed the file.
+    /// Other openings see written data only after its writer has closed the file.
     HidesUntilClose,
-    /// What a writer has written is gone when it closes the file.
+    /// Written data is lost when the writer closes the file.
     ForgetsAtClose,
-    /// Who has read something once gets the same again.
+    /// A lane that has read data once gets the same data again.
     RemembersReads,
     FailsFlushes,
-    /// One bit of what is read is another one.
+    /// One bit of the read data is wrong.
     FlipsBits,
-    /// So it is the first time only.
+    /// One bit is wrong on the first read only.
     FlipsBitsOnce,
     ReadsShort,
     PadsTheEnd,
     FailsBeyondTheEnd,
     FillsHoles,
-    /// Writes that begin where the file ends, in the midst of a sector.
+    /// Loses writes that begin at the end of the file, in the middle of a sector.
     LosesAppends,
-    /// A file that shall be empty is not.
+    /// A file that should have been emptied is not.
     KeepsWhatItWas,
     MakesWhatIsOpened,
     FailsToReserve,
     EvictsUnwritten,
-    /// Of addresses the highest bits are left out.
+    /// The highest bits of addresses are ignored.
     WrapsAddresses,
-    TellsOtherSizes,
+    ReportsOtherSizes,
     CutsContents,
     ReplacesTaken,
     FindsMissing,
@@ -73,31 +74,31 @@ pub(crate) enum Lie {
     KeepsDeleted,
     LeavesOneOfMany,
     EmptiesOnCopy,
-    /// The first of the uploads that are not complete.
+    /// The first incomplete upload is visible.
     ShowsIncomplete,
     MixesParts,
 }
 
-/// All that is stored.
+/// Everything that is stored.
 #[derive(Default)]
 pub(crate) struct World {
-    /// Files, directories of names and objects, by path.
+    /// Files and objects by path.
     files: BTreeMap<String, Vec<u8>>,
     folders: BTreeSet<String>,
-    /// What was stored under these names before they were given up.
-    gone: BTreeMap<String, Vec<u8>>,
-    /// Parts of uploads that are not complete, with where they begin.
+    /// What was stored under these names before they were removed.
+    removed: BTreeMap<String, Vec<u8>>,
+    /// Parts of incomplete uploads, by offset.
     uploads: BTreeMap<String, BTreeMap<u64, Vec<u8>>>,
-    /// Where bits were flipped already.
+    /// Where bits have been flipped.
     flipped: BTreeSet<(String, u64)>,
-    /// Bytes of a device; none: there are files.
+    /// Size of the device in bytes, or `None` if there are files.
     device: Option<usize>,
 }
 
-/// What is checked.
+/// The subject of the checks.
 pub(crate) struct Fake {
     pub(crate) able: BackendCapabilities,
-    pub(crate) lie: Lie,
+    pub(crate) defect: Defect,
     world: Arc<Mutex<World>>,
 }
 
@@ -120,12 +121,12 @@ fn able(operations: impl Iterator<Item = Operation>) -> BackendCapabilities {
 }
 
 impl Fake {
-    pub(crate) fn files(lie: Lie) -> Self {
-        Fake { able: able(Operation::of_files()), lie, world: Arc::default() }
+    pub(crate) fn files(defect: Defect) -> Self {
+        Fake { able: able(Operation::of_files()), defect, world: Arc::default() }
     }
 
-    /// A device of so many bytes.
-    pub(crate) fn device(lie: Lie, bytes: usize) -> Self {
+    /// A device of `bytes` bytes.
+    pub(crate) fn device(defect: Defect, bytes: usize) -> Self {
         let place = PlaceCapabilities {
             path: "/dev/fake".to_owned(),
             filesystem: "block".to_owned(),
@@ -141,17 +142,17 @@ impl Fake {
         };
         let mut world = World { device: Some(bytes), ..World::default() };
         world.files.insert(file_name(0), vec![0; bytes]);
-        Fake { able, lie, world: Arc::new(Mutex::new(world)) }
+        Fake { able, defect, world: Arc::new(Mutex::new(world)) }
     }
 
-    /// Objects, as a store of S3 has them.
-    pub(crate) fn objects(lie: Lie) -> Self {
+    /// Objects, as in an S3 store.
+    pub(crate) fn objects(defect: Defect) -> Self {
         use Operation::{Copy, Delete, Get, Head, List, MultiDelete, ObjectMix, Put};
         let operations = [Put, Get, Head, Delete, List, Copy, MultiDelete, ObjectMix];
-        Fake { able: able(operations.into_iter()), lie, world: Arc::default() }
+        Fake { able: able(operations.into_iter()), defect, world: Arc::default() }
     }
 
-    /// Names of all that is left.
+    /// Names of everything that is left.
     pub(crate) fn left(&self) -> Vec<String> {
         self.world.lock().unwrap().files.keys().cloned().collect()
     }
@@ -168,7 +169,7 @@ impl Subject for Fake {
 
     fn open(&self, job: &Job) -> Result<Arc<dyn Backend>, SetupError> {
         let shared = Shared {
-            lie: self.lie,
+            defect: self.defect,
             world: Arc::clone(&self.world),
             layout: job.layout,
             lanes: job.lanes,
@@ -179,9 +180,9 @@ impl Subject for Fake {
     }
 }
 
-/// What an opening and its lanes know.
+/// State shared by an opening and its lanes.
 struct Shared {
-    lie: Lie,
+    defect: Defect,
     world: Arc<Mutex<World>>,
     layout: Layout,
     lanes: u32,
@@ -194,8 +195,8 @@ impl Shared {
         self.world.lock().unwrap()
     }
 
-    fn lies(&self, lie: Lie) -> bool {
-        self.lie == lie
+    fn has_defect(&self, defect: Defect) -> bool {
+        self.defect == defect
     }
 }
 
@@ -234,10 +235,10 @@ impl Backend for Opening {
             return Ok(String::new());
         }
         if plan.operation.creates() || plan.operation == Operation::Prepare {
-            if plan.preallocate && shared.lies(Lie::FailsToReserve) {
+            if plan.preallocate && shared.has_defect(Defect::FailsToReserve) {
                 return Err(refused("preallocate", "f0", libc::ENOSPC));
             }
-            let empties = plan.operation.creates() && !shared.lies(Lie::KeepsWhatItWas);
+            let empties = plan.operation.creates() && !shared.has_defect(Defect::KeepsWhatItWas);
             for path in self.paths() {
                 let file = world.files.entry(path).or_default();
                 if empties {
@@ -245,7 +246,7 @@ impl Backend for Opening {
                 }
             }
         }
-        if plan.cache == CacheAction::Evict && shared.lies(Lie::EvictsUnwritten) {
+        if plan.cache == CacheAction::Evict && shared.has_defect(Defect::EvictsUnwritten) {
             world.files.values_mut().for_each(|file| file.fill(0));
         }
         Ok(String::new())
@@ -267,7 +268,7 @@ impl Backend for Opening {
         if world.device.is_none() {
             *world = World::default();
         }
-        if self.shared.lies(Lie::FailsRemoval) {
+        if self.shared.has_defect(Defect::FailsRemoval) {
             return Err(refused("remove", "f0", libc::EBUSY));
         }
         Ok(())
@@ -289,21 +290,21 @@ struct FakeLane {
     ended: Vec<Completion>,
 }
 
-/// The bytes that an operation moves, in its slot or, where they do not fit, piece by piece.
-struct Cargo<'a> {
+/// The bytes that an operation moves, in its slot or, if they do not fit, piece by piece.
+struct OpData<'a> {
     buffers: &'a Buffers,
     source: Option<&'a dyn Source>,
     op: &'a Op,
 }
 
-impl Cargo<'_> {
+impl OpData<'_> {
     fn pieces(&self) -> impl Iterator<Item = (u64, usize)> {
         let (all, most) = (self.op.length, self.buffers.length() as u64);
         (0..all.div_ceil(most)).map(move |number| (number * most, (all - number * most).min(most) as usize))
     }
 
-    /// What is to be stored.
-    fn out(&self) -> Vec<u8> {
+    /// The bytes to be stored.
+    fn data_to_store(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (at, length) in self.pieces() {
             // SAFETY: the slot belongs to this operation until its completion.
@@ -316,15 +317,15 @@ impl Cargo<'_> {
         bytes
     }
 
-    /// Copies what was stored; returns how much that is.
-    fn bring(&self, found: &[u8]) -> u64 {
+    /// Copies stored bytes to the buffer and returns their number.
+    fn deliver(&self, found: &[u8]) -> u64 {
         for (at, length) in self.pieces() {
             let rest = found.get(at as usize..).unwrap_or_default();
             let rest = &rest[..rest.len().min(length)];
             // SAFETY: as above.
             unsafe { self.buffers.slice(self.op.slot, rest.len()) }.copy_from_slice(rest);
             if self.op.length > self.buffers.length() as u64 {
-                self.source.unwrap().look(self.op.slot, self.op.object, self.op.offset + at, rest);
+                self.source.unwrap().check(self.op.slot, self.op.object, self.op.offset + at, rest);
             }
         }
         found.len() as u64
@@ -356,11 +357,11 @@ impl Lane for FakeLane {
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
-        let cargo = Cargo { buffers: &self.setup.buffers, source: self.setup.source.as_deref(), op };
+        let op_data = OpData { buffers: &self.setup.buffers, source: self.setup.source.as_deref(), op };
         let done = match &mut self.work {
-            Work::File(work) => work.execute(&cargo),
-            Work::Names(work) => work.execute(&cargo),
-            Work::Keys(work) => work.execute(&cargo),
+            Work::File(work) => work.execute(&op_data),
+            Work::Names(work) => work.execute(&op_data),
+            Work::Keys(work) => work.execute(&op_data),
             Work::None => Err(libc::EBADF),
         };
         done.map_err(Fault::os)

@@ -1,14 +1,14 @@
-//! The names of a tree, and the small files under them.
+//! Work on the names of a tree and the small files under them.
 
-use super::{Cargo, Lie, Shared, World};
+use super::{Defect, OpData, Shared, World};
 use assay_core::names::{top_of, Names};
 use assay_core::PhasePlan;
 use assay_spec::{Group, OpKind};
 use std::sync::Arc;
 
-/// Of longer files no more is kept by storage that cuts them.
-const MOST_KEPT: usize = 4096;
-/// What comes with one call.
+/// Length to which storage that truncates files cuts them.
+const CUT_LENGTH: usize = 4096;
+/// Number of names that one call returns.
 const PAGE: u64 = 100;
 
 /// The names of a lane in a phase.
@@ -19,7 +19,7 @@ pub(super) struct NameWork {
     per_leaf: u64,
     creates: bool,
     on_data: bool,
-    /// The file that is open.
+    /// The open file.
     current: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl NameWork {
         NameWork { shared, folder, names, per_leaf, creates, on_data, current: None }
     }
 
-    /// Paths of a number: as it is called now, and as it is called when it is renamed.
+    /// Paths of the file with this number: under its current and its other name.
     fn paths(&mut self, number: u64) -> [String; 2] {
         self.names.current.set(number);
         self.names.other.set(number);
@@ -41,35 +41,37 @@ impl NameWork {
             .map(|name| format!("{}/{leaf}/{}", self.folder, std::str::from_utf8(name.bytes()).unwrap()))
     }
 
-    pub(super) fn execute(&mut self, cargo: &Cargo<'_>) -> Result<u64, i32> {
-        let op = cargo.op;
+    pub(super) fn execute(&mut self, op_data: &OpData<'_>) -> Result<u64, i32> {
+        let op = op_data.op;
         let [path, other] = self.paths(op.object);
         let shared = Arc::clone(&self.shared);
         let mut world = shared.world();
         match (op.kind, &self.current) {
             (OpKind::Create, _) => {
-                let made = create(&mut world, shared.lie, path.clone(), cargo.out())?;
+                let made = create(&mut world, shared.defect, path.clone(), op_data.data_to_store())?;
                 drop(world);
                 self.current = self.on_data.then_some(path);
                 Ok(made)
             }
-            (OpKind::Read, Some(current)) => Ok(cargo.bring(part(&world.files[current], op.offset, op.length))),
+            (OpKind::Read, Some(current)) => Ok(op_data.deliver(part(&world.files[current], op.offset, op.length))),
             (OpKind::Write, Some(current)) => {
                 let file = world.files.get_mut(current).ok_or(libc::EBADF)?;
                 let end = (op.offset + op.length) as usize;
                 file.resize(file.len().max(end), 0);
-                file[op.offset as usize..end].copy_from_slice(&cargo.out());
+                file[op.offset as usize..end].copy_from_slice(&op_data.data_to_store());
                 Ok(op.length)
             }
-            (OpKind::Read, None) => Ok(cargo.bring(part(world.files.get(&path).ok_or(libc::ENOENT)?, 0, op.length))),
+            (OpKind::Read, None) => {
+                Ok(op_data.deliver(part(world.files.get(&path).ok_or(libc::ENOENT)?, 0, op.length)))
+            }
             (OpKind::Open, _) => {
                 if self.creates {
                     world.files.insert(path.clone(), Vec::new());
                 }
                 let Some(file) = world.files.get_mut(&path) else {
-                    return if shared.lies(Lie::FindsMissing) { Ok(0) } else { Err(libc::ENOENT) };
+                    return if shared.has_defect(Defect::FindsMissing) { Ok(0) } else { Err(libc::ENOENT) };
                 };
-                if shared.lies(Lie::EmptiesOnOpen) {
+                if shared.has_defect(Defect::EmptiesOnOpen) {
                     file.clear();
                 }
                 drop(world);
@@ -79,7 +81,7 @@ impl NameWork {
             (OpKind::Close, _) => self.current.take().map(|_| 0).ok_or(libc::EBADF),
             (OpKind::Readdir, _) => Ok(self.list(&world, op.object)),
             (OpKind::Sync, _) => Ok(0),
-            (kind, _) => by_name(&mut world, shared.lie, kind, [path, other]),
+            (kind, _) => by_name(&mut world, shared.defect, kind, [path, other]),
         }
     }
 
@@ -87,9 +89,9 @@ impl NameWork {
         let folder = format!("{}/{leaf}/", self.folder);
         let inside = |names: &mut dyn Iterator<Item = &String>| names.filter(|name| name.starts_with(&folder)).count();
         let there = inside(&mut world.files.keys()) as u64;
-        match self.shared.lie {
-            Lie::ListsRemoved => there + inside(&mut world.gone.keys()) as u64,
-            Lie::ListsOnePage => there.min(PAGE),
+        match self.shared.defect {
+            Defect::ListsRemoved => there + inside(&mut world.removed.keys()) as u64,
+            Defect::ListsOnePage => there.min(PAGE),
             _ => there,
         }
     }
@@ -100,49 +102,49 @@ fn part(file: &[u8], offset: u64, length: u64) -> &[u8] {
     &file[at(offset)..at(offset + length)]
 }
 
-fn create(world: &mut World, lie: Lie, path: String, mut contents: Vec<u8>) -> Result<u64, i32> {
-    if world.files.contains_key(&path) && lie != Lie::ReplacesTaken {
+fn create(world: &mut World, defect: Defect, path: String, mut contents: Vec<u8>) -> Result<u64, i32> {
+    if world.files.contains_key(&path) && defect != Defect::ReplacesTaken {
         return Err(libc::EEXIST);
     }
     let taken = contents.len() as u64;
-    if lie == Lie::CutsContents {
-        contents.truncate(MOST_KEPT);
+    if defect == Defect::CutsContents {
+        contents.truncate(CUT_LENGTH);
     }
-    if let (Lie::RevivesContents, Some(old)) = (lie, world.gone.get(&path)) {
+    if let (Defect::RevivesContents, Some(old)) = (defect, world.removed.get(&path)) {
         contents.clone_from(old);
     }
-    world.gone.remove(&path);
+    world.removed.remove(&path);
     world.files.insert(path, contents);
     Ok(taken)
 }
 
-fn by_name(world: &mut World, lie: Lie, kind: OpKind, [path, other]: [String; 2]) -> Result<u64, i32> {
+fn by_name(world: &mut World, defect: Defect, kind: OpKind, [path, other]: [String; 2]) -> Result<u64, i32> {
     match kind {
         OpKind::Stat => match world.files.get(&path) {
-            Some(file) => Ok(file.len() as u64 + u64::from(lie == Lie::TellsOtherSizes)),
-            None if lie == Lie::FindsMissing => Ok(0),
+            Some(file) => Ok(file.len() as u64 + u64::from(defect == Defect::ReportsOtherSizes)),
+            None if defect == Defect::FindsMissing => Ok(0),
             None => Err(libc::ENOENT),
         },
         OpKind::Rename => {
-            if lie == Lie::RefusesToReplace && world.files.contains_key(&other) {
+            if defect == Defect::RefusesToReplace && world.files.contains_key(&other) {
                 return Err(libc::EEXIST);
             }
             let file = world.files.get(&path).cloned().ok_or(libc::ENOENT)?;
-            if lie != Lie::CopiesOnRename {
+            if defect != Defect::CopiesOnRename {
                 world.files.remove(&path);
             }
             world.files.insert(other, file);
             Ok(0)
         }
         OpKind::Unlink => {
-            if lie == Lie::KeepsUnlinked && world.files.contains_key(&path) {
+            if defect == Defect::KeepsUnlinked && world.files.contains_key(&path) {
                 return Ok(0);
             }
             let file = world.files.remove(&path).ok_or(libc::ENOENT)?;
-            world.gone.insert(path, file);
+            world.removed.insert(path, file);
             Ok(0)
         }
-        OpKind::Mkdir if world.folders.insert(path.clone()) || lie == Lie::MakesDirectoriesTwice => Ok(0),
+        OpKind::Mkdir if world.folders.insert(path.clone()) || defect == Defect::MakesDirectoriesTwice => Ok(0),
         OpKind::Mkdir => Err(libc::EEXIST),
         OpKind::Rmdir if world.folders.remove(&path) => Ok(0),
         OpKind::Rmdir => Err(libc::ENOENT),

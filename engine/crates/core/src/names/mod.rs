@@ -1,4 +1,4 @@
-//! Names that the engine gives. What has another name is somebody else's, wherever it lies.
+//! Names that the engine gives to files, directories and objects. Anything with another name belongs to others.
 
 mod name;
 mod tree;
@@ -6,16 +6,16 @@ mod tree;
 pub use name::Name;
 pub use tree::{branch_name, file_name, put_leaf, top_name, top_of, tops_of, Names};
 
-/// Mark of a directory that a run has claimed.
+/// Name of the file that marks a directory as claimed by a run.
 pub const MARKER: &str = ".assay-target";
 
-/// Name of the empty file with which the directory of a job of this run is marked, from when it is made until it goes.
+/// Name of the empty file that marks the directory of a job of this run, from its creation to its removal.
 pub fn job_mark(run: Option<&str>) -> String {
     run.map_or_else(|| ".assay-job".to_owned(), |run| format!(".assay-job-{run}"))
 }
 
-/// Whether a job makes files or directories of this name in its directory: files `f3`, trees of files `t3`, in these
-/// directories `b7` and `d3.7`, files `f3.7` and `r3.7`, and `deep7` for what was moved up to be removed.
+/// True if a job creates files or directories of this name in its directory: files `f3`, trees of files `t3`, in them
+/// directories `b7` and `d3.7` and files `f3.7` and `r3.7`, and `deep7` for what is moved up to be removed.
 pub fn is_of_job(name: &[u8]) -> bool {
     let Some(rest) = name.strip_prefix(b"deep").or(match name {
         [b'f' | b't' | b'b' | b'd' | b'r', rest @ ..] => Some(rest),
@@ -30,8 +30,8 @@ pub fn is_of_job(name: &[u8]) -> bool {
     }
 }
 
-/// Whether the directory of a job of this run may have this name in a claimed one: case and repeat, behind the run's id
-/// where several hosts work in the same place.
+/// True if the directory of a job of this run may have this name in a claimed directory: case and repeat, after the
+/// run's id if several hosts work in the same place.
 pub fn is_job_directory(name: &[u8], run: &str) -> bool {
     let Ok(text) = std::str::from_utf8(name) else { return false };
     let numbered = |text: &str, letter: char| {

@@ -1,11 +1,11 @@
-//! One of a lane's names, made without allocating.
+//! A lane's names, built without allocating.
 
 use std::ffi::c_char;
 
 /// Two letters, two numbers of up to 20 digits, a dot and the closing zero always fit.
 const ROOM: usize = 48;
 
-/// `<letter><lane>.<number>` with a closing zero: of a file, a directory or an object. Any kind of storage has the same.
+/// The name `<letter><lane>.<number>` of a file, directory or object, with a closing zero. All kinds of storage use it.
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
     bytes: [u8; ROOM],
@@ -28,7 +28,7 @@ impl Name {
         name
     }
 
-    /// Makes it the name with this number. The next number is the usual case, and changes one digit nine times of ten.
+    /// Change the number. The next number is the usual case, and changes one digit nine times of ten.
     #[inline]
     pub fn set(&mut self, number: u64) {
         let last = &mut self.bytes[self.end - 1];
@@ -49,7 +49,7 @@ impl Name {
         }
     }
 
-    /// Adds one; false if there are not enough digits.
+    /// Add one; false if there are not enough digits.
     fn increment(&mut self) -> bool {
         for digit in self.bytes[self.digits..self.end].iter_mut().rev() {
             if *digit != b'9' {
@@ -61,7 +61,7 @@ impl Name {
         false
     }
 
-    /// Puts a number where the digits start, and the closing zero after it.
+    /// Write a number at the digits' position, and the closing zero after it.
     fn write(&mut self, mut number: u64) {
         let length = number.checked_ilog10().unwrap_or(0) as usize + 1;
         self.end = self.digits + length;
@@ -72,13 +72,13 @@ impl Name {
         self.bytes[self.end] = 0;
     }
 
-    /// Its bytes, without the closing zero.
+    /// The name's bytes, without the closing zero.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.end]
     }
 
-    /// For system calls; valid until the name is changed or moved.
+    /// Pointer for system calls; valid until the name is changed or moved.
     #[inline]
     pub fn as_ptr(&self) -> *const c_char {
         self.bytes.as_ptr().cast()

@@ -1,5 +1,5 @@
-//! Names in a tree of files, and which of them a phase works on. Every kind of storage has the same, so that one can check
-//! what another has made.
+//! Names in a tree of files, and which of them a phase works on. All kinds of storage use the same, so that one can
+//! check what another has made.
 
 use super::Name;
 use crate::PhasePlan;
@@ -32,13 +32,13 @@ pub fn branch_name(branch: u32) -> String {
     format!("b{branch}")
 }
 
-/// Name of the file of a lane, or of all lanes, that data operations work on.
+/// Name of the file of a lane, or of the file that all lanes share, for data operations.
 pub fn file_name(file: u32) -> String {
     format!("f{file}")
 }
 
-/// Path of a directory that holds files, below the job's: `t<top>/b<n>/...`; the last number changes fastest from leaf to
-/// leaf, and a level comes after the one above it. It replaces what is in `path`.
+/// Write into `path` the path of a leaf directory below the job's: `t<top>/b<n>/...`. From leaf to leaf the last number
+/// changes fastest, and a level comes after the one above it. Replaces the contents of `path`.
 pub fn put_leaf(top: u32, tree: &Tree, leaf: u64, path: &mut Vec<u8>) {
     path.clear();
     path.extend_from_slice(top_name(top).as_bytes());
@@ -58,12 +58,12 @@ pub fn put_leaf(top: u32, tree: &Tree, leaf: u64, path: &mut Vec<u8>) {
     }
 }
 
-/// The names that a phase works on: what it makes or finds, and what `Rename` makes of that.
+/// The names that a phase works on, and the names that `Rename` gives.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
-    /// What is there, or is made.
+    /// The existing or created name.
     pub current: Name,
-    /// What it is renamed to.
+    /// The name after a rename.
     pub other: Name,
 }
 

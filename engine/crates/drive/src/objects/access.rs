@@ -1,13 +1,13 @@
-//! Which object comes next where any may come: each once, or some more often than others.
+//! Which object comes next if any may: each once, or some more often than others.
 
 use assay_core::permutation::Permutation;
 use assay_core::random::{mix2, unit};
 use assay_spec::Access;
 
-/// Tells the order of popularity from everything else that is drawn.
+/// Separates the order of popularity from everything else that is drawn.
 const SALT: u64 = 0x21BF_0A11;
 
-/// Places among so many, one after the other, for ever.
+/// An endless sequence of positions below a count.
 #[derive(Debug, Clone)]
 pub(super) struct Round {
     access: Access,
@@ -19,18 +19,18 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Of `count` places; none come if there are none.
+    /// A sequence of positions below `count`, which is taken as 1 if it is 0.
     pub(super) fn new(access: Access, count: u64, seed: u64) -> Self {
         let count = count.max(1);
         Round { access, count, seed, order: Permutation::new(count, seed), index: 0, pass: 0 }
     }
 
-    /// Each comes once before one comes again.
+    /// True if each comes once before any comes again.
     pub(super) fn is_each(&self) -> bool {
         self.access.is_uniform()
     }
 
-    /// The next place, and a word that looks random.
+    /// The next position, and a random word.
     pub(super) fn next(&mut self) -> (u64, u64) {
         if self.index >= self.count {
             (self.index, self.pass) = (0, self.pass + 1);
@@ -46,7 +46,7 @@ impl Round {
     }
 }
 
-/// A place among `count` that a word stands for; the same places are popular whatever the phase.
+/// The position below `count` that belongs to a random word; the same positions are popular in every phase.
 pub(super) fn place(access: Access, count: u64, word: u64) -> u64 {
     match access {
         Access::Uniform => word % count,
@@ -66,13 +66,13 @@ pub(super) fn place(access: Access, count: u64, word: u64) -> u64 {
     }
 }
 
-/// A rank from 0 to `count` - 1, drawn by Zipf's law: rank k in proportion to (k + 1) to the power of -`exponent`.
+/// A rank from 0 to `count` - 1, drawn by Zipf's law: rank k in proportion to (k + 1)^-`exponent`.
 ///
 /// Rejection-inversion (Hoermann, Derflinger: Rejection-inversion to generate variates from monotone discrete
-/// distributions, ACM TOMACS 6, 1996): constant memory, and about one try.
+/// distributions, ACM TOMACS 6, 1996): constant memory, and about one attempt.
 fn zipf(count: u64, exponent: f64, word: u64) -> u64 {
     let power = |x: f64| (-exponent * x.ln()).exp();
-    // The integral of x to the power of -exponent, and its inverse; both also where the exponent is 1.
+    // The integral of x^-exponent, and its inverse; both also for an exponent of 1.
     let integral = |x: f64| {
         let log = x.ln();
         ratio((1.0 - exponent) * log, f64::exp_m1) * log
@@ -92,7 +92,7 @@ fn zipf(count: u64, exponent: f64, word: u64) -> u64 {
     }
 }
 
-/// `f(x) / x`, and its limit 1 where x is 0.
+/// `f(x) / x`, or its limit 1 for x near 0.
 fn ratio(x: f64, f: impl Fn(f64) -> f64) -> f64 {
     if x.abs() < 1e-8 {
         1.0
@@ -109,7 +109,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// As often as the law says, within five standard deviations.
+        /// Frequencies follow the law within five standard deviations.
         #[test]
         fn ranks_follow_zipfs_law(count in 1_u64..60, exponent in 0.05_f64..4.0, seed: u64) {
             const DRAWS: u64 = 20_000;

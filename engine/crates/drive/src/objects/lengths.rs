@@ -1,4 +1,4 @@
-//! How long objects are.
+//! Lengths of objects.
 
 use assay_core::sizes::size_of;
 use assay_core::ExistingObject;
@@ -13,20 +13,27 @@ pub struct Lengths {
     first: u64,
     sizes: Option<Sizes>,
     size: u64,
-    /// Bytes of each that are no contents.
-    keys: u64,
-    /// Those that were there before the job.
+    /// Bytes of each object that are its keys.
+    key_bytes: u64,
+    /// The objects that existed before the job.
     existing: Option<Arc<[ExistingObject]>>,
 }
 
 impl Lengths {
-    /// Of the lane whose first object is number `first` among all.
+    /// The lengths of a lane whose first object is number `first` among all.
     pub fn new(job: &Job, first: u64) -> Self {
-        let keys = job.target.rules().key_bytes();
-        Lengths { seed: job.seed, first, sizes: job.sizes.clone(), size: job.file_size_bytes, keys, existing: None }
+        let key_bytes = job.target.rules().key_bytes();
+        Lengths {
+            seed: job.seed,
+            first,
+            sizes: job.sizes.clone(),
+            size: job.file_size_bytes,
+            key_bytes,
+            existing: None,
+        }
     }
 
-    /// The lane's objects were there before the job.
+    /// The same for a lane whose objects existed before the job.
     #[must_use]
     pub fn of_existing(self, existing: Option<Arc<[ExistingObject]>>) -> Self {
         Lengths { existing, ..self }
@@ -37,12 +44,12 @@ impl Lengths {
         self.first
     }
 
-    /// All are the same.
+    /// True if all have the same length.
     pub fn are_fixed(&self) -> bool {
         self.sizes.is_none() && self.existing.is_none()
     }
 
-    /// Of an object of the lane, in bytes.
+    /// Length of an object of the lane, in bytes.
     pub fn of(&self, object: u64) -> u64 {
         if let Some(existing) = &self.existing {
             return existing.get(object as usize).map_or(0, |object| object.bytes);
@@ -51,8 +58,8 @@ impl Lengths {
         self.sizes.as_ref().map_or(self.size, |sizes| size_of(sizes, self.seed, number))
     }
 
-    /// Of its contents: keys that are stored with them are a part of its length.
+    /// Length of an object's contents, in bytes, without the keys that are stored with them.
     pub fn contents(&self, object: u64) -> u64 {
-        self.of(object).saturating_sub(self.keys)
+        self.of(object).saturating_sub(self.key_bytes)
     }
 }

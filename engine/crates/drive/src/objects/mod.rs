@@ -1,14 +1,14 @@
-//! Which object comes next: puts, gets, heads and deletes of a lane's objects, whole or in parts.
+//! Which object comes next: puts, gets, heads and deletes of a lane's objects, complete or in parts.
 //!
-//! Unlike records of a file, objects come and go, and some operations must wait for others: a part for the upload to be
-//! begun, its completion for all parts, a delete for those who read the object.
+//! Unlike records of a file, objects come and go, and some operations must wait for others: a part for the start of its
+//! upload, the completion for all parts, a delete for reads of the object.
 
 mod access;
 mod lengths;
-mod there;
+mod present;
 
 pub use lengths::Lengths;
-pub use there::There;
+pub use present::PresentObjects;
 
 use crate::pattern::{percents, Step};
 use access::Round;
@@ -19,47 +19,47 @@ use assay_spec::{Access, Job, Operation, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Objects that one operation removes at most (S3 DeleteObjects).
+/// Most objects that one operation removes (S3 DeleteObjects).
 const DELETED_AT_ONCE: u64 = 1000;
-/// Bytes that one page of a scan reads at most (DynamoDB Scan), and objects.
+/// Most bytes that one page of a scan reads (DynamoDB Scan), and most objects.
 const SCANNED_BYTES: u64 = 1 << 20;
 const SCANNED_AT_ONCE: u64 = 1000;
-/// What a scan may find besides a lane's objects: the marks of the table, of the run and of the job.
+/// Other items that a scan may find: the marks of the table, the run and the job.
 const MARKS: u64 = 3;
-/// An answer to a query that is shorter than this has all that there is (1 MB, DynamoDB Query).
+/// A response to a query that is shorter than this is complete (1 MB, DynamoDB Query).
 const ANSWERED_BYTES: u64 = 1_000_000;
 
-/// An object that is being stored in parts.
+/// An upload of an object in parts.
 #[derive(Debug, Clone)]
 struct Upload {
     object: u64,
     size: u64,
     begun: bool,
-    /// Bytes whose parts were handed out, and whose parts have ended.
-    given: u64,
+    /// Bytes of the parts that were issued, and of those that have ended.
+    issued: u64,
     stored: u64,
-    /// An operation of it failed: nothing more is done for it.
+    /// One of the upload's operations failed: it is not continued.
     failed: bool,
 }
 
 /// What a phase does with objects.
 #[derive(Debug, Clone)]
-enum Deed {
-    /// Makes the first so many: all of them, or only those that are not there; so many at once.
+enum ObjectAction {
+    /// Stores the objects below `to`: all, or only those that do not exist; `batch` of them at once.
     Put { next: u64, to: u64, all: bool, batch: Option<u16> },
-    /// One kind on each, or on some more often than on others.
-    Look { kind: OpKind, round: Round },
-    /// One kind on groups of so many with numbers that follow each other.
+    /// One kind of read on each, or on some more often than on others.
+    Read { kind: OpKind, round: Round },
+    /// One kind of read on groups of `size` consecutive numbers.
     Groups { kind: OpKind, size: u64, round: Round },
-    /// Removes them, the oldest first, so many at once.
+    /// Removes objects, the oldest first, at most `most` at once.
     Delete { most: u64 },
-    /// Pages of so many.
+    /// Reads pages of `size` objects.
     Pages { kind: OpKind, size: u64, page: u64 },
-    /// By these kinds, one for each percent.
+    /// Draws one of these kinds, one for each percent.
     Mix { kinds: Vec<OpKind>, draws: u64 },
 }
 
-/// The steps of one lane in one phase on objects; endless, but for deletes.
+/// The steps of one lane in one phase on objects; endless, except for deletes.
 #[derive(Debug, Clone)]
 pub struct ObjectSteps {
     order_seed: u64,
@@ -67,35 +67,42 @@ pub struct ObjectSteps {
     part: u64,
     range: u64,
     access: Access,
-    deed: Deed,
-    there: There,
+    action: ObjectAction,
+    present: PresentObjects,
     uploads: VecDeque<Upload>,
-    /// Puts in flight, by object, and whether it was there before.
-    storing: BTreeMap<u64, bool>,
-    /// Gets and heads in flight, by object; only where objects are removed meanwhile. Of phases that look for what they have
-    /// put, the objects that are not seen yet.
-    looking: BTreeMap<u64, u32>,
-    /// Names in a list, where it is not of the lane's own objects.
+    /// Puts in flight, by object, and whether the object existed before.
+    puts_in_flight: BTreeMap<u64, bool>,
+    /// Gets and heads in flight, by object; only if objects are removed meanwhile. In phases that look for what they
+    /// have put: the objects not yet found.
+    reads_in_flight: BTreeMap<u64, u32>,
+    /// Number of names in a list, if it is not of the lane's own objects.
     listed: Option<u64>,
-    /// There is no other lane: a scan finds this one's objects.
+    /// There is no other lane: a scan finds only this one's objects.
     alone: bool,
-    /// A kind that was drawn and has to wait.
+    /// A drawn kind that has to wait.
     drawn: Option<OpKind>,
-    /// The phase goes over the objects until its time is over.
-    again: bool,
-    /// Each object that was put is looked for.
-    sees: bool,
-    /// Those that were put, and are still to be looked for.
+    /// The phase repeats the objects until its time is over.
+    repeats: bool,
+    /// The phase looks for each object that was put.
+    looks_up: bool,
+    /// Objects that were put and are still to be looked for.
     unseen: VecDeque<u64>,
 }
 
 impl ObjectSteps {
-    /// The steps of a phase on the objects that are `there`; `count` are to be there when they are made.
-    pub fn new(job: &Job, phase: &Phase, count: u64, there: There, lengths: Lengths, order_seed: u64) -> Self {
-        let sees = phase.operation.sees();
-        let puts = matches!(phase.operation, Operation::Prepare | Operation::Put | Operation::BatchPut) || sees;
-        let there = if puts { there.renumbered() } else { there };
-        let deed = Self::deed(job, phase, count, &there, order_seed);
+    /// The steps of a phase on the objects `there`; `count` objects exist once they are stored.
+    pub fn new(
+        job: &Job,
+        phase: &Phase,
+        count: u64,
+        present: PresentObjects,
+        lengths: Lengths,
+        order_seed: u64,
+    ) -> Self {
+        let looks_up = phase.operation.checks_visibility();
+        let puts = matches!(phase.operation, Operation::Prepare | Operation::Put | Operation::BatchPut) || looks_up;
+        let present = if puts { present.renumbered() } else { present };
+        let action = Self::action(job, phase, count, &present, order_seed);
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes).unwrap_or(u64::MAX);
         ObjectSteps {
             order_seed,
@@ -103,39 +110,39 @@ impl ObjectSteps {
             part,
             range: phase.range_bytes.unwrap_or(u64::MAX),
             access: phase.access.unwrap_or_default(),
-            deed,
-            there,
+            action,
+            present,
             uploads: VecDeque::new(),
-            storing: BTreeMap::new(),
-            looking: BTreeMap::new(),
+            puts_in_flight: BTreeMap::new(),
+            reads_in_flight: BTreeMap::new(),
             listed: None,
             alone: job.all_lanes() == 1,
             drawn: None,
-            again: phase.runtime_ns.is_some(),
-            sees,
+            repeats: phase.runtime_ns.is_some(),
+            looks_up,
             unseen: VecDeque::new(),
         }
     }
 
-    /// A list is of so many names, whatever lane has the objects.
+    /// The same, with lists of `names` names, whatever lane has the objects.
     #[must_use]
     pub fn listing(self, names: Option<u64>) -> Self {
         ObjectSteps { listed: names, ..self }
     }
 
-    /// Pages of so many that it takes to go over all there are.
-    fn pages(&self, size: u64, there: u64) -> u64 {
-        self.listed.unwrap_or(there).div_ceil(size).max(1)
+    /// Pages of `size` objects that a pass through all needs.
+    fn pages(&self, size: u64, present: u64) -> u64 {
+        self.listed.unwrap_or(present).div_ceil(size).max(1)
     }
 
-    fn deed(job: &Job, phase: &Phase, count: u64, there: &There, seed: u64) -> Deed {
-        let look = |kind| Deed::Look {
+    fn action(job: &Job, phase: &Phase, count: u64, present: &PresentObjects, seed: u64) -> ObjectAction {
+        let look = |kind| ObjectAction::Read {
             kind,
-            round: Round::new(phase.access.unwrap_or_default(), there.high - there.low, seed),
+            round: Round::new(phase.access.unwrap_or_default(), present.high - present.low, seed),
         };
         let groups = |kind, size: u64| {
-            let groups = groups_of(there, size);
-            Deed::Groups {
+            let groups = groups_of(present, size);
+            ObjectAction::Groups {
                 kind,
                 size,
                 round: Round::new(phase.access.unwrap_or_default(), groups.end - groups.start, seed),
@@ -143,43 +150,45 @@ impl ObjectSteps {
         };
         let batch = job.objects.as_ref().map_or(1, |objects| objects.batch);
         match phase.operation {
-            Operation::Prepare => Deed::Put { next: 0, to: count, all: false, batch: None },
+            Operation::Prepare => ObjectAction::Put { next: 0, to: count, all: false, batch: None },
             Operation::Get => look(OpKind::Get),
             Operation::Head => look(OpKind::Head),
             Operation::Copy => look(OpKind::Copy),
             Operation::Update => look(OpKind::Update),
             Operation::BatchGet => groups(OpKind::BatchGet, u64::from(batch)),
             Operation::Query => groups(OpKind::Query, job.target.rules().group_objects()),
-            Operation::Delete => Deed::Delete { most: 1 },
-            Operation::MultiDelete => Deed::Delete { most: DELETED_AT_ONCE },
-            Operation::List => Deed::Pages { kind: OpKind::List, size: LIST_PAGE, page: 0 },
+            Operation::Delete => ObjectAction::Delete { most: 1 },
+            Operation::MultiDelete => ObjectAction::Delete { most: DELETED_AT_ONCE },
+            Operation::List => ObjectAction::Pages { kind: OpKind::List, size: LIST_PAGE, page: 0 },
             Operation::Scan => {
                 let size = (SCANNED_BYTES / job.largest_size().max(1)).clamp(1, SCANNED_AT_ONCE);
-                Deed::Pages { kind: OpKind::Scan, size, page: 0 }
+                ObjectAction::Pages { kind: OpKind::Scan, size, page: 0 }
             }
-            Operation::ObjectMix => Deed::Mix { kinds: percents(phase), draws: 0 },
+            Operation::ObjectMix => ObjectAction::Mix { kinds: percents(phase), draws: 0 },
             Operation::Put | Operation::ReadAfterPut | Operation::ListAfterPut => {
-                Deed::Put { next: 0, to: count, all: true, batch: None }
+                ObjectAction::Put { next: 0, to: count, all: true, batch: None }
             }
-            Operation::BatchPut => Deed::Put { next: 0, to: count, all: true, batch: Some(batch) },
+            Operation::BatchPut => ObjectAction::Put { next: 0, to: count, all: true, batch: Some(batch) },
             data_operations!() | name_operations!() => unreachable!("the job's rules keep these apart from objects"),
         }
     }
 
-    /// Kinds of operations that may come.
+    /// Kinds of operations that may occur.
     pub fn kinds(&self) -> Vec<OpKind> {
-        let mut kinds = match &self.deed {
-            Deed::Put { batch: Some(_), .. } => vec![OpKind::BatchPut],
-            Deed::Put { batch: None, .. } => vec![OpKind::Put],
-            Deed::Look { kind, .. } | Deed::Groups { kind, .. } | Deed::Pages { kind, .. } => vec![*kind],
-            Deed::Delete { most: 1 } => vec![OpKind::Delete],
-            Deed::Delete { .. } => vec![OpKind::MultiDelete],
-            Deed::Mix { kinds, .. } => kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
+        let mut kinds = match &self.action {
+            ObjectAction::Put { batch: Some(_), .. } => vec![OpKind::BatchPut],
+            ObjectAction::Put { batch: None, .. } => vec![OpKind::Put],
+            ObjectAction::Read { kind, .. } | ObjectAction::Groups { kind, .. } | ObjectAction::Pages { kind, .. } => {
+                vec![*kind]
+            }
+            ObjectAction::Delete { most: 1 } => vec![OpKind::Delete],
+            ObjectAction::Delete { .. } => vec![OpKind::MultiDelete],
+            ObjectAction::Mix { kinds, .. } => kinds.iter().copied().collect::<BTreeSet<_>>().into_iter().collect(),
         };
         if kinds.contains(&OpKind::Put) && self.part < u64::MAX {
             kinds.extend([OpKind::StartUpload, OpKind::PutPart, OpKind::CompleteUpload]);
         }
-        if self.sees {
+        if self.looks_up {
             kinds.push(OpKind::See);
         }
         kinds
@@ -190,30 +199,30 @@ impl ObjectSteps {
         self.lengths.of(object)
     }
 
-    /// The same of all of several whose numbers follow each other.
+    /// The sum of the sizes of several consecutive objects.
     fn size_of_all(&self, objects: Range<u64>) -> u64 {
         objects.fold(0, |sum: u64, object| sum.saturating_add(self.size(object)))
     }
 
-    /// Steps and bytes of one pass. A mix has none that follow from the objects: it takes as many steps as there are
-    /// objects, one at least, and its bytes are not known before.
+    /// Steps and bytes of one pass. Those of a mix do not follow from the objects: it takes as many steps as there are
+    /// objects, at least one, and its bytes are not known beforehand (0).
     pub fn pass(&self) -> (u64, u64) {
-        let there = self.there.high - self.there.low - self.there.missing.len() as u64;
-        match &self.deed {
-            Deed::Put { to, batch: Some(batch), .. } => (to.div_ceil(u64::from(*batch)), self.bytes_of(0..*to)),
+        let present = self.present.high - self.present.low - self.present.missing.len() as u64;
+        match &self.action {
+            ObjectAction::Put { to, batch: Some(batch), .. } => (to.div_ceil(u64::from(*batch)), self.bytes_of(0..*to)),
             // One put and one look for each.
-            Deed::Put { to, .. } if self.sees => (to.saturating_mul(2), self.bytes_of(0..*to)),
-            Deed::Put { to, all, .. } => self.steps_of_puts(*to, *all),
-            Deed::Look { kind: OpKind::Get, .. } => (there, self.bytes_of_gets(self.range)),
-            Deed::Look { kind: OpKind::Update, .. } => (there, self.bytes_of_gets(u64::MAX)),
-            Deed::Delete { most } => (self.steps_of_deletes(*most), 0),
-            Deed::Look { .. } => (there, 0),
-            Deed::Groups { kind, size, .. } => self.steps_of_groups(*kind, *size),
-            Deed::Mix { .. } => (there.max(1), 0),
-            Deed::Pages { kind: OpKind::Scan, size, .. } => {
-                (there.div_ceil(*size).max(1), self.bytes_of_gets(u64::MAX))
+            ObjectAction::Put { to, .. } if self.looks_up => (to.saturating_mul(2), self.bytes_of(0..*to)),
+            ObjectAction::Put { to, all, .. } => self.steps_of_puts(*to, *all),
+            ObjectAction::Read { kind: OpKind::Get, .. } => (present, self.bytes_of_gets(self.range)),
+            ObjectAction::Read { kind: OpKind::Update, .. } => (present, self.bytes_of_gets(u64::MAX)),
+            ObjectAction::Delete { most } => (self.steps_of_deletes(*most), 0),
+            ObjectAction::Read { .. } => (present, 0),
+            ObjectAction::Groups { kind, size, .. } => self.steps_of_groups(*kind, *size),
+            ObjectAction::Mix { .. } => (present.max(1), 0),
+            ObjectAction::Pages { kind: OpKind::Scan, size, .. } => {
+                (present.div_ceil(*size).max(1), self.bytes_of_gets(u64::MAX))
             }
-            Deed::Pages { size, .. } => (self.pages(*size, there), 0),
+            ObjectAction::Pages { size, .. } => (self.pages(*size, present), 0),
         }
     }
 
@@ -225,9 +234,9 @@ impl ObjectSteps {
     }
 
     fn steps_of_groups(&self, kind: OpKind, size: u64) -> (u64, u64) {
-        let groups = groups_of(&self.there, size);
-        if self.there.missing.is_empty() {
-            return (groups.end - groups.start, self.bytes_of(self.there.low..self.there.high));
+        let groups = groups_of(&self.present, size);
+        if self.present.missing.is_empty() {
+            return (groups.end - groups.start, self.bytes_of(self.present.low..self.present.high));
         }
         let steps = groups.filter_map(|group| self.group(kind, size, group));
         steps.fold((0, 0), |sum: (u64, u64), step| (sum.0 + 1, sum.1.saturating_add(step.length)))
@@ -236,24 +245,24 @@ impl ObjectSteps {
     fn steps_of_puts(&self, to: u64, all: bool) -> (u64, u64) {
         let steps = |size: u64| if size > self.part { size.div_ceil(self.part).saturating_add(2) } else { 1 };
         if self.lengths.are_fixed() {
-            let puts = if all { to } else { to - self.there.among(to) };
+            let puts = if all { to } else { to - self.present.among(to) };
             let size = self.size(0);
             return (puts.saturating_mul(steps(size)), puts.saturating_mul(size));
         }
-        let sizes = (0..to).filter(|object| all || !self.there.has(*object)).map(|object| self.size(object));
+        let sizes = (0..to).filter(|object| all || !self.present.has(*object)).map(|object| self.size(object));
         sizes.fold((0, 0), |sum: (u64, u64), size| (sum.0.saturating_add(steps(size)), sum.1.saturating_add(size)))
     }
 
     fn bytes_of_gets(&self, range: u64) -> u64 {
-        let (there, missing) = (self.there.high - self.there.low, self.there.missing.len() as u64);
+        let (present, missing) = (self.present.high - self.present.low, self.present.missing.len() as u64);
         if self.lengths.are_fixed() {
-            return (there - missing).saturating_mul(self.size(0).min(range));
+            return (present - missing).saturating_mul(self.size(0).min(range));
         }
-        let numbers = (self.there.low..self.there.high).filter(|object| self.there.has(*object));
+        let numbers = (self.present.low..self.present.high).filter(|object| self.present.has(*object));
         numbers.fold(0, |sum: u64, object| sum.saturating_add(self.size(object).min(range)))
     }
 
-    /// The next step; none if something that is in flight must end first, or if there is nothing more to do.
+    /// The next step; None if an operation in flight must end first, or if there is no more to do.
     pub fn next_step(&mut self) -> Option<Step> {
         if let Some(step) = self.next_of_uploads() {
             return Some(step);
@@ -261,33 +270,38 @@ impl ObjectSteps {
         if let Some(object) = self.unseen.pop_front() {
             return Some(step(OpKind::See, object, 0));
         }
-        let there = self.there.high - self.there.low;
-        match &mut self.deed {
-            Deed::Put { .. } => self.next_put(),
-            Deed::Look { .. } => Some(self.next_look()),
-            Deed::Groups { .. } => Some(self.next_group()),
-            Deed::Delete { most } => {
+        let present = self.present.high - self.present.low;
+        match &mut self.action {
+            ObjectAction::Put { .. } => self.next_put(),
+            ObjectAction::Read { .. } => Some(self.next_read()),
+            ObjectAction::Groups { .. } => Some(self.next_group()),
+            ObjectAction::Delete { most } => {
                 let most = *most;
                 self.next_delete(most)
             }
-            Deed::Pages { kind, size, page } => {
-                let pages = self.listed.unwrap_or(there).div_ceil(*size).max(1);
+            ObjectAction::Pages { kind, size, page } => {
+                let pages = self.listed.unwrap_or(present).div_ceil(*size).max(1);
                 let (kind, size, object) = (*kind, *size, *page % pages);
                 *page += 1;
-                let all = self.alone && kind == OpKind::Scan && self.there.high + MARKS <= size;
-                let length = if all { self.length_of_query(self.there.low..self.there.high) } else { 0 };
+                let all = self.alone && kind == OpKind::Scan && self.present.high + MARKS <= size;
+                let length = if all { self.length_of_query(self.present.low..self.present.high) } else { 0 };
                 Some(Step { count: size as u16, ..step(kind, object, length) })
             }
-            Deed::Mix { .. } => self.next_of_mix(),
+            ObjectAction::Mix { .. } => self.next_of_mix(),
         }
     }
 
     fn next_put(&mut self) -> Option<Step> {
-        let Deed::Put { next, to, all, batch } = &mut self.deed else { unreachable!("the deed is to put") };
-        if self.again && next == to && self.uploads.is_empty() && self.storing.is_empty() && self.looking.is_empty() {
+        let ObjectAction::Put { next, to, all, batch } = &mut self.action else { unreachable!("the deed is to put") };
+        if self.repeats
+            && next == to
+            && self.uploads.is_empty()
+            && self.puts_in_flight.is_empty()
+            && self.reads_in_flight.is_empty()
+        {
             *next = 0;
         }
-        let wanted = |object: &u64| *all || !self.there.has(*object);
+        let wanted = |object: &u64| *all || !self.present.has(*object);
         let object = (*next..*to).find(wanted);
         let most = batch.map_or(1, u64::from);
         let end = object.map_or(*to, |object| {
@@ -305,14 +319,14 @@ impl ObjectSteps {
 
     fn next_of_uploads(&mut self) -> Option<Step> {
         let (part, uploads) = (self.part, &mut self.uploads);
-        uploads.retain(|upload| !upload.failed || upload.given > upload.stored);
+        uploads.retain(|upload| !upload.failed || upload.issued > upload.stored);
         let upload = uploads.iter_mut().find(|upload| {
-            upload.begun && !upload.failed && (upload.given < upload.size || upload.stored == upload.size)
+            upload.begun && !upload.failed && (upload.issued < upload.size || upload.stored == upload.size)
         })?;
         let object = upload.object;
-        if upload.given < upload.size {
-            let (offset, length) = (upload.given, part.min(upload.size - upload.given));
-            upload.given += length;
+        if upload.issued < upload.size {
+            let (offset, length) = (upload.issued, part.min(upload.size - upload.issued));
+            upload.issued += length;
             return Some(Step { offset, ..step(OpKind::PutPart, object, length) });
         }
         let length = upload.size;
@@ -322,9 +336,9 @@ impl ObjectSteps {
     }
 
     fn begin_storing(&mut self, object: u64) {
-        self.storing.insert(object, self.there.has(object));
-        self.there.missing.remove(&object);
-        self.there.high = self.there.high.max(object + 1);
+        self.puts_in_flight.insert(object, self.present.has(object));
+        self.present.missing.remove(&object);
+        self.present.high = self.present.high.max(object + 1);
     }
 
     fn begin_put(&mut self, object: u64) -> Step {
@@ -333,42 +347,42 @@ impl ObjectSteps {
         if size <= self.part {
             return step(OpKind::Put, object, size);
         }
-        self.uploads.push_back(Upload { object, size, begun: false, given: 0, stored: 0, failed: false });
+        self.uploads.push_back(Upload { object, size, begun: false, issued: 0, stored: 0, failed: false });
         step(OpKind::StartUpload, object, 0)
     }
 
-    /// How many deletes it takes, of so many objects from an existing one on.
+    /// Number of deletes of at most `most` objects each.
     fn steps_of_deletes(&self, most: u64) -> u64 {
-        let There { low, high, missing, .. } = &self.there;
+        let PresentObjects { low, high, missing, .. } = &self.present;
         if most == 1 || missing.is_empty() {
             return (high - low - missing.len() as u64).div_ceil(most);
         }
-        let mut left = self.there.clone();
+        let mut left = self.present.clone();
         std::iter::from_fn(|| left.take(most)).count() as u64
     }
 
     fn next_delete(&mut self, most: u64) -> Option<Step> {
-        let (object, count) = self.there.take(most)?;
+        let (object, count) = self.present.take(most)?;
         if most == 1 {
             return Some(step(OpKind::Delete, object, 0));
         }
         Some(Step { count: count as u16, ..step(OpKind::MultiDelete, object, 0) })
     }
 
-    fn next_look(&mut self) -> Step {
-        let Deed::Look { kind, round } = &mut self.deed else { unreachable!("the deed is to look") };
-        let (kind, each, count) = (*kind, round.is_each(), self.there.high - self.there.low);
+    fn next_read(&mut self) -> Step {
+        let ObjectAction::Read { kind, round } = &mut self.action else { unreachable!("the deed is to look") };
+        let (kind, each, count) = (*kind, round.is_each(), self.present.high - self.present.low);
         loop {
             let (place, word) = round.next();
-            // Where some come more often than others, the next one stands in for one that is missing.
-            let numbers = (0..if each { 1 } else { count }).map(|more| self.there.low + (place + more) % count);
-            if let Some(object) = numbers.into_iter().find(|object| self.there.has(*object)) {
-                return self.look_at(kind, object, word);
+            // If some come more often than others, the next object replaces a missing one.
+            let numbers = (0..if each { 1 } else { count }).map(|more| self.present.low + (place + more) % count);
+            if let Some(object) = numbers.into_iter().find(|object| self.present.has(*object)) {
+                return self.read_step(kind, object, word);
             }
         }
     }
 
-    fn look_at(&self, kind: OpKind, object: u64, word: u64) -> Step {
+    fn read_step(&self, kind: OpKind, object: u64, word: u64) -> Step {
         let size = self.size(object);
         if kind == OpKind::Copy {
             return step(kind, object, 0);
@@ -381,12 +395,12 @@ impl ObjectSteps {
     }
 
     fn next_group(&mut self) -> Step {
-        let Deed::Groups { kind, size, round } = &self.deed else { unreachable!("the deed is of groups") };
+        let ObjectAction::Groups { kind, size, round } = &self.action else { unreachable!("the deed is of groups") };
         let (kind, size, each) = (*kind, *size, round.is_each());
-        let groups = groups_of(&self.there, size);
+        let groups = groups_of(&self.present, size);
         let count = groups.end - groups.start;
         loop {
-            let Deed::Groups { round, .. } = &mut self.deed else { unreachable!("the deed is of groups") };
+            let ObjectAction::Groups { round, .. } = &mut self.action else { unreachable!("the deed is of groups") };
             let (place, _) = round.next();
             let mut numbers = (0..if each { 1 } else { count }).map(|more| groups.start + (place + more) % count);
             if let Some(step) = numbers.find_map(|group| self.group(kind, size, group)) {
@@ -395,22 +409,22 @@ impl ObjectSteps {
         }
     }
 
-    /// The step on a group of objects; none if none of them is there. A batch ends before the first that is missing.
+    /// The step on a group of objects; None if none of them exists. A batch ends before the first missing one.
     fn group(&self, kind: OpKind, size: u64, group: u64) -> Option<Step> {
-        let (from, to) = (group.saturating_mul(size), (group + 1).saturating_mul(size).min(self.there.high));
-        let first = (from.max(self.there.low)..to).find(|object| self.there.has(*object))?;
+        let (from, to) = (group.saturating_mul(size), (group + 1).saturating_mul(size).min(self.present.high));
+        let first = (from.max(self.present.low)..to).find(|object| self.present.has(*object))?;
         if kind == OpKind::Query {
             return Some(step(kind, from, self.length_of_query(first..to)));
         }
-        let end = (first..to).find(|object| !self.there.has(*object)).unwrap_or(to);
+        let end = (first..to).find(|object| !self.present.has(*object)).unwrap_or(to);
         let length = self.size_of_all(first..end);
         Some(Step { count: (end - first) as u16, ..step(kind, first, length) })
     }
 
-    /// Bytes of what is there of a group, if all of it comes with one answer; 0 if it may not.
+    /// Bytes of a group's existing objects if one response holds them all; 0 if it may not.
     fn length_of_query(&self, objects: Range<u64>) -> u64 {
-        let there = objects.filter(|object| self.there.has(*object));
-        let length = there.fold(0, |sum: u64, object| sum.saturating_add(self.size(object)));
+        let present = objects.filter(|object| self.present.has(*object));
+        let length = present.fold(0, |sum: u64, object| sum.saturating_add(self.size(object)));
         if length < ANSWERED_BYTES {
             length
         } else {
@@ -418,36 +432,36 @@ impl ObjectSteps {
         }
     }
 
-    /// What the shares say; a put where there is nothing to fetch or remove.
+    /// A step by the shares of the mix; a put if there is nothing to fetch or remove.
     fn next_of_mix(&mut self) -> Option<Step> {
-        let Deed::Mix { kinds, draws } = &mut self.deed else { unreachable!("the deed is a mix") };
+        let ObjectAction::Mix { kinds, draws } = &mut self.action else { unreachable!("the deed is a mix") };
         let kind = self.drawn.take().unwrap_or_else(|| {
             *draws += 1;
             kinds[(mix2(self.order_seed, *draws) % kinds.len() as u64) as usize]
         });
         let word = mix2(self.order_seed, !*draws);
-        let whole = |object: &u64| self.there.has(*object) && !self.storing.contains_key(object);
+        let whole = |object: &u64| self.present.has(*object) && !self.puts_in_flight.contains_key(object);
         match kind {
             OpKind::Delete => {
-                // The oldest that nobody uses.
-                let free = |object: &u64| whole(object) && !self.looking.contains_key(object);
-                if let Some(object) = (self.there.low..self.there.high).find(free) {
-                    self.there.remove(object);
+                // The oldest object without an operation in flight.
+                let free = |object: &u64| whole(object) && !self.reads_in_flight.contains_key(object);
+                if let Some(object) = (self.present.low..self.present.high).find(free) {
+                    self.present.remove(object);
                     return Some(step(kind, object, 0));
                 }
-                if self.storing.is_empty() && self.looking.is_empty() {
+                if self.puts_in_flight.is_empty() && self.reads_in_flight.is_empty() {
                     return self.put_another();
                 }
                 self.drawn = Some(kind);
                 None
             }
             OpKind::Get | OpKind::Head | OpKind::Update => {
-                let count = self.there.high - self.there.low;
+                let count = self.present.high - self.present.low;
                 let from = access::place(self.access, count.max(1), word);
-                let numbers = (0..count).map(|more| self.there.low + (from + more) % count);
+                let numbers = (0..count).map(|more| self.present.low + (from + more) % count);
                 let Some(object) = numbers.into_iter().find(whole) else { return self.put_another() };
-                *self.looking.entry(object).or_default() += 1;
-                Some(self.look_at(kind, object, mix2(word, 1)))
+                *self.reads_in_flight.entry(object).or_default() += 1;
+                Some(self.read_step(kind, object, mix2(word, 1)))
             }
             OpKind::Put
             | OpKind::List
@@ -465,22 +479,23 @@ impl ObjectSteps {
         }
     }
 
-    /// A new object; none if the mix has no puts.
+    /// A put of a new object; None if the mix has no puts.
     fn put_another(&mut self) -> Option<Step> {
-        let puts = matches!(&self.deed, Deed::Mix { kinds, .. } if kinds.contains(&OpKind::Put));
-        puts.then(|| self.begin_put(self.there.high))
+        let puts = matches!(&self.action, ObjectAction::Mix { kinds, .. } if kinds.contains(&OpKind::Put));
+        puts.then(|| self.begin_put(self.present.high))
     }
 
-    /// A step has ended, well or not; whether it has fetched an object that this job had fetched before.
-    pub fn ended(&mut self, step: &Step, well: bool) -> bool {
+    /// Note that a step has ended, successfully or not; returns whether it fetched an object that this job had fetched
+    /// before.
+    pub fn on_end(&mut self, step: &Step, well: bool) -> bool {
         let Step { kind, object, length, count, .. } = *step;
         match kind {
             OpKind::BatchPut => (object..object + u64::from(count)).for_each(|object| self.stored(object, well)),
             OpKind::Put => {
                 self.stored(object, well);
-                if self.sees && well {
+                if self.looks_up && well {
                     self.unseen.push_back(object);
-                    self.looking.insert(object, 1);
+                    self.reads_in_flight.insert(object, 1);
                 }
             }
             OpKind::CompleteUpload => {
@@ -497,16 +512,16 @@ impl ObjectSteps {
                 }
             }
             OpKind::Get | OpKind::Head | OpKind::Update | OpKind::See => {
-                if let Some(count) = self.looking.get_mut(&object) {
+                if let Some(count) = self.reads_in_flight.get_mut(&object) {
                     *count -= 1;
                     if *count == 0 {
-                        self.looking.remove(&object);
+                        self.reads_in_flight.remove(&object);
                     }
                 }
                 if well && kind == OpKind::Update {
-                    self.there.store(object);
+                    self.present.store(object);
                 }
-                return well && kind == OpKind::Get && self.there.fetch(object);
+                return well && kind == OpKind::Get && self.present.fetch(object);
             }
             OpKind::Delete
             | OpKind::List
@@ -522,33 +537,35 @@ impl ObjectSteps {
     }
 
     fn stored(&mut self, object: u64, well: bool) {
-        self.storing.remove(&object);
-        self.there.store(object);
+        self.puts_in_flight.remove(&object);
+        self.present.store(object);
         if !well {
-            self.there.missing.insert(object);
+            self.present.missing.insert(object);
         }
     }
 
-    /// The objects that are there when the phase has ended: what is still being stored is not, unless it was there
+    /// The objects that exist when the phase has ended; one that is still being stored does not, unless it existed
     /// before.
-    pub fn left(mut self) -> There {
-        self.there.missing.extend(self.storing.iter().filter(|(_, before)| !**before).map(|(object, _)| *object));
-        self.there.missing = self.there.missing.split_off(&self.there.low);
-        self.there
+    pub fn left(mut self) -> PresentObjects {
+        self.present
+            .missing
+            .extend(self.puts_in_flight.iter().filter(|(_, before)| !**before).map(|(object, _)| *object));
+        self.present.missing = self.present.missing.split_off(&self.present.low);
+        self.present
     }
 }
 
-/// A step on one object, from its beginning on.
+/// A step on one object, from offset 0.
 fn step(kind: OpKind, object: u64, length: u64) -> Step {
     Step { kind, count: 1, object, offset: 0, length }
 }
 
-/// Numbers of the groups of so many in which objects may be there.
-fn groups_of(there: &There, size: u64) -> Range<u64> {
-    if there.low == there.high {
+/// Numbers of the groups of `size` in which objects may exist.
+fn groups_of(present: &PresentObjects, size: u64) -> Range<u64> {
+    if present.low == present.high {
         return 0..0;
     }
-    there.low / size..there.high.div_ceil(size)
+    present.low / size..present.high.div_ceil(size)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What comes of steps, whatever ends when.
+//! Effects of the steps, in any order of completions.
 
 use super::*;
 use assay_spec::SPEC_VERSION;
@@ -13,11 +13,11 @@ fn job(objects: &Value, sizes: &Value, phase: &Value) -> Job {
     serde_json::from_value(job).unwrap()
 }
 
-fn steps(job: &Job, there: There) -> ObjectSteps {
+fn steps(job: &Job, there: PresentObjects) -> ObjectSteps {
     ObjectSteps::new(job, &job.phases[0], job.objects.as_ref().unwrap().count, there, Lengths::new(job, 7 << 40), 11)
 }
 
-/// What was there before has the sizes of its list, whatever the job says of sizes.
+/// Existing objects have their listed sizes, whatever sizes the job has.
 #[test]
 fn objects_that_were_there_before_are_as_large_as_they_were_listed() {
     let object = |bytes| assay_core::ExistingObject { name: "a".into(), bytes };
@@ -25,7 +25,7 @@ fn objects_that_were_there_before_are_as_large_as_they_were_listed() {
     let of = |phase: Value| {
         let job = job(&json!({"count": 100}), &Value::Null, &phase);
         let lengths = Lengths::new(&job, 1 << 40).of_existing(Some(std::sync::Arc::clone(&lane)));
-        ObjectSteps::new(&job, &job.phases[0], 100, There::first(3), lengths, 11).listing(Some(2500))
+        ObjectSteps::new(&job, &job.phases[0], 100, PresentObjects::first(3), lengths, 11).listing(Some(2500))
     };
     let mut gets = of(json!({"operation": "get", "range_bytes": 100}));
     assert_eq!(gets.pass(), (3, 107));
@@ -53,7 +53,7 @@ fn table_job(objects: &Value, phase: &Value) -> Job {
     job
 }
 
-/// A store that holds the steps to their order: `depth` are in flight, and which one ends is drawn from `seed`.
+/// A store that checks the order of steps: `depth` are in flight, and `seed` decides which one ends.
 #[derive(Default)]
 struct Store {
     objects: BTreeMap<u64, u64>,
@@ -69,7 +69,7 @@ impl Store {
         if well {
             self.apply(step);
         }
-        steps.ended(&step, well);
+        steps.on_end(&step, well);
         *self.done.entry(step.kind).or_default() += 1;
     }
 
@@ -113,8 +113,8 @@ impl Store {
     }
 }
 
-/// Plays a phase through; what the store has done, and what is said to be there.
-fn play(steps: ObjectSteps, store: &mut Store, depth: usize, most: u64, fails: impl Fn(u64) -> bool) -> There {
+/// Run a phase to its end; returns the objects that the steps report.
+fn play(steps: ObjectSteps, store: &mut Store, depth: usize, most: u64, fails: impl Fn(u64) -> bool) -> PresentObjects {
     let mut steps = steps;
     for number in 0..most {
         while store.flight.len() < depth {
@@ -137,7 +137,7 @@ fn sizes_of(least: u64, most: u64) -> Value {
     json!({"distribution": "range", "min_bytes": least, "max_bytes": most})
 }
 
-/// A look follows each put that went well, once, whatever is in flight; and again where the objects are put again.
+/// A look follows each successful put, once, whatever is in flight, and again if the objects are put again.
 #[test]
 fn each_object_that_was_put_is_looked_for() {
     for (depth, rounds) in [(1, 1), (4, 1), (4, 3)] {
@@ -145,52 +145,52 @@ fn each_object_that_was_put_is_looked_for() {
         let phase = json!({"operation": "list_after_put", "runtime_ns": runtime});
         let job = job(&json!({"count": 10}), &Value::Null, &phase);
         let mut store = Store::default();
-        let there = play(steps(&job, There::default()), &mut store, depth, 20 * rounds, |number| number == 3);
+        let there = play(steps(&job, PresentObjects::default()), &mut store, depth, 20 * rounds, |number| number == 3);
         assert_eq!(there.high, 10);
         let (puts, looks) = (store.done[&OpKind::Put], store.done[&OpKind::See]);
-        // Puts that are in flight at the end have none yet, and the one that failed gets none.
+        // Puts in flight at the end have none yet, and the failed one gets none.
         assert!(puts + looks >= 20 * rounds - 1 && puts - looks <= depth as u64 + 1, "{puts} puts, {looks} looks");
     }
     let job = job(&json!({"count": 10}), &Value::Null, &json!({"operation": "read_after_put"}));
-    assert_eq!(steps(&job, There::default()).pass(), (20, 10_000));
+    assert_eq!(steps(&job, PresentObjects::default()).pass(), (20, 10_000));
 }
 
 #[test]
-fn what_was_fetched_before_is_told_until_it_is_stored_again() {
+fn a_repeated_fetch_is_reported_until_the_object_is_stored_again() {
     let job = |operation: &str| job(&json!({"count": 100}), &sizes_of(1, 1), &json!({"operation": operation}));
-    let fetched = |there: There| {
+    let fetched = |there: PresentObjects| {
         let mut steps = steps(&job("get"), there);
         let found: Vec<bool> = (0..100)
             .map(|_| steps.next_step().unwrap())
             .collect::<Vec<_>>()
             .iter()
-            .map(|step| steps.ended(step, step.object != 7))
+            .map(|step| steps.on_end(step, step.object != 7))
             .collect();
         (found.iter().filter(|again| **again).count(), steps.left())
     };
-    let (again, there) = fetched(There::first(100));
+    let (again, there) = fetched(PresentObjects::first(100));
     assert_eq!(again, 0);
     let (again, mut there) = fetched(there);
     assert_eq!(again, 99, "what failed was not fetched");
     there.store(3);
     assert_eq!(fetched(there).0, 98);
-    let left = play(steps(&job("put"), There::first(100)), &mut Store::default(), 3, u64::MAX, |_| false);
+    let left = play(steps(&job("put"), PresentObjects::first(100)), &mut Store::default(), 3, u64::MAX, |_| false);
     assert_eq!(fetched(left).0, 0);
 }
 
 proptest! {
-    /// Whatever is in flight and ends when: a part waits for its upload, its completion for all parts, nothing is
-    /// fetched that is not there, and in the end all objects are there whole.
+    /// In any order of completions: a part waits for its upload, its completion for all parts, nothing is fetched that
+    /// does not exist, and in the end all objects exist completely.
     #[test]
     fn puts_store_each_object_once(depth in 1_usize..40, count in 1_u64..60, part in prop::option::of(1_u64..5000)) {
         let objects = json!({"count": count, "part_size_bytes": part});
         let job = job(&objects, &sizes_of(0, 20_000), &json!({"operation": "put"}));
-        let steps = steps(&job, There::default());
+        let steps = steps(&job, PresentObjects::default());
         let (planned, bytes) = steps.pass();
         let mut store = Store::default();
         let sizes: Vec<u64> = (0..count).map(|object| steps.size(object)).collect();
         let there = play(steps, &mut store, depth, u64::MAX, |_| false);
-        prop_assert_eq!(there, There::first(count));
+        prop_assert_eq!(there, PresentObjects::first(count));
         prop_assert_eq!(store.objects.into_values().collect::<Vec<_>>(), sizes);
         prop_assert_eq!(store.done.values().sum::<u64>(), planned);
         prop_assert!(bytes <= count * 20_000 && store.uploads.is_empty());
@@ -201,7 +201,7 @@ proptest! {
         let objects = json!({"count": count, "part_size_bytes": if large { Some(4000) } else { None }});
         let mix = json!({"operation": "object_mix", "mix": {"get": 45, "put": 15, "delete": 15, "head": 25}});
         let job = job(&objects, &sizes_of(1, 9000), &mix);
-        let steps = steps(&job, There::first(count));
+        let steps = steps(&job, PresentObjects::first(count));
         let sizes = (0..count).map(|object| (object, steps.size(object)));
         let mut store = Store { objects: sizes.collect(), ..Store::default() };
         let there = play(steps, &mut store, depth, 3000, |_| false);
@@ -211,13 +211,13 @@ proptest! {
         prop_assert!(store.objects.keys().all(|object| there.has(*object)));
     }
 
-    /// What could not be stored is neither fetched nor removed later.
+    /// Objects that could not be stored are neither fetched nor removed later.
     #[test]
     fn what_failed_is_missing(depth in 1_usize..20, count in 1_u64..60, part in prop::option::of(1_u64..5000)) {
         let objects = json!({"count": count, "part_size_bytes": part});
         let put = job(&objects, &sizes_of(0, 9000), &json!({"operation": "put"}));
         let mut store = Store::default();
-        let there = play(steps(&put, There::default()), &mut store, depth, u64::MAX, |number| number % 5 == 3);
+        let there = play(steps(&put, PresentObjects::default()), &mut store, depth, u64::MAX, |number| number % 5 == 3);
         let stored: BTreeSet<u64> = store.objects.keys().copied().collect();
         prop_assert_eq!((0..count).filter(|object| there.has(*object)).collect::<BTreeSet<_>>(), stored.clone());
         for operation in ["get", "head", "copy", "delete", "multi_delete"] {
@@ -235,15 +235,15 @@ proptest! {
 }
 
 proptest! {
-    /// Whatever phases follow each other, cut off or not: what is said to be there is there, all of it unless
-    /// something failed, and each phase finds what it needs.
+    /// After any phases, cut short or not: reported objects exist, all of them unless something failed, and each phase
+    /// finds what it needs.
     #[test]
-    fn phases_leave_what_they_say(
+    fn phases_leave_the_objects_that_they_report(
         phases in prop::collection::vec((0_usize..9, 1_u64..400), 1..8),
         depth in 1_usize..9, count in 1_u64..30, part in prop::option::of(1_u64..5000),
         failing in prop::option::of(3_u64..20),
     ) {
-        let (mut store, mut there) = (Store::default(), There::default());
+        let (mut store, mut there) = (Store::default(), PresentObjects::default());
         for (which, most) in phases {
             let operation =
                 ["put", "prepare", "get", "head", "delete", "list", "object_mix", "copy", "multi_delete"][which];
@@ -275,33 +275,33 @@ proptest! {
 fn a_mix_without_puts_ends_where_nothing_is_left() {
     let mix = json!({"operation": "object_mix", "mix": {"get": 50, "head": 50}, "runtime_ns": 1});
     let job = job(&json!({"count": 3}), &Value::Null, &mix);
-    let mut there = There::first(3);
+    let mut there = PresentObjects::first(3);
     there.missing.extend(0..3);
     assert_eq!(steps(&job, there).next_step(), None);
 }
 
-/// A delete does not wait for who reads the oldest object: it takes the next.
+/// A delete does not wait for reads of the oldest object: it takes the next.
 #[test]
 fn a_slow_get_holds_nothing_up() {
     let mix = json!({"operation": "object_mix", "mix": {"get": 1, "put": 50, "delete": 49}});
     let job = job(&json!({"count": 10}), &Value::Null, &mix);
-    let mut steps = steps(&job, There::first(10));
-    steps.looking.insert(0, 1);
+    let mut steps = steps(&job, PresentObjects::first(10));
+    steps.reads_in_flight.insert(0, 1);
     for _ in 0..1000 {
         let step = steps.next_step().expect("there is always one that nobody reads");
         assert!(step.kind != OpKind::Delete || step.object != 0);
-        steps.ended(&step, true);
+        steps.on_end(&step, true);
     }
-    steps.ended(&step(OpKind::Get, 0, 1000), true);
+    steps.on_end(&step(OpKind::Get, 0, 1000), true);
     assert!(steps.left().has(0));
 }
 
 #[test]
-fn shares_are_kept() {
+fn a_mix_keeps_its_shares() {
     let mix = json!({"operation": "object_mix", "mix": {"get": 45, "put": 15, "delete": 10, "head": 30}});
     let job = job(&json!({"count": 1000}), &Value::Null, &mix);
     let mut store = Store { objects: (0..1000).map(|object| (object, 1000)).collect(), ..Store::default() };
-    play(steps(&job, There::first(1000)), &mut store, 8, 20_000, |_| false);
+    play(steps(&job, PresentObjects::first(1000)), &mut store, 8, 20_000, |_| false);
     for (kind, share) in [(OpKind::Get, 45), (OpKind::Put, 15), (OpKind::Delete, 10), (OpKind::Head, 30)] {
         let found = store.done[&kind] as f64 / 200.0;
         assert!((found - f64::from(share)).abs() < 1.5, "{kind:?}: {found} %");
@@ -312,7 +312,7 @@ fn shares_are_kept() {
 fn ranges_lie_in_their_objects_and_vary() {
     let get = json!({"operation": "get", "range_bytes": 100, "runtime_ns": 1});
     let job = job(&json!({"count": 50}), &sizes_of(1, 1000), &get);
-    let mut steps = steps(&job, There::first(50));
+    let mut steps = steps(&job, PresentObjects::first(50));
     let mut offsets = BTreeSet::new();
     for _ in 0..500 {
         let step = steps.next_step().unwrap();
@@ -324,14 +324,14 @@ fn ranges_lie_in_their_objects_and_vary() {
 }
 
 proptest! {
-    /// Batches, partitions and pages hold all that is there, each once, also where some could not be stored.
+    /// Batches, partitions and pages hold all existing objects, each once, also if some could not be stored.
     #[test]
     fn several_at_once_are_all(
         depth in 1_usize..9, count in 1_u64..200, batch in 1_u64..26, failing in prop::option::of(2_u64..6),
     ) {
         let objects = json!({"count": count, "batch": batch});
         let put = table_job(&objects, &json!({"operation": "batch_put"}));
-        let first = steps(&put, There::default());
+        let first = steps(&put, PresentObjects::default());
         let contents = put.largest_size();
         prop_assert_eq!(first.pass(), (count.div_ceil(batch), count * contents));
         let mut store = Store::default();
@@ -349,16 +349,16 @@ proptest! {
                 store.apply(step);
                 let end = if operation == "query" { step.object + TOGETHER } else { step.object + u64::from(step.count) };
                 seen.extend((step.object..end).filter(|object| stored.contains(object)));
-                steps.ended(&step, true);
+                steps.on_end(&step, true);
             }
-            // Of a batch with a gap only what is before it is fetched.
+            // Of a batch with a gap only the objects before it are fetched.
             let whole = operation == "query" || operation == "update" || failing.is_none();
             prop_assert!(operation == "scan" || !whole || seen == stored, "{}: {:?} {:?}", operation, seen, stored);
             prop_assert!(failing.is_some() || operation == "query" || bytes == count * contents || stored.is_empty());
         }
     }
 
-    /// Where some objects come more often than others, only such come as are there.
+    /// If some objects come more often than others, only existing ones come.
     #[test]
     fn popular_objects_are_there(count in 1_u64..60, zipfian: bool, failing in 2_u64..6, operation in 0_usize..4) {
         let operation = ["get", "update", "batch_get", "query"][operation];
@@ -370,13 +370,13 @@ proptest! {
         let objects = json!({"count": count, "batch": 3});
         let mut store = Store::default();
         let put = table_job(&objects, &json!({"operation": "put"}));
-        let there = play(steps(&put, There::default()), &mut store, 4, u64::MAX, |number| number % failing == 1);
+        let there = play(steps(&put, PresentObjects::default()), &mut store, 4, u64::MAX, |number| number % failing == 1);
         let phase = json!({"operation": operation, "access": access, "runtime_ns": 1_000_000});
         let mut steps = steps(&table_job(&objects, &phase), there);
         for _ in 0..if store.objects.is_empty() { 0 } else { 300 } {
             let step = steps.next_step().expect("it goes on for ever");
             store.apply(step);
-            steps.ended(&step, true);
+            steps.on_end(&step, true);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How much of a file is in the page cache, and how it gets out.
+//! The page cache: how much of a file is in it, and how to evict it.
 
 use assay_core::SetupError;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -6,24 +6,24 @@ use rustix::fs::{self, Advice};
 use rustix::io::Errno;
 use rustix::mm::{self, MapFlags, ProtFlags};
 
-/// Mapped at once.
+/// Bytes mapped at once.
 const STRETCH_BYTES: u64 = 1 << 30;
 
-/// Files that were taken out of the page cache.
-pub struct Emptied {
+/// The eviction of files from the page cache.
+pub struct Eviction {
     files: u64,
-    /// Pages that are left; none if the kernel does not tell.
+    /// Pages that remain; None if unknown.
     left: Option<u64>,
 }
 
-impl Default for Emptied {
+impl Default for Eviction {
     fn default() -> Self {
-        Emptied { files: 0, left: Some(0) }
+        Eviction { files: 0, left: Some(0) }
     }
 }
 
-impl Emptied {
-    /// Flushes a file and takes it out of the cache.
+impl Eviction {
+    /// Flush a file and evict it from the cache.
     ///
     /// # Errors
     /// The kernel's errno.
@@ -35,8 +35,8 @@ impl Emptied {
         Ok(())
     }
 
-    /// What was done, for people.
-    pub fn words(&self) -> String {
+    /// What was done, as text for users.
+    pub fn description(&self) -> String {
         let left = self.left;
         let left =
             left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
@@ -44,7 +44,7 @@ impl Emptied {
     }
 }
 
-/// Drops the host's whole page cache; returns what was done, for people.
+/// Drop the host's whole page cache; returns what was done, as text for users.
 ///
 /// # Errors
 /// If that is not allowed.
@@ -57,7 +57,7 @@ pub fn drop_caches() -> Result<String, SetupError> {
     }
 }
 
-/// Pages of a file in the page cache; none if the kernel does not tell.
+/// Pages of a file in the page cache; None if unknown.
 pub fn cached_pages(fd: &OwnedFd) -> Option<u64> {
     by_cachestat(fd).or_else(|| by_mincore(fd))
 }
@@ -74,7 +74,7 @@ fn by_cachestat(fd: &OwnedFd) -> Option<u64> {
     (code == 0).then_some(answer[0])
 }
 
-/// mincore(2), which needs the file to be mapped and may be owned by whoever asks.
+/// mincore(2), which needs the file to be mapped, and to be writable or owned by the caller.
 fn by_mincore(fd: &OwnedFd) -> Option<u64> {
     let size = u64::try_from(fs::fstat(fd).ok()?.st_size).ok()?;
     let mut pages = 0;
@@ -84,7 +84,7 @@ fn by_mincore(fd: &OwnedFd) -> Option<u64> {
     Some(pages)
 }
 
-/// Resident pages of a stretch that starts at a page.
+/// Resident pages of a part that starts at a page.
 fn resident(fd: &OwnedFd, start: u64, length: usize) -> Option<u64> {
     let mut states = vec![0_u8; length.div_ceil(rustix::param::page_size())];
     // SAFETY: a new mapping that nobody else knows, not touched, and removed right away; `states` has a byte per page.
@@ -110,7 +110,7 @@ mod tests {
         let fd = file.into();
         let pages = 100_000_u64.div_ceil(rustix::param::page_size() as u64);
         assert_eq!(by_mincore(&fd), Some(pages));
-        assert!(by_cachestat(&fd).is_none_or(|told| told == pages));
+        assert!(by_cachestat(&fd).is_none_or(|counted| counted == pages));
         std::fs::remove_file(path).unwrap();
     }
 }

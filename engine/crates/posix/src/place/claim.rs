@@ -1,12 +1,12 @@
-//! Directories that a run may use: looked at, claimed with a mark, cleaned of a job's remains, given back.
+//! Directories that a run may use: inspected, claimed with a mark, cleaned of a job's remains, released.
 //!
-//! Everything works on open directories and follows no symbolic link below them. What is there under another name than
-//! Assay gives, or without the mark of the run that asks, is left alone and told.
+//! Everything works on open directories and follows no symbolic link below them. Names that Assay does not give, and
+//! directories without the mark of the requesting run, are left alone and reported.
 
-use crate::place::mark::{self, is_mark, Found};
-use crate::place::{numbers, open_inside, open_root, remove};
+use crate::place::mark::{self, is_mark, MarkFile};
+use crate::place::{file_id, open_inside, open_root, remove};
 use assay_core::names::{is_job_directory, job_mark, MARKER};
-use assay_core::{clock, os_message, pulse, SetupError};
+use assay_core::{clock, heartbeat, os_message, SetupError};
 use assay_spec::{Claim, Look, Mark, PlaceAnswer, PlaceState, Remains, Space};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Access, AtFlags, FileType, FlockOperation, Mode, OFlags, RawDir, RenameFlags, CWD};
@@ -14,23 +14,23 @@ use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What mkfs(8) makes.
+/// A directory that mkfs(8) creates.
 const LOST_AND_FOUND: &[u8] = b"lost+found";
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// So many names are told; a directory with any is somebody else's.
+/// Most names to report; a directory with any belongs to others.
 const MOST_NAMES: usize = 4;
-/// Of a directory with more entries the rest is not looked at.
+/// Most entries to read of a directory.
 const MOST_ENTRIES: u32 = 100_000;
-/// Names of the files with which a place is tried out; they are removed at once unless the process is killed.
+/// Prefix of files with which a place is probed; they are removed at once unless the process is killed.
 const PROBE: &[u8] = b".assay-probe-";
-/// So often a directory is looked at that is gone each time: each of two runs may replace it once meanwhile.
+/// Most attempts to inspect a directory that disappears each time: each of two runs may replace it once meanwhile.
 const LOOKS: u32 = 10;
 
 fn failed(path: impl AsRef<Path>, action: &'static str) -> impl FnOnce(Errno) -> SetupError {
     move |errno| SetupError::os(action, path.as_ref().display().to_string(), errno)
 }
 
-/// The directory above and the last name of an absolute path.
+/// The parent directory and the last name of an absolute path.
 fn split(root: &str) -> Result<(PathBuf, String), SetupError> {
     let path = Path::new(root);
     match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
@@ -39,14 +39,14 @@ fn split(root: &str) -> Result<(PathBuf, String), SetupError> {
     }
 }
 
-/// Looks at a path without changing anything.
+/// Inspect a path without changing anything.
 ///
 /// # Errors
-/// If the kernel does not let it be looked at.
+/// If the kernel refuses access.
 pub fn inspect(root: &str) -> Result<Look, SetupError> {
     for _ in 1..LOOKS {
         match inspect_once(root) {
-            // The directory that was opened has been replaced or removed since.
+            // The opened directory has been replaced or removed since.
             Err(error) if error.errno() == Some(Errno::NOENT.raw_os_error()) => {}
             done => return done,
         }
@@ -104,7 +104,7 @@ fn inspect_once(root: &str) -> Result<Look, SetupError> {
     Ok(look)
 }
 
-/// Room of the file system; `None` if it has no size of its own, such as ramfs, which has 0 blocks.
+/// Space of the file system; None if it has no size of its own, such as ramfs, which has 0 blocks.
 fn space(place: &Path) -> Option<Space> {
     let found = fs::statvfs(place).ok().filter(|found| found.f_blocks > 0)?;
     Some(Space {
@@ -116,20 +116,20 @@ fn space(place: &Path) -> Option<Space> {
     })
 }
 
-fn is_there(folder: &OwnedFd, name: &str) -> bool {
+fn exists(folder: &OwnedFd, name: &str) -> bool {
     !matches!(fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
 }
 
 fn identity(folder: &OwnedFd) -> Result<String, Errno> {
-    numbers(folder).map(|(device, inode)| format!("{device}:{inode}"))
+    file_id(folder).map(|(device, inode)| format!("{device}:{inode}"))
 }
 
 fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
     look.identity = identity(folder)?;
     match mark::read(folder)? {
-        Found::Nothing => {}
-        Found::Mark(mark) => look.mark = Some(mark),
-        Found::Plain | Found::Other => look.bad_mark = true,
+        MarkFile::Nothing => {}
+        MarkFile::Mark(mark) => look.mark = Some(mark),
+        MarkFile::Plain | MarkFile::Other => look.bad_mark = true,
     }
     each_name(folder, |name| {
         let run = look.mark.as_ref().map_or("", |mark| mark.run.as_str());
@@ -138,7 +138,7 @@ fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
         if !harmless && look.names.len() < MOST_NAMES {
             look.names.push(String::from_utf8_lossy(name).into_owned());
         }
-        // Of a directory that is somebody else's a few names are enough.
+        // A few names are enough for a directory of others.
         if look.mark.is_some() {
             !look.has_work
         } else {
@@ -149,24 +149,24 @@ fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Calls `see` with each name but `.` and `..` until it says no.
-fn each_name(folder: &OwnedFd, mut see: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
+/// Call `on_name` with each name except `.` and `..` until it returns false.
+fn each_name(folder: &OwnedFd, mut on_name: impl FnMut(&[u8]) -> bool) -> Result<(), Errno> {
     fs::seek(folder, fs::SeekFrom::Start(0))?;
     let mut room = Vec::with_capacity(32 << 10);
     let mut entries = RawDir::new(folder, room.spare_capacity_mut());
-    let mut seen = 0;
+    let mut entry_count = 0;
     while let Some(entry) = entries.next() {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
-        seen += 1;
-        if ![b".".as_slice(), b".."].contains(&name) && (!see(name) || seen > MOST_ENTRIES) {
+        entry_count += 1;
+        if ![b".".as_slice(), b".."].contains(&name) && (!on_name(name) || entry_count > MOST_ENTRIES) {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// All names that `take` accepts.
+/// All names that `take` accepts, sorted.
 fn names(folder: &OwnedFd, take: impl Fn(&[u8]) -> bool) -> Result<Vec<String>, Errno> {
     let mut found = Vec::new();
     each_name(folder, |name| {
@@ -179,24 +179,24 @@ fn names(folder: &OwnedFd, take: impl Fn(&[u8]) -> bool) -> Result<Vec<String>, 
     Ok(found)
 }
 
-/// Locks a directory for this process until it is closed; false if another one keeps it.
+/// Lock a directory for this process until it is closed; false if another process keeps the lock.
 fn lock(folder: &OwnedFd, patience_ns: u64) -> bool {
     let end = clock::now().saturating_add(patience_ns);
     loop {
         match fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-            // Some file systems lock no directories; there the mark has to do.
+            // Some file systems cannot lock directories; there the mark has to suffice.
             _ => return true,
         }
         if clock::now() > end {
             return false;
         }
-        pulse::beat();
+        heartbeat::beat();
         std::thread::sleep(LOOK_AGAIN);
     }
 }
 
-/// Opens and locks the directory of a path: it is the one at the path when the lock is there. None if there is none.
+/// Open and lock the directory at a path, making sure that it is still at the path once locked. None if there is none.
 fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupError> {
     loop {
         let folder = match open_root(root) {
@@ -207,44 +207,44 @@ fn open_locked(root: &str, patience_ns: u64) -> Result<Option<OwnedFd>, SetupErr
         if !lock(&folder, patience_ns) {
             return Err(SetupError::new("open", root, "is in use by another process: try again later"));
         }
-        let now = open_root(root).ok().and_then(|now| numbers(&now).ok());
-        // Whoever had the lock before may have put another directory in its place.
-        if now == numbers(&folder).ok() {
+        let now = open_root(root).ok().and_then(|now| file_id(&now).ok());
+        // The previous owner of the lock may have put another directory in its place.
+        if now == file_id(&folder).ok() {
             return Ok(Some(folder));
         }
     }
 }
 
-/// The directory above, locked if this user may: no other run works with the unfinished name meanwhile.
-struct Above {
+/// The parent directory, locked if this user may: no other run uses the unfinished name meanwhile.
+struct ParentDirectory {
     folder: OwnedFd,
     path: PathBuf,
     name: String,
-    /// The name under which a directory is before it is marked and while it is removed.
+    /// The name of a directory before it is marked and while it is removed.
     unfinished: String,
 }
 
-impl Above {
+impl ParentDirectory {
     fn open(root: &str, patience_ns: u64) -> Result<Self, SetupError> {
         let (path, name) = split(root)?;
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = fs::open(&path, flags, Mode::empty()).map_err(failed(&path, "open"))?;
         lock(&folder, patience_ns);
-        Ok(Above { folder, path, unfinished: format!(".{name}.assay-new"), name })
+        Ok(ParentDirectory { folder, path, unfinished: format!(".{name}.assay-new"), name })
     }
 
     fn path_of(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 
-    /// Whether a claim or release of this run was cut short while the directory had the unfinished name.
-    fn is_cut_short(&self, run: &str) -> bool {
+    /// True if a claim or release of this run was interrupted while the directory had the unfinished name.
+    fn has_unfinished_claim(&self, run: &str) -> bool {
         let folder = open_inside(&self.folder, self.unfinished.as_str(), OFlags::DIRECTORY, Mode::empty());
         let found = folder.and_then(|folder| mark::read(&folder));
-        matches!(found, Ok(Found::Mark(mark)) if mark.identity == run)
+        matches!(found, Ok(MarkFile::Mark(mark)) if mark.identity == run)
     }
 
-    /// Removes what a claim or release that was cut short left under the unfinished name, if it is Assay's.
+    /// Remove what an interrupted claim or release left under the unfinished name, if it is Assay's.
     fn remove_unfinished(&self) -> Result<(), SetupError> {
         let error = |errno| SetupError::os("remove", self.path_of(&self.unfinished), errno);
         let folder = match open_inside(&self.folder, self.unfinished.as_str(), OFlags::DIRECTORY, Mode::empty()) {
@@ -252,7 +252,7 @@ impl Above {
             Err(Errno::XDEV) => {
                 return Err(SetupError::new("remove", self.path_of(&self.unfinished), "is a mount: left alone"))
             }
-            // Somebody else's link or file of that name is in nobody's way until a directory is made.
+            // A foreign link or file of that name does no harm until a directory is created.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(errno) => return Err(error(errno)),
         };
@@ -268,10 +268,10 @@ impl Above {
         }
     }
 
-    /// Makes the directory under another name, marks it, and only then gives it its own: it never holds data unmarked.
-    /// False if somebody else made one of this name meanwhile, which is left alone.
+    /// Create the directory under the unfinished name, mark it, and only then give it its own name: it never holds data
+    /// unmarked. False if another process created a directory of its name meanwhile, which is left alone.
     fn make(&self, mark: &Mark) -> Result<bool, SetupError> {
-        // Its owner's alone: whoever can open a directory can also lock it.
+        // Only for its owner: every process that can open a directory can also lock it.
         let rights = Mode::RWXU;
         let error = |errno| SetupError::os("create", self.path_of(&self.name), errno);
         fs::mkdirat(&self.folder, self.unfinished.as_str(), rights).map_err(error)?;
@@ -289,7 +289,7 @@ impl Above {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = fs::openat(&self.folder, self.unfinished.as_str(), flags, Mode::empty())?;
         mark::write(&folder, mark)?;
-        // rename(2) would replace an empty directory of somebody else's; mkdir(2) takes the name or fails.
+        // rename(2) would replace a foreign empty directory; mkdir(2) takes the name or fails.
         let name = self.name.as_str();
         let named = fs::mkdirat(&self.folder, name, rights)
             .and_then(|()| fs::renameat(&self.folder, self.unfinished.as_str(), &self.folder, name));
@@ -301,27 +301,27 @@ impl Above {
     }
 }
 
-/// Makes a directory with its mark in one step, or marks the one that is there, and removes what a run that is over has
-/// left in it. Of two runs that claim it at the same time one gets it.
+/// Create a directory with its mark in one step, or mark an existing one, and remove what a finished run has left in
+/// it. Of two runs that claim it at the same time one gets it.
 ///
-/// `patience_ns` is the longest wait for a directory that another process works on, as for the functions below.
+/// `patience_ns` is the longest wait for a directory that another process is using, as for the functions below.
 ///
 /// # Errors
-/// If it cannot be made or marked. A directory that is somebody else's is no error: the answer says what is there.
-pub fn claim(asked: &Claim, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
-    let above = Above::open(&asked.root, patience_ns)?;
-    let cut_short = above.is_cut_short(&asked.mark.identity);
-    above.remove_unfinished()?;
-    let made = Mark { created_by_assay: true, ..asked.mark.clone() };
-    if !is_there(&above.folder, &above.name) && above.make(&made)? {
-        let folder = open_root(&asked.root)?;
-        return answer(&folder, made, Vec::new()).map_err(failed(&asked.root, "open"));
+/// If it cannot be created or marked. A directory of others is no error: the answer reports what is there.
+pub fn claim(request: &Claim, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
+    let parent = ParentDirectory::open(&request.root, patience_ns)?;
+    let cut_short = parent.has_unfinished_claim(&request.mark.identity);
+    parent.remove_unfinished()?;
+    let made = Mark { created_by_assay: true, ..request.mark.clone() };
+    if !exists(&parent.folder, &parent.name) && parent.make(&made)? {
+        let folder = open_root(&request.root)?;
+        return answer(&folder, made, Vec::new()).map_err(failed(&request.root, "open"));
     }
-    drop(above);
-    match open_locked(&asked.root, patience_ns)? {
-        Some(folder) => mark_existing(&folder, asked, cut_short),
-        // Its run has given it back between two looks of ours.
-        None => Err(SetupError::new("open", &asked.root, "has been removed at this moment: try again")),
+    drop(parent);
+    match open_locked(&request.root, patience_ns)? {
+        Some(folder) => mark_existing(&folder, request, cut_short),
+        // Its run has released it between two of our checks.
+        None => Err(SetupError::new("open", &request.root, "has been removed at this moment: try again")),
     }
 }
 
@@ -329,32 +329,34 @@ fn answer(folder: &OwnedFd, mark: Mark, left: Vec<Remains>) -> Result<PlaceAnswe
     Ok(PlaceAnswer { identity: identity(folder)?, mark: Some(mark), left, ..PlaceAnswer::default() })
 }
 
-/// Marks an open and locked directory, unless it is somebody else's. `made`: an earlier part of the run has made it, and
-/// had no time to give it its mark.
-fn mark_existing(folder: &OwnedFd, asked: &Claim, made: bool) -> Result<PlaceAnswer, SetupError> {
-    let error = || failed(&asked.root, "claim");
-    let look = inspect(&asked.root)?;
-    let foreign = look.bad_mark || look.mark.is_none() && !look.names.is_empty();
-    let own = |mark: &Mark| mark.identity == asked.mark.identity;
-    let over = |mark: &Mark| asked.over.as_ref() == Some(mark);
+/// Mark an open and locked directory, unless it belongs to others. `made`: an earlier process of the run created it and
+/// was interrupted before it could mark it.
+fn mark_existing(folder: &OwnedFd, request: &Claim, made: bool) -> Result<PlaceAnswer, SetupError> {
+    let error = || failed(&request.root, "claim");
+    let look = inspect(&request.root)?;
+    let is_foreign = look.bad_mark || look.mark.is_none() && !look.names.is_empty();
+    let own = |mark: &Mark| mark.identity == request.mark.identity;
+    let over = |mark: &Mark| request.over.as_ref() == Some(mark);
     let taken = look.mark.as_ref().is_some_and(|mark| !own(mark) && !over(mark));
-    let kept = look.mark.as_ref().is_some_and(|mark| !own(mark) && mark.keep) && look.has_work;
-    if foreign || taken || kept {
+    let has_kept_data = look.mark.as_ref().is_some_and(|mark| !own(mark) && mark.keep) && look.has_work;
+    if is_foreign || taken || has_kept_data {
         return Ok(PlaceAnswer { look: Some(look), foreign: true, ..PlaceAnswer::default() });
     }
     let made = made && look.mark.is_none();
     let earlier = look.mark.unwrap_or_default();
-    let mark = Mark { created_by_assay: made || earlier.created_by_assay, ..asked.mark.clone() };
-    // What is there is of the earlier run, and the marks of its jobs are its own: they go before it is marked anew.
-    let left = if earlier.keep { Vec::new() } else { remove_work(folder, &asked.root, &earlier).map_err(error())? };
-    // Of several hosts that share it each finds the mark of the first: to write it anew would only disturb the others.
+    let mark = Mark { created_by_assay: made || earlier.created_by_assay, ..request.mark.clone() };
+    // The contents belong to the earlier run, and so do the marks of its jobs: they are removed before the new mark is
+    // written.
+    let left = if earlier.keep { Vec::new() } else { remove_work(folder, &request.root, &earlier).map_err(error())? };
+    // Further hosts that share the directory find the mark of the first: writing it again would only disturb the
+    // others.
     if mark != earlier {
         mark::write(folder, &mark).map_err(error())?;
     }
     answer(folder, mark, left).map_err(error())
 }
 
-/// Removes the directories of a run's jobs and what trying out the place left; returns what is still there.
+/// Remove the directories of a run's jobs and files of probes; returns what is still there.
 fn remove_work(folder: &OwnedFd, root: &str, of: &Mark) -> Result<Vec<Remains>, Errno> {
     let mut left = Vec::new();
     for name in names(folder, |name| is_probe(folder, name))? {
@@ -368,7 +370,7 @@ fn remove_work(folder: &OwnedFd, root: &str, of: &Mark) -> Result<Vec<Remains>, 
     Ok(left)
 }
 
-/// Whether it is a file with which a place was tried out: nothing is ever in one that has a name.
+/// True for the files of probes, which are always empty while they have a name.
 fn is_probe(folder: &OwnedFd, name: &[u8]) -> bool {
     let numbers = |rest: &[u8]| rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-');
     let Some(rest) = name.strip_prefix(PROBE) else { return false };
@@ -377,7 +379,7 @@ fn is_probe(folder: &OwnedFd, name: &[u8]) -> bool {
     numbers(rest) && found.is_ok_and(empty)
 }
 
-/// Whether a job of this run has made and marked the directory of this name.
+/// True if a job of this run has created and marked the directory of this name.
 fn has_job_mark(folder: &OwnedFd, name: &[u8], run: &str) -> bool {
     let marked = job_mark(Some(run).filter(|run| !run.is_empty()));
     let path = [name, b"/", marked.as_bytes()].concat();
@@ -390,10 +392,10 @@ fn remove_one(folder: &OwnedFd, root: &str, name: &str, run: &str) -> Vec<Remain
     left.into_iter().map(|left| Remains { path: format!("{root}/{}", left.path), why: left.why }).collect()
 }
 
-/// Removes the directory of a job in a marked one, or, if it shall be `whole`, the marked one itself.
+/// Remove the directory of a job in a marked directory, or with `whole` the marked directory itself.
 ///
 /// # Errors
-/// If it is not there, or something could not be looked at.
+/// If it does not exist, or something could not be inspected.
 pub fn clean(
     root: &str,
     directory: &str,
@@ -408,12 +410,12 @@ pub fn clean(
     }
 }
 
-/// The open and locked directory of a run; otherwise the answer that there is none.
-fn open_of(
+/// The open and locked directory of a run, or the answer if there is none.
+fn open_claimed(
     root: &str,
     run: Option<&str>,
     patience_ns: u64,
-) -> Result<Result<(OwnedFd, Found), PlaceAnswer>, SetupError> {
+) -> Result<Result<(OwnedFd, MarkFile), PlaceAnswer>, SetupError> {
     let Some(folder) = open_locked(root, patience_ns)? else {
         return Ok(Err(PlaceAnswer { absent: true, ..PlaceAnswer::default() }));
     };
@@ -425,39 +427,39 @@ fn open_of(
     Ok(Err(PlaceAnswer { foreign: true, left, ..PlaceAnswer::default() }))
 }
 
-/// Removes the directory of one job of a run below its marked directory; there may be none.
+/// Remove the directory of one job of a run below its marked directory, if it exists.
 ///
 /// # Errors
 /// If the marked directory cannot be opened.
 pub fn remove_job(root: &str, name: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
-    let (folder, _) = match open_of(root, run, patience_ns)? {
+    let (folder, _) = match open_claimed(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(answer) => return Ok(answer),
     };
-    let there = is_there(&folder, name);
+    let there = exists(&folder, name);
     let left = remove_one(&folder, root, name, run.unwrap_or_default());
     let removed = if there && left.is_empty() { vec![format!("{root}/{name}")] } else { Vec::new() };
     Ok(PlaceAnswer { removed, left, ..PlaceAnswer::default() })
 }
 
-/// Removes what a run made: directories of its jobs, the mark, and the directory itself if Assay made it.
+/// Remove what a run created: directories of its jobs, the mark, and the directory itself if Assay created it.
 ///
 /// # Errors
-/// If the directory, or the one above it, cannot be opened.
+/// If the directory, or its parent, cannot be opened.
 pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
-    let (folder, found) = match open_of(root, run, patience_ns)? {
+    let (folder, found) = match open_claimed(root, run, patience_ns)? {
         Ok(opened) => opened,
         Err(mut answer) => {
             if answer.absent && inspect(root)?.state != PlaceState::NoParent {
-                let above = Above::open(root, patience_ns)?;
-                if let Err(error) = above.remove_unfinished() {
-                    answer.left = vec![Remains { path: above.path_of(&above.unfinished), why: error.message }];
+                let parent = ParentDirectory::open(root, patience_ns)?;
+                if let Err(error) = parent.remove_unfinished() {
+                    answer.left = vec![Remains { path: parent.path_of(&parent.unfinished), why: error.message }];
                 }
             }
             return Ok(answer);
         }
     };
-    let mark = if let Found::Mark(mark) = found { mark } else { Mark::default() };
+    let mark = if let MarkFile::Mark(mark) = found { mark } else { Mark::default() };
     let error = || failed(root, "remove");
     if mark.keep && !names(&folder, |name| is_job_directory(name, &mark.run)).map_err(error())?.is_empty() {
         return Ok(PlaceAnswer { kept: true, ..PlaceAnswer::default() });
@@ -481,35 +483,39 @@ pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceA
     remove_root(&folder, root, patience_ns)
 }
 
-/// Removes the marked directory itself, in which nothing else is, under another name: so no name is ever lost that
-/// somebody else has put in its place.
+/// Remove the marked directory itself, which is otherwise empty, under the unfinished name: so nothing that another
+/// process puts in its place is ever removed.
 fn remove_root(folder: &OwnedFd, root: &str, patience_ns: u64) -> Result<PlaceAnswer, SetupError> {
-    let above = Above::open(root, patience_ns)?;
-    above.remove_unfinished()?;
-    let (name, unfinished) = (above.name.as_str(), above.unfinished.as_str());
+    let parent = ParentDirectory::open(root, patience_ns)?;
+    parent.remove_unfinished()?;
+    let (name, unfinished) = (parent.name.as_str(), parent.unfinished.as_str());
     let still = |why: &str| {
         let left = vec![Remains { path: root.to_owned(), why: why.to_owned() }];
         Ok(PlaceAnswer { left, ..PlaceAnswer::default() })
     };
-    match fs::renameat(&above.folder, name, &above.folder, unfinished) {
+    match fs::renameat(&parent.folder, name, &parent.folder, unfinished) {
         Ok(()) => {}
         Err(Errno::BUSY) => return still("is a mount: left alone"),
         Err(errno) => return still(&os_message(errno.raw_os_error())),
     }
-    let moved = fs::statat(&above.folder, unfinished, AtFlags::SYMLINK_NOFOLLOW).map(|stat| (stat.st_dev, stat.st_ino));
-    if moved != numbers(folder) {
+    let moved =
+        fs::statat(&parent.folder, unfinished, AtFlags::SYMLINK_NOFOLLOW).map(|stat| (stat.st_dev, stat.st_ino));
+    if moved != file_id(folder) {
         let flags = RenameFlags::NOREPLACE;
-        // Not every file system can rename without replacing; an empty directory is all that could be replaced.
-        let back = match fs::renameat_with(&above.folder, unfinished, &above.folder, name, flags) {
-            Err(Errno::INVAL | Errno::NOSYS) => fs::renameat(&above.folder, unfinished, &above.folder, name),
+        // Not every file system can rename without replacing; only an empty directory could be replaced.
+        let back = match fs::renameat_with(&parent.folder, unfinished, &parent.folder, name, flags) {
+            Err(Errno::INVAL | Errno::NOSYS) => fs::renameat(&parent.folder, unfinished, &parent.folder, name),
             done => done,
         };
         if back.is_err() {
-            return still(&format!("was replaced at this moment: what was there is {} now", above.path_of(unfinished)));
+            return still(&format!(
+                "was replaced at this moment: what was there is {} now",
+                parent.path_of(unfinished)
+            ));
         }
         return still("was replaced at this moment: left alone");
     }
-    above.remove_unfinished()?;
+    parent.remove_unfinished()?;
     Ok(PlaceAnswer { removed: vec![root.to_owned()], ..PlaceAnswer::default() })
 }
 
@@ -519,15 +525,15 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A directory of the test's own, gone afterwards.
-    struct Ground(PathBuf);
+    /// A directory for one test, removed afterwards.
+    struct TestFolder(PathBuf);
 
-    impl Ground {
+    impl TestFolder {
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("assay-claim-{name}-{}", std::process::id()));
             let _ = std::fs::remove_dir_all(&path);
             std::fs::create_dir_all(&path).unwrap();
-            Ground(path)
+            TestFolder(path)
         }
 
         fn root(&self) -> String {
@@ -540,7 +546,7 @@ mod tests {
         }
     }
 
-    impl Drop for Ground {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -550,66 +556,66 @@ mod tests {
         Mark { run: "run".to_owned(), identity: identity.to_owned(), ..Mark::default() }
     }
 
-    fn asked(ground: &Ground, identity: &str) -> Claim {
-        Claim { root: ground.root(), mark: mark(identity), over: None }
+    fn request(test_folder: &TestFolder, identity: &str) -> Claim {
+        Claim { root: test_folder.root(), mark: mark(identity), over: None }
     }
 
     #[test]
-    fn what_somebody_makes_meanwhile_is_not_taken() {
-        let ground = Ground::new("meanwhile");
-        let above = Above::open(&ground.root(), SECOND).unwrap();
-        std::fs::create_dir(ground.root()).unwrap();
-        assert!(!above.make(&mark("a")).unwrap());
-        assert_eq!(ground.names(), ["target"]);
-        assert_eq!(std::fs::read_dir(ground.root()).unwrap().count(), 0);
+    fn a_directory_made_meanwhile_is_not_taken() {
+        let test_folder = TestFolder::new("meanwhile");
+        let parent = ParentDirectory::open(&test_folder.root(), SECOND).unwrap();
+        std::fs::create_dir(test_folder.root()).unwrap();
+        assert!(!parent.make(&mark("a")).unwrap());
+        assert_eq!(test_folder.names(), ["target"]);
+        assert_eq!(std::fs::read_dir(test_folder.root()).unwrap().count(), 0);
     }
 
     #[test]
-    fn a_claim_replaces_only_the_mark_it_was_told_of() {
-        let ground = Ground::new("over");
-        let first = claim(&asked(&ground, "a"), SECOND).unwrap().mark.unwrap();
+    fn a_claim_replaces_only_the_mark_that_it_names() {
+        let test_folder = TestFolder::new("over");
+        let first = claim(&request(&test_folder, "a"), SECOND).unwrap().mark.unwrap();
         assert!(first.created_by_assay);
-        let refused = claim(&asked(&ground, "b"), SECOND).unwrap();
+        let refused = claim(&request(&test_folder, "b"), SECOND).unwrap();
         assert!(refused.foreign && refused.mark.is_none());
         assert_eq!(refused.look.unwrap().mark.as_ref(), Some(&first));
-        let stale = Claim { over: Some(mark("c")), ..asked(&ground, "b") };
+        let stale = Claim { over: Some(mark("c")), ..request(&test_folder, "b") };
         assert!(claim(&stale, SECOND).unwrap().foreign);
-        let taken = claim(&Claim { over: Some(first), ..asked(&ground, "b") }, SECOND).unwrap().mark.unwrap();
+        let taken = claim(&Claim { over: Some(first), ..request(&test_folder, "b") }, SECOND).unwrap().mark.unwrap();
         assert_eq!((taken.identity.as_str(), taken.created_by_assay), ("b", true));
-        assert!(release(&ground.root(), Some("a"), SECOND).unwrap().foreign);
-        assert_eq!(release(&ground.root(), Some("b"), SECOND).unwrap().removed, [ground.root()]);
-        assert!(ground.names().is_empty());
+        assert!(release(&test_folder.root(), Some("a"), SECOND).unwrap().foreign);
+        assert_eq!(release(&test_folder.root(), Some("b"), SECOND).unwrap().removed, [test_folder.root()]);
+        assert!(test_folder.names().is_empty());
     }
 
     #[test]
     fn a_root_that_was_replaced_keeps_its_name() {
-        let ground = Ground::new("replaced");
-        claim(&asked(&ground, "a"), SECOND).unwrap();
-        let ours = open_root(&ground.root()).unwrap();
-        std::fs::rename(ground.root(), ground.0.join("moved")).unwrap();
-        std::fs::create_dir(ground.root()).unwrap();
-        let answer = remove_root(&ours, &ground.root(), SECOND).unwrap();
+        let test_folder = TestFolder::new("replaced");
+        claim(&request(&test_folder, "a"), SECOND).unwrap();
+        let ours = open_root(&test_folder.root()).unwrap();
+        std::fs::rename(test_folder.root(), test_folder.0.join("moved")).unwrap();
+        std::fs::create_dir(test_folder.root()).unwrap();
+        let answer = remove_root(&ours, &test_folder.root(), SECOND).unwrap();
         assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
-        assert!(std::path::Path::new(&ground.root()).is_dir());
-        assert_eq!(ground.names().len(), 2);
+        assert!(std::path::Path::new(&test_folder.root()).is_dir());
+        assert_eq!(test_folder.names().len(), 2);
     }
 
     #[test]
     fn what_comes_and_goes_can_be_looked_at_all_the_time() {
-        let ground = Ground::new("coming");
-        let asked = asked(&ground, "a");
+        let test_folder = TestFolder::new("coming");
+        let request = request(&test_folder, "a");
         let done = std::sync::atomic::AtomicBool::new(false);
         let over = std::sync::atomic::Ordering::Relaxed;
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..1000 {
-                    claim(&asked, SECOND).unwrap();
-                    release(&asked.root, Some("a"), SECOND).unwrap();
+                    claim(&request, SECOND).unwrap();
+                    release(&request.root, Some("a"), SECOND).unwrap();
                 }
                 done.store(true, over);
             });
             while !done.load(over) {
-                let look = inspect(&asked.root).unwrap();
+                let look = inspect(&request.root).unwrap();
                 assert!(look.names.is_empty(), "{look:?}");
             }
         });
@@ -617,28 +623,28 @@ mod tests {
 
     #[test]
     fn what_is_left_of_an_absent_root_is_named_by_its_own_path() {
-        let ground = Ground::new("unfinished");
-        let unfinished = ground.0.join(".target.assay-new");
+        let test_folder = TestFolder::new("unfinished");
+        let unfinished = test_folder.0.join(".target.assay-new");
         std::fs::create_dir(&unfinished).unwrap();
         std::fs::write(unfinished.join("precious"), "x").unwrap();
-        let answer = release(&ground.root(), Some("a"), SECOND).unwrap();
+        let answer = release(&test_folder.root(), Some("a"), SECOND).unwrap();
         assert!(answer.absent && answer.removed.is_empty());
         let why = "holds precious, which is not Assay's: left alone";
         assert_eq!(answer.left, [Remains { path: unfinished.display().to_string(), why: why.to_owned() }]);
         std::fs::remove_file(unfinished.join("precious")).unwrap();
-        assert_eq!(release(&ground.root(), Some("a"), SECOND).unwrap().left, []);
-        assert!(ground.names().is_empty());
+        assert_eq!(release(&test_folder.root(), Some("a"), SECOND).unwrap().left, []);
+        assert!(test_folder.names().is_empty());
     }
 
     #[test]
-    fn a_mark_by_hand_admits_jobs_without_a_run_only() {
+    fn a_plain_mark_admits_jobs_without_a_run_only() {
         for (found, by_hand, by_run) in [
-            (Found::Plain, true, false),
-            (Found::Mark(mark("")), true, false),
-            (Found::Mark(mark("a")), false, true),
-            (Found::Mark(mark("b")), false, false),
-            (Found::Nothing, false, false),
-            (Found::Other, false, false),
+            (MarkFile::Plain, true, false),
+            (MarkFile::Mark(mark("")), true, false),
+            (MarkFile::Mark(mark("a")), false, true),
+            (MarkFile::Mark(mark("b")), false, false),
+            (MarkFile::Nothing, false, false),
+            (MarkFile::Other, false, false),
         ] {
             assert_eq!((found.admits(None), found.admits(Some("a"))), (by_hand, by_run), "{found:?}");
         }

@@ -1,4 +1,4 @@
-//! What a directory's file system is, and what can be done about the page cache.
+//! The type of a directory's file system, and what can be done about the page cache.
 
 use assay_spec::CacheAction;
 use rustix::fd::{AsFd, BorrowedFd};
@@ -8,10 +8,10 @@ use rustix::io::Errno;
 /// File systems that keep their data in memory: tmpfs and ramfs (statfs(2)).
 const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// What is missing on such a file system.
+/// The limits of such a file system.
 pub const MEMORY: &str = "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty";
 
-/// Whether a directory's file system keeps its data in memory.
+/// True if a directory's file system keeps its data in memory.
 ///
 /// # Errors
 /// The kernel's errno.
@@ -21,7 +21,7 @@ pub fn is_memory(root: &impl AsFd) -> Result<bool, Errno> {
     Ok(MEMORY_MAGIC.contains(&(stat.f_type as i64)))
 }
 
-/// What can be done to the page cache; adds what cannot to the limits.
+/// The possible actions on the page cache; adds impossible ones to `limits`.
 pub fn cache_actions(limits: &mut Vec<String>) -> Vec<CacheAction> {
     let mut actions = vec![CacheAction::Keep, CacheAction::Evict];
     let effective = AtFlags::EACCESS;

@@ -1,10 +1,10 @@
-//! The directory or device a job writes to. Nothing outside it can be opened through this type.
+//! The directory or device that a job writes to. Nothing outside it can be opened through this type.
 
-use self::mark::Found;
-use self::remove::Left;
+use self::mark::MarkFile;
+use self::remove::LeftItem;
 use assay_core::names::{job_mark, MARKER};
 use assay_core::Fault;
-use assay_core::{pulse, SetupError};
+use assay_core::{heartbeat, SetupError};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, CWD};
 use rustix::io::Errno;
@@ -21,15 +21,15 @@ pub mod remove;
 /// Names below a directory are resolved without leaving it and without following any symbolic link.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_XDEV);
 
-/// Tries to remove a directory that others remove as well.
+/// Attempts to remove a directory that other processes remove as well.
 const REMOVALS: u32 = 10;
 
 const NOT_OURS: &str = "holds something that Assay has not made: left alone";
 const OUTSIDE: &str = "leads out of the marked directory (symbolic link or mount): refused";
 
-/// Opens `name`, right below `folder`.
+/// Open `name`, directly below `folder`.
 ///
-/// Kernels before 5.6 have no openat2(2). As the name is plain, not following a link is enough to stay inside;
+/// Kernels before 5.6 have no openat2(2). As the name has no slashes, not following a link is enough to stay inside;
 /// only a mount on it goes unnoticed there.
 pub fn open_inside(folder: &OwnedFd, name: impl Arg + Copy, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -39,7 +39,7 @@ pub fn open_inside(folder: &OwnedFd, name: impl Arg + Copy, flags: OFlags, mode:
     }
 }
 
-/// Opens a directory by its path below `folder`.
+/// Open a directory by its path below `folder`.
 pub fn open_below(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match fs::openat2(folder, path, flags, Mode::empty(), INSIDE) {
@@ -57,7 +57,7 @@ fn open_by_steps(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd
     here.ok_or(Errno::NOENT)
 }
 
-/// A directory that could not be opened.
+/// The error for a directory that could not be opened.
 pub fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
     match errno {
         Errno::LOOP | Errno::XDEV => SetupError::new("open", path, OUTSIDE),
@@ -66,7 +66,7 @@ pub fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
     }
 }
 
-/// Whether it is a plain file with one name; MLINK stands for no.
+/// Check that it is a plain file with one name; MLINK if not.
 fn plain(stat: &fs::Stat) -> Result<(), Errno> {
     let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
     if regular && stat.st_nlink == 1 {
@@ -76,8 +76,8 @@ fn plain(stat: &fs::Stat) -> Result<(), Errno> {
     }
 }
 
-/// Opens a plain file. Looks before opening, because opening a pipe would wait, and again afterwards, before
-/// anything is truncated.
+/// Open a plain file. Checks before opening, because opening a pipe would wait, and again afterwards, before anything
+/// is truncated.
 fn open_plain(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     match fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => return Err(Errno::LOOP),
@@ -94,15 +94,15 @@ fn open_plain(folder: &OwnedFd, name: &str, flags: OFlags) -> Result<OwnedFd, Er
     Ok(fd)
 }
 
-/// Numbers of a directory on this host: device and inode.
-pub fn numbers(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
+/// Identity of a directory on this host: device and inode.
+pub fn file_id(folder: &OwnedFd) -> Result<(u64, u64), Errno> {
     fs::fstat(folder).map(|stat| (stat.st_dev, stat.st_ino))
 }
 
-/// Makes a file in a directory that is gone when it is closed.
+/// Create a file in a directory that is removed when it is closed.
 ///
-/// Where the file system has none without a name, it has one for a moment.
-pub fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+/// If the file system has no unnamed files, it has a name for a moment.
+pub fn open_unnamed(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     let (flags, mode) = (flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
     match fs::openat(folder, ".", flags | OFlags::TMPFILE, mode) {
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT) => {}
@@ -114,7 +114,7 @@ pub fn nameless(folder: &OwnedFd, flags: OFlags) -> Result<OwnedFd, Errno> {
     Ok(file)
 }
 
-/// Opens the directory of a path, which is no symbolic link.
+/// Open the directory at a path, which must not be a symbolic link.
 pub fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     fs::open(root, flags, Mode::empty()).map_err(|e| match e {
@@ -125,31 +125,31 @@ pub fn open_root(root: &str) -> Result<OwnedFd, SetupError> {
     })
 }
 
-/// Where the files are.
+/// The place of the files.
 pub enum Place {
     /// A marked directory, and the job's own directory in it.
     Directory {
         /// Path of the marked directory.
         root: String,
-        /// It, opened.
+        /// The marked directory, open.
         root_fd: OwnedFd,
-        /// Name of the job's own in it.
+        /// Name of the job's directory in it.
         name: String,
         /// The run whose mark the directory has.
         run: Option<String>,
-        /// Numbers of the job's own directory, once this process has made or found it.
+        /// Identity of the job's directory, once this process has created or found it.
         own: OnceLock<(u64, u64)>,
     },
-    /// A block device, and the exclusive claim on it: as long as that is open, nobody can mount the device.
+    /// A block device, and the exclusive claim on it: while that is open, nothing can mount the device.
     Device {
         /// Path without links.
         path: String,
-        /// Open as long as it is used.
+        /// Open as long as the device is used.
         _claim: OwnedFd,
     },
 }
 
-/// The place in which a lane, or the lane of a file, works: they take turns.
+/// The place in which a lane, or the lane of a file, works: lanes are distributed in turn.
 pub fn of_lane(places: &[Arc<Place>], lane: u32) -> &Arc<Place> {
     &places[lane as usize % places.len()]
 }
@@ -162,7 +162,7 @@ impl Place {
     pub fn directory(root: &str, name: &str, run: Option<&str>) -> Result<Self, SetupError> {
         let root_fd = open_root(root)?;
         let found = mark::read(&root_fd).map_err(|errno| SetupError::os("open", format!("{root}/{MARKER}"), errno))?;
-        if matches!(found, Found::Nothing | Found::Other) {
+        if matches!(found, MarkFile::Nothing | MarkFile::Other) {
             let message = format!("has no {MARKER}: only a directory that Assay has marked is written to");
             return Err(SetupError::new("open", root, message));
         }
@@ -174,7 +174,7 @@ impl Place {
         Ok(Place::Directory { root: root.to_owned(), root_fd, name: name.to_owned(), run, own: OnceLock::new() })
     }
 
-    /// A block device that nobody uses.
+    /// An unused block device.
     ///
     /// # Errors
     /// If it is no block device, or is mounted or otherwise held.
@@ -196,8 +196,8 @@ impl Place {
         Ok(Place::Device { path, _claim: claim })
     }
 
-    /// Major and minor number of the device, or of the one below the directory's file system; none where the file
-    /// system has no block device of its own (major number 0).
+    /// Major and minor number of the device, or of the one below the directory's file system; None if the file system
+    /// has no block device of its own (major number 0).
     pub fn device_number(&self) -> Option<(u32, u32)> {
         let number = match self {
             Place::Directory { root_fd, .. } => fs::fstat(root_fd).ok()?.st_dev,
@@ -207,7 +207,7 @@ impl Place {
         (parts.0 != 0).then_some(parts)
     }
 
-    /// Makes the job's own directory, which may be there already if the job is `accompanied` by other processes.
+    /// Create the job's directory, which may exist already if the job is `accompanied` by other processes.
     pub fn create(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, .. } = self else {
             return Ok(());
@@ -215,13 +215,13 @@ impl Place {
         let error = |errno| SetupError::os("create", self.folder(), errno);
         match fs::mkdirat(root_fd, name, Mode::RWXU) {
             Ok(()) => {
-                let joined = self.join();
+                let joined = self.mark_folder();
                 if joined.is_err() {
                     let _ = fs::unlinkat(root_fd, name, AtFlags::REMOVEDIR);
                 }
                 joined
             }
-            Err(Errno::EXIST) if accompanied => self.join(),
+            Err(Errno::EXIST) if accompanied => self.mark_folder(),
             Err(Errno::EXIST) => {
                 Err(SetupError::new("create", self.folder(), "is already there: another job, or remains of one"))
             }
@@ -229,9 +229,9 @@ impl Place {
         }
     }
 
-    /// Opens and marks the job's own directory, which is new or another process of the job has made. As that one marks
-    /// it before it makes anything in it, what holds anything and has no mark is somebody else's.
-    fn join(&self) -> Result<(), SetupError> {
+    /// Open and mark the job's directory, which is new or was created by another process of the job. That process marks
+    /// it before it creates anything in it, so a directory that holds anything and has no mark belongs to others.
+    fn mark_folder(&self) -> Result<(), SetupError> {
         let Place::Directory { run, .. } = self else {
             return Ok(());
         };
@@ -245,16 +245,16 @@ impl Place {
         if !new {
             return Err(SetupError::new("create", self.folder(), NOT_OURS));
         }
-        // Some file systems in user space (s3fs) store a file only that was opened to be written.
+        // Some file systems in user space (s3fs) store only files that were opened for writing.
         let flags = OFlags::WRONLY | OFlags::CREATE;
         match open_inside(&folder, marked.as_str(), flags, Mode::RUSR | Mode::WUSR) {
-            // Some network file systems (GlusterFS) say so when another host makes it at this moment.
+            // Some network file systems (GlusterFS) report EEXIST when another host creates it at this moment.
             Ok(_) | Err(Errno::EXIST) => Ok(()),
             Err(errno) => Err(error(errno)),
         }
     }
 
-    /// The path of the marked directory still leads to it.
+    /// Check that the path of the marked directory still leads to it.
     ///
     /// # Errors
     /// If it has been unmounted, moved or replaced since it was opened.
@@ -262,8 +262,8 @@ impl Place {
         let Place::Directory { root, root_fd, .. } = self else {
             return Ok(());
         };
-        let here = open_root(root).and_then(|now| numbers(&now).map_err(|errno| SetupError::os("open", root, errno)));
-        let before = numbers(root_fd).map_err(|errno| SetupError::os("open", root, errno))?;
+        let here = open_root(root).and_then(|now| file_id(&now).map_err(|errno| SetupError::os("open", root, errno)));
+        let before = file_id(root_fd).map_err(|errno| SetupError::os("open", root, errno))?;
         match here {
             Ok(now) if now == before => Ok(()),
             Err(SetupError { fault: Some(fault), message, .. }) if fault != Fault::os(Errno::NOENT.raw_os_error()) => {
@@ -276,7 +276,7 @@ impl Place {
         }
     }
 
-    /// Path of the job's own directory or of the device.
+    /// Path of the job's directory or of the device.
     pub fn folder(&self) -> String {
         match self {
             Place::Directory { root, name, .. } => format!("{root}/{name}"),
@@ -292,39 +292,39 @@ impl Place {
         }
     }
 
-    /// Opens the job's own directory: the same one each time.
+    /// Open the job's directory, always the same one.
     pub fn open_folder(&self) -> Result<OwnedFd, Errno> {
         let Place::Directory { root_fd, name, own, .. } = self else {
             return Err(Errno::NOTDIR);
         };
         let folder = open_inside(root_fd, name, OFlags::DIRECTORY, Mode::empty())?;
-        let numbers = numbers(&folder)?;
-        if *own.get_or_init(|| numbers) == numbers {
+        let id = file_id(&folder)?;
+        if *own.get_or_init(|| id) == id {
             Ok(folder)
         } else {
             Err(Errno::STALE)
         }
     }
 
-    /// Opens a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
-    /// device that somebody has put in its place is not written to.
+    /// Open a file; `flags` may create and truncate it. Only a plain file with one name is opened: a link, pipe or
+    /// device in its place is not written to.
     pub fn open(&self, file: u32, flags: OFlags) -> Result<OwnedFd, SetupError> {
         let opened = match self {
             Place::Directory { .. } => {
                 self.open_folder().and_then(|folder| open_plain(&folder, &assay_core::names::file_name(file), flags))
             }
             Place::Device { path, .. } => {
-                let kept = flags.difference(OFlags::CREATE | OFlags::TRUNC);
-                fs::openat(CWD, path.as_str(), kept | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+                let allowed = flags.difference(OFlags::CREATE | OFlags::TRUNC);
+                fs::openat(CWD, path.as_str(), allowed | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
             }
         };
         opened.map_err(|errno| self.open_error(file, flags, errno))
     }
 
-    /// Removes a file, which is made anew; one that is not there is no error.
+    /// Remove a file that will be created anew; a missing one is no error.
     ///
     /// # Errors
-    /// If it is there and cannot be removed.
+    /// If it exists and cannot be removed.
     pub fn discard(&self, file: u32) -> Result<(), SetupError> {
         let name = assay_core::names::file_name(file);
         let gone = self.open_folder().and_then(|folder| fs::unlinkat(folder, name.as_str(), AtFlags::empty()));
@@ -334,10 +334,10 @@ impl Place {
         }
     }
 
-    /// A file below the marked directory that has no name and is gone when it is closed; none if there can be none.
+    /// An unnamed file below the marked directory, which is removed when it is closed; None if that is impossible.
     pub fn scratch(&self, flags: OFlags) -> Option<OwnedFd> {
         match self {
-            Place::Directory { root_fd, .. } => nameless(root_fd, flags).ok(),
+            Place::Directory { root_fd, .. } => open_unnamed(root_fd, flags).ok(),
             Place::Device { .. } => None,
         }
     }
@@ -354,20 +354,20 @@ impl Place {
         }
     }
 
-    /// Removes the given files and the job's directory; what is not there is no error. The last of several processes
-    /// that share a directory finds it empty.
+    /// Remove the given files and the job's directory; missing ones are no error. The last of several processes that
+    /// share a directory finds it empty.
     pub fn remove(&self, files: impl Iterator<Item = u32>, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, run, .. } = self else {
             return Ok(());
         };
         let folder = match self.open_folder() {
             Ok(folder) => folder,
-            Err(errno) if self.is_gone(errno, accompanied) => return Ok(()),
+            Err(errno) if self.is_missing(errno, accompanied) => return Ok(()),
             Err(errno) => return Err(self.remove_error(errno)),
         };
         let names: Vec<(u32, String)> = files.map(|file| (file, assay_core::names::file_name(file))).collect();
         for (file, name) in &names {
-            pulse::beat();
+            heartbeat::beat();
             match fs::unlinkat(folder.as_fd(), name.as_str(), AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => return Err(SetupError::os("remove", self.object_name(*file), errno)),
@@ -375,7 +375,7 @@ impl Place {
         }
         let marked = job_mark(run.as_deref());
         let error = |errno| SetupError::os("remove", self.folder(), errno);
-        // Of a directory that another host has removed a shared file system may say that its handle is stale.
+        // A shared file system may report a stale handle for a directory that another host has removed.
         let gone = |errno| errno == Errno::NOENT || (accompanied && errno == Errno::STALE);
         let alone = match only_the_mark(&folder, &marked) {
             // Another process of the job has removed it at this moment.
@@ -401,19 +401,19 @@ impl Place {
         }
     }
 
-    /// Removes the job's directory with everything that it made in it; what is not there is no error.
+    /// Remove the job's directory with everything that the job created in it; a missing one is no error.
     pub fn remove_all(&self, accompanied: bool) -> Result<(), SetupError> {
         let Place::Directory { root_fd, name, root, run, .. } = self else {
             return Ok(());
         };
         match self.open_folder() {
             Ok(_) => {}
-            Err(errno) if self.is_gone(errno, accompanied) => return Ok(()),
+            Err(errno) if self.is_missing(errno, accompanied) => return Ok(()),
             Err(errno) => return Err(self.remove_error(errno)),
         }
         // Processes that remove the same directory at once take entries away from each other.
         let tries = if accompanied { REMOVALS } else { 1 };
-        let mut left: Vec<Left> = Vec::new();
+        let mut left: Vec<LeftItem> = Vec::new();
         for _ in 0..tries {
             left = remove::remove(root_fd, name, run.as_deref());
             if !left.iter().any(|left| left.busy) {
@@ -421,16 +421,17 @@ impl Place {
             }
         }
         match left.into_iter().next() {
-            // Another process has taken the mark away, and removes the rest.
+            // Another process has removed the mark, and removes the rest.
             Some(left) if accompanied && left.path == *name => Ok(()),
             Some(left) => Err(SetupError::new("remove", format!("{root}/{}", left.path), left.why)),
             None => Ok(()),
         }
     }
 
-    /// Whether the directory could not be opened because it is not there any more. When another process of the job has just
-    /// removed it, a shared file system may say that the handle is stale; what has taken its place is still there then.
-    fn is_gone(&self, errno: Errno, accompanied: bool) -> bool {
+    /// True if the directory could not be opened because it no longer exists. When another process of the job has just
+    /// removed it, a shared file system may report a stale handle; if another directory has taken its place, that one
+    /// still exists.
+    fn is_missing(&self, errno: Errno, accompanied: bool) -> bool {
         let Place::Directory { root_fd, name, .. } = self else { return false };
         let looked = || fs::statat(root_fd, name, AtFlags::SYMLINK_NOFOLLOW);
         errno == Errno::NOENT
@@ -448,7 +449,7 @@ impl Place {
     }
 }
 
-/// Why a directory is not empty of which these files were removed.
+/// Why a directory from which these files were removed is not empty.
 fn why_not_empty(folder: &OwnedFd, removed: &[(u32, String)]) -> String {
     let is_there = |name: &str| fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
     match removed.iter().find(|(_, name)| is_there(name)) {
@@ -457,7 +458,7 @@ fn why_not_empty(folder: &OwnedFd, removed: &[(u32, String)]) -> String {
     }
 }
 
-/// Whether nothing but the job's mark is left in its directory.
+/// True if only the job's mark is left in its directory.
 fn only_the_mark(folder: &OwnedFd, marked: &str) -> Result<bool, Errno> {
     let mut room = Vec::with_capacity(4 << 10);
     fs::seek(folder, fs::SeekFrom::Start(0))?;
@@ -477,11 +478,11 @@ mod tests {
     use super::*;
     use std::sync::Barrier;
 
-    /// So often it is tried to have two processes remove the same directory at the same moment.
+    /// Attempts to have two processes remove the same directory at the same moment.
     const TRIES: u32 = 300;
 
     #[test]
-    fn a_directory_of_somebody_else_is_never_shared() {
+    fn a_foreign_directory_is_never_shared() {
         let root = std::env::temp_dir().join(format!("assay-place-foreign-{}", std::process::id()));
         let folder = root.join("c0001-r1");
         std::fs::create_dir_all(&folder).unwrap();
@@ -492,26 +493,26 @@ mod tests {
         assert_eq!(share().unwrap_err().message, NOT_OURS);
         assert_eq!(std::fs::read(folder.join("f0")).unwrap(), b"precious");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
-        // With the mark it is another process of the job that has made the file.
+        // With the mark it is another process of the job that created the file.
         std::fs::write(folder.join(".assay-job"), "").unwrap();
         share().unwrap();
         std::fs::remove_dir_all(&root).unwrap();
     }
 
-    /// GlusterFS says ESTALE to a host that opens what another one has removed meanwhile.
+    /// GlusterFS reports ESTALE to a host that opens a directory which another one has removed meanwhile.
     #[test]
     fn a_stale_handle_of_a_directory_that_is_gone_is_no_failure_of_its_removal() {
         let root = std::env::temp_dir().join(format!("assay-place-stale-{}", std::process::id()));
         std::fs::create_dir_all(&root).unwrap();
         std::fs::write(root.join(MARKER), "").unwrap();
         let place = Place::directory(&root.display().to_string(), "c0001-r1", None).unwrap();
-        assert!(place.is_gone(Errno::STALE, true) && place.is_gone(Errno::NOENT, false));
-        assert!(!place.is_gone(Errno::STALE, false) && !place.is_gone(Errno::IO, true));
+        assert!(place.is_missing(Errno::STALE, true) && place.is_missing(Errno::NOENT, false));
+        assert!(!place.is_missing(Errno::STALE, false) && !place.is_missing(Errno::IO, true));
         place.create(true).unwrap();
-        // Somebody else's in its place.
+        // A foreign directory in its place.
         std::fs::rename(root.join("c0001-r1"), root.join("moved")).unwrap();
         std::fs::create_dir(root.join("c0001-r1")).unwrap();
-        assert!(!place.is_gone(Errno::STALE, true));
+        assert!(!place.is_missing(Errno::STALE, true));
         let refused = place.remove(0..1, true).unwrap_err();
         assert_eq!(refused.message, "is not the directory of this job: left alone");
         std::fs::remove_dir_all(&root).unwrap();
@@ -524,7 +525,7 @@ mod tests {
         std::fs::write(root.join(MARKER), "").unwrap();
         let path = root.display().to_string();
         let together = Barrier::new(2);
-        // Whoever fails goes on, because the other one waits for it.
+        // A process that fails continues, because the other one waits for it.
         let share = || {
             let mut faults = Vec::new();
             for _ in 0..TRIES {

@@ -1,23 +1,23 @@
-//! The end of a phase as if one engine had had all lanes.
+//! The end of a phase, as if one engine had had all lanes.
 
 use super::intervals::Intervals;
-use super::totals::{added, connections, errors, known, latency, operations, resources, watch};
+use super::totals::{connections, errors, latency, operations, resources, saturating_sum, sum_if_known, watch};
 use assay_spec::{LaneResult, PhaseEnd, PhaseStatus, ServiceUse, Stonewall, Window};
 use std::ops::Add;
 
-/// The first is the worst.
+/// Statuses, the worst first.
 const WORST: [PhaseStatus; 5] =
     [PhaseStatus::Failed, PhaseStatus::Stopped, PhaseStatus::Skipped, PhaseStatus::TimeLimit, PhaseStatus::Done];
 
-/// The ends of all engines as one.
+/// Merge the ends of all engines.
 ///
-/// `starts` says when each has started the phase (0: it has not), `shared` that all work on one file.
+/// `starts` is the time at which each started the phase (0: it did not); `shared`: all work on one file.
 pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, shared: bool) -> PhaseEnd {
     let place = |end: &&PhaseEnd| WORST.iter().position(|status| *status == end.status);
     let worst = ends.iter().min_by_key(place).expect("there is at least one engine");
     let failures = errors(ends.iter().flat_map(|end| &end.errors));
     if ends.iter().any(|end| end.lanes.is_empty()) {
-        // One has done nothing at all: there is no work of all of them together.
+        // One engine has done nothing at all: there is no common work.
         let nothing = ends.iter().find(|end| end.lanes.is_empty()).unwrap_or(worst);
         return PhaseEnd { status: worst.status, errors: failures, ..nothing.clone() };
     }
@@ -35,8 +35,8 @@ pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, sh
         last_finisher: Window {
             start_ns: 0,
             end_ns: last,
-            ops: added(ends.iter().map(|end| end.last_finisher.ops)),
-            bytes: added(ends.iter().map(|end| end.last_finisher.bytes)),
+            ops: saturating_sum(ends.iter().map(|end| end.last_finisher.ops)),
+            bytes: saturating_sum(ends.iter().map(|end| end.last_finisher.bytes)),
         },
         first_finisher: all.window(0, first),
         stonewall: all.stonewall(),
@@ -44,10 +44,10 @@ pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, sh
         start_skew_ns: begun().max().unwrap_or(0) - begun().min().unwrap_or(0),
         start_delay: latency(ends.iter().map(|end| end.start_delay.as_ref())),
         errors: failures,
-        unstarted_ops: added(ends.iter().map(|end| end.unstarted_ops)),
-        verified_bytes: added(ends.iter().map(|end| end.verified_bytes)),
-        // The same file is in the same page cache, whoever looks.
-        cached_bytes: if shared { cached.max().flatten() } else { known(cached) },
+        unstarted_ops: saturating_sum(ends.iter().map(|end| end.unstarted_ops)),
+        verified_bytes: saturating_sum(ends.iter().map(|end| end.verified_bytes)),
+        // The same file is in the same page cache for all.
+        cached_bytes: if shared { cached.max().flatten() } else { sum_if_known(cached) },
         wall_shift_ns: ends.iter().map(|end| end.wall_shift_ns).max_by_key(|shift| shift.unsigned_abs()).unwrap_or(0),
         watch: watch(&ends.iter().map(|end| end.watch.as_ref()).collect::<Vec<_>>()),
         connections: connections(ends.iter().flat_map(|end| &end.connections)),
@@ -58,7 +58,7 @@ pub(crate) fn merge(ends: &[PhaseEnd], starts: &[u64], intervals: &Intervals, sh
     }
 }
 
-/// Engines that have done a phase together, on an axis that starts with the first of them.
+/// The ends of engines on a time axis that starts with the first of them.
 struct Together<'a> {
     ends: &'a [PhaseEnd],
     shifts: &'a [i64],
@@ -92,7 +92,7 @@ impl Together<'_> {
         Window { start_ns, end_ns, ops: ops.saturating_sub(ops_before), bytes: bytes.saturating_sub(bytes_before) }
     }
 
-    /// At the time limit of a phase that wears out; none unless all came to it.
+    /// The progress at the time limit of a phase that wears out; None unless all reached it.
     fn stonewall(&self) -> Option<Stonewall> {
         let walls: Vec<Stonewall> = self.ends.iter().map(|end| end.stonewall).collect::<Option<Vec<_>>>()?;
         let last = walls.iter().zip(self.shifts).map(|(wall, shift)| wall.window.end_ns.saturating_add_signed(*shift));
@@ -100,15 +100,15 @@ impl Together<'_> {
             window: Window {
                 start_ns: 0,
                 end_ns: last.max()?,
-                ops: added(walls.iter().map(|wall| wall.window.ops)),
-                bytes: added(walls.iter().map(|wall| wall.window.bytes)),
+                ops: saturating_sum(walls.iter().map(|wall| wall.window.ops)),
+                bytes: saturating_sum(walls.iter().map(|wall| wall.window.bytes)),
             },
             least_ops: walls.iter().map(|wall| wall.least_ops).min()?,
             most_ops: walls.iter().map(|wall| wall.most_ops).max()?,
         })
     }
 
-    /// While every lane of every engine worked.
+    /// The window in which every lane of every engine worked.
     fn steady(&self) -> Option<Window> {
         let moved = self.ends.iter().zip(self.shifts).map(|(end, shift)| {
             let steady = end.steady?;

@@ -1,19 +1,19 @@
-//! Intervals of several engines added up. They lie on the same grid: phases start together, on one clock.
+//! Sums of the intervals of several engines. They have the same grid: phases start together, on one clock.
 
-use super::totals::{added, histogram, kinds};
+use super::totals::{histogram, kinds, saturating_sum};
 use assay_spec::{Interval, OpInterval, OpKind, PhaseEnd};
 use std::collections::BTreeMap;
 
 /// Intervals of one phase.
 pub(crate) struct Intervals {
-    /// Of each engine the number of the interval behind its last; all when it has ended the phase.
-    upto: Vec<u64>,
+    /// Per engine, the number after its last interval; the maximum once it has ended the phase.
+    next_index: Vec<u64>,
     waiting: BTreeMap<u64, Vec<Interval>>,
-    /// What was done, of each engine: start, end, operations and bytes that count as progress.
+    /// Per engine, the intervals with the operations and bytes that count as progress.
     done: Vec<Vec<Done>>,
 }
 
-/// What an engine did in an interval.
+/// An engine's progress in an interval.
 #[derive(Debug, Clone, Copy)]
 struct Done {
     start_ns: u64,
@@ -24,10 +24,10 @@ struct Done {
 
 impl Intervals {
     pub(crate) fn new(engines: usize) -> Self {
-        Intervals { upto: vec![0; engines], waiting: BTreeMap::new(), done: vec![Vec::new(); engines] }
+        Intervals { next_index: vec![0; engines], waiting: BTreeMap::new(), done: vec![Vec::new(); engines] }
     }
 
-    /// Takes one; those that all engines have told of are returned, added up.
+    /// Add an interval; returns the sums of those that all engines have reported.
     pub(crate) fn take(&mut self, engine: usize, interval: Interval) -> Vec<Interval> {
         let moving = |part: &&OpInterval| matches!(part.operation, OpKind::Read | OpKind::Write);
         let data = interval.operations.iter().any(|part| moving(&part));
@@ -38,25 +38,25 @@ impl Intervals {
             ops: progress.map(|part| part.ops).sum(),
             bytes: interval.operations.iter().map(|part| part.bytes).sum(),
         });
-        self.upto[engine] = self.upto[engine].max(interval.index + 1);
+        self.next_index[engine] = self.next_index[engine].max(interval.index + 1);
         self.waiting.entry(interval.index).or_default().push(interval);
-        self.whole()
+        self.take_complete()
     }
 
-    /// An engine has ended the phase.
-    pub(crate) fn ended(&mut self, engine: usize) -> Vec<Interval> {
-        self.upto[engine] = u64::MAX;
-        self.whole()
+    /// Note that an engine has ended the phase; returns the intervals that are complete now.
+    pub(crate) fn end_engine(&mut self, engine: usize) -> Vec<Interval> {
+        self.next_index[engine] = u64::MAX;
+        self.take_complete()
     }
 
-    fn whole(&mut self) -> Vec<Interval> {
-        let upto = self.upto.iter().copied().min().unwrap_or(0);
-        let rest = if upto == u64::MAX { BTreeMap::new() } else { self.waiting.split_off(&upto) };
-        std::mem::replace(&mut self.waiting, rest).into_values().map(|parts| added_up(&parts)).collect()
+    fn take_complete(&mut self) -> Vec<Interval> {
+        let next_index = self.next_index.iter().copied().min().unwrap_or(0);
+        let rest = if next_index == u64::MAX { BTreeMap::new() } else { self.waiting.split_off(&next_index) };
+        std::mem::replace(&mut self.waiting, rest).into_values().map(|parts| sum_intervals(&parts)).collect()
     }
 
-    /// Operations and bytes that an engine had completed at a moment of its phase: linear within an interval, and exact at
-    /// its own last lane's end. As `done_by` of the workbench's `analyse/ranks.py`.
+    /// Operations and bytes that an engine had completed at a moment of its phase: linear within an interval, and exact
+    /// at its last lane's end, like `done_by` of the workbench's `analyse/ranks.py`.
     pub(crate) fn done_by(&self, engine: usize, end: &PhaseEnd, moment_ns: i64) -> (u64, u64) {
         let last = &end.last_finisher;
         if moment_ns >= last.end_ns as i64 {
@@ -78,15 +78,15 @@ impl Intervals {
     }
 }
 
-fn added_up(parts: &[Interval]) -> Interval {
+fn sum_intervals(parts: &[Interval]) -> Interval {
     let all = || parts.iter().flat_map(|part| &part.operations);
     let of_kind = |kind| {
         let same: Vec<&OpInterval> = all().filter(|part| part.operation == kind).collect();
         OpInterval {
             operation: kind,
-            ops: added(same.iter().map(|part| part.ops)),
-            bytes: added(same.iter().map(|part| part.bytes)),
-            errors: added(same.iter().map(|part| part.errors)),
+            ops: saturating_sum(same.iter().map(|part| part.ops)),
+            bytes: saturating_sum(same.iter().map(|part| part.bytes)),
+            errors: saturating_sum(same.iter().map(|part| part.errors)),
             latency: histogram(same.iter().filter_map(|part| part.latency.as_deref())).encoded(),
             first_byte: histogram(same.iter().filter_map(|part| part.first_byte.as_deref())).encoded(),
         }

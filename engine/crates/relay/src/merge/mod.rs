@@ -1,4 +1,4 @@
-//! What several engines of one host say, as one engine would say it.
+//! Merges the events of several engines of one host into those of one engine.
 
 mod end;
 mod intervals;
@@ -12,23 +12,23 @@ use assay_spec::{
 use intervals::Intervals;
 use std::collections::BTreeMap;
 
-/// Failed operations of a lane that are told of in a phase, set-up included; whoever listens expects no more.
+/// Most error samples per lane and phase, set-up included; readers of events expect no more.
 const MOST_SAMPLES: usize = 8;
-/// Remarks that are passed on.
-const MOST_REMARKS: usize = 900;
+/// Most log events that are passed on.
+const MOST_LOGS: usize = 900;
 
-/// What one engine has said so far.
+/// The events of one engine so far.
 #[derive(Default)]
-struct Said {
+struct EngineState {
     hello: Option<Hello>,
     ready: Option<Ready>,
-    waits: Option<Barrier>,
+    waiting_at: Option<Barrier>,
     bye: Option<Bye>,
-    /// A phase of it has failed: it goes to its end by itself, and says there why.
+    /// One of its phases has failed: it ends by itself, and reports why at the end.
     failed: bool,
 }
 
-/// A phase as far as the engines have told of it, each in its place.
+/// The events of a phase so far, by engine.
 struct Phase {
     starts: Vec<Option<PhaseStart>>,
     started: bool,
@@ -36,56 +36,56 @@ struct Phase {
     intervals: Intervals,
 }
 
-/// Puts together what engines say; the job has been split among them evenly.
-pub struct Gather {
-    said: Vec<Said>,
+/// Merges the events of engines among which a job was split evenly.
+pub struct Merger {
+    engines: Vec<EngineState>,
     phases: BTreeMap<u32, Phase>,
     samples: usize,
     most_samples: usize,
-    remarks: usize,
+    logs: usize,
     job_sha256: String,
     controlled: bool,
-    greeted: bool,
+    hello_sent: bool,
     ready: bool,
-    failing: bool,
-    stopping: bool,
+    is_failing: bool,
+    is_stopping: bool,
     out: Vec<Event>,
 }
 
-impl Gather {
-    /// Of so many engines; `job_sha256` is that of the job before it was split, in hex, and `controlled` says that they wait
-    /// for words of the controller.
+impl Merger {
+    /// A merger for `engines` engines; `job_sha256` is that of the job before it was split, in hex; `controlled`: they
+    /// wait for the controller's commands.
     pub fn new(engines: usize, job_sha256: String, controlled: bool) -> Self {
-        Gather {
-            said: (0..engines).map(|_| Said::default()).collect(),
+        Merger {
+            engines: (0..engines).map(|_| EngineState::default()).collect(),
             phases: BTreeMap::new(),
             samples: 0,
             most_samples: MOST_SAMPLES,
-            remarks: 0,
+            logs: 0,
             job_sha256,
             controlled,
-            greeted: false,
+            hello_sent: false,
             ready: false,
-            failing: false,
-            stopping: false,
+            is_failing: false,
+            is_stopping: false,
             out: Vec::new(),
         }
     }
 
-    /// Takes what an engine has said.
+    /// Add an event of an engine.
     pub fn take(&mut self, engine: usize, event: Event) {
         match event {
             Event::Hello(hello) => self.hello(engine, hello),
-            // Each lists the same; the first tells how far it is.
+            // All list the same; the first reports the progress.
             Event::Listing(listing) if engine == 0 => self.out.push(Event::Listing(listing)),
             Event::Listing(_) | Event::Pong(_) => {}
             Event::Ready(ready) => {
-                self.said[engine].ready = Some(ready);
+                self.engines[engine].ready = Some(ready);
                 self.all_ready();
             }
             Event::Barrier(barrier) => {
-                self.said[engine].waits = Some(barrier);
-                self.meet();
+                self.engines[engine].waiting_at = Some(barrier);
+                self.merge_barrier();
             }
             Event::PhaseStart(start) => {
                 let number = start.phase;
@@ -97,73 +97,73 @@ impl Gather {
                 let whole = phase.intervals.take(engine, interval);
                 self.out.extend(whole.into_iter().map(Event::Interval));
             }
-            // Each engine's own.
+            // Each engine has its own.
             Event::Upload(_) | Event::Beyond(_) => self.out.push(event),
             Event::ErrorSample(sample) => self.sample(sample),
-            Event::Log(log) => self.remark(log),
+            Event::Log(log) => self.log_event(log),
             Event::PhaseEnd(end) => self.phase_ended(engine, end),
             Event::Bye(bye) => {
-                self.failing |= bye.status != ByeStatus::Ok && self.said[engine].ready.is_none();
-                self.said[engine].bye = Some(bye);
-                self.meet();
+                self.is_failing |= bye.status != ByeStatus::Ok && self.engines[engine].ready.is_none();
+                self.engines[engine].bye = Some(bye);
+                self.merge_barrier();
             }
         }
     }
 
-    /// An engine has ended, and all that it had to say was taken.
-    pub fn gone(&mut self, engine: usize) {
-        // One that has not taken its leave has died.
-        self.failing |= self.said[engine].bye.is_none();
-        self.meet();
+    /// Note that an engine has ended, and that all of its events were added.
+    pub fn engine_ended(&mut self, engine: usize) {
+        // An engine that has sent no `bye` has died.
+        self.is_failing |= self.engines[engine].bye.is_none();
+        self.merge_barrier();
     }
 
-    /// The others are to be stopped: they would wait for one that cannot go on.
-    pub fn failing(&self) -> bool {
-        self.failing
+    /// True if the engines are to be stopped because they would wait for one that cannot continue.
+    pub fn is_failing(&self) -> bool {
+        self.is_failing
     }
 
-    /// Those that work were told to stop, whoever has said so.
-    pub fn stopping(&self) -> bool {
-        self.stopping
+    /// True if the engines were asked to stop, by whatever cause.
+    pub fn is_stopping(&self) -> bool {
+        self.is_stopping
     }
 
-    /// Those that work were told to stop: they wait at no barrier any more.
+    /// Note that the engines were asked to stop: they wait at no barrier any more.
     pub fn stop(&mut self) {
-        self.stopping = true;
-        self.said.iter_mut().filter(|said| !said.failed).for_each(|said| said.waits = None);
+        self.is_stopping = true;
+        self.engines.iter_mut().filter(|state| !state.failed).for_each(|state| state.waiting_at = None);
     }
 
-    /// Whether an engine has failed by itself, and need not be told to stop.
+    /// True if an engine has failed by itself, and need not be asked to stop.
     pub fn failed(&self, engine: usize) -> bool {
-        self.said[engine].failed
+        self.engines[engine].failed
     }
 
-    /// Engines that wait for others which were stopped: they are to go on alone.
+    /// Engines that wait for others which were stopped: they are to continue alone.
     pub fn left_waiting(&mut self) -> Vec<usize> {
-        let all = self.said.iter_mut().enumerate();
-        all.filter_map(|(engine, said)| said.waits.take_if(|_| self.stopping).map(|_| engine)).collect()
+        let all = self.engines.iter_mut().enumerate();
+        all.filter_map(|(engine, state)| state.waiting_at.take_if(|_| self.is_stopping).map(|_| engine)).collect()
     }
 
-    /// All were told to go on.
+    /// Note that all engines were allowed to continue.
     pub fn go(&mut self) {
-        self.said.iter_mut().for_each(|said| said.waits = None);
+        self.engines.iter_mut().for_each(|state| state.waiting_at = None);
     }
 
-    /// All wait for a word.
+    /// True if some engine waits at a barrier.
     pub fn waits(&self) -> bool {
-        self.said.iter().any(|said| said.waits.is_some())
+        self.engines.iter().any(|state| state.waiting_at.is_some())
     }
 
-    /// What there is to say now.
+    /// The merged events since the last call.
     pub fn events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.out)
     }
 
-    /// All have taken their leave: the worst status, with its reason; none if one has not.
+    /// The worst status of all engines, with its reason; None if one has not ended.
     pub fn bye(&self) -> Option<Bye> {
         const WORST: [ByeStatus; 5] =
             [ByeStatus::Stalled, ByeStatus::Refused, ByeStatus::Errors, ByeStatus::Stopped, ByeStatus::Ok];
-        let byes: Option<Vec<&Bye>> = self.said.iter().map(|said| said.bye.as_ref()).collect();
+        let byes: Option<Vec<&Bye>> = self.engines.iter().map(|state| state.bye.as_ref()).collect();
         let byes = byes?;
         let place = |bye: &Bye| WORST.iter().position(|status| *status == bye.status);
         let worst = byes.iter().min_by_key(|bye| place(bye))?;
@@ -177,13 +177,13 @@ impl Gather {
     }
 
     fn hello(&mut self, engine: usize, hello: Hello) {
-        self.said[engine].hello = Some(hello);
-        let all: Option<Vec<&Hello>> = self.said.iter().map(|said| said.hello.as_ref()).collect();
-        let Some(all) = all.filter(|_| !self.greeted) else { return };
-        self.greeted = true;
+        self.engines[engine].hello = Some(hello);
+        let all: Option<Vec<&Hello>> = self.engines.iter().map(|state| state.hello.as_ref()).collect();
+        let Some(all) = all.filter(|_| !self.hello_sent) else { return };
+        self.hello_sent = true;
         let cpus = all.iter().map(|hello| hello.cpus).sum::<u32>();
         let mut one = all[0].clone();
-        // Where a launcher has given each engine CPUs of its own they have all of them; else each has the same ones.
+        // If a launcher has given each engine its own CPUs, they have all of them; else each has the same ones.
         one.cpus = cpus.min(one.cpus.max(online()));
         split::join(&mut one.job, all.len() as u32);
         self.most_samples = MOST_SAMPLES * (one.job.lanes as usize + 1) * one.job.phases.len();
@@ -193,7 +193,7 @@ impl Gather {
     }
 
     fn all_ready(&mut self) {
-        let all: Option<Vec<&Ready>> = self.said.iter().map(|said| said.ready.as_ref()).collect();
+        let all: Option<Vec<&Ready>> = self.engines.iter().map(|state| state.ready.as_ref()).collect();
         let Some(all) = all.filter(|_| !self.ready) else { return };
         self.ready = true;
         let existing = all[0].existing;
@@ -205,13 +205,13 @@ impl Gather {
         self.out.push(Event::Ready(ready));
     }
 
-    /// Says that all wait, if all do and for the same.
-    fn meet(&mut self) {
-        if self.stopping {
+    /// Emit a barrier if all engines wait at the same one.
+    fn merge_barrier(&mut self) {
+        if self.is_stopping {
             return;
         }
         let place = |barrier: &Barrier| (barrier.step, barrier.phase);
-        let waiting: Option<Vec<&Barrier>> = self.said.iter().map(|said| said.waits.as_ref()).collect();
+        let waiting: Option<Vec<&Barrier>> = self.engines.iter().map(|state| state.waiting_at.as_ref()).collect();
         let Some(waiting) = waiting else { return };
         let (first, at_ns) = (waiting[0], waiting.iter().map(|barrier| barrier.at_ns).max().unwrap_or(0));
         let (step, phase) = place(first);
@@ -219,12 +219,12 @@ impl Gather {
             let most = waiting.iter().filter_map(|barrier| barrier.most).max();
             self.out.push(Event::Barrier(Barrier { step, phase, most, at_ns }));
         } else if waiting.iter().any(|barrier| barrier.step == BarrierStep::Cleanup) {
-            self.failing = true;
+            self.is_failing = true;
         }
     }
 
     fn phase(&mut self, number: u32) -> &mut Phase {
-        let engines = self.said.len();
+        let engines = self.engines.len();
         self.phases.entry(number).or_insert_with(|| Phase {
             starts: vec![None; engines],
             started: false,
@@ -233,7 +233,7 @@ impl Gather {
         })
     }
 
-    /// Says that the phase has started once each engine has begun it or will not.
+    /// Emit the start of a phase once each engine has begun it or will not.
     fn phase_started(&mut self, number: u32) {
         let phase = self.phase(number);
         let settled = phase.starts.iter().zip(&phase.ends).all(|(start, end)| start.is_some() || end.is_some());
@@ -252,22 +252,25 @@ impl Gather {
 
     fn phase_ended(&mut self, engine: usize, end: PhaseEnd) {
         let number = end.phase;
-        self.failing |= end.status == PhaseStatus::Failed;
-        self.said[engine].failed |= end.status == PhaseStatus::Failed;
+        self.is_failing |= end.status == PhaseStatus::Failed;
+        self.engines[engine].failed |= end.status == PhaseStatus::Failed;
         let phase = self.phase(number);
         phase.ends[engine] = Some(end);
-        let rest = phase.intervals.ended(engine);
+        let rest = phase.intervals.end_engine(engine);
         self.out.extend(rest.into_iter().map(Event::Interval));
         self.phase_started(number);
-        let shared =
-            self.said.iter().flat_map(|said| &said.hello).any(|hello| hello.job.layout == assay_spec::Layout::Shared);
+        let shared = self
+            .engines
+            .iter()
+            .flat_map(|state| &state.hello)
+            .any(|hello| hello.job.layout == assay_spec::Layout::Shared);
         let phase = self.phase(number);
         if phase.ends.iter().all(Option::is_some) {
             let ends: Vec<PhaseEnd> = phase.ends.iter().flatten().cloned().collect();
             let starts: Vec<u64> =
                 phase.starts.iter().map(|start| start.as_ref().map_or(0, |start| start.at_ns)).collect();
             let merged = end::merge(&ends, &starts, &phase.intervals, shared);
-            // An engine that is late with an interval says so before its end: nothing more comes of this phase.
+            // An engine reports late intervals before its end: nothing more of this phase follows.
             self.phases.remove(&number);
             self.out.push(Event::PhaseEnd(merged));
         }
@@ -280,15 +283,15 @@ impl Gather {
         }
     }
 
-    fn remark(&mut self, log: Log) {
-        self.remarks += 1;
-        if self.remarks <= MOST_REMARKS {
+    fn log_event(&mut self, log: Log) {
+        self.logs += 1;
+        if self.logs <= MOST_LOGS {
             self.out.push(Event::Log(log));
         }
     }
 }
 
-/// CPUs of the host that are online, however few this process may use.
+/// Online CPUs of the host, however few this process may use.
 fn online() -> u32 {
     std::fs::read_to_string("/sys/devices/system/cpu/online").map_or(0, |text| {
         text.trim()
@@ -301,7 +304,7 @@ fn online() -> u32 {
     })
 }
 
-/// An answer to a ping.
+/// The answer to a ping.
 pub fn pong(ping: u64) -> Event {
     Event::Pong(assay_spec::Pong { ping, at_ns: clock::now() })
 }

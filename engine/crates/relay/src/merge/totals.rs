@@ -1,19 +1,19 @@
-//! Counts added up and histograms merged.
+//! Sums of counts, and merged histograms.
 
 use assay_drive::histogram::Merged;
 use assay_spec::{ErrorCount, HostConnections, HostCpu, LatencySummary, OpKind, OpTotals, Resources, Watch};
 
-/// A sum that does not wrap: memory that is only pretended to be moved adds up to 64 bits.
-pub(crate) fn added(parts: impl IntoIterator<Item = u64>) -> u64 {
+/// A sum that does not wrap: bytes that are only counted, not moved, can add up to 64 bits.
+pub(crate) fn saturating_sum(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// The sum where all parts are known.
-pub(crate) fn known(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
+/// The sum, or None if any part is unknown.
+pub(crate) fn sum_if_known(parts: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     parts.into_iter().try_fold(0, |sum: u64, part| Some(sum.saturating_add(part?)))
 }
 
-/// Each kind once, in the order in which kinds come first.
+/// Each kind once, in the order of first occurrence.
 pub(crate) fn kinds(parts: impl IntoIterator<Item = OpKind>) -> Vec<OpKind> {
     let mut found = Vec::new();
     for kind in parts {
@@ -24,7 +24,7 @@ pub(crate) fn kinds(parts: impl IntoIterator<Item = OpKind>) -> Vec<OpKind> {
     found
 }
 
-/// One histogram of all, bucket by bucket; what cannot be read counts nothing.
+/// One histogram of all, merged bucket by bucket; unreadable ones count nothing.
 pub(crate) fn histogram<'a>(parts: impl IntoIterator<Item = &'a str>) -> Merged {
     let mut merged = Merged::default();
     for part in parts {
@@ -33,7 +33,7 @@ pub(crate) fn histogram<'a>(parts: impl IntoIterator<Item = &'a str>) -> Merged 
     merged
 }
 
-/// The summary of all; none if there is none.
+/// The summary of all; None if there is none.
 pub(crate) fn latency<'a>(parts: impl IntoIterator<Item = Option<&'a LatencySummary>>) -> Option<LatencySummary> {
     let all: Vec<&LatencySummary> = parts.into_iter().flatten().collect();
     match all[..] {
@@ -41,15 +41,15 @@ pub(crate) fn latency<'a>(parts: impl IntoIterator<Item = Option<&'a LatencySumm
         [one] => Some(one.clone()),
         _ => {
             let merged = histogram(all.iter().map(|part| part.histogram.as_str())).summary()?;
-            let count: u64 = added(all.iter().map(|part| part.count));
-            // Of buckets the mean is known to three digits; of the parts' own means exactly as well as they are.
+            let count: u64 = saturating_sum(all.iter().map(|part| part.count));
+            // From buckets the mean is known to three digits; from the parts' own means as exactly as those are.
             let sum: f64 = all.iter().map(|part| part.mean_ns * part.count as f64).sum();
             Some(LatencySummary { mean_ns: if count > 0 { sum / count as f64 } else { merged.mean_ns }, ..merged })
         }
     }
 }
 
-/// Kind by kind, in the order in which kinds come first.
+/// Totals by kind, in the order of first occurrence.
 pub(crate) fn operations(ends: &[&[OpTotals]]) -> Vec<OpTotals> {
     let parts = || ends.iter().copied().flatten();
     let of = |kind| parts().filter(move |part| part.operation == kind);
@@ -57,9 +57,9 @@ pub(crate) fn operations(ends: &[&[OpTotals]]) -> Vec<OpTotals> {
         .into_iter()
         .map(|kind| OpTotals {
             operation: kind,
-            ops: added(of(kind).map(|part| part.ops)),
-            bytes: added(of(kind).map(|part| part.bytes)),
-            errors: added(of(kind).map(|part| part.errors)),
+            ops: saturating_sum(of(kind).map(|part| part.ops)),
+            bytes: saturating_sum(of(kind).map(|part| part.bytes)),
+            errors: saturating_sum(of(kind).map(|part| part.errors)),
             latency: latency(of(kind).map(|part| part.latency.as_ref())),
             first_byte: latency(of(kind).map(|part| part.first_byte.as_ref())),
             repeated: latency(of(kind).map(|part| part.repeated.as_ref())),
@@ -67,7 +67,7 @@ pub(crate) fn operations(ends: &[&[OpTotals]]) -> Vec<OpTotals> {
         .collect()
 }
 
-/// By reason, in the order in which reasons come first.
+/// Counts by reason, in the order of first occurrence.
 pub(crate) fn errors<'a>(parts: impl IntoIterator<Item = &'a ErrorCount>) -> Vec<ErrorCount> {
     let mut all: Vec<ErrorCount> = Vec::new();
     for part in parts {
@@ -97,14 +97,14 @@ pub(crate) fn connections<'a>(parts: impl IntoIterator<Item = &'a HostConnection
     all
 }
 
-/// Of all watchers, times added up; none unless all watched, on the same grid.
+/// The sum of all watchers; None unless all watched, on the same grid.
 pub(crate) fn watch(parts: &[Option<&Watch>]) -> Option<Watch> {
     let all: Vec<&Watch> = parts.iter().copied().collect::<Option<Vec<_>>>()?;
     let grid = all.first()?.interval_ns;
     if all.iter().any(|watch| watch.interval_ns != grid) {
         return None;
     }
-    let sum = |of: fn(&Watch) -> u64| added(all.iter().map(|watch| of(watch)));
+    let sum = |of: fn(&Watch) -> u64| saturating_sum(all.iter().map(|watch| of(watch)));
     Some(Watch {
         interval_ns: grid,
         elapsed_ns: sum(|watch| watch.elapsed_ns),
@@ -112,22 +112,22 @@ pub(crate) fn watch(parts: &[Option<&Watch>]) -> Option<Watch> {
         stalls: sum(|watch| watch.stalls),
         stalled_ns: sum(|watch| watch.stalled_ns),
         longest_ns: all.iter().map(|watch| watch.longest_ns).max()?,
-        away_ns: known(all.iter().map(|watch| watch.away_ns)),
+        away_ns: sum_if_known(all.iter().map(|watch| watch.away_ns)),
         cpu_ns: sum(|watch| watch.cpu_ns),
     })
 }
 
-/// What the processes used; what is counted for the whole host is that of the one which looked longest.
+/// Sums of what the processes used; counts for the whole host are those of the process that measured longest.
 pub(crate) fn resources(parts: &[&Resources]) -> Resources {
-    let sum = |of: fn(&Resources) -> u64| added(parts.iter().map(|part| of(part)));
+    let sum = |of: fn(&Resources) -> u64| saturating_sum(parts.iter().map(|part| of(part)));
     let looked = |host: &HostCpu| host.busy_ns.saturating_add(host.idle_ns);
     let longest = parts.iter().max_by_key(|part| part.host.as_ref().map(looked));
     Resources {
         user_ns: sum(|part| part.user_ns),
         system_ns: sum(|part| part.system_ns),
-        service_ns: known(parts.iter().map(|part| part.service_ns)),
-        read_bytes: known(parts.iter().map(|part| part.read_bytes)),
-        write_bytes: known(parts.iter().map(|part| part.write_bytes)),
+        service_ns: sum_if_known(parts.iter().map(|part| part.service_ns)),
+        read_bytes: sum_if_known(parts.iter().map(|part| part.read_bytes)),
+        write_bytes: sum_if_known(parts.iter().map(|part| part.write_bytes)),
         host: longest.and_then(|part| part.host),
         device: longest.and_then(|part| part.device),
         watched: longest.map(|part| part.watched.clone()).unwrap_or_default(),

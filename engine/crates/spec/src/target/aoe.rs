@@ -1,4 +1,4 @@
-//! A disk that is reached by ATA over Ethernet.
+//! A disk behind ATA over Ethernet.
 
 use super::TargetRules;
 use crate::validate::ensure;
@@ -6,12 +6,12 @@ use crate::{Job, JobError, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A disk behind ATA over Ethernet (AoEr11), reached by frames that the engine itself sends and receives: no driver of the
-/// kernel's, no cache. All that is on it is lost.
+/// A disk behind ATA over Ethernet (AoEr11), reached by frames that the engine itself sends and receives, without the
+/// kernel's driver and cache. All data on the disk is lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AoeTarget {
-    /// Network interfaces of this host, on each of which the disk answers. Frames are spread over them.
+    /// Network interfaces of this host, on each of which the disk responds. Frames are spread over them.
     #[schemars(length(min = 1, max = 8))]
     pub interfaces: Vec<String>,
     /// First part of its address.
@@ -22,15 +22,15 @@ pub struct AoeTarget {
     pub slot: u8,
     /// Must be true: the user has confirmed that the disk may be overwritten.
     pub destroy: bool,
-    /// Commands that all lanes together have under way on one interface; none: as many as the disk says it has buffers for.
+    /// Commands of all lanes in flight on one interface; none: as many as the disk reports buffers for.
     #[serde(default)]
     #[schemars(range(min = 1, max = 256))]
     pub window: Option<u16>,
-    /// Sectors of 512 bytes in one frame at most; none: as many as the disk takes and the interface's MTU has room for.
+    /// Most sectors of 512 bytes in one frame; none: as many as the disk accepts and the interface's MTU allows.
     #[serde(default)]
     #[schemars(range(min = 1, max = 255))]
     pub sectors: Option<u8>,
-    /// A command that has not been answered after so long has failed (ETIMEDOUT); until then its frame is sent again.
+    /// A command without a response after this long has failed (ETIMEDOUT); until then its frame is sent again.
     #[serde(default = "minute")]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub timeout_ns: u64,
@@ -42,10 +42,10 @@ fn minute() -> u64 {
 
 /// Bytes of a sector, as AoE counts them.
 pub const SECTOR_BYTES: u64 = 512;
-/// What a lane keeps of frames that come in together, and of those that are under way, for each interface.
+/// A lane's memory, for each interface, for frames that arrive together and those in flight.
 const INTERFACE_BYTES: u64 = 2 << 20;
 
-/// As Linux takes them (netdevice(7)): less than 16 bytes, without `/` and spaces.
+/// True for names that Linux accepts (netdevice(7)): less than 16 bytes, without `/` and spaces.
 fn is_interface(name: &str) -> bool {
     (1..16).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
@@ -53,7 +53,7 @@ fn is_interface(name: &str) -> bool {
 }
 
 impl AoeTarget {
-    /// Its address as the field writes it: `e1.0` is slot 0 of shelf 1.
+    /// Its address in AoE notation: `e1.0` is slot 0 of shelf 1.
     pub fn address(&self) -> String {
         format!("e{}.{}", self.shelf, self.slot)
     }
@@ -97,7 +97,7 @@ impl TargetRules for AoeTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 

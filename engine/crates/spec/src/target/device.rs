@@ -6,7 +6,7 @@ use crate::{Job, JobError, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A block device. All that is on it is lost.
+/// A block device. All data on it is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceTarget {
@@ -34,7 +34,7 @@ impl TargetRules for DeviceTarget {
         true
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 }

@@ -7,39 +7,40 @@ use crate::{Job, JobError, OpKind, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Items whose keys begin with `root`/`directory`/ in a table, through the DynamoDB protocol (API version 2012-08-10) over
-/// HTTP/1.1, spoken by the engine itself: nothing is sent twice, whatever fails.
+/// Items whose keys begin with `root`/`directory`/ in a table, through the DynamoDB protocol (API version 2012-08-10)
+/// over HTTP/1.1, by the engine's own client: it never sends a request twice, whatever fails.
 ///
 /// The size of an object is that of the whole item as DynamoDB counts it, its names and keys included; the rest is one
-/// attribute `d` of bytes. Credentials are in no job: each engine finds them on its own host,
-/// as the AWS command line does.
+/// attribute `d` of bytes. No job contains credentials: each engine finds them on its own host, as the AWS command line
+/// does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DynamodbTarget {
-    /// Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
-    /// same tables.
+    /// Addresses of the service: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several lead to the same
+    /// tables.
     #[schemars(length(min = 1, max = 1024))]
     pub endpoints: Vec<String>,
     /// Which of several endpoints a request goes to.
     #[serde(default)]
     pub balance: Balance,
-    /// Name of the table. One that is not there is made, marked with an item `.assay-target`, and removed afterwards.
+    /// Name of the table. If it does not exist, it is created, marked with an item `.assay-target`, and removed
+    /// afterwards.
     pub table: String,
     /// First part of all partition keys: plain names, with slashes between them.
     pub root: String,
     /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
-    /// Identity of the run that the job belongs to, which the mark of a table that it makes bears: only this run removes
-    /// the table again. None: a job that belongs to no run.
+    /// Identity of the job's run, written into the mark of a table that it creates: only this run removes the table
+    /// again. None: a job that belongs to no run.
     #[serde(default)]
     pub run: Option<String>,
     /// The user has confirmed that a table without the mark may be written to, below `root`.
     #[serde(default)]
     pub destroy: bool,
-    /// Region that requests are signed for.
+    /// Region for which requests are signed.
     #[serde(default = "us_east_1")]
     pub region: String,
-    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: the default one.
     #[serde(default)]
     pub profile: Option<String>,
     /// Attribute that is the partition key; it holds text.
@@ -52,40 +53,41 @@ pub struct DynamodbTarget {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub partition_items: u64,
-    /// How the table is paid for, if it is made.
+    /// Billing mode of the table, if it is created.
     #[serde(default)]
     pub capacity: Capacity,
-    /// Gets, batch gets, queries and scans see all that was written before (strongly consistent); else they may see what
-    /// was there a moment ago, for half the capacity.
+    /// Gets, batch gets, queries and scans see everything written before (strongly consistent); otherwise they may see
+    /// a slightly older state, for half the capacity.
     #[serde(default)]
     pub consistent: bool,
-    /// The job ends before it consumes more than so many capacity units, as far as the service has told.
+    /// The job ends before it consumes more capacity units than this, as reported by the service.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_capacity_units: Option<u64>,
-    /// The job ends before its operations send more than so many requests.
+    /// The job ends before its operations send more requests than this.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub max_requests: Option<u64>,
-    /// Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    /// Absolute path of the certificates, in PEM, of the authority that signed the service's; none: those that the host
+    /// trusts.
     #[serde(default)]
     pub ca_file: Option<String>,
-    /// A request that has not ended after so long has failed (ETIMEDOUT).
+    /// A request that has not ended after this long has failed (ETIMEDOUT).
     #[serde(default = "minute")]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub timeout_ns: u64,
 }
 
-/// How a table is paid for (BillingMode of CreateTable).
+/// Billing mode of a table (BillingMode of CreateTable).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "mode"}))]
 pub enum Capacity {
-    /// By request.
+    /// Billed by request.
     #[default]
     #[schemars(title = "OnDemandCapacity")]
     OnDemand,
-    /// So many units a second are paid for and may be used.
+    /// Billed for this many units a second, which may be used.
     #[schemars(title = "ProvisionedCapacity")]
     Provisioned {
         /// Read capacity units.
@@ -110,20 +112,20 @@ fn minute() -> u64 {
     60_000_000_000
 }
 
-/// Attribute that holds what an item is about.
+/// Attribute that holds an item's contents.
 pub const CONTENTS_ATTRIBUTE: &str = "d";
-/// Hex digits of a lane and of a partition in a partition key, and of an item in a sort key.
+/// Hex digits of a lane in a partition key.
 pub const LANE_DIGITS: usize = 7;
-/// Likewise.
+/// Hex digits of a partition in a partition key.
 pub const PARTITION_DIGITS: usize = 10;
-/// Likewise.
+/// Hex digits of an item in a sort key.
 pub const SORT_DIGITS: usize = 8;
 /// Largest item (DynamoDB, Service quotas).
 const MOST_ITEM_BYTES: u64 = 400 << 10;
-/// Items of one BatchWriteItem and BatchGetItem.
+/// Most items of one BatchWriteItem and BatchGetItem.
 const MOST_WRITTEN: u16 = 25;
 const MOST_FETCHED: u16 = 100;
-/// What one answer may hold, as it comes.
+/// Most bytes of one response, as it arrives.
 const ANSWER_BYTES: u64 = 24 << 20;
 const MOST_UNITS: u64 = 1_000_000_000;
 
@@ -134,7 +136,7 @@ fn is_attribute(name: &str) -> bool {
 }
 
 impl DynamodbTarget {
-    /// Bytes of each item that are names and keys (DynamoDB, item sizes and formats: names and text count their bytes).
+    /// Bytes of each item's names and keys (DynamoDB, item sizes and formats: names and text count their bytes).
     pub fn key_bytes(&self) -> u64 {
         let partition = self.root.len() + self.directory.len() + 2 + LANE_DIGITS + PARTITION_DIGITS;
         let sort = self.sort_key.as_ref().map_or(0, |name| name.len() + SORT_DIGITS);
@@ -150,8 +152,8 @@ impl DynamodbTarget {
         ensure(other, "target.sort_key", "must be another than partition_key")?;
         let count = (1..=1_000_000_000).contains(&self.partition_items);
         ensure(count, "target.partition_items", "must be 1 to 1,000,000,000")?;
-        let told_apart = self.partition_items == 1 || sort.is_some();
-        ensure(told_apart, "target.partition_items", "without a sort_key each item has a partition of its own")
+        let distinct = self.partition_items == 1 || sort.is_some();
+        ensure(distinct, "target.partition_items", "without a sort_key each item has a partition of its own")
     }
 
     fn validate_capacity(&self) -> Result<(), JobError> {
@@ -206,7 +208,7 @@ impl TargetRules for DynamodbTarget {
     }
 
     fn lane_bytes(&self, job: &Job) -> u64 {
-        // A request and its answer, as text and as what is made of it.
+        // A request and its response, as text and decoded.
         let batch = job.objects.as_ref().map_or(1, |objects| u64::from(objects.batch));
         let several = job.phases.iter().any(|phase| phase.operation.moves_several());
         let each = if several { ANSWER_BYTES.min(batch.saturating_mul(4 * MOST_ITEM_BYTES).max(8 << 20)) } else { 4 * MOST_ITEM_BYTES };
@@ -221,7 +223,7 @@ impl TargetRules for DynamodbTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 

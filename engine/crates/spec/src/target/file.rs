@@ -14,7 +14,7 @@ pub struct FileTarget {
     pub root: String,
     /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
-    /// Further such directories, as of other mounts: lane i works in the (i modulo n)-th of `root` and these.
+    /// Further such directories, for example of other mounts: lane i works in the (i modulo n)-th of `root` and these.
     #[serde(default)]
     #[schemars(length(max = 1023))]
     pub shares: Vec<String>,
@@ -46,7 +46,7 @@ impl TargetRules for FileTarget {
         true
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 

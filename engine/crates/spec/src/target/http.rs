@@ -1,30 +1,30 @@
-//! What targets that are reached over HTTP have in common.
+//! What targets reached over HTTP have in common.
 
 use crate::validate::{ensure, plain_name};
 use crate::JobError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which of several endpoints a request goes to.
+/// How requests are distributed over several endpoints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Balance")]
 pub enum Balance {
-    /// Each in its turn.
+    /// Each in turn.
     #[default]
     RoundRobin,
-    /// The one with the fewest requests of the lane under way.
+    /// The one with the fewest requests of the lane in flight.
     LeastLoaded,
 }
 
-/// What a connection keeps for what it sends and receives.
+/// A connection's memory for what it sends and receives.
 pub(super) const CONNECTION_BYTES: u64 = 512 << 10;
 
-/// Instead of endpoints: a service of the engine's own, in its process, which answers at once and keeps no contents of
-/// objects. What is measured there is the engine.
+/// Used instead of endpoints: a service inside the engine's process, which responds at once and stores no contents of
+/// objects. It measures the engine itself.
 pub const NULL_SERVICE: &str = "null:";
 
-/// `http://host`, `https://host:port`, without a path.
+/// True for `http://host`, `https://host:port`, without a path.
 fn is_endpoint(text: &str) -> bool {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     host.is_some_and(|host| {
@@ -34,21 +34,21 @@ fn is_endpoint(text: &str) -> bool {
     })
 }
 
-/// Letters, digits and `. _ -`.
+/// True for letters, digits and `. _ -`.
 pub(super) fn is_word(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
 }
 
-/// What is wrong with what keys begin with.
+/// The message for an invalid prefix of keys.
 pub(super) const PREFIX: &str =
     "must be plain names with / between them: each 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot; 256 in all";
 
-/// Plain names with slashes between them, which no key can be above or beside.
+/// True for plain names with slashes between them, which no key can be above or next to.
 pub(super) fn is_prefix(text: &str) -> bool {
     text.len() <= 256 && text.split('/').all(plain_name)
 }
 
-/// Where a service answers.
+/// Check the endpoints of a service.
 pub(super) fn endpoints(texts: &[String]) -> Result<(), JobError> {
     let own = matches!(texts, [one] if one == NULL_SERVICE);
     ensure(
@@ -58,7 +58,7 @@ pub(super) fn endpoints(texts: &[String]) -> Result<(), JobError> {
     )
 }
 
-/// A profile of the shared files.
+/// Check the name of a profile.
 pub(super) fn profile(name: Option<&str>) -> Result<(), JobError> {
     let right = name.is_none_or(|name| {
         (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !b"[]#;".contains(&b))
@@ -66,7 +66,7 @@ pub(super) fn profile(name: Option<&str>) -> Result<(), JobError> {
     ensure(right, "target.profile", "must be the name of a profile")
 }
 
-/// How long a request may take.
+/// Check the timeout of a request.
 pub(super) fn timeout(ns: u64) -> Result<(), JobError> {
     ensure((100_000_000..=3_600_000_000_000).contains(&ns), "target.timeout_ns", "must be 100 ms to 1 h")
 }

@@ -1,50 +1,51 @@
-//! The kinds of places that are measured: one file each, and one line below.
+//! The kinds of targets: one file each, and one line below.
 
 use crate::{Job, JobError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the rules of a job need to know of its target.
+/// What the validation of a job needs of its target.
 pub trait TargetRules {
-    /// Checks what needs no look at the host.
+    /// Check every rule that can be checked without looking at the host.
     ///
     /// # Errors
     /// The first rule that is broken.
     fn validate(&self, job: &Job) -> Result<(), JobError>;
 
-    /// Bytes of memory that each lane keeps for it, buffers aside.
+    /// Bytes of memory that each lane needs for it, buffers aside.
     fn lane_bytes(&self, job: &Job) -> u64;
 
-    /// Gives the directory of a job another name, if it has one.
+    /// Set the name of the job's directory, if it has one.
     fn set_directory(&mut self, name: &str);
 
-    /// Its data is reached through a file of the host's kernel, by any of the methods.
+    /// True if its data is reached through a file of the host's kernel, by any of the methods.
     fn kernel_files(&self) -> bool;
 
-    /// It takes a method's name for what it is: nothing blocks.
-    fn any_method(&self) -> bool;
+    /// True if it accepts any method's name and never blocks.
+    fn accepts_any_method(&self) -> bool;
 
-    /// Bytes of an object's size that are not contents: names and keys that are stored with them. The last ones of a slot.
+    /// Bytes of an object's size that are not contents, but names and keys that are stored with them, at the end of a
+    /// slot.
     fn key_bytes(&self) -> u64 {
         0
     }
 
-    /// Its objects were there before the job, which only reads them: their list tells their sizes.
+    /// True if its objects existed before the job, which only reads them: their list contains their sizes.
     fn only_reads(&self) -> bool {
         false
     }
 
-    /// Least amount of data that can be read or written, in bytes: files and records are multiples of it.
+    /// Smallest unit of data that can be read or written, in bytes: files and records are multiples of it.
     fn unit_bytes(&self) -> u64 {
         1
     }
 
-    /// Places that lanes are shared out among, each with files of its own.
+    /// Number of places that the lanes are distributed over, each with its own files.
     fn places(&self) -> usize {
         1
     }
 
-    /// Objects that belong together: those with numbers from a multiple of this on.
+    /// Number of objects in one partition: those with numbers from a multiple of this on.
     fn group_objects(&self) -> u64 {
         1
     }

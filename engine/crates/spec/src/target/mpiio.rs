@@ -1,4 +1,4 @@
-//! Files that are reached through MPI-IO.
+//! Files reached through MPI-IO.
 
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
@@ -16,8 +16,8 @@ const MAX_VALUE_BYTES: usize = 255;
 /// Longest name of a file system before a path.
 const MAX_PREFIX_BYTES: usize = 16;
 
-/// Files in `root`/`directory`, reached through the MPI-IO of the MPI that the engine is linked to, one engine a rank of
-/// it. With `layout` shared all ranks open the one file together (MPI_COMM_WORLD), else each its own (MPI_COMM_SELF).
+/// Files in `root`/`directory`, reached through the MPI-IO of the MPI that the engine is linked to, one engine per
+/// rank. With `layout` shared all ranks open one file together (MPI_COMM_WORLD), else each its own (MPI_COMM_SELF).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MpiioTarget {
@@ -28,45 +28,45 @@ pub struct MpiioTarget {
     /// The `identity` in the marker: a root that another run has claimed is refused. None: a marker without one.
     #[serde(default)]
     pub run: Option<String>,
-    /// What stands before the path, without its colon: the file system that the MPI-IO library shall take it for, such as
-    /// `ufs` or `lustre` (ROMIO). None: the library finds out.
+    /// Prefix of the path, without its colon: the file system that the MPI-IO library is to assume, such as `ufs` or
+    /// `lustre` (ROMIO). None: the library detects it.
     #[serde(default)]
     pub prefix: Option<String>,
-    /// Each operation is one of all ranks together (MPI_File_write_at_all and its kin).
+    /// Each operation is a collective one of all ranks (MPI_File_write_at_all and similar calls).
     #[serde(default)]
     pub collective: bool,
-    /// Which pointer says where an operation is.
+    /// The file pointer that gives an operation's offset.
     #[serde(default)]
     pub pointer: Pointer,
-    /// What each rank sees of the file that all share: all of it, or its own part (MPI_File_set_view).
+    /// What each rank sees of the shared file: all of it, or its own part (MPI_File_set_view).
     #[serde(default)]
     pub view: View,
-    /// In a view, bytes that a rank has one after the other in the file; those of all ranks follow each other. A block of
-    /// the job is so many whole ones of them.
+    /// In a view, contiguous bytes of a rank in the file, followed by those of the other ranks. A block of the job
+    /// consists of whole pieces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_073_741_824))]
     pub piece_bytes: Option<u32>,
     /// Files are in atomic mode (MPI_File_set_atomicity).
     #[serde(default)]
     pub atomic: bool,
-    /// Hints for the library, name and value, as it gets them when it opens a file (MPI_Info).
+    /// Hints for the library, name and value, passed when it opens a file (MPI_Info).
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub hints: BTreeMap<String, String>,
 }
 
-/// Which pointer says where an operation of MPI-IO is.
+/// The file pointer that gives the offset of an MPI-IO operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Pointer")]
 pub enum Pointer {
-    /// None: each operation says it (MPI_File_write_at).
+    /// None: each operation states its offset (MPI_File_write_at).
     #[default]
     Explicit,
-    /// The individual file pointer, moved by MPI_File_seek where it does not stand there already (MPI_File_write).
+    /// The individual file pointer, moved by MPI_File_seek if it is not there already (MPI_File_write).
     Individual,
-    /// The file pointer that all ranks share: each operation works on what comes next, whoever is first
-    /// (MPI_File_write_shared), or in collective operations in the order of the ranks (MPI_File_write_ordered).
+    /// The file pointer that all ranks share: each operation works on the next record, in the order of arrival
+    /// (MPI_File_write_shared), or for collective operations in the order of the ranks (MPI_File_write_ordered).
     Shared,
 }
 
@@ -75,7 +75,7 @@ pub enum Pointer {
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "View")]
 pub enum View {
-    /// All of it.
+    /// All of the file.
     #[default]
     None,
     /// Its own pieces, by MPI_Type_vector.
@@ -84,13 +84,13 @@ pub enum View {
     Subarray,
 }
 
-/// A name or value of a hint: printable, and without what separates hints in the files that MPIs read.
+/// True for a valid name or value of a hint: printable, and without separators of the hint files that MPIs read.
 fn plain_hint(text: &str, most: usize) -> bool {
     (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 impl MpiioTarget {
-    /// Ranks must make the same calls: one operation is one of all of them.
+    /// True if ranks must make the same calls, because each operation is a collective one.
     pub fn in_step(&self, layout: Layout) -> bool {
         self.collective && layout == Layout::Shared
     }
@@ -107,7 +107,7 @@ impl MpiioTarget {
 }
 
 impl MpiioTarget {
-    /// A view is of one rank's blocks, in the file that all share.
+    /// Check the view, which shows one rank's blocks in the shared file.
     fn validate_view(&self, job: &Job) -> Result<(), JobError> {
         let piece = self.piece_bytes.map(u64::from);
         if self.view == View::None {
@@ -135,7 +135,7 @@ impl MpiioTarget {
         Ok(())
     }
 
-    /// Nobody knows before where an operation by a shared pointer will be, unless all ranks take turns.
+    /// Check the shared pointer: the offset of its operations is unknown beforehand, unless all ranks take turns.
     fn validate_pointer(&self, job: &Job) -> Result<(), JobError> {
         if self.pointer != Pointer::Shared {
             return Ok(());
@@ -214,7 +214,7 @@ impl TargetRules for MpiioTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 }

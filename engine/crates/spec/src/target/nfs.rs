@@ -7,7 +7,7 @@ use crate::{Job, JobError, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Files in `root`/`directory` of an export, through NFS version 3 over TCP (RFC 1813), spoken by the engine itself.
+/// Files in `root`/`directory` of an export, through NFS version 3 over TCP (RFC 1813), by the engine's own client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NfsTarget {
@@ -16,34 +16,34 @@ pub struct NfsTarget {
     pub servers: Vec<String>,
     /// Path that the servers export.
     pub export: String,
-    /// Name of the directory in the export that the engine makes and marks with a file `.assay-target`; one that is
-    /// there without the mark is refused.
+    /// Name of the directory in the export that the engine creates and marks with a file `.assay-target`; an existing
+    /// one without the mark is refused.
     pub root: String,
     /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
-    /// Port of the mount service; none: the server's portmapper is asked.
+    /// Port of the mount service; none: found through the server's portmapper.
     #[serde(default)]
     pub mount_port: Option<u16>,
     /// TCP connections of each lane (nfs(5) nconnect).
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16))]
     pub nconnect: u32,
-    /// Bytes of one READ call at most (nfs(5) rsize); the server may allow less.
+    /// Most bytes of one READ call (nfs(5) rsize); the server may allow less.
     #[serde(default = "mebibyte")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub rsize: u64,
-    /// Bytes of one WRITE call at most (nfs(5) wsize); the server may allow less.
+    /// Most bytes of one WRITE call (nfs(5) wsize); the server may allow less.
     #[serde(default = "mebibyte")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub wsize: u64,
-    /// User that calls are made as (AUTH_SYS); none: the engine's own.
+    /// User id of calls (AUTH_SYS); none: the engine's own.
     #[serde(default)]
     pub uid: Option<u32>,
-    /// Group that calls are made as; none: the engine's own.
+    /// Group id of calls; none: the engine's own.
     #[serde(default)]
     pub gid: Option<u32>,
-    /// A call without a reply for so long fails (ETIMEDOUT). Until then a broken connection is made anew and what is
-    /// without a reply is sent again, as by a hard mount.
+    /// A call without a reply for this long fails (ETIMEDOUT). Until then a broken connection is opened again and calls
+    /// without a reply are sent again, as by a hard mount.
     #[serde(default = "minute")]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub timeout_ns: u64,
@@ -59,9 +59,9 @@ fn minute() -> u64 {
     60_000_000_000
 }
 
-/// A connection's room for replies.
+/// A connection's memory for replies.
 const CONNECTION_BYTES: u64 = 128 << 10;
-/// Handle of a directory of a tree.
+/// Memory for the handle of a directory of a tree.
 const HANDLE_BYTES: u64 = 128;
 
 impl TargetRules for NfsTarget {
@@ -87,7 +87,7 @@ impl TargetRules for NfsTarget {
     }
 
     fn lane_bytes(&self, job: &Job) -> u64 {
-        // Each lane knows the directories of its tree, which may be all.
+        // Each lane knows the directories of its tree, possibly all of them.
         let leaves = job.tree.as_ref().map_or(0, Tree::leaves);
         let connections = u64::from(self.nconnect).saturating_mul(CONNECTION_BYTES);
         connections.saturating_add(leaves.saturating_mul(HANDLE_BYTES))
@@ -101,7 +101,7 @@ impl TargetRules for NfsTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 

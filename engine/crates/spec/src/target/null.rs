@@ -19,23 +19,23 @@ pub struct NullTarget {
     /// Operations that fail.
     #[serde(default)]
     pub errors: Vec<ScriptedError>,
-    /// Moments from which another service time holds.
+    /// Operations from which on another service time applies.
     #[serde(default)]
     pub changes: Vec<ScriptedChange>,
-    /// Each phase has its service times multiplied by a factor drawn between 1 - this and 1 + this percent.
+    /// Each phase multiplies its service times by a factor drawn between 1 - this and 1 + this percent.
     #[serde(default)]
     #[schemars(range(max = 99))]
     pub vary_percent: u32,
-    /// The wall clock is seen to jump by this many nanoseconds during each phase, 365 days at most.
+    /// The wall clock appears to jump by this many nanoseconds during each phase, 365 days at most.
     #[serde(default)]
     #[schemars(range(min = -31_536_000_000_000_000_i64, max = 31_536_000_000_000_000_i64))]
     pub clock_step_ns: i64,
-    /// Each operation copies its bytes from one block of memory of this size to another, what a host can move at most;
-    /// 0 means that nothing is copied. Scripts are not followed then.
+    /// Each operation copies its bytes from one block of memory of this size to another, which shows the most a host
+    /// can move; 0 means that nothing is copied. Scripts are ignored then.
     #[serde(default)]
     #[schemars(range(max = 1_073_741_824))]
     pub memory_copy_bytes: u64,
-    /// What is written is made as for storage that keeps it; so that a job costs the engine what it would there.
+    /// Written data is made as for storage that keeps it, so that a job costs the engine as much as there.
     #[serde(default)]
     pub make_data: bool,
 }
@@ -71,7 +71,7 @@ pub enum LatencyModel {
     },
 }
 
-/// From the submission of a lane's n-th operation the device stands still for that lane.
+/// The device stalls for a lane from the submission of the lane's n-th operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedStall {
@@ -112,7 +112,7 @@ pub struct ScriptedError {
     pub lane: Option<u32>,
 }
 
-/// A scripted stall, error or change, as each lane keeps it.
+/// A lane's memory for a scripted stall, error or change.
 const SCRIPTED_BYTES: u64 = 128;
 
 fn scripted_time(ns: u64, field: &str) -> Result<(), JobError> {
@@ -169,7 +169,7 @@ impl TargetRules for NullTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         true
     }
 }

@@ -7,77 +7,80 @@ use crate::{Job, JobError, OpKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Objects whose keys begin with `root`/`directory`/ in a bucket, through the S3 protocol over HTTP/1.1, spoken by the
-/// engine itself: nothing is sent twice, whatever fails.
+/// Objects whose keys begin with `root`/`directory`/ in a bucket, through the S3 protocol over HTTP/1.1, by the
+/// engine's own client: it never sends a request twice, whatever fails.
 ///
-/// Credentials are in no job: each engine finds them on its own host, as the AWS command line does (environment, profile,
-/// web identity, container, instance).
+/// No job contains credentials: each engine finds them on its own host, as the AWS command line does (environment,
+/// profile, web identity, container, instance).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct S3Target {
-    /// Where the service answers: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several are doors to the
-    /// same buckets.
+    /// Addresses of the service: `http://HOST`, `http://HOST:PORT` or the same with `https`. Several lead to the same
+    /// buckets.
     #[schemars(length(min = 1, max = 1024))]
     pub endpoints: Vec<String>,
     /// Which of several endpoints a request goes to.
     #[serde(default)]
     pub balance: Balance,
-    /// Name of the bucket. One that is not there is made, marked with an object `.assay-target`, and removed afterwards.
+    /// Name of the bucket. If it does not exist, it is created, marked with an object `.assay-target`, and removed
+    /// afterwards.
     pub bucket: String,
-    /// The job works on objects that are there already, those whose keys begin with this (empty: all), and only reads:
-    /// nothing is written, marked or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the
-    /// seed from their whole list; no two lanes have the same one. None: the job makes its own.
+    /// The job only reads existing objects, those whose keys begin with this (empty: all): nothing is written, marked
+    /// or removed in the bucket. Each lane has up to `objects.count` of them, drawn with the seed from the whole list;
+    /// no two lanes have the same one. None: the job creates its own.
     #[serde(default)]
     #[schemars(length(max = 1024))]
     pub existing: Option<String>,
-    /// First part of all keys that are made: plain names, with slashes between them.
+    /// First part of all created keys: plain names, with slashes between them.
     pub root: String,
     /// Second part of the keys of this job: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
-    /// Identity of the run that the job belongs to, which the mark of a bucket that it makes bears: only this run removes
-    /// the bucket again. None: a job that belongs to no run.
+    /// Identity of the job's run, written into the mark of a bucket that it creates: only this run removes the bucket
+    /// again. None: a job that belongs to no run.
     #[serde(default)]
     pub run: Option<String>,
     /// The user has confirmed that a bucket without the mark may be written to, below `root`.
     #[serde(default)]
     pub destroy: bool,
-    /// Region that requests are signed for.
+    /// Region for which requests are signed.
     #[serde(default = "us_east_1")]
     pub region: String,
-    /// Where the bucket's name stands.
+    /// Position of the bucket's name in a request.
     #[serde(default)]
     pub addressing: Addressing,
-    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: as the chain finds them.
+    /// Profile of the shared files (`~/.aws/credentials`, `~/.aws/config`); none: the default one.
     #[serde(default)]
     pub profile: Option<String>,
     /// Requests are not signed.
     #[serde(default)]
     pub anonymous: bool,
-    /// The bucket, if it is made, keeps every version of its objects.
+    /// The bucket, if it is created, keeps every version of its objects.
     #[serde(default)]
     pub versioned: bool,
-    /// Storage class of what is put, such as `STANDARD_IA`; none: the bucket's own.
+    /// Storage class of stored objects, such as `STANDARD_IA`; none: the bucket's own.
     #[serde(default)]
     pub storage_class: Option<String>,
-    /// What is sent with each put, and held against each get of a whole object with which the service tells one.
+    /// Checksum that is sent with each put, and compared with each get of a whole object for which the service returns
+    /// one.
     #[serde(default)]
     pub checksum: Checksum,
-    /// How keys begin.
+    /// Layout of keys over prefixes.
     #[serde(default)]
     pub keys: KeyLayout,
-    /// Puts are conditional (`If-None-Match: *`): what is there already is refused by the service.
+    /// Puts are conditional (`If-None-Match: *`): the service refuses to overwrite an existing object.
     #[serde(default)]
     pub if_none_match: bool,
-    /// Absolute path of certificates, in PEM, of who signed the service's; none: those that the host trusts.
+    /// Absolute path of the certificates, in PEM, of the authority that signed the service's; none: those that the host
+    /// trusts.
     #[serde(default)]
     pub ca_file: Option<String>,
-    /// A request that has not ended after so long has failed (ETIMEDOUT).
+    /// A request that has not ended after this long has failed (ETIMEDOUT).
     #[serde(default = "minute")]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub timeout_ns: u64,
 }
 
-/// Where the bucket's name stands in a request.
+/// Position of the bucket's name in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Addressing")]
@@ -89,7 +92,7 @@ pub enum Addressing {
     VirtualHost,
 }
 
-/// A sum over an object's contents.
+/// A checksum of an object's contents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(title = "Checksum")]
@@ -114,18 +117,18 @@ pub enum Checksum {
 #[serde(tag = "layout", rename_all = "snake_case", deny_unknown_fields)]
 #[schemars(extend("discriminator" = {"propertyName": "layout"}))]
 pub enum KeyLayout {
-    /// One after the other.
+    /// Consecutive keys without a prefix.
     #[default]
     #[schemars(title = "FlatKeys")]
     Flat,
-    /// In turns below so many prefixes of each lane.
+    /// In turn below several prefixes of each lane.
     #[schemars(title = "PrefixedKeys")]
     Prefixes {
         /// Prefixes of each lane.
         #[schemars(range(min = 1, max = 1_000_000))]
         count: u32,
     },
-    /// Behind four digits in hex that look random.
+    /// After four random hex digits.
     #[schemars(title = "RandomKeys")]
     Random,
 }
@@ -137,15 +140,15 @@ fn minute() -> u64 {
     60_000_000_000
 }
 
-/// What is known of an object that is being stored in parts, for each part.
+/// Memory for each part of an object that is being stored in parts.
 const PART_BYTES: u64 = 128;
 
-/// What is known of an object that was there before: its name of 1 KiB at most, its size, its place in the draw.
+/// Memory for each existing object: its name of 1 KiB at most, its size, its position in the draw.
 const EXISTING_BYTES: u64 = 1152;
 /// Longest key (Amazon S3 User Guide, object key names).
 const MAX_KEY_BYTES: usize = 1024;
 
-/// As AWS has them, and some more, since other services have them too.
+/// True for bucket names as AWS allows them, and some more that other services allow.
 fn is_bucket(name: &str) -> bool {
     (3..=63).contains(&name.len())
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
@@ -154,7 +157,7 @@ fn is_bucket(name: &str) -> bool {
 }
 
 impl S3Target {
-    /// What only objects have that the job makes.
+    /// Check that options for created objects are unset if the job reads existing ones.
     fn validate_existing(&self) -> Result<(), JobError> {
         let Some(start) = &self.existing else { return Ok(()) };
         ensure(start.len() <= MAX_KEY_BYTES, "target.existing", "must be at most 1024 bytes: no key is longer")?;
@@ -164,8 +167,8 @@ impl S3Target {
             ("if_none_match", self.if_none_match),
             ("keys", self.keys != KeyLayout::Flat),
         ];
-        for (name, said) in useless {
-            ensure(!said, &format!("target.{name}"), "is for objects that are put: leave it out, or existing")?;
+        for (name, is_set) in useless {
+            ensure(!is_set, &format!("target.{name}"), "is for objects that are put: leave it out, or existing")?;
         }
         Ok(())
     }
@@ -200,10 +203,10 @@ impl TargetRules for S3Target {
         let parts = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
         let parts = parts.map_or(0, |part| job.largest_size().div_ceil(part.max(1)));
         let each = CONNECTION_BYTES.saturating_add(parts.saturating_mul(PART_BYTES));
-        // Each process draws for all of them.
-        let kept = if self.existing.is_some() { u64::from(job.ranks).saturating_mul(EXISTING_BYTES) } else { 0 };
+        // Each process draws the objects of all of them.
+        let existing_bytes = if self.existing.is_some() { u64::from(job.ranks).saturating_mul(EXISTING_BYTES) } else { 0 };
         let count = job.objects.as_ref().map_or(0, |objects| objects.count);
-        u64::from(job.queue_depth).saturating_mul(each).saturating_add(count.saturating_mul(kept))
+        u64::from(job.queue_depth).saturating_mul(each).saturating_add(count.saturating_mul(existing_bytes))
     }
 
     fn only_reads(&self) -> bool {
@@ -218,7 +221,7 @@ impl TargetRules for S3Target {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 }

@@ -7,7 +7,7 @@ use crate::{Job, JobError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Files in `root`/`directory` of a share, through SMB over TCP ([MS-SMB2]), spoken by the engine itself.
+/// Files in `root`/`directory` of a share, through SMB over TCP ([MS-SMB2]), by the engine's own client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmbTarget {
@@ -17,41 +17,41 @@ pub struct SmbTarget {
     /// Names of shares; lane i uses the (i divided by the number of servers, modulo n)-th.
     #[schemars(length(min = 1, max = 1024))]
     pub shares: Vec<String>,
-    /// Name of the directory in each share that the engine makes and marks with a file `.assay-target`; one that is there
-    /// without the mark is refused.
+    /// Name of the directory in each share that the engine creates and marks with a file `.assay-target`; an existing
+    /// one without the mark is refused.
     pub root: String,
     /// Name of the directory below it that this job uses: 1 to 128 of `A-Z a-z 0-9 . _ -`, not starting with a dot.
     pub directory: String,
-    /// File with `username=`, `password=` and maybe `domain=`, as of mount.cifs(8); none: `USER` or `user`, and `PASSWD` of
-    /// the engine's environment.
+    /// File with `username=`, `password=` and optionally `domain=`, as of mount.cifs(8); none: `USER` or `user`, and
+    /// `PASSWD` of the engine's environment.
     #[serde(default)]
     pub credentials: Option<String>,
-    /// User where no file names one; none: `USER` of the environment.
+    /// User if no file names one; none: `USER` of the environment.
     #[serde(default)]
     pub user: Option<String>,
-    /// Newest version that is spoken (mount.cifs(8) vers).
+    /// Newest version to negotiate (mount.cifs(8) vers).
     #[serde(default)]
     pub version: SmbVersion,
-    /// Messages are signed even if the server does not ask for it.
+    /// Messages are signed even if the server does not require it.
     #[serde(default)]
     pub signing: bool,
-    /// Messages are encrypted even if the server does not ask for it; not before version 3.0.
+    /// Messages are encrypted even if the server does not require it; needs version 3.0 or newer.
     #[serde(default)]
     pub encryption: bool,
     /// TCP connections of each lane (mount.cifs(8) max_channels); several need version 3.0 and a server with multichannel.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 16))]
     pub channels: u32,
-    /// Bytes of one READ at most (mount.cifs(8) rsize); the server may allow less.
+    /// Most bytes of one READ (mount.cifs(8) rsize); the server may allow less.
     #[serde(default = "four_mebibytes")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub rsize: u64,
-    /// Bytes of one WRITE at most (mount.cifs(8) wsize); the server may allow less.
+    /// Most bytes of one WRITE (mount.cifs(8) wsize); the server may allow less.
     #[serde(default = "four_mebibytes")]
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     pub wsize: u64,
-    /// A request without an answer for so long fails (ETIMEDOUT). Until then a lost connection is made anew, and what read
-    /// or wrote the data of an open file is asked for again.
+    /// A request without a response for this long fails (ETIMEDOUT). Until then a lost connection is opened again, and
+    /// reads and writes of an open file's data are requested again.
     #[serde(default = "minute")]
     #[schemars(range(min = 100_000_000, max = 3_600_000_000_000_u64))]
     pub timeout_ns: u64,
@@ -86,7 +86,7 @@ fn minute() -> u64 {
     60_000_000_000
 }
 
-/// A connection's room for answers.
+/// A connection's memory for responses.
 const CONNECTION_BYTES: u64 = 128 << 10;
 
 impl TargetRules for SmbTarget {
@@ -122,7 +122,7 @@ impl TargetRules for SmbTarget {
     }
 
     fn lane_bytes(&self, _job: &Job) -> u64 {
-        // What is signed or encrypted lies in a buffer of its own besides, on its way.
+        // Signed or encrypted messages are in a separate buffer while they are sent.
         let message = self.rsize.max(self.wsize).min(8 << 20);
         u64::from(self.channels).saturating_mul(CONNECTION_BYTES + 2 * message)
     }
@@ -135,7 +135,7 @@ impl TargetRules for SmbTarget {
         false
     }
 
-    fn any_method(&self) -> bool {
+    fn accepts_any_method(&self) -> bool {
         false
     }
 

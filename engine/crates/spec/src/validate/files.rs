@@ -5,11 +5,11 @@ use crate::{CacheAction, Group, Job, Layout, Method, Operation, Phase, Tree};
 
 /// Most files of one lane.
 const MAX_FILES: u64 = 1_000_000_000;
-/// Most of the deepest directories of all trees together.
+/// Most leaf directories of all trees together.
 const MAX_LEAVES: u64 = 1_000_000;
 
 impl Operation {
-    /// Works on the data of a tree's files one after the other.
+    /// True if it works on the data of a tree's files one after the other.
     pub fn on_file_sets(self) -> bool {
         use Operation::{Prepare, RandomRead, RandomWrite, Read, Reread, Rewrite, Write};
         let mixes = self.mixes() && self.group() == Some(Group::Data);
@@ -18,7 +18,7 @@ impl Operation {
 }
 
 impl Job {
-    /// It works on the data of a tree's files, in some phase at least.
+    /// True if some phase works on the data of a tree's files.
     pub fn on_file_set(&self) -> bool {
         let data = |phase: &Phase| phase.operation.group() == Some(Group::Data);
         let only_made = || self.phases.iter().all(|phase| phase.operation == Operation::Prepare);
@@ -66,7 +66,7 @@ impl Job {
         self.validate_order()
     }
 
-    /// Of a set of files each lane has one open, and one operation in flight.
+    /// Check that each lane has one file of a set open, and one operation in flight.
     fn validate_set(&self) -> Result<(), JobError> {
         if !self.on_file_set() {
             return Ok(());
@@ -77,10 +77,10 @@ impl Job {
         ensure(plain, "method", "a set of files is read and written by plain calls: use auto or sync")
     }
 
-    /// Follows the files through the phases: what a phase works on must be there, what it makes must not.
+    /// Follow the files through the phases: what a phase works on must exist, what it creates must not.
     fn validate_order(&self) -> Result<(), JobError> {
         let (mut files, mut directories) = (self.reuse_files, false);
-        // Some of the files are there, and some are not.
+        // Some of the files exist, and some do not.
         let mut some = false;
         for (index, phase) in self.phases.iter().enumerate() {
             let field = format!("phases[{index}].operation");
@@ -99,7 +99,7 @@ impl Job {
                 Operation::Create => absent(!files, "files", "unlink")?,
                 Operation::Mkdir => absent(!directories, "directories", "rmdir")?,
                 Operation::Rmdir => there(directories, "directories", "mkdir")?,
-                // Writes them anew, whether they are there or not.
+                // Writes them anew, whether they exist or not.
                 Operation::Write | Operation::Prepare => {}
                 operation if operation.group() == Some(Group::Data) => there(files, "files", "write or prepare")?,
                 operation if operation.group() == Some(Group::Names) => there(files, "files", "create or prepare")?,
@@ -113,7 +113,7 @@ impl Job {
         Ok(())
     }
 
-    /// What a phase asks of the tree, and the tree of a phase.
+    /// Check what a phase requires of the tree, and the tree of a phase.
     pub(super) fn validate_files(&self, phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), JobError> {
         let operation = phase.operation;
         let tree = self.tree.is_some();

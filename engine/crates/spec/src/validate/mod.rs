@@ -1,4 +1,4 @@
-//! Rules of a job that its types alone cannot express.
+//! Rules of a job that its types cannot express.
 
 mod files;
 mod objects;
@@ -21,22 +21,22 @@ pub const MAX_RECORD_BYTES: u64 = 1 << 30;
 const MAX_MEMORY_BYTES: u64 = 64 << 30;
 /// Most bytes of the files of all processes together: sums of bytes and offsets stay whole numbers of 63 bits.
 const MAX_DATA_BYTES: u128 = i64::MAX as u128;
-/// Longest time of anything that a job asks for: 365 days, so that moments stay whole numbers of 64 bits.
+/// Longest time that a job may request for anything: 365 days, so that moments fit into 64 bits.
 pub(crate) const MAX_TIME_NS: u64 = 31_536_000_000_000_000;
-/// Longest path that the kernel takes (PATH_MAX, with its closing zero).
+/// Longest path that the kernel accepts (PATH_MAX, with its closing zero).
 const MAX_PATH_BYTES: usize = 4096;
-/// Block devices whose counts a job may ask for.
+/// Most block devices whose counts a job may request.
 const MAX_WATCHED: usize = 64;
-/// What to do about a method that blocks.
+/// The message for a blocking method with several operations in flight.
 const ONE_IN_FLIGHT: &str =
     "methods sync and mmap have one operation in flight: set queue_depth to 1, or use more lanes or method io_uring";
 
-/// What is wrong with a path.
+/// The message for an invalid path.
 pub(crate) const ABSOLUTE: &str = "must be an absolute path without . or .. parts";
-/// What is wrong with a name.
+/// The message for an invalid name.
 pub(crate) const PLAIN: &str = "must be a plain name: 1 to 128 of A-Z a-z 0-9 . _ -, not starting with a dot";
 
-/// What is wrong with a job: where, and what to do.
+/// A broken rule of a job: where, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobError {
     /// Path of the field, e.g. `phases[2].rate_per_s`.
@@ -53,7 +53,7 @@ impl std::fmt::Display for JobError {
 
 impl std::error::Error for JobError {}
 
-/// Such as `259:0`; it becomes a part of a path.
+/// True for numbers such as `259:0`, which become part of a path.
 fn is_device_number(text: &str) -> bool {
     text.split_once(':').is_some_and(|parts| {
         [parts.0, parts.1]
@@ -69,7 +69,7 @@ pub(crate) fn ensure(ok: bool, field: &str, message: impl Into<String>) -> Resul
     Err(JobError { field: field.to_owned(), message: message.into() })
 }
 
-/// A plain name: no separator, not hidden, not empty.
+/// True for a plain name: no separator, not hidden, not empty.
 pub(crate) fn plain_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && !name.starts_with('.')
@@ -84,10 +84,10 @@ pub(crate) fn absolute_without_dots(path: &str) -> bool {
 }
 
 impl Claim {
-    /// Refuses a claim that could not be held.
+    /// Check a claim.
     ///
     /// # Errors
-    /// Names the field that is wrong.
+    /// The field that is wrong.
     pub fn validate(&self) -> Result<(), JobError> {
         ensure(absolute_without_dots(&self.root), "root", "must be an absolute path without . or .. parts")?;
         ensure(plain_name(&self.mark.identity), "mark.identity", "must be 1 to 128 of A-Z a-z 0-9 . _ -")
@@ -95,10 +95,10 @@ impl Claim {
 }
 
 impl MethodShape {
-    /// Checks the rules that the types do not hold.
+    /// Check the rules that the types cannot express.
     ///
     /// # Errors
-    /// The first that is broken.
+    /// The first broken rule.
     pub fn validate(&self) -> Result<(), JobError> {
         let record = (1..=MAX_RECORD_BYTES).contains(&self.record_size_bytes);
         ensure(record, "record_size_bytes", format!("must be 1 to {MAX_RECORD_BYTES}"))?;
@@ -118,7 +118,7 @@ impl Job {
         self.lanes.saturating_mul(self.rank)
     }
 
-    /// Checks every rule that needs no look at the host.
+    /// Check every rule that can be checked without looking at the host.
     ///
     /// # Errors
     /// The first rule that is broken.
@@ -144,7 +144,7 @@ impl Job {
         self.validate_totals()
     }
 
-    /// Everything together, of which each part is allowed.
+    /// Check the totals of data and memory.
     fn validate_totals(&self) -> Result<(), JobError> {
         let data = self.data_bytes();
         ensure(
@@ -212,7 +212,7 @@ impl Job {
                 "lanes x queue_depth x record_size_bytes (whole pages) is {buffers} bytes of buffers, at most {MAX_MEMORY_BYTES}"
             ),
         )?;
-        let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !self.target.rules().any_method();
+        let blocking = matches!(self.method, Method::Sync | Method::Mmap) && !self.target.rules().accepts_any_method();
         ensure(!blocking || self.queue_depth == 1, "queue_depth", ONE_IN_FLIGHT)?;
         ensure(self.error_limit >= 1, "error_limit", "must be at least 1")?;
         ensure(
@@ -296,7 +296,7 @@ impl Job {
         Ok(())
     }
 
-    /// A phase has a method of its own only where the job leaves it open and several make sense.
+    /// Check a phase's own method: the job must leave it open, and several must be possible.
     fn validate_phase_method(&self, phase: &Phase, method: Method, field: &str) -> Result<(), JobError> {
         ensure(self.method == Method::Auto, field, "needs method auto of the job, which leaves it open")?;
         ensure(

@@ -5,7 +5,7 @@ use crate::{Access, CacheAction, Job, Layout, Method, Objects, OpKind, Operation
 
 /// Most objects of one lane.
 const MAX_OBJECTS: u64 = 1_000_000_000;
-/// Most objects that were there before of all lanes together: the engine keeps their names.
+/// Most existing objects of all lanes together: the engine stores their names.
 const MAX_EXISTING: u64 = 10_000_000;
 /// Most sizes that a job lists.
 const MAX_SIZES: usize = 1000;
@@ -61,18 +61,22 @@ impl Job {
         ensure(!self.direct, "direct", "objects have no O_DIRECT: set direct to false")?;
         ensure(!self.preallocate, "preallocate", "nothing is preallocated for objects: set it to false")?;
         let known = matches!(self.method, Method::Auto | Method::Protocol);
-        ensure(known || self.target.rules().any_method(), "method", "objects have no methods: use auto or protocol")?;
+        ensure(
+            known || self.target.rules().accepts_any_method(),
+            "method",
+            "objects have no methods: use auto or protocol",
+        )?;
         if self.target.rules().only_reads() {
             return self.validate_existing(objects);
         }
         self.validate_object_order()
     }
 
-    /// What was there before is only read, and nothing is known of it before it is listed.
+    /// Check a job on existing objects, which are only read and unknown before they are listed.
     fn validate_existing(&self, objects: &Objects) -> Result<(), JobError> {
-        let told = "their list tells the sizes of objects that are there already";
-        ensure(self.file_size_bytes == 0, "file_size_bytes", format!("{told}: set it to 0"))?;
-        ensure(self.sizes.is_none(), "sizes", format!("{told}: leave it out"))?;
+        let listed = "their list tells the sizes of objects that are there already";
+        ensure(self.file_size_bytes == 0, "file_size_bytes", format!("{listed}: set it to 0"))?;
+        ensure(self.sizes.is_none(), "sizes", format!("{listed}: leave it out"))?;
         ensure(objects.part_size_bytes.is_none(), "objects.part_size_bytes", "nothing is put: leave it out")?;
         ensure(!self.reuse_files, "reuse_files", "the objects are those of the target's list: set it to false")?;
         let unknown = "what objects that are there already hold is not known: set it to false";
@@ -92,12 +96,12 @@ impl Job {
         Ok(())
     }
 
-    /// What a phase works on must be there.
+    /// Check that the objects of each phase exist.
     fn validate_object_order(&self) -> Result<(), JobError> {
         let mut there = self.reuse_files;
         for (index, phase) in self.phases.iter().enumerate() {
             let puts = matches!(phase.operation, Operation::Put | Operation::BatchPut | Operation::Prepare);
-            let makes = puts || phase.operation.sees();
+            let makes = puts || phase.operation.checks_visibility();
             let message = format!("{}: there are no objects: put put or prepare before it", phase.operation.name());
             ensure(there || makes, &format!("phases[{index}].operation"), message)?;
             there = !phase.operation.removes_objects();
@@ -123,7 +127,7 @@ impl Job {
         }
         let parts = self.objects.as_ref().is_some_and(|objects| objects.part_size_bytes.is_some());
         let message = format!("{} puts objects whole: leave it out", operation.name());
-        ensure(!(parts && operation.sees()), "objects.part_size_bytes", message)?;
+        ensure(!(parts && operation.checks_visibility()), "objects.part_size_bytes", message)?;
         let again = phase.runtime_ns.is_none() || !operation.removes_objects();
         ensure(again, &at("runtime_ns"), "each object can be deleted only once: leave it out")?;
         let bounded = phase.time_limit_ns.is_none() || !operation.removes_objects();
@@ -142,7 +146,11 @@ fn validate_access(phase: &Phase, at: &dyn Fn(&str) -> String) -> Result<(), Job
             (1..=99).contains(&operations_percent) && (0.001..=99.0).contains(&objects_percent)
         }
     };
-    ensure(phase.operation.takes_any(), &at("access"), format!("{name} goes over the objects: leave it out"))?;
+    ensure(
+        phase.operation.accesses_any_object(),
+        &at("access"),
+        format!("{name} goes over the objects: leave it out"),
+    )?;
     ensure(right, &at("access"), "must be an exponent of 0.01 to 10, or shares of 1 to 99 percent")
 }
 

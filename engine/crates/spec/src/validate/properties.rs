@@ -1,4 +1,4 @@
-//! Jobs of any numbers: none overflows, and what passes the rules is the same job after it was written and read.
+//! Jobs with any numbers: none overflows, and a valid job is unchanged after it was written and read.
 
 use crate::soak::times;
 use crate::{
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Numbers up to `most`, those at the borders of types and rules, and any.
+/// Numbers up to `most`, those at the limits of types and rules, and any.
 fn number(most: u64) -> impl Strategy<Value = u64> {
     let year = 31_536_000_000_000_000;
     let borders =
@@ -24,7 +24,7 @@ fn small(most: u32) -> impl Strategy<Value = u32> {
     prop_oneof![120 => 1..=most, 2 => select(vec![0, most, most + 1, u32::MAX]), 1 => any::<u32>()]
 }
 
-/// Paths and names, of which one in ten has dots where there may be none.
+/// Paths and names, one in ten of which has dots where there may be none.
 fn path() -> impl Strategy<Value = String> {
     prop_oneof![9 => "(/[a-z]{1,3}){1,3}", 1 => "/[a-z./]{0,9}"]
 }
@@ -112,12 +112,14 @@ fn target() -> impl Strategy<Value = Target> {
     prop_oneof![3 => null(), 2 => file, 1 => device, 2 => nfs(), 1 => aoe()]
 }
 
-/// The same on objects.
+/// The same phase, on objects.
 fn on_objects(phase: Phase) -> Phase {
     let operations: Vec<Operation> = Operation::of_group(Group::Objects).collect();
     let operation = operations[phase.stride_records as usize % operations.len()];
     let access = match phase.stride_records % 5 {
-        0 if operation.takes_any() => Access::Zipfian { exponent: f64::from(phase.stride_records % 2000) / 100.0 },
+        0 if operation.accesses_any_object() => {
+            Access::Zipfian { exponent: f64::from(phase.stride_records % 2000) / 100.0 }
+        }
         1 => Access::Hotspot { operations_percent: phase.stride_records as u8, objects_percent: 12.5 },
         _ => Access::Uniform,
     };
@@ -133,7 +135,7 @@ fn on_objects(phase: Phase) -> Phase {
 fn phase() -> impl Strategy<Value = Phase> {
     let operations: Vec<Operation> =
         Operation::measurable().filter(|one| !one.objects()).chain([Operation::Prepare]).collect();
-    // Of few digits, which are read as they are written.
+    // Few digits, which are read as they are written.
     let rate = prop_oneof![9 => (1..u32::MAX).prop_map(|rate| f64::from(rate) / 1000.0), 1 => any::<f64>()];
     let times = (prop::option::weighted(0.2, number(SECOND)), prop::option::weighted(0.2, number(SECOND)));
     let cache = select(vec![CacheAction::Keep, CacheAction::Keep, CacheAction::Evict, CacheAction::Drop]);
@@ -186,7 +188,7 @@ fn mixed(operation: Operation, share: u8) -> Option<BTreeMap<OpKind, u8>> {
     Some(BTreeMap::from([(*two[0], share), (*two[1], 100_u8.saturating_sub(share))]))
 }
 
-/// Objects, and sizes of them or of small files.
+/// Objects, and sizes of objects or small files.
 fn contents() -> impl Strategy<Value = (Option<Objects>, Option<Sizes>)> {
     let objects = (number(1000), prop::option::of(number(1 << 30)), small(1002));
     let objects =
@@ -198,7 +200,7 @@ fn contents() -> impl Strategy<Value = (Option<Objects>, Option<Sizes>)> {
     (prop::option::weighted(0.1, objects), prop::option::weighted(0.1, prop_oneof![listed, range]))
 }
 
-/// Sizes, with the records smaller than the files in most cases.
+/// Sizes, mostly with records smaller than the files.
 fn sizes() -> impl Strategy<Value = (u32, u64, u64, u32, u32, u32)> {
     (small(64), number(1 << 40), number(1 << 16), small(32), small(16), 0..3_u32)
 }
@@ -230,7 +232,7 @@ fn switches() -> impl Strategy<Value = ([bool; 6], Method, SyncPolicy, Tuning)> 
     (any::<[bool; 6]>(), method, sync, tuning)
 }
 
-/// Three jobs in four have what their own parts ask of each other, so that enough pass; the rest are of any parts.
+/// Three jobs in four have parts that fit together, so that enough are valid; the others have any parts.
 fn job() -> impl Strategy<Value = Job> {
     (any_job(), 0..4_u8).prop_map(|(job, number)| if number == 0 { job } else { fitting(job) })
 }
@@ -319,7 +321,7 @@ fn any_job() -> impl Strategy<Value = Job> {
     )
 }
 
-/// What a job that passes may be counted with, and that it stays what it is.
+/// Check the totals of a valid job, and that it stays the same after writing and reading.
 fn passes(job: &Job) -> Result<(), TestCaseError> {
     let text = serde_json::to_string(job).unwrap();
     let again: Job = serde_json::from_str(&text).map_err(|error| TestCaseError::fail(format!("{error}: {text}")))?;

@@ -1,9 +1,9 @@
-//! Every rule of a job: a value at the border that passes, and one beyond it that is refused with its message.
+//! Every rule of a job: a valid value at the limit, and one beyond it that is refused with its message.
 
 use crate::{Claim, Job};
 use serde_json::{json, Value};
 
-/// A job that passes, to be changed.
+/// A valid job, to be changed.
 fn base(name: &str) -> Value {
     let mut job = json!({
         "spec_version": 2, "id": "job", "target": {"kind": "null"}, "file_size_bytes": 1_048_576,
@@ -83,7 +83,7 @@ fn objects_are_looked_for_whole_and_ranks_of_an_mpi_see_what_is_theirs() {
     );
 }
 
-/// In a text `@N@` stands for N letters; for a list `*N` stands for its first element N times.
+/// In a text `@N@` means N letters; in a list `*N` means its first element N times.
 fn expanded(value: &Value, before: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     if let Some(count) = text.strip_prefix('*') {
@@ -112,7 +112,7 @@ fn changed(name: &str, changes: &str) -> Job {
     serde_json::from_value(job).unwrap_or_else(|error| panic!("{name} {changes}: {error}"))
 }
 
-/// Each line: base | what passes | what is refused | how.
+/// Each line: base | valid fields | refused fields | message.
 fn hold(rules: &str) {
     for rule in rules.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let [name, passes, refused, message] = rule.split(" | ").collect::<Vec<_>>()[..] else { panic!("{rule}") };

@@ -1,6 +1,6 @@
-//! The thread that speaks with the disk for the file.
+//! The thread that executes the file's requests on the disk.
 
-use super::shown::MOST_BYTES;
+use super::filesystem::MAX_REQUEST_BYTES;
 use crate::disk::Disk;
 use crate::frame::{Command, SECTOR};
 use crate::initiator::{Initiator, Memory, Transfer};
@@ -15,62 +15,62 @@ use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Requests under way at most.
+/// Most requests in flight.
 const SLOTS: usize = 64;
-/// Room of a slot: a request that begins and ends within sectors touches one more.
-const ROOM: usize = MOST_BYTES as usize + 2 * SECTOR;
-/// Nothing has to be looked at for so long.
+/// Bytes of a slot: a request that begins and ends within sectors touches one more.
+const SLOT_BYTES: usize = MAX_REQUEST_BYTES as usize + 2 * SECTOR;
+/// Longest wait without an event, in nanoseconds.
 const IDLE_NS: u64 = 1_000_000_000;
 
-/// Something that the kernel wants, and how it is answered.
-pub(super) enum Ask {
+/// A request of the kernel, with its reply.
+pub(super) enum DiskRequest {
     Read { offset: u64, length: usize, reply: ReplyData },
     Write { offset: u64, data: Vec<u8>, reply: ReplyWrite },
     Flush { reply: ReplyEmpty },
 }
 
-/// Where requests are put; the thread is woken.
+/// The queue of requests; adding one wakes the thread.
 pub(super) struct Queue {
-    asks: Sender<Ask>,
-    bell: Arc<Bell>,
+    requests: Sender<DiskRequest>,
+    wakeup: Arc<Wakeup>,
 }
 
-struct Bell {
+struct Wakeup {
     fd: OwnedFd,
-    over: AtomicBool,
+    must_end: AtomicBool,
 }
 
-impl Bell {
-    fn ring(&self) {
-        // It rings already if its count is full.
+impl Wakeup {
+    fn wake(&self) {
+        // If the counter is full, it wakes the thread already.
         let _ = rustix::io::write(&self.fd, &1_u64.to_ne_bytes());
     }
 }
 
 impl Queue {
-    pub(super) fn put(&self, ask: Ask) {
-        match self.asks.send(ask) {
-            Ok(()) => self.bell.ring(),
+    pub(super) fn put(&self, request: DiskRequest) {
+        match self.requests.send(request) {
+            Ok(()) => self.wakeup.wake(),
             Err(refused) => refused.0.fail(Errno::EIO),
         }
     }
 }
 
-impl Ask {
+impl DiskRequest {
     fn fail(self, errno: Errno) {
         match self {
-            Ask::Read { reply, .. } => reply.error(errno),
-            Ask::Write { reply, .. } => reply.error(errno),
-            Ask::Flush { reply } => reply.error(errno),
+            DiskRequest::Read { reply, .. } => reply.error(errno),
+            DiskRequest::Write { reply, .. } => reply.error(errno),
+            DiskRequest::Flush { reply } => reply.error(errno),
         }
     }
 
-    /// The whole sectors that it touches: the first byte, and how many bytes.
+    /// The whole sectors that it touches: offset of the first byte, and number of bytes.
     fn sectors(&self) -> (u64, usize) {
         let (offset, length) = match self {
-            Ask::Read { offset, length, .. } => (*offset, *length as u64),
-            Ask::Write { offset, data, .. } => (*offset, data.len() as u64),
-            Ask::Flush { .. } => (0, 0),
+            DiskRequest::Read { offset, length, .. } => (*offset, *length as u64),
+            DiskRequest::Write { offset, data, .. } => (*offset, data.len() as u64),
+            DiskRequest::Flush { .. } => (0, 0),
         };
         let sector = SECTOR as u64;
         let begin = offset / sector * sector;
@@ -78,97 +78,97 @@ impl Ask {
     }
 }
 
-/// The thread, while it works.
+/// The running thread.
 pub(super) struct Worker {
     thread: JoinHandle<()>,
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
 }
 
-/// The thread, before it is started.
-pub(super) struct Waiting {
-    serving: Serving,
-    bell: Arc<Bell>,
-    asks: Sender<Ask>,
+/// The thread before it is started.
+pub(super) struct PreparedWorker {
+    worker_loop: WorkerLoop,
+    wakeup: Arc<Wakeup>,
+    requests: Sender<DiskRequest>,
 }
 
-/// Makes the thread ready.
+/// Prepares the thread.
 ///
 /// # Errors
 /// If an interface cannot be used.
-pub(super) fn prepare(disk: &Arc<Disk>) -> Result<Waiting, SetupError> {
+pub(super) fn prepare(disk: &Arc<Disk>) -> Result<PreparedWorker, SetupError> {
     let failed = |errno| SetupError::os("make", "a thread for the disk", errno);
     let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(failed)?;
-    let bell = Arc::new(Bell { fd, over: AtomicBool::new(false) });
+    let wakeup = Arc::new(Wakeup { fd, must_end: AtomicBool::new(false) });
     let (mut initiator, owner) = disk.initiator(SLOTS, 1)?;
-    initiator.bell = bell.fd.as_raw_fd();
-    let (sender, asks) = channel();
-    let serving = Serving {
+    initiator.wakeup_fd = wakeup.fd.as_raw_fd();
+    let (sender, requests) = channel();
+    let worker_loop = WorkerLoop {
         disk: Arc::clone(disk),
         initiator,
         _owner: owner,
-        asks,
-        bell: Arc::clone(&bell),
-        doing: (0..SLOTS).map(|_| None).collect(),
-        rooms: (0..SLOTS).map(|_| Vec::new()).collect(),
+        requests,
+        wakeup: Arc::clone(&wakeup),
+        active: (0..SLOTS).map(|_| None).collect(),
+        slot_buffers: (0..SLOTS).map(|_| Vec::new()).collect(),
         free: (0..SLOTS as u32).rev().collect(),
     };
-    Ok(Waiting { serving, bell, asks: sender })
+    Ok(PreparedWorker { worker_loop, wakeup, requests: sender })
 }
 
-impl Waiting {
+impl PreparedWorker {
     pub(super) fn queue(&self) -> Queue {
-        Queue { asks: self.asks.clone(), bell: Arc::clone(&self.bell) }
+        Queue { requests: self.requests.clone(), wakeup: Arc::clone(&self.wakeup) }
     }
 
     pub(super) fn start(self) -> Worker {
-        let Waiting { serving, bell, .. } = self;
-        Worker { thread: std::thread::spawn(move || serving.run()), bell }
+        let PreparedWorker { worker_loop, wakeup, .. } = self;
+        Worker { thread: std::thread::spawn(move || worker_loop.run()), wakeup }
     }
 }
 
 impl Worker {
-    /// Ends the thread when what is under way has ended.
+    /// Ends the thread once what is in flight has ended.
     pub(super) fn end(self) {
-        self.bell.over.store(true, Ordering::Release);
-        self.bell.ring();
+        self.wakeup.must_end.store(true, Ordering::Release);
+        self.wakeup.wake();
         let _ = self.thread.join();
     }
 }
 
-/// A request under way.
-struct Doing {
-    ask: Ask,
-    /// Parts of sectors are read before they are written.
+/// A request in flight.
+struct ActiveRequest {
+    request: DiskRequest,
+    /// Sectors that are written in part are read first.
     reading_first: bool,
 }
 
-struct Serving {
+struct WorkerLoop {
     disk: Arc<Disk>,
     initiator: Initiator<Socket>,
     _owner: Owner,
-    asks: Receiver<Ask>,
-    bell: Arc<Bell>,
-    doing: Vec<Option<Doing>>,
-    rooms: Vec<Vec<u8>>,
+    requests: Receiver<DiskRequest>,
+    wakeup: Arc<Wakeup>,
+    active: Vec<Option<ActiveRequest>>,
+    slot_buffers: Vec<Vec<u8>>,
     free: Vec<u32>,
 }
 
-impl Serving {
+impl WorkerLoop {
     fn run(mut self) {
         loop {
-            let over = self.bell.over.load(Ordering::Acquire);
-            let _ = rustix::io::read(&self.bell.fd, &mut [0; 8]);
+            let must_end = self.wakeup.must_end.load(Ordering::Acquire);
+            let _ = rustix::io::read(&self.wakeup.fd, &mut [0; 8]);
             while let Some(slot) = self.free.pop() {
-                let Ok(ask) = self.asks.try_recv() else {
+                let Ok(request) = self.requests.try_recv() else {
                     self.free.push(slot);
                     break;
                 };
-                self.begin(slot, ask);
+                self.begin(slot, request);
             }
-            if over && self.free.len() == SLOTS {
+            if must_end && self.free.len() == SLOTS {
                 return;
             }
-            self.initiator.turn(clock::now() + IDLE_NS);
+            self.initiator.run_once(clock::now() + IDLE_NS);
             let ended: Vec<_> = self.initiator.finished().collect();
             for (slot, result) in ended {
                 self.finish(slot, result.map(drop));
@@ -176,19 +176,19 @@ impl Serving {
         }
     }
 
-    fn begin(&mut self, slot: u32, ask: Ask) {
-        let (begin, length) = ask.sectors();
-        let room = &mut self.rooms[slot as usize];
-        if room.is_empty() {
-            room.resize(ROOM, 0);
+    fn begin(&mut self, slot: u32, request: DiskRequest) {
+        let (begin, length) = request.sectors();
+        let buffer = &mut self.slot_buffers[slot as usize];
+        if buffer.is_empty() {
+            buffer.resize(SLOT_BYTES, 0);
         }
         let mut reading_first = false;
-        let command = match &ask {
-            Ask::Read { .. } => Command::Read,
-            Ask::Write { offset, data, .. } => {
+        let command = match &request {
+            DiskRequest::Read { .. } => Command::Read,
+            DiskRequest::Write { offset, data, .. } => {
                 reading_first = begin != *offset || length != data.len();
                 if !reading_first {
-                    room[..length].copy_from_slice(data);
+                    buffer[..length].copy_from_slice(data);
                 }
                 if reading_first {
                     Command::Read
@@ -196,15 +196,15 @@ impl Serving {
                     Command::Write
                 }
             }
-            Ask::Flush { .. } => match self.disk.flush {
+            DiskRequest::Flush { .. } => match self.disk.flush {
                 Some(command) => command,
                 None => {
                     self.free.push(slot);
-                    return ask.fail(Errno::EOPNOTSUPP);
+                    return request.fail(Errno::EOPNOTSUPP);
                 }
             },
         };
-        self.doing[slot as usize] = Some(Doing { ask, reading_first });
+        self.active[slot as usize] = Some(ActiveRequest { request, reading_first });
         self.transfer(slot, command, begin, length);
     }
 
@@ -213,32 +213,32 @@ impl Serving {
             command,
             lba: begin / SECTOR as u64,
             sectors: (length / SECTOR) as u64,
-            memory: Memory(self.rooms[slot as usize].as_mut_ptr()),
+            memory: Memory(self.slot_buffers[slot as usize].as_mut_ptr()),
             slot,
             deadline: clock::now().saturating_add(self.disk.target.timeout_ns),
         });
     }
 
     fn finish(&mut self, slot: u32, result: Result<(), Fault>) {
-        let Doing { ask, reading_first } = self.doing[slot as usize].take().expect("it was under way");
-        let (begin, length) = ask.sectors();
-        if let (Ask::Write { offset, data, .. }, true, Ok(())) = (&ask, reading_first, &result) {
+        let ActiveRequest { request, reading_first } = self.active[slot as usize].take().expect("it was under way");
+        let (begin, length) = request.sectors();
+        if let (DiskRequest::Write { offset, data, .. }, true, Ok(())) = (&request, reading_first, &result) {
             let at = (offset - begin) as usize;
-            self.rooms[slot as usize][at..at + data.len()].copy_from_slice(data);
-            self.doing[slot as usize] = Some(Doing { ask, reading_first: false });
+            self.slot_buffers[slot as usize][at..at + data.len()].copy_from_slice(data);
+            self.active[slot as usize] = Some(ActiveRequest { request, reading_first: false });
             return self.transfer(slot, Command::Write, begin, length);
         }
         self.free.push(slot);
         if let Err(fault) = result {
-            return ask.fail(as_errno(fault).map_or(Errno::EIO, Errno::from_i32));
+            return request.fail(as_errno(fault).map_or(Errno::EIO, Errno::from_i32));
         }
-        match ask {
-            Ask::Read { offset, length, reply } => {
+        match request {
+            DiskRequest::Read { offset, length, reply } => {
                 let at = (offset - begin) as usize;
-                reply.data(&self.rooms[slot as usize][at..at + length]);
+                reply.data(&self.slot_buffers[slot as usize][at..at + length]);
             }
-            Ask::Write { data, reply, .. } => reply.written(data.len() as u32),
-            Ask::Flush { reply } => reply.ok(),
+            DiskRequest::Write { data, reply, .. } => reply.written(data.len() as u32),
+            DiskRequest::Flush { reply } => reply.ok(),
         }
     }
 }

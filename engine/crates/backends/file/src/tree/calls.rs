@@ -1,7 +1,7 @@
 //! Operations on the names of a tree by plain system calls, one at a time.
 
-use crate::tree::current::{Access, Current};
-use crate::tree::Forest;
+use crate::tree::open_file::{Access, OpenFile};
+use crate::tree::JobTree;
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, LaneSetup, Op, OpKind, PhasePlan, SetupError, Source, OPEN_TO_READ};
 use assay_spec::{name_kinds, object_kinds};
@@ -14,16 +14,16 @@ use rustix::process;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Mode of new files: the owner's alone.
+/// Mode of new files: accessible to the owner only.
 pub(crate) const FILE_MODE: mode_t = 0o600;
 /// Mode of new directories.
 pub(crate) const DIRECTORY_MODE: mode_t = 0o700;
-/// A link in a name's place is not followed, and a pipe does not keep the lane waiting.
+/// Flags for opening: a link in a name's place is not followed, and a pipe does not block the lane.
 pub(crate) const OPEN: c_int = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK;
-/// Room for the entries that are listed at once.
+/// Bytes for the entries that are listed at once.
 const ENTRIES_BYTES: usize = 32 << 10;
 
-/// Flags that make each write stable, if that is asked for.
+/// Flags that make each write stable, if the phase wants that.
 pub(crate) fn sync_flags(plan: &PhasePlan) -> c_int {
     match plan.sync {
         SyncPolicy::OSync => libc::O_SYNC,
@@ -32,57 +32,57 @@ pub(crate) fn sync_flags(plan: &PhasePlan) -> c_int {
     }
 }
 
-/// Flags that new files are opened with.
+/// Flags for opening new files.
 pub(crate) fn create_flags(plan: &PhasePlan) -> c_int {
-    let anew = if plan.over { libc::O_TRUNC } else { libc::O_EXCL };
+    let anew = if plan.overwrite { libc::O_TRUNC } else { libc::O_EXCL };
     libc::O_CREAT | anew | libc::O_WRONLY | libc::O_NOFOLLOW | sync_flags(plan)
 }
 
-/// The size that statx(2) has found; what is too large for a result cannot be a small file's size either.
+/// The size that statx(2) has found. A size too large for a result cannot be a small file's size either.
 pub(crate) fn size(found: &libc::statx) -> u32 {
     u32::try_from(found.stx_size).unwrap_or(u32::MAX)
 }
 
-/// Writes everything below the job's directory to stable storage. There is no call for what one lane has made but
-/// syncfs(2), which flushes the whole file system, names included.
-pub(crate) fn flush(folder: &OwnedFd) -> Result<u32, i32> {
-    fs::syncfs(folder).map(|()| 0).map_err(Errno::raw_os_error)
+/// Writes everything below the job's directory to stable storage. For what one lane has made there is only syncfs(2),
+/// which flushes the whole file system, names included.
+pub(crate) fn flush(job_folder: &OwnedFd) -> Result<u32, i32> {
+    fs::syncfs(job_folder).map(|()| 0).map_err(Errno::raw_os_error)
 }
 
 /// A lane's names in one phase.
 pub(crate) struct Calls {
-    forest: Arc<Forest>,
+    job_tree: Arc<JobTree>,
     lane: u32,
     buffers: Arc<Buffers>,
-    folder: OwnedFd,
-    /// The leaf that the last operation was in, and the numbers of its names.
+    job_folder: OwnedFd,
+    /// The leaf of the last operation, and the numbers of its names.
     leaf: OwnedFd,
-    here: Range<u64>,
-    /// What names are relative to: the leaf, by its descriptor or as the thread's working directory.
+    leaf_names: Range<u64>,
+    /// The base of names: the leaf, by its descriptor or as the thread's working directory.
     base: RawFd,
     /// The thread has a working directory of its own.
-    can_move: bool,
+    has_own_directory: bool,
     names: Names,
     create: c_int,
-    /// The last file's attributes.
+    /// The attributes of the last file.
     found: Box<libc::statx>,
-    /// Room for entries; only where directories are listed.
+    /// Buffer for entries; empty unless directories are listed.
     entries: Vec<u8>,
     path: Vec<u8>,
-    /// The file that is open; none in a phase that is not on the data of files.
-    current: Option<Current>,
-    /// What is longer than a slot; none if nothing is.
+    /// The open file; none in a phase that is not on the data of files.
+    open_file: Option<OpenFile>,
+    /// The source of contents longer than a slot; none if there are no such contents.
     source: Option<Arc<dyn Source>>,
-    /// A flush is of everything, though what is written to a file is flushed before it is closed.
+    /// A flush covers everything. Otherwise what is written to a file is flushed before it is closed.
     flushes_all: bool,
 }
 
 impl Calls {
     /// Opens the first leaf.
-    pub(crate) fn open(forest: Arc<Forest>, setup: &LaneSetup, plan: &PhasePlan) -> Result<Self, SetupError> {
+    pub(crate) fn open(job_tree: Arc<JobTree>, setup: &LaneSetup, plan: &PhasePlan) -> Result<Self, SetupError> {
         let (lane, buffers) = (plan.owners.of(setup.lane), Arc::clone(&setup.buffers));
-        let folder = forest.folder(lane)?;
-        let (leaf, here) = forest.first_leaf(&folder, lane)?;
+        let job_folder = job_tree.job_folder(lane)?;
+        let (leaf, leaf_names) = job_tree.first_leaf(&job_folder, lane)?;
         let entries = if plan.operation == Operation::Readdir { ENTRIES_BYTES } else { 0 };
         let mut calls = Calls {
             names: Names::new(lane, plan),
@@ -90,59 +90,59 @@ impl Calls {
             // SAFETY: all-zero is a valid statx, which has nothing but integers.
             found: Box::new(unsafe { std::mem::zeroed() }),
             entries: Vec::with_capacity(entries),
-            current: Current::new(plan, &buffers),
+            open_file: OpenFile::new(plan, &buffers),
             source: setup.source.clone(),
             flushes_all: plan.operation.creates() || plan.sync == SyncPolicy::None,
-            forest,
+            job_tree,
             lane,
             buffers,
-            folder,
+            job_folder,
             base: leaf.as_raw_fd(),
             // SAFETY: the call touches no memory.
-            can_move: unsafe { libc::unshare(libc::CLONE_FS) } == 0,
+            has_own_directory: unsafe { libc::unshare(libc::CLONE_FS) } == 0,
             leaf,
-            here,
+            leaf_names,
             path: Vec::new(),
         };
-        calls.move_in();
+        calls.use_leaf_as_base();
         Ok(calls)
     }
 
-    /// Does the operation; what the completion says, or errno.
+    /// Executes the operation; returns the completion's result, or a fault.
     #[inline]
     pub(crate) fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
-        if let Some(current) = &mut self.current {
+        if let Some(current) = &mut self.open_file {
             match op.kind {
                 OpKind::Read | OpKind::Write => return current.execute(op),
                 OpKind::Sync if current.is_open() => return current.execute(op),
-                // What was written to the files before was flushed as each was closed.
+                // What was written to earlier files was flushed when each was closed.
                 OpKind::Sync if !self.flushes_all => return Ok(0),
                 OpKind::Close => return current.close(),
                 OpKind::Sync | name_kinds!() | object_kinds!() => {}
             }
         }
-        if let (OpKind::Open | OpKind::Create, true) = (op.kind, self.current.is_some()) {
+        if let (OpKind::Open | OpKind::Create, true) = (op.kind, self.open_file.is_some()) {
             return self.open_current(op);
         }
         if op.kind == OpKind::Create {
             return self.create(op).map_err(Fault::os);
         }
-        self.by_name(op).map(u64::from).map_err(Fault::os)
+        self.execute_by_name(op).map(u64::from).map_err(Fault::os)
     }
 
-    /// Closes the file that a phase which was cut short has left open.
+    /// Closes the file that an interrupted phase has left open.
     pub(crate) fn close(&mut self) -> Result<(), Fault> {
-        match &mut self.current {
+        match &mut self.open_file {
             Some(current) if current.is_open() => current.close().map(drop),
             _ => Ok(()),
         }
     }
 
-    /// Opens a file of the lane, or makes it, and keeps it open.
+    /// Opens or creates a file of the lane, and keeps it open.
     fn open_current(&mut self, op: &Op) -> Result<u64, Fault> {
-        self.go_to(op.object).map_err(Fault::os)?;
+        self.enter_leaf_of(op.object).map_err(Fault::os)?;
         let (base, name) = (self.base, self.names.current.as_ptr());
-        let current = self.current.as_mut().ok_or(Fault::os(libc::EBADF))?;
+        let current = self.open_file.as_mut().ok_or(Fault::os(libc::EBADF))?;
         let how = if op.kind == OpKind::Create {
             Access::Making
         } else if op.offset == OPEN_TO_READ {
@@ -153,47 +153,47 @@ impl Calls {
         current.open(base, name, how, FILE_MODE)
     }
 
-    /// Names are those of the leaf that holds this one from now on.
+    /// Sets the current name, and changes to the leaf that holds it.
     #[inline]
-    fn go_to(&mut self, number: u64) -> Result<(), i32> {
-        if !self.here.contains(&number) {
-            self.enter(number)?;
+    fn enter_leaf_of(&mut self, number: u64) -> Result<(), i32> {
+        if !self.leaf_names.contains(&number) {
+            self.change_leaf(number)?;
         }
         self.names.current.set(number);
         Ok(())
     }
 
-    /// What is done to a name, or to all that there are.
+    /// Executes an operation on one name, a flush, or a listing.
     #[inline]
-    fn by_name(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute_by_name(&mut self, op: &Op) -> Result<u32, i32> {
         if op.kind == OpKind::Sync {
-            return flush(&self.folder);
+            return flush(&self.job_folder);
         }
         if op.kind == OpKind::Readdir {
             return self.list(op.object);
         }
-        self.go_to(op.object)?;
-        self.on_name(op)
+        self.enter_leaf_of(op.object)?;
+        self.execute_on_name(op)
     }
 
-    /// Makes the leaf that holds the name the lane's own.
+    /// Opens the leaf that holds the name.
     #[cold]
-    fn enter(&mut self, number: u64) -> Result<(), i32> {
-        let opened = self.forest.leaf_of(&self.folder, self.lane, number, &mut self.path);
-        (self.leaf, self.here) = opened.map_err(Errno::raw_os_error)?;
-        self.move_in();
+    fn change_leaf(&mut self, number: u64) -> Result<(), i32> {
+        let opened = self.job_tree.leaf_of(&self.job_folder, self.lane, number, &mut self.path);
+        (self.leaf, self.leaf_names) = opened.map_err(Errno::raw_os_error)?;
+        self.use_leaf_as_base();
         Ok(())
     }
 
-    /// Makes the leaf the working directory: names are found from there a twentieth faster than by a descriptor, which
-    /// the kernel must look up and hold each time. Where a thread may not have its own, the descriptor does.
-    fn move_in(&mut self) {
-        let moved = self.can_move && process::fchdir(&self.leaf).is_ok();
+    /// Makes the leaf the working directory: names are found from there 5 % faster than by a descriptor, which the
+    /// kernel must look up and hold each time. A thread without a working directory of its own uses the descriptor.
+    fn use_leaf_as_base(&mut self) {
+        let moved = self.has_own_directory && process::fchdir(&self.leaf).is_ok();
         self.base = if moved { libc::AT_FDCWD } else { self.leaf.as_raw_fd() };
     }
 
     #[inline]
-    fn on_name(&mut self, op: &Op) -> Result<u32, i32> {
+    fn execute_on_name(&mut self, op: &Op) -> Result<u32, i32> {
         let (base, name) = (self.base, self.names.current.as_ptr());
         match op.kind {
             OpKind::Stat => self.stat(),
@@ -220,7 +220,7 @@ impl Calls {
 
     #[inline]
     fn create(&mut self, op: &Op) -> Result<u64, i32> {
-        self.go_to(op.object)?;
+        self.enter_leaf_of(op.object)?;
         let fd = open(self.base, self.names.current.as_ptr(), self.create)?;
         if op.length == 0 {
             return close(fd).map(u64::from);
@@ -234,7 +234,7 @@ impl Calls {
         written.and_then(|bytes| closed.map(|_| bytes))
     }
 
-    /// Writes what lies in a slot.
+    /// Writes the bytes of a slot.
     #[inline]
     fn write_slot(&self, fd: RawFd, slot: u32, length: usize, offset: u64) -> Result<u64, i32> {
         let data = self.buffers.pointer(slot).cast();
@@ -243,7 +243,7 @@ impl Calls {
         u64::try_from(written).map_err(|_| last_errno())
     }
 
-    /// Writes contents that are longer than a slot, made in it piece by piece; stops where not all of one is taken.
+    /// Writes contents longer than a slot, generated in it piece by piece; stops after a short write.
     #[cold]
     fn write_pieces(&self, fd: RawFd, op: &Op) -> Result<u64, i32> {
         let source = self.source.as_ref().ok_or(libc::EINVAL)?;
@@ -262,7 +262,7 @@ impl Calls {
         Ok(at)
     }
 
-    /// Opens a file, reads what fits in the slot, closes it.
+    /// Opens a file, reads what fits into the slot, and closes it.
     fn read(&self, op: &Op) -> Result<u32, i32> {
         let fd = open(self.base, self.names.current.as_ptr(), OPEN | libc::O_CLOEXEC)?;
         let (data, length) = (self.buffers.pointer(op.slot).cast(), op.length as usize);
@@ -280,11 +280,11 @@ impl Calls {
         Ok(size(&self.found))
     }
 
-    /// Lists a leaf that is opened for that, as a program would that comes across it.
+    /// Opens a leaf and lists it, as a program would that has not opened it before.
     fn list(&mut self, leaf: u64) -> Result<u32, i32> {
-        let opened = self.forest.open_leaf(&self.folder, self.lane, leaf, OFlags::RDONLY, &mut self.path);
-        let folder = opened.map_err(Errno::raw_os_error)?;
-        let mut entries = RawDir::new(&folder, self.entries.spare_capacity_mut());
+        let opened = self.job_tree.open_leaf(&self.job_folder, self.lane, leaf, OFlags::RDONLY, &mut self.path);
+        let listed = opened.map_err(Errno::raw_os_error)?;
+        let mut entries = RawDir::new(&listed, self.entries.spare_capacity_mut());
         let mut count = 0;
         while let Some(entry) = entries.next() {
             match entry {
@@ -299,14 +299,14 @@ impl Calls {
 
 impl Drop for Calls {
     fn drop(&mut self) {
-        if self.can_move {
-            // The thread shall not keep the leaf busy.
+        if self.has_own_directory {
+            // The thread must not keep the leaf busy.
             let _ = process::chdir("/");
         }
     }
 }
 
-/// openat(2). Not through the C library, where it is a point at which a thread may be cancelled, which costs four locked
+/// openat(2), not through the C library: there it is a cancellation point of threads, which costs four locked
 /// instructions for each file that is opened and closed.
 #[inline]
 fn open(base: RawFd, name: *const c_char, flags: c_int) -> Result<RawFd, i32> {
@@ -314,17 +314,17 @@ fn open(base: RawFd, name: *const c_char, flags: c_int) -> Result<RawFd, i32> {
     checked(unsafe { libc::syscall(libc::SYS_openat, base, name, flags, FILE_MODE) as c_int }).map(|fd| fd as RawFd)
 }
 
-/// close(2), likewise. Whatever the answer, the file is closed: there is no second try.
+/// close(2), not through the C library either. The file is closed even on failure: there is no second attempt.
 #[inline]
 fn close(fd: RawFd) -> Result<u32, i32> {
-    // SAFETY: the descriptor was opened for this operation, and nobody else knows it.
+    // SAFETY: the descriptor was opened for this operation, and nothing else uses it.
     match unsafe { libc::syscall(libc::SYS_close, fd) } {
         0 => Ok(0),
         _ => Err(last_errno()),
     }
 }
 
-/// What a system call returned, or errno; EINTR, too, is the storage's own answer (see `SyncIo::execute`).
+/// The result of a system call, or errno; EINTR counts as the storage's own answer (see `SyncIo::execute`).
 #[inline]
 pub(crate) fn checked(code: c_int) -> Result<u32, i32> {
     if code >= 0 {
@@ -341,11 +341,11 @@ fn last_errno() -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::plan;
+    use crate::test_dir::plan;
 
     #[test]
     fn new_files_are_new_unless_they_are_made_over() {
-        let flags = |over, sync| create_flags(&PhasePlan { over, sync, ..plan(Operation::Create) });
+        let flags = |overwrite, sync| create_flags(&PhasePlan { overwrite, sync, ..plan(Operation::Create) });
         let always = libc::O_CREAT | libc::O_WRONLY | libc::O_NOFOLLOW;
         assert_eq!(flags(false, SyncPolicy::None), always | libc::O_EXCL);
         assert_eq!(flags(true, SyncPolicy::Fsync), always | libc::O_TRUNC);
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(flags(false, SyncPolicy::ODsync), always | libc::O_EXCL | libc::O_DSYNC);
     }
 
-    /// A size of 4 GiB and more is that of no small file: it must not be taken for its lower bits.
+    /// A size of 4 GiB or more is not that of a small file, and must not be cut to its lower bits.
     #[test]
     fn sizes_that_are_too_large_stay_large() {
         for (size_found, want) in [(0, 0), (7, 7), (u64::from(u32::MAX), u32::MAX), (1 << 32, u32::MAX)] {

@@ -1,7 +1,8 @@
-//! What an operation on a name is in a ring, and what its completions mean.
+//! The entries of a ring for an operation on a name, and the meaning of their completions.
 //!
-//! A file is created or opened by a chain of linked entries on a direct descriptor, one of the ring's own, whose number
-//! is that of the operation's slot: openat, write where there are contents, close. Every other operation is one entry.
+//! A file is created or opened by a chain of linked entries: openat, write if there are contents, close. They use a
+//! direct descriptor, one of the ring's own, whose number is that of the operation's slot. Every other operation is one
+//! entry.
 
 use crate::tree::calls::{size, DIRECTORY_MODE, FILE_MODE, OPEN};
 use assay_core::names::{Name, Names};
@@ -16,14 +17,14 @@ use std::cell::UnsafeCell;
 /// Most entries of one operation.
 pub(crate) const CHAIN: u32 = 3;
 
-/// The entries of an operation, and how many of them count.
+/// The entries of an operation, and how many of them are used.
 pub(crate) type Chain = ([squeue::Entry; CHAIN as usize], usize);
 
-/// Where the kernel puts a file's attributes.
-pub(crate) type Found = UnsafeCell<libc::statx>;
+/// Buffer for a file's attributes, which the kernel fills.
+pub(crate) type StatBuffer = UnsafeCell<libc::statx>;
 
-/// A place for them.
-pub(crate) fn found() -> Found {
+/// An empty buffer.
+pub(crate) fn stat_buffer() -> StatBuffer {
     // SAFETY: all-zero is a valid statx, which has nothing but integers.
     UnsafeCell::new(unsafe { std::mem::zeroed() })
 }
@@ -31,26 +32,27 @@ pub(crate) fn found() -> Found {
 /// Which entry of an operation a completion belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The only or last one, whose completion always comes unless the chain was not begun.
+    /// The only or last entry. It always completes, unless the chain was not begun.
     Last,
-    /// The openat of a chain, which tells only failures; then nothing else of the chain is done or told.
+    /// The openat of a chain, which completes only on failure; then no other entry of the chain is executed or
+    /// completes.
     Open,
-    /// The write of a chain, which tells only failures and short writes; the close is done all the same.
+    /// The write of a chain, which completes only on failure or if it is short; the close is executed all the same.
     Write,
 }
 
-/// What the kernel reads while an operation is in flight, and what is known of that.
+/// What the kernel reads while an operation is in flight, and what is known of the operation.
 pub(crate) struct Slot {
     name: Name,
     other: Name,
     kind: OpKind,
     length: u32,
     pub(crate) busy: bool,
-    /// Tells the slot's operations apart, so that nothing late is taken for something new.
+    /// Number of the slot's operation, so that a late completion is not taken for that of a new operation.
     pub(crate) generation: u32,
-    /// Where its leaf is among the open ones.
+    /// Index of its leaf among the open ones.
     pub(crate) leaf: usize,
-    /// What came of a write that was not as asked.
+    /// The result of a failed or short write.
     written: Option<Result<u32, i32>>,
 }
 
@@ -68,7 +70,7 @@ impl Slot {
         }
     }
 
-    /// The slot is an operation's from now on.
+    /// Assigns the slot to an operation.
     pub(crate) fn take(&mut self, op: &Op, leaf: usize, names: &mut Names) {
         names.current.set(op.object);
         self.name = names.current;
@@ -81,17 +83,17 @@ impl Slot {
         (self.busy, self.written) = (true, None);
     }
 
-    /// Takes note of what the kernel says; returns the operation's result if that was all.
-    pub(crate) fn told(&mut self, stage: Stage, code: i32, found: &Found) -> Option<Result<u32, i32>> {
-        let said = if code < 0 { Err(-code) } else { Ok(code as u32) };
-        match (stage, said) {
+    /// Notes a completion; returns the operation's result if it was the last one.
+    pub(crate) fn note_completion(&mut self, stage: Stage, code: i32, found: &StatBuffer) -> Option<Result<u32, i32>> {
+        let result = if code < 0 { Err(-code) } else { Ok(code as u32) };
+        match (stage, result) {
             (Stage::Open, Err(errno)) => Some(Err(errno)),
             (Stage::Open, Ok(_)) => None,
-            (Stage::Write, said) => {
-                self.written = Some(said);
+            (Stage::Write, result) => {
+                self.written = Some(result);
                 None
             }
-            (Stage::Last, said) => Some(match (self.written, said, self.kind) {
+            (Stage::Last, result) => Some(match (self.written, result, self.kind) {
                 (Some(written), _, _) => written,
                 (None, Err(errno), _) => Err(errno),
                 (None, Ok(_), OpKind::Create) => Ok(self.length),
@@ -107,9 +109,9 @@ impl Slot {
 pub(crate) struct Entries<'a> {
     pub(crate) leaf: Fd,
     pub(crate) slot: &'a Slot,
-    pub(crate) found: &'a Found,
+    pub(crate) found: &'a StatBuffer,
     pub(crate) op: &'a Op,
-    /// Flags that new files are opened with.
+    /// Flags for opening new files.
     pub(crate) create: c_int,
 }
 
@@ -132,24 +134,24 @@ impl Entries<'_> {
                 unreachable!("the ring has an obstacle to these")
             }
         };
-        ([self.marked(single, Stage::Last), nothing(), nothing()], 1)
+        ([self.with_user_data(single, Stage::Last), nop(), nop()], 1)
     }
 
     fn create(&self, buffers: &Buffers) -> Chain {
         let [open, close] = self.open_and_close(self.create);
         if self.op.length == 0 {
-            return ([open, close, nothing()], 2);
+            return ([open, close, nop()], 2);
         }
         let data = buffers.pointer(self.op.slot);
         let write = opcode::Write::new(Fixed(self.op.slot), data, self.op.length as u32).build();
-        // A hard link: the file is closed also if this fails.
+        // A hard link: the file is closed even if this fails.
         let write = write.flags(squeue::Flags::IO_HARDLINK | squeue::Flags::SKIP_SUCCESS);
-        ([open, self.marked(write, Stage::Write), close], 3)
+        ([open, self.with_user_data(write, Stage::Write), close], 3)
     }
 
     fn open(&self) -> Chain {
         let [open, close] = self.open_and_close(OPEN);
-        ([open, close, nothing()], 2)
+        ([open, close, nop()], 2)
     }
 
     fn open_and_close(&self, flags: c_int) -> [squeue::Entry; 2] {
@@ -157,17 +159,17 @@ impl Entries<'_> {
         let open = opcode::OpenAt::new(self.leaf, self.slot.name.as_ptr()).flags(flags).mode(FILE_MODE);
         let open = open.file_index(place).build().flags(squeue::Flags::IO_LINK | squeue::Flags::SKIP_SUCCESS);
         let close = opcode::Close::new(Fixed(self.op.slot)).build();
-        [self.marked(open, Stage::Open), self.marked(close, Stage::Last)]
+        [self.with_user_data(open, Stage::Open), self.with_user_data(close, Stage::Last)]
     }
 
-    /// Says in an entry what its completion belongs to.
-    fn marked(&self, entry: squeue::Entry, stage: Stage) -> squeue::Entry {
+    /// Puts into an entry what its completion belongs to.
+    fn with_user_data(&self, entry: squeue::Entry, stage: Stage) -> squeue::Entry {
         let data = u64::from(self.slot.generation) << 32 | (stage as u64) << 16 | u64::from(self.op.slot);
         entry.user_data(data)
     }
 }
 
-/// What `Entries::marked` has put in.
+/// Unpacks what `Entries::with_user_data` has packed.
 pub(crate) fn unpack(data: u64) -> (u32, Stage, u32) {
     let stage = match data >> 16 & 0xffff {
         1 => Stage::Open,
@@ -177,12 +179,12 @@ pub(crate) fn unpack(data: u64) -> (u32, Stage, u32) {
     (data as u32 & 0xffff, stage, (data >> 32) as u32)
 }
 
-fn nothing() -> squeue::Entry {
+fn nop() -> squeue::Entry {
     opcode::Nop::new().build()
 }
 
-/// Operations of the ring that an operation needs.
-pub(crate) fn codes(operation: Operation) -> &'static [u8] {
+/// The ring's opcodes that an operation needs.
+pub(crate) fn opcodes(operation: Operation) -> &'static [u8] {
     match operation {
         Operation::Stat => &[opcode::Statx::CODE],
         Operation::Open => &[opcode::OpenAt::CODE, opcode::Close::CODE],
@@ -194,8 +196,8 @@ pub(crate) fn codes(operation: Operation) -> &'static [u8] {
     }
 }
 
-/// The same in words.
-pub(crate) fn words(operation: Operation) -> &'static str {
+/// The same as text.
+pub(crate) fn description(operation: Operation) -> &'static str {
     match operation {
         Operation::Stat => "io_uring: statx",
         Operation::Open => "io_uring: openat, close, linked",
@@ -210,21 +212,21 @@ pub(crate) fn words(operation: Operation) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::plan;
+    use crate::test_dir::plan;
 
     fn op(kind: OpKind, slot: u32, length: u64) -> Op {
         Op { kind, count: 1, slot, object: 7, offset: 0, length }
     }
 
-    /// A slot that an operation has taken.
-    fn taken(kind: OpKind, length: u64) -> Slot {
+    /// A slot that is assigned to an operation.
+    fn assigned(kind: OpKind, length: u64) -> Slot {
         let mut slot = Slot::new();
         slot.take(&op(kind, 0, length), 3, &mut Names::new(0, &plan(Operation::Create)));
         slot
     }
 
     #[test]
-    fn an_operation_ends_once_whichever_entry_tells_it() {
+    fn an_operation_ends_once_whichever_entry_completes_it() {
         let (eexist, enospc) = (libc::EEXIST, libc::ENOSPC);
         for (kind, done, result) in [
             (OpKind::Create, vec![(Stage::Open, -eexist)], Err(eexist)),
@@ -238,28 +240,29 @@ mod tests {
             (OpKind::Rmdir, vec![(Stage::Last, -libc::ENOTEMPTY)], Err(libc::ENOTEMPTY)),
             (OpKind::Stat, vec![(Stage::Last, 0)], Ok(55)),
         ] {
-            let (mut slot, found) = (taken(kind, 100), found());
+            let (mut slot, found) = (assigned(kind, 100), stat_buffer());
             // SAFETY: nothing else refers to it.
             unsafe { (*found.get()).stx_size = 55 };
-            let mut ends: Vec<_> = done.iter().map(|(stage, code)| slot.told(*stage, *code, &found)).collect();
+            let mut ends: Vec<_> =
+                done.iter().map(|(stage, code)| slot.note_completion(*stage, *code, &found)).collect();
             assert_eq!(ends.pop(), Some(Some(result)), "{kind:?}");
             assert!(ends.iter().all(Option::is_none), "{kind:?}");
         }
-        assert_eq!(taken(OpKind::Create, 1).told(Stage::Open, 0, &found()), None);
+        assert_eq!(assigned(OpKind::Create, 1).note_completion(Stage::Open, 0, &stat_buffer()), None);
     }
 
     #[test]
     fn a_slot_forgets_what_was_before() {
-        let mut slot = taken(OpKind::Create, 100);
+        let mut slot = assigned(OpKind::Create, 100);
         assert_eq!((slot.busy, slot.leaf, slot.generation), (true, 3, 1));
-        slot.told(Stage::Write, -libc::ENOSPC, &found());
+        slot.note_completion(Stage::Write, -libc::ENOSPC, &stat_buffer());
         slot.generation = u32::MAX;
         slot.take(&op(OpKind::Create, 0, 7), 0, &mut Names::new(0, &plan(Operation::Create)));
         assert_eq!((slot.leaf, slot.generation), (0, 0));
-        assert_eq!(slot.told(Stage::Last, 0, &found()), Some(Ok(7)));
+        assert_eq!(slot.note_completion(Stage::Last, 0, &stat_buffer()), Some(Ok(7)));
     }
 
-    /// The words that entries carry bring back slot, stage and generation, of every length of chain.
+    /// The user data of entries brings back slot, stage and generation, with every length of chain.
     #[test]
     fn completions_find_their_operation() {
         let buffers = Buffers::new(3, 4096, false).unwrap();
@@ -274,9 +277,9 @@ mod tests {
             (OpKind::Unlink, 0, vec![Stage::Last]),
         ] {
             for generation in [0, 1, u32::MAX] {
-                let mut slot = taken(kind, length);
+                let mut slot = assigned(kind, length);
                 slot.generation = generation;
-                let (found, op) = (found(), op(kind, 2, length));
+                let (found, op) = (stat_buffer(), op(kind, 2, length));
                 let entries = Entries { leaf: Fd(0), slot: &slot, found: &found, op: &op, create: 0 };
                 let (chain, count) = entries.chain(&buffers);
                 let sent: Vec<_> = chain[..count].iter().map(|entry| unpack(entry.get_user_data())).collect();
@@ -296,8 +299,8 @@ mod tests {
             (Operation::Readdir, 0),
             (Operation::Read, 0),
         ] {
-            assert_eq!(codes(operation).len(), count, "{operation:?}");
-            assert_eq!(words(operation).contains(','), count > 1, "{operation:?}");
+            assert_eq!(opcodes(operation).len(), count, "{operation:?}");
+            assert_eq!(description(operation).contains(','), count > 1, "{operation:?}");
         }
     }
 }

@@ -1,50 +1,50 @@
-//! One worker's names in a tree, reached through plain calls or io_uring.
+//! One worker's names in a tree, accessed by plain calls or io_uring.
 
 use crate::tree::calls::Calls;
 use crate::tree::ring::TreeRing;
-use crate::tree::Forest;
+use crate::tree::JobTree;
 use assay_core::{
-    fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, ASKED_FOR,
+    fault_message, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB,
 };
 use assay_posix::uring::Queue;
 use assay_spec::{data_operations, object_operations};
 use assay_spec::{Method, Operation};
 use std::sync::Arc;
 
-/// How the current phase reaches the names.
+/// How the current phase accesses the names.
 enum Channel {
     Closed,
     Ring,
     Calls(Box<Calls>),
 }
 
-/// A worker's names.
+/// The lane of a worker's names.
 pub(crate) struct TreeLane {
-    forest: Arc<Forest>,
+    job_tree: Arc<JobTree>,
     setup: LaneSetup,
     ring: Option<TreeRing>,
-    /// Why there is or is no ring.
+    /// Why there is a ring, or why not.
     reason: String,
     channel: Channel,
-    /// Plain calls have room for one operation, which is done when it is reaped.
+    /// The operation that plain calls have accepted; it is executed when it is reaped.
     waiting: Option<Op>,
 }
 
 impl TreeLane {
-    pub(crate) fn new(forest: Arc<Forest>, setup: LaneSetup) -> Self {
-        TreeLane { forest, setup, ring: None, reason: String::new(), channel: Channel::Closed, waiting: None }
+    pub(crate) fn new(job_tree: Arc<JobTree>, setup: LaneSetup) -> Self {
+        TreeLane { job_tree, setup, ring: None, reason: String::new(), channel: Channel::Closed, waiting: None }
     }
 
-    /// Sets up a ring, once, if that is asked for or if there shall be several operations in flight.
+    /// Sets up a ring, once, if the method asks for it or there are several operations in flight.
     fn choose(&mut self, method: Method) -> Result<(), SetupError> {
         if !self.reason.is_empty() {
             return Ok(());
         }
         let auto = method == Method::Auto;
-        ASKED_FOR.clone_into(&mut self.reason);
+        REQUESTED_BY_JOB.clone_into(&mut self.reason);
         match (method, self.setup.queue_depth) {
             (Method::Auto, 1) => "one operation in flight: io_uring has nothing to batch".clone_into(&mut self.reason),
-            (Method::Auto | Method::IoUring, _) => match TreeRing::new(&self.forest, &self.setup) {
+            (Method::Auto | Method::IoUring, _) => match TreeRing::new(&self.job_tree, &self.setup) {
                 Ok(ring) => {
                     self.ring = Some(ring);
                     if auto {
@@ -54,7 +54,7 @@ impl TreeLane {
                 Err(why) if auto => self.reason = format!("no io_uring: {why}"),
                 Err(why) => {
                     let message = format!("io_uring was asked for, but {why}: use method auto or sync");
-                    return Err(SetupError::new("open", self.forest.object_name(self.setup.lane), message));
+                    return Err(SetupError::new("open", self.job_tree.object_name(self.setup.lane), message));
                 }
             },
             _ => {}
@@ -62,7 +62,7 @@ impl TreeLane {
         Ok(())
     }
 
-    /// Why the ring cannot be used for an operation, if it cannot.
+    /// Why the ring cannot be used for an operation; none if it can.
     fn obstacle(&self, operation: Operation) -> Option<String> {
         self.ring.as_ref().and_then(|ring| ring.obstacle(operation))
     }
@@ -91,12 +91,12 @@ impl Lane for TreeLane {
         self.choose(plan.method)?;
         let obstacle = self.obstacle(plan.operation);
         if let (Some(ring), None) = (&mut self.ring, &obstacle) {
-            let words = ring.attach(&self.forest, plan)?;
+            let words = ring.attach(&self.job_tree, plan)?;
             self.channel = Channel::Ring;
             let reason = format!("{}; {words}", self.reason);
             return Ok(MethodChoice::of(Method::IoUring, reason, ring.depth()));
         }
-        let calls_of = Calls::open(Arc::clone(&self.forest), &self.setup, plan)?;
+        let calls_of = Calls::open(Arc::clone(&self.job_tree), &self.setup, plan)?;
         self.channel = Channel::Calls(Box::new(calls_of));
         let reason = format!("{}; plain calls: {}", obstacle.as_ref().unwrap_or(&self.reason), calls(plan.operation));
         Ok(MethodChoice::of(Method::Sync, reason, 1))
@@ -141,7 +141,7 @@ impl Lane for TreeLane {
             ring.detach();
         }
         closed.map_err(|fault| {
-            let object = self.forest.object_name(self.setup.lane);
+            let object = self.job_tree.object_name(self.setup.lane);
             SetupError::new("close", object, fault_message(fault)).because(fault)
         })
     }
@@ -150,39 +150,39 @@ impl Lane for TreeLane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::{self, plan};
+    use crate::test_dir::{self, plan};
     use assay_core::{Buffers, OpKind};
     use assay_posix::place::Place;
     use assay_spec::{Layout, Tree, Tuning};
 
     /// A tree in a marked directory.
-    struct Ground {
-        forest: Arc<Forest>,
-        _held: ground::Ground,
+    struct TestDir {
+        job_tree: Arc<JobTree>,
+        _directory: test_dir::TestDir,
     }
 
-    impl Ground {
+    impl TestDir {
         fn new(name: &str, files: u64, width: u32) -> Self {
-            let ground = ground::Ground::new(&format!("tree-{name}"));
-            std::fs::create_dir(ground.at("")).unwrap();
-            let place = Arc::new(Place::directory(&ground.root(), "job", None).unwrap());
+            let test_dir = test_dir::TestDir::new(&format!("tree-{name}"));
+            std::fs::create_dir(test_dir.at("")).unwrap();
+            let place = Arc::new(Place::directory(&test_dir.root(), "job", None).unwrap());
             let tree = Tree { files, depth: 1, width, more: 0, inner: false };
-            let forest = Forest::new(vec![place], tree, Layout::Separate, 0..1);
-            forest.make().unwrap();
-            Ground { forest: Arc::new(forest), _held: ground }
+            let job_tree = JobTree::new(vec![place], tree, Layout::Separate, 0..1);
+            job_tree.make().unwrap();
+            TestDir { job_tree: Arc::new(job_tree), _directory: test_dir }
         }
 
         fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
             let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
             let tuning = Tuning::default();
             let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers, source: None };
-            let mut lane = TreeLane::new(Arc::clone(&self.forest), setup);
+            let mut lane = TreeLane::new(Arc::clone(&self.job_tree), setup);
             lane.choose(method).unwrap();
             lane
         }
     }
 
-    /// Does an operation on each number; results in order of the numbers.
+    /// Executes an operation on each number; returns the results in order of the numbers.
     fn each(lane: &mut TreeLane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u64) -> Vec<Result<u64, Fault>> {
         let depth = u64::from(lane.begin(plan).unwrap().depth);
         let mut results = Vec::new();
@@ -195,7 +195,7 @@ mod tests {
             while done.len() < ops.len() {
                 lane.reap(&mut done, u64::MAX);
             }
-            // Were there more than one completion of an operation, it would come now or with the next batch.
+            // A second completion of an operation would come now or with the next batch.
             lane.reap(&mut done, 0);
             done.sort_unstable_by_key(|completion| completion.slot);
             let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
@@ -208,8 +208,8 @@ mod tests {
 
     fn both_ways(name: &str, files: u64, width: u32, test: impl Fn(&mut TreeLane)) {
         for (method, depth) in [(Method::Sync, 1), (Method::IoUring, 1), (Method::IoUring, 7)] {
-            let ground = Ground::new(&format!("{name}-{depth}-{}", method as u8), files, width);
-            test(&mut ground.lane(method, depth));
+            let test_dir = TestDir::new(&format!("{name}-{depth}-{}", method as u8), files, width);
+            test(&mut test_dir.lane(method, depth));
         }
     }
 

@@ -1,50 +1,51 @@
-//! The leaves that a lane with several operations in flight is in.
+//! The leaves that a lane with several operations in flight has open.
 
-use crate::tree::Forest;
+use crate::tree::JobTree;
 use assay_core::SetupError;
 use rustix::fd::{AsRawFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A leaf that is open, and how many operations in flight are in it.
+/// An open leaf, and how many operations in flight use it.
 struct Leaf {
     fd: OwnedFd,
     users: u32,
 }
 
-/// The leaves of a lane that are open: that of the last operation, and those that operations in flight are in.
+/// The open leaves of a lane: that of the last operation, and those of operations in flight.
 pub(crate) struct Leaves {
-    forest: Arc<Forest>,
+    job_tree: Arc<JobTree>,
     lane: u32,
-    folder: OwnedFd,
-    /// Where there is none, there is room for one.
+    job_folder: OwnedFd,
+    /// `None` is a free place.
     open: Vec<Option<Leaf>>,
     /// The leaf of the last operation, and the numbers of its names.
     current: usize,
-    here: Range<u64>,
+    leaf_names: Range<u64>,
     path: Vec<u8>,
 }
 
 impl Leaves {
     /// Opens the lane's first leaf.
-    pub(crate) fn open(forest: &Arc<Forest>, lane: u32) -> Result<Self, SetupError> {
-        let folder = forest.folder(lane)?;
-        let (fd, here) = forest.first_leaf(&folder, lane)?;
+    pub(crate) fn open(job_tree: &Arc<JobTree>, lane: u32) -> Result<Self, SetupError> {
+        let job_folder = job_tree.job_folder(lane)?;
+        let (fd, leaf_names) = job_tree.first_leaf(&job_folder, lane)?;
         let open = vec![Some(Leaf { fd, users: 0 })];
-        Ok(Leaves { forest: Arc::clone(forest), lane, folder, open, current: 0, here, path: Vec::new() })
+        Ok(Leaves { job_tree: Arc::clone(job_tree), lane, job_folder, open, current: 0, leaf_names, path: Vec::new() })
     }
 
     /// The job's directory.
-    pub(crate) fn folder(&self) -> &OwnedFd {
-        &self.folder
+    pub(crate) fn job_folder(&self) -> &OwnedFd {
+        &self.job_folder
     }
 
-    /// The leaf of a name, for one operation, which must `leave` it at its end: the descriptor, and its place here.
+    /// Returns the leaf of a name for one operation, which must `leave` it at its end: its descriptor, and its place
+    /// here.
     #[inline]
     pub(crate) fn enter(&mut self, number: u64) -> Result<(RawFd, usize), i32> {
-        if !self.here.contains(&number) {
-            self.go_to(number)?;
+        if !self.leaf_names.contains(&number) {
+            self.change_leaf(number)?;
         }
         let leaf = self.open[self.current].as_mut().ok_or(libc::EBADF)?;
         leaf.users += 1;
@@ -52,21 +53,21 @@ impl Leaves {
     }
 
     #[cold]
-    fn go_to(&mut self, number: u64) -> Result<(), i32> {
-        let opened = self.forest.leaf_of(&self.folder, self.lane, number, &mut self.path);
-        let (fd, here) = opened.map_err(Errno::raw_os_error)?;
+    fn change_leaf(&mut self, number: u64) -> Result<(), i32> {
+        let opened = self.job_tree.leaf_of(&self.job_folder, self.lane, number, &mut self.path);
+        let (fd, leaf_names) = opened.map_err(Errno::raw_os_error)?;
         let room = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
         if room == self.open.len() {
             self.open.push(None);
         }
         self.open[room] = Some(Leaf { fd, users: 0 });
         let left = std::mem::replace(&mut self.current, room);
-        self.here = here;
+        self.leaf_names = leaf_names;
         self.close_if_unused(left);
         Ok(())
     }
 
-    /// An operation in a leaf has ended.
+    /// Notes that an operation in a leaf has ended.
     #[inline]
     pub(crate) fn leave(&mut self, place: usize) {
         if let Some(leaf) = &mut self.open[place] {

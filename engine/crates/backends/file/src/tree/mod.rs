@@ -1,10 +1,10 @@
-//! The directories of a tree, and where in them a lane's names are.
+//! The directories of a tree, and where a lane's names are in them.
 
 mod calls;
-mod current;
 mod entries;
 pub(crate) mod lane;
 mod leaves;
+mod open_file;
 pub(crate) mod ring;
 
 use assay_core::{names, SetupError};
@@ -18,25 +18,25 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-/// A directory that names are looked up in, and nothing else: opening it so costs least.
+/// Flags for a directory in which only names are looked up: opening it like this costs least.
 pub(crate) const LOOKUP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 
 /// The tree of a job: in the job's directory a top directory for each lane, or one for all, and `depth` levels of
-/// `width` directories below it. The deepest ones, the leaves, hold the names. Where there are several places, lanes take
-/// turns among them; a tree for all lanes is then one for all of a place.
-pub(crate) struct Forest {
+/// `width` directories below it. The deepest directories, the leaves, hold the names. Lanes use several places in turn;
+/// a tree for all lanes then is one for each place.
+pub(crate) struct JobTree {
     places: Vec<Arc<Place>>,
     tree: Tree,
     layout: Layout,
     /// Numbers of the lanes of this process.
     lanes: Range<u32>,
-    /// All directories were made by this job, or found to be there.
+    /// All directories exist.
     made: AtomicBool,
 }
 
-impl Forest {
+impl JobTree {
     pub(crate) fn new(places: Vec<Arc<Place>>, tree: Tree, layout: Layout, lanes: Range<u32>) -> Self {
-        Forest { places, tree, layout, lanes, made: AtomicBool::new(false) }
+        JobTree { places, tree, layout, lanes, made: AtomicBool::new(false) }
     }
 
     fn place(&self, lane: u32) -> &Place {
@@ -52,8 +52,8 @@ impl Forest {
         format!("{}/{}", self.place(lane).folder(), names::top_name(self.top(lane)))
     }
 
-    /// The job's directory in which a lane works, open for flushing what is in it.
-    pub(crate) fn folder(&self, lane: u32) -> Result<OwnedFd, SetupError> {
+    /// The job's directory of a lane, open for flushing its contents.
+    pub(crate) fn job_folder(&self, lane: u32) -> Result<OwnedFd, SetupError> {
         let place = self.place(lane);
         place.open_folder().map_err(|errno| place::directory_error(place.folder(), errno))
     }
@@ -63,23 +63,24 @@ impl Forest {
         self.tree.files_per_leaf()
     }
 
-    /// Opens the leaf that holds a lane's name `number`; says which names are in it. `path` is room to work in.
+    /// Opens the leaf that holds a lane's name `number`; returns it with the numbers of its names. `path` is a work
+    /// buffer.
     pub(crate) fn leaf_of(
         &self,
-        folder: &OwnedFd,
+        job_folder: &OwnedFd,
         lane: u32,
         number: u64,
         path: &mut Vec<u8>,
     ) -> Result<(OwnedFd, Range<u64>), Errno> {
         let names = self.names_per_leaf();
         let leaf = number / names;
-        let fd = self.open_leaf(folder, lane, leaf, LOOKUP, path)?;
+        let fd = self.open_leaf(job_folder, lane, leaf, LOOKUP, path)?;
         Ok((fd, leaf * names..(leaf + 1) * names))
     }
 
-    /// The same for the first name of all, with an error for people.
-    pub(crate) fn first_leaf(&self, folder: &OwnedFd, lane: u32) -> Result<(OwnedFd, Range<u64>), SetupError> {
-        let opened = self.leaf_of(folder, lane, 0, &mut Vec::new());
+    /// Opens the leaf of the first name, with an error for people.
+    pub(crate) fn first_leaf(&self, job_folder: &OwnedFd, lane: u32) -> Result<(OwnedFd, Range<u64>), SetupError> {
+        let opened = self.leaf_of(job_folder, lane, 0, &mut Vec::new());
         opened.map_err(|errno| {
             let mut path = Vec::new();
             names::put_leaf(self.top(lane), &self.tree, 0, &mut path);
@@ -91,7 +92,7 @@ impl Forest {
     /// Opens a lane's leaf by its number, without following a link or leaving the job's directory.
     pub(crate) fn open_leaf(
         &self,
-        folder: &OwnedFd,
+        job_folder: &OwnedFd,
         lane: u32,
         leaf: u64,
         flags: OFlags,
@@ -100,10 +101,10 @@ impl Forest {
         names::put_leaf(self.top(lane), &self.tree, leaf, path);
         path.push(0);
         let path = CStr::from_bytes_with_nul(path).map_err(|_| Errno::INVAL)?;
-        place::open_below(folder, path, flags | OFlags::DIRECTORY)
+        place::open_below(job_folder, path, flags | OFlags::DIRECTORY)
     }
 
-    /// Makes all directories that are not there yet.
+    /// Makes all directories that do not exist yet.
     pub(crate) fn make(&self) -> Result<(), SetupError> {
         if self.made.load(Ordering::Relaxed) {
             return Ok(());
@@ -116,7 +117,7 @@ impl Forest {
         for lane in self.lanes.clone().take(once) {
             let name = names::top_name(self.top(lane));
             let path = format!("{}/{name}", self.place(lane).folder());
-            self.make_one(&self.folder(lane)?, &name, self.tree.depth, &path)?;
+            self.make_one(&self.job_folder(lane)?, &name, self.tree.depth, &path)?;
         }
         self.made.store(true, Ordering::Relaxed);
         Ok(())

@@ -1,9 +1,9 @@
 //! A lane's ring for operations on the names of a tree.
 
 use crate::tree::calls::{create_flags, flush};
-use crate::tree::entries::{codes, found, unpack, words, Entries, Found, Slot, CHAIN};
+use crate::tree::entries::{description, opcodes, stat_buffer, unpack, Entries, Slot, StatBuffer, CHAIN};
 use crate::tree::leaves::Leaves;
-use crate::tree::Forest;
+use crate::tree::JobTree;
 use assay_core::names::Names;
 use assay_core::{Buffers, Completion, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_posix::uring::{self, Queue, Ring, State};
@@ -13,11 +13,11 @@ use io_uring::{IoUring, Probe};
 use rustix::process::{getrlimit, Resource};
 use std::sync::Arc;
 
-/// Most leaves that operations in flight may be in.
+/// Most leaves that operations in flight may use.
 const MAX_LEAVES: u64 = 64;
-/// Descriptors that are open for other things.
+/// Descriptors that are reserved for other things.
 const OTHER_DESCRIPTORS: u64 = 32;
-/// What a phase works on.
+/// The state of a phase.
 struct Attached {
     leaves: Leaves,
     names: Names,
@@ -32,21 +32,21 @@ pub(crate) struct TreeRing {
     lane: u32,
     depth: u32,
     buffers: Arc<Buffers>,
-    /// Some files have contents that are longer than a buffer.
-    streams: bool,
+    /// Some files have contents longer than a buffer.
+    has_long_contents: bool,
     slots: Box<[Slot]>,
-    /// Per slot.
-    found: Box<[Found]>,
+    /// By slot.
+    found: Box<[StatBuffer]>,
     attached: Option<Attached>,
     state: State,
 }
 
 impl TreeRing {
-    /// A ring for the lane; must be used on the thread that made it.
-    pub(crate) fn new(forest: &Forest, setup: &LaneSetup) -> Result<Self, String> {
+    /// A ring for the lane; it must be used on the thread that made it.
+    pub(crate) fn new(job_tree: &JobTree, setup: &LaneSetup) -> Result<Self, String> {
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let leaves = limit.saturating_sub(OTHER_DESCRIPTORS).clamp(1, MAX_LEAVES);
-        let most = leaves.saturating_mul(forest.names_per_leaf());
+        let most = leaves.saturating_mul(job_tree.names_per_leaf());
         let mut depth = setup.queue_depth.min(u32::try_from(most).unwrap_or(u32::MAX));
         let set_up = Ring { sqpoll: setup.tuning.sqpoll, ..Ring::default() };
         let entries = (CHAIN * depth).next_power_of_two();
@@ -69,20 +69,20 @@ impl TreeRing {
             lane: setup.lane,
             depth,
             buffers: Arc::clone(&setup.buffers),
-            streams: setup.source.is_some(),
+            has_long_contents: setup.source.is_some(),
             slots: (0..depth).map(|_| Slot::new()).collect(),
-            found: (0..depth).map(|_| found()).collect(),
+            found: (0..depth).map(|_| stat_buffer()).collect(),
             attached: None,
             state: State::default(),
         })
     }
 
-    /// Operations that may be in flight: all that are asked for, unless there would be too many open leaves or files.
+    /// Most operations in flight: as many as asked for, unless that needs too many open leaves or files.
     pub(crate) fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Why an operation cannot go through the ring, if it cannot.
+    /// Why an operation cannot go through the ring; none if it can.
     pub(crate) fn obstacle(&self, operation: Operation) -> Option<String> {
         if operation == Operation::Readdir {
             return Some("io_uring cannot list directories".to_owned());
@@ -90,24 +90,24 @@ impl TreeRing {
         if operation.group() == Some(Group::Data) {
             return Some("one file after the other is open".to_owned());
         }
-        if self.streams && matches!(operation, Operation::Prepare | Operation::Create) {
+        if self.has_long_contents && matches!(operation, Operation::Prepare | Operation::Create) {
             return Some("the contents are longer than a buffer".to_owned());
         }
-        let chained = codes(operation).len() > 1;
-        let missing = codes(operation).iter().any(|code| !self.probe.is_supported(*code));
+        let chained = opcodes(operation).len() > 1;
+        let missing = opcodes(operation).iter().any(|code| !self.probe.is_supported(*code));
         let parameters = self.ring.params();
         let linked = parameters.is_feature_linked_file() && parameters.is_feature_skip_cqe_on_success();
         (missing || chained && !linked)
             .then(|| format!("this kernel's io_uring cannot do what {} needs", operation.name()))
     }
 
-    /// Gets ready for a phase; returns what is used, for people.
-    pub(crate) fn attach(&mut self, forest: &Arc<Forest>, plan: &PhasePlan) -> Result<&'static str, SetupError> {
+    /// Prepares a phase; returns a description for people.
+    pub(crate) fn attach(&mut self, job_tree: &Arc<JobTree>, plan: &PhasePlan) -> Result<&'static str, SetupError> {
         let lane = plan.owners.of(self.lane);
-        let leaves = Leaves::open(forest, lane)?;
+        let leaves = Leaves::open(job_tree, lane)?;
         let names = Names::new(lane, plan);
         self.attached = Some(Attached { leaves, names, create: create_flags(plan) });
-        Ok(words(plan.operation))
+        Ok(description(plan.operation))
     }
 
     /// Closes the directories.
@@ -126,7 +126,7 @@ impl Queue for TreeRing {
         let mut queue = self.ring.submission();
         for (taken, op) in ops.iter().enumerate() {
             if op.kind == OpKind::Sync {
-                self.state.early.push(Completion::of_os(op.slot, flush(attached.leaves.folder())));
+                self.state.early.push(Completion::of_os(op.slot, flush(attached.leaves.job_folder())));
                 continue;
             }
             let (fd, leaf) = match attached.leaves.enter(op.object) {
@@ -168,7 +168,7 @@ impl Queue for TreeRing {
             if !slot.busy || slot.generation != generation {
                 continue;
             }
-            if let Some(result) = slot.told(stage, entry.result(), &self.found[number as usize]) {
+            if let Some(result) = slot.note_completion(stage, entry.result(), &self.found[number as usize]) {
                 slot.busy = false;
                 attached.leaves.leave(slot.leaf);
                 self.state.in_flight -= 1;

@@ -1,11 +1,11 @@
-//! Who asks: credentials, found where the AWS command line finds them and in its order. They are in no job, and nothing
-//! here prints them.
+//! Credentials, found where the AWS command line finds them and in its order. They are in no job, and nothing here
+//! prints them.
 
 mod profile;
+mod provider;
 mod remote;
-mod who;
 
-pub(crate) use who::Who;
+pub(crate) use provider::CredentialProvider;
 
 use assay_core::SetupError;
 use aws_smithy_runtime_api::client::identity::Identity;
@@ -13,16 +13,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// New ones are fetched when these would end so soon.
+/// Credentials are renewed this long before they expire.
 const RENEW_BEFORE: Duration = Duration::from_mins(5);
 
-/// A key and its secret.
+/// An access key and its secret.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Credentials {
     key: String,
     secret: String,
     token: Option<String>,
-    /// When they end; none: never.
+    /// When they expire; none: never.
     pub(crate) expires: Option<SystemTime>,
     /// Where they were found, for people.
     pub(crate) source: &'static str,
@@ -35,53 +35,53 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Such as no service knows.
-    pub(crate) fn of_nobody() -> Self {
+    /// Made-up credentials, for a service that does not check them.
+    pub(crate) fn made_up() -> Self {
         let (key, secret) = ("nobody".to_owned(), "nothing".to_owned());
         Credentials { key, secret, token: None, expires: None, source: "the engine itself" }
     }
 
-    /// These, for tests.
+    /// Given credentials, for tests.
     #[cfg(test)]
     pub(crate) fn known(key: &str, secret: &str, token: Option<&str>) -> Self {
         let token = token.map(str::to_owned);
         Credentials { key: key.to_owned(), secret: secret.to_owned(), token, expires: None, source: "a test" }
     }
 
-    /// What of it nobody may be told.
+    /// The parts that must never be shown.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.secret.as_str()).chain(self.token.as_deref())
     }
 
-    /// For signatures.
+    /// The credentials in the form that signing needs.
     pub(crate) fn identity(&self) -> Identity {
         let (key, secret, token) = (self.key.clone(), self.secret.clone(), self.token.clone());
         aws_credential_types::Credentials::new(key, secret, token, self.expires, "assay").into()
     }
 
-    /// When new ones are to be fetched; none: never.
+    /// When new ones must be fetched; none: never.
     pub(crate) fn due(&self) -> Option<SystemTime> {
         self.expires.map(|end| end.checked_sub(RENEW_BEFORE).unwrap_or(SystemTime::UNIX_EPOCH))
     }
 }
 
-/// What the process was told by its environment.
+/// The environment variables of the process.
 pub(crate) type Environment = HashMap<String, String>;
 
 fn text<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
     environment.get(name).map(String::as_str).filter(|text| !text.is_empty())
 }
 
-/// What went wrong on the way to credentials.
+/// An error on the way to credentials.
 fn error(message: impl Into<String>) -> SetupError {
     SetupError::no_credentials(message)
 }
 
-/// The first that there are: of the environment, unless a profile is named; of the profile; for the web identity that the
-/// environment names; of the container; of the instance (AWS SDKs and Tools reference, credential providers).
+/// The first credentials found: of the environment, unless a profile is named; for a web identity in the environment;
+/// of the profile; of the container; of the instance (AWS SDKs and Tools reference, credential providers).
 ///
 /// # Errors
-/// If there are none, or one of the places says that there are and does not give them.
+/// If there are none, or a source is configured and does not give them.
 pub(crate) fn find(profile: Option<&str>) -> Result<Credentials, SetupError> {
     let environment: Environment = std::env::vars().collect();
     find_in(&environment, profile)
@@ -89,7 +89,7 @@ pub(crate) fn find(profile: Option<&str>) -> Result<Credentials, SetupError> {
 
 fn find_in(environment: &Environment, profile: Option<&str>) -> Result<Credentials, SetupError> {
     let named = profile.or_else(|| text(environment, "AWS_PROFILE"));
-    // A profile that the job names goes before, since it was asked for by name.
+    // A profile that the job names goes before the environment.
     if profile.is_none() {
         if let Some(found) = of_environment(environment)? {
             return Ok(found);

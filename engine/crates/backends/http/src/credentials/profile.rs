@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// Names and values of one profile.
 type Profile = HashMap<String, String>;
 
-/// Profiles of a file; of `config` those whose heads say `profile NAME`, and `default`.
+/// The profiles of a file; in the `config` file those headed `profile NAME`, and `default`.
 fn profiles(contents: &str, config: bool) -> HashMap<String, Profile> {
     let mut all: HashMap<String, Profile> = HashMap::new();
     let mut current: Option<String> = None;
@@ -22,13 +22,13 @@ fn profiles(contents: &str, config: bool) -> HashMap<String, Profile> {
             current = match (config, named) {
                 (true, Some(name)) => Some(name.trim_matches('"').to_owned()),
                 (true, None) if head == "default" => Some(head.to_owned()),
-                // Sessions and services, which are no profiles.
+                // Sections for sessions and services, which are no profiles.
                 (true, None) => None,
                 (false, _) => Some(head.to_owned()),
             };
             continue;
         }
-        // What is set in begins a line of its own; below a name stand the values of a group.
+        // Indented lines are the values of a group, under the name before them.
         let nested = line.starts_with([' ', '\t']);
         let (Some(profile), Some((name, value))) = (&current, bare.split_once('=')) else { continue };
         if !nested {
@@ -52,17 +52,17 @@ fn read(environment: &Environment, variable: &str, name: &str) -> Result<String,
     }
 }
 
-/// Credentials of the profile that is asked for, or of `default`; none if that has none.
+/// Credentials of the requested profile, or of `default`; none if `default` has none.
 ///
 /// # Errors
-/// If a profile is asked for that is not there, or gives credentials in a way that is not supported.
-pub(super) fn find(environment: &Environment, asked: Option<&str>) -> Result<Option<Credentials>, SetupError> {
-    let name = asked.unwrap_or("default");
+/// If the requested profile is missing, or gives credentials in a way that is not supported.
+pub(super) fn find(environment: &Environment, requested: Option<&str>) -> Result<Option<Credentials>, SetupError> {
+    let name = requested.unwrap_or("default");
     let config = profiles(&read(environment, "AWS_CONFIG_FILE", "config")?, true).remove(name);
     let shared = profiles(&read(environment, "AWS_SHARED_CREDENTIALS_FILE", "credentials")?, false).remove(name);
     if config.is_none() && shared.is_none() {
         let missing = format!("there is no profile {name} in ~/.aws/credentials or ~/.aws/config");
-        return if asked.is_some() { Err(error(missing)) } else { Ok(None) };
+        return if requested.is_some() { Err(error(missing)) } else { Ok(None) };
     }
     let mut profile = config.unwrap_or_default();
     profile.extend(shared.unwrap_or_default());
@@ -87,7 +87,7 @@ pub(super) fn find(environment: &Environment, asked: Option<&str>) -> Result<Opt
              --format env` and set what it prints"
         )));
     }
-    if asked.is_some() {
+    if requested.is_some() {
         return Err(error(format!("profile {name} has no aws_access_key_id and aws_secret_access_key")));
     }
     Ok(None)

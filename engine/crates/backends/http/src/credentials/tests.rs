@@ -1,4 +1,4 @@
-//! Where credentials are found, by whoever has several places.
+//! Which credentials are used where several sources have some.
 
 use super::*;
 
@@ -14,11 +14,11 @@ fn the_environment_comes_first_and_must_be_whole() {
     assert_eq!((found.key.as_str(), found.secret.as_str(), found.token.as_deref()), ("A", "S", Some("T")));
     assert_eq!(format!("{found:?}"), "Credentials from the environment");
     for (one, word) in [(both[0], "AWS_SECRET_ACCESS_KEY is not"), (both[1], "AWS_ACCESS_KEY_ID is not")] {
-        let said = find_in(&environment(&[one]), None).unwrap_err().to_string();
-        assert!(said.contains(word), "{said}");
+        let message = find_in(&environment(&[one]), None).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
     }
-    let said = find_in(&environment(&[]), None).unwrap_err().to_string();
-    assert!(said.contains("there are none on this host: set AWS_ACCESS_KEY_ID"), "{said}");
+    let message = find_in(&environment(&[]), None).unwrap_err().to_string();
+    assert!(message.contains("there are none on this host: set AWS_ACCESS_KEY_ID"), "{message}");
 }
 
 #[test]
@@ -42,15 +42,15 @@ fn a_profile_is_found_in_either_file() {
     };
     assert_eq!(key(&[], None), Ok("D".to_owned()));
     assert_eq!(key(&[("AWS_PROFILE", "dev")], None), Ok("P".to_owned()));
-    // A profile by name goes before the environment, which goes before a profile of the environment.
+    // A profile named in the job goes before the environment, which goes before a profile named in the environment.
     let own = [("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "S"), ("AWS_PROFILE", "dev")];
     assert_eq!(key(&own, None), Ok("A".to_owned()));
     assert_eq!(key(&own, Some("dev")), Ok("P".to_owned()));
     for (profile, word) in
         [("none", "there is no profile none"), ("sso", "sso_session"), ("e", "has no aws_access_key_id")]
     {
-        let said = key(&[], Some(profile)).unwrap_err();
-        assert!(said.contains(word), "{said}");
+        let message = key(&[], Some(profile)).unwrap_err();
+        assert!(message.contains(word), "{message}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What answers say: how an operation went, and what it consumed.
+//! Answers: faults, items, and consumed capacity.
 
 use crate::net::Answer;
 use assay_core::{named_fault, Fault, MALFORMED_TABLE_ANSWER};
@@ -14,57 +14,57 @@ struct Refusal {
     name: String,
 }
 
-/// Why a request was refused.
+/// The fault of a refused request.
 pub(crate) fn refusal(answer: &Answer) -> Fault {
-    let refusal: Option<Refusal> = serde_json::from_slice(&answer.kept).ok();
+    let refusal: Option<Refusal> = serde_json::from_slice(&answer.body).ok();
     let name = refusal.map(|refusal| refusal.name).filter(|name| !name.is_empty());
-    // `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`, or in a header with `:` and more behind it.
+    // `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`, or in the header with `:` and more after it.
     let name = name.or_else(|| answer.header("x-amzn-errortype").map(str::to_owned)).unwrap_or_default();
     let name = name.rsplit('#').next().unwrap_or_default();
     named_fault(FaultDomain::Dynamodb, answer.status, name.split(':').next().unwrap_or_default())
 }
 
-/// What a refusal says in words.
-pub(crate) fn words(answer: &Answer) -> Option<String> {
+/// The message in a refusal.
+pub(crate) fn refusal_message(answer: &Answer) -> Option<String> {
     #[derive(Deserialize)]
-    struct Told {
+    struct RefusalMessage {
         #[serde(default)]
         message: Option<String>,
         #[serde(default, rename = "Message")]
         capital: Option<String>,
     }
 
-    let told: Told = serde_json::from_slice(&answer.kept).ok()?;
-    told.message.or(told.capital)
+    let text: RefusalMessage = serde_json::from_slice(&answer.body).ok()?;
+    text.message.or(text.capital)
 }
 
-/// The answer, if it went well.
+/// Returns the answer, if it is a success.
 ///
 /// # Errors
-/// Why not.
-pub(crate) fn well(answer: Answer) -> Result<Answer, Fault> {
-    answer.well(refusal)
+/// The fault, if not.
+pub(crate) fn success(answer: Answer) -> Result<Answer, Fault> {
+    answer.into_success(refusal)
 }
 
-/// What an answer says.
+/// Parses an answer.
 ///
 /// # Errors
-/// If it is not of this form.
-pub(crate) fn parsed<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Fault> {
-    // A list would be taken for the members of an object in their order.
-    let object = answer.kept.trim_ascii_start().starts_with(b"{");
-    let parsed = if object { serde_json::from_slice(&answer.kept).ok() } else { None };
+/// If it does not have this form.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, Fault> {
+    // Serde would take a list for the members of an object in order.
+    let object = answer.body.trim_ascii_start().starts_with(b"{");
+    let parsed = if object { serde_json::from_slice(&answer.body).ok() } else { None };
     parsed.ok_or(MALFORMED_TABLE_ANSWER)
 }
 
-/// Units of one request: 16 MB that are written, twice, with room.
-const MOST_UNITS: f64 = 1e6;
+/// Most capacity units of one request: 16 MB written, twice, with room.
+const MAX_UNITS: f64 = 1e6;
 
-/// Capacity units of a request on one table; an answer of a batch tells them table by table.
+/// Capacity units that a request has consumed; the answer to a batch lists them by table.
 fn units<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase")]
-    struct OfTable {
+    struct TableUnits {
         #[serde(default)]
         capacity_units: f64,
     }
@@ -72,20 +72,20 @@ fn units<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Consumed {
-        One(OfTable),
-        Several(Vec<OfTable>),
+        One(TableUnits),
+        Several(Vec<TableUnits>),
     }
 
-    let told = match Option::<Consumed>::deserialize(from)? {
+    let consumed = match Option::<Consumed>::deserialize(from)? {
         None => 0.0,
         Some(Consumed::One(table)) => table.capacity_units,
         Some(Consumed::Several(tables)) => tables.iter().map(|table| table.capacity_units).sum(),
     };
-    // No request takes so many: what cannot be is not counted.
-    Ok(if (0.0..=MOST_UNITS).contains(&told) { told } else { 0.0 })
+    // No request consumes more: impossible numbers are not counted.
+    Ok(if (0.0..=MAX_UNITS).contains(&consumed) { consumed } else { 0.0 })
 }
 
-/// Text that is copied only where it has escapes.
+/// Text that is copied only if it has escapes.
 #[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
 pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -95,7 +95,7 @@ impl Borrow<str> for Text<'_> {
     }
 }
 
-/// An attribute's value; of kinds that are not used here nothing is kept.
+/// An attribute's value; only the kinds used here are stored.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Attribute<'a> {
     #[serde(borrow, default, rename = "S")]
@@ -111,51 +111,51 @@ pub(crate) struct Attribute<'a> {
 pub(crate) struct Item<'a>(#[serde(borrow)] HashMap<Text<'a>, Attribute<'a>>);
 
 impl Item<'_> {
-    /// The text of an attribute that has some.
+    /// The text of an attribute; none if it is missing or of another kind.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.text.as_ref().map(Borrow::borrow)
     }
 
-    /// The bytes of an attribute that has some, as base64.
+    /// The bytes of an attribute as base64; none if it is missing or of another kind.
     pub(crate) fn bytes(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.bytes.as_ref().map(Borrow::borrow)
     }
 }
 
-/// Of PutItem, UpdateItem and DeleteItem.
+/// The answer to PutItem, UpdateItem and DeleteItem.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Done {
+pub(crate) struct WriteAnswer {
     #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
     pub(crate) units: f64,
 }
 
-/// Of GetItem.
+/// The answer to GetItem.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Got<'a> {
+pub(crate) struct GetAnswer<'a> {
     #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
     pub(crate) units: f64,
     #[serde(borrow, default, rename = "Item")]
     pub(crate) item: Option<Item<'a>>,
 }
 
-/// Of Query and Scan.
+/// The answer to Query and Scan.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Found<'a> {
+pub(crate) struct PageAnswer<'a> {
     #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
     pub(crate) units: f64,
     #[serde(borrow, default, rename = "Items")]
     pub(crate) items: Vec<Item<'a>>,
-    /// How the next page is asked for.
+    /// The key after which the next page begins.
     #[serde(borrow, default, rename = "LastEvaluatedKey")]
     pub(crate) last: Option<&'a RawValue>,
-    /// Items that were looked at, those that a filter has left out among them.
+    /// Items that were read, including those that a filter has left out.
     #[serde(default, rename = "ScannedCount")]
     pub(crate) scanned: u64,
 }
 
-/// Of BatchGetItem.
+/// The answer to BatchGetItem.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Fetched<'a> {
+pub(crate) struct BatchGetAnswer<'a> {
     #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
     pub(crate) units: f64,
     #[serde(borrow, default, rename = "Responses")]
@@ -170,40 +170,40 @@ struct Keys<'a> {
     keys: Vec<&'a RawValue>,
 }
 
-impl Fetched<'_> {
-    /// Keys that the service has not looked for.
+impl BatchGetAnswer<'_> {
+    /// How many keys the service has not looked up.
     pub(crate) fn unprocessed(&self) -> u64 {
         self.unprocessed.values().map(|keys| keys.keys.len() as u64).sum()
     }
 }
 
-/// Of BatchWriteItem.
+/// The answer to BatchWriteItem.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Stored<'a> {
+pub(crate) struct BatchWriteAnswer<'a> {
     #[serde(default, rename = "ConsumedCapacity", deserialize_with = "units")]
     pub(crate) units: f64,
-    /// Table by table: requests that the service has not done.
+    /// Requests that the service has not executed, by table.
     #[serde(borrow, default, rename = "UnprocessedItems")]
     pub(crate) unprocessed: HashMap<Text<'a>, Vec<&'a RawValue>>,
 }
 
-/// One of the requests of BatchWriteItem that the service has not done.
+/// A removal in BatchWriteItem that the service has not executed.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Undone<'a> {
+pub(crate) struct UnprocessedRequest<'a> {
     #[serde(borrow, rename = "DeleteRequest")]
-    pub(crate) delete: UndoneKey<'a>,
+    pub(crate) delete: UnprocessedKey<'a>,
 }
 
-/// Likewise: what it was to remove.
+/// The key of that removal.
 #[derive(Debug, Deserialize)]
-pub(crate) struct UndoneKey<'a> {
+pub(crate) struct UnprocessedKey<'a> {
     #[serde(borrow, rename = "Key")]
     pub(crate) key: Item<'a>,
 }
 
-/// Of DescribeTable and DeleteTable.
+/// The answer to DescribeTable and DeleteTable.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Described {
+pub(crate) struct DescribeAnswer {
     #[serde(alias = "TableDescription", rename = "Table")]
     pub(crate) table: Table,
 }
@@ -214,7 +214,7 @@ pub(crate) struct Described {
 pub(crate) struct Table {
     #[serde(default, rename = "TableStatus")]
     pub(crate) status: String,
-    /// As the service last counted, which may be hours ago.
+    /// From the service's last count, which may be hours old.
     #[serde(default, rename = "TableSizeBytes")]
     pub(crate) size_bytes: u64,
     #[serde(default)]
@@ -254,22 +254,23 @@ mod tests {
     fn answers_are_read_with_and_without_what_may_be_missing() {
         let text = r#"{"Item":{"pk":{"S":"a\/b"},"d":{"B":"AQI="},"n":{"N":"5"}},"ConsumedCapacity":{"TableName":"t",
                        "CapacityUnits":0.5}}"#;
-        let got: Got<'_> = serde_json::from_str(text).unwrap();
+        let got: GetAnswer<'_> = serde_json::from_str(text).unwrap();
         let item = got.item.unwrap();
         assert_eq!(
             (item.text("pk"), item.bytes("d"), item.text("n"), got.units),
             (Some("a/b"), Some("AQI="), None, 0.5)
         );
-        let nothing: Got<'_> = serde_json::from_str("{}").unwrap();
+        let nothing: GetAnswer<'_> = serde_json::from_str("{}").unwrap();
         assert!(nothing.item.is_none() && nothing.units.abs() < 1e-9);
         let text = r#"{"UnprocessedItems":{"t":[{"PutRequest":{}},{"PutRequest":{}}]},"ConsumedCapacity":[
                        {"CapacityUnits":3.0},{"CapacityUnits":2.5}]}"#;
-        let stored: Stored<'_> = serde_json::from_str(text).unwrap();
+        let stored: BatchWriteAnswer<'_> = serde_json::from_str(text).unwrap();
         assert_eq!((stored.unprocessed.values().map(Vec::len).sum::<usize>(), stored.units), (2, 5.5));
         let text = r#"{"Responses":{"t":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"b"}}]}}}"#;
-        let fetched: Fetched<'_> = serde_json::from_str(text).unwrap();
+        let fetched: BatchGetAnswer<'_> = serde_json::from_str(text).unwrap();
         assert_eq!((fetched.tables["t"].len(), fetched.unprocessed()), (1, 1));
-        let found: Found<'_> = serde_json::from_str(r#"{"Items":[],"LastEvaluatedKey":{"pk":{"S":"a"}}}"#).unwrap();
+        let found: PageAnswer<'_> =
+            serde_json::from_str(r#"{"Items":[],"LastEvaluatedKey":{"pk":{"S":"a"}}}"#).unwrap();
         assert_eq!(found.last.unwrap().get(), r#"{"pk":{"S":"a"}}"#);
     }
 
@@ -277,10 +278,10 @@ mod tests {
     fn units_that_cannot_be_are_not_counted() {
         let of = |units: &str| {
             let text = format!(r#"{{"ConsumedCapacity":{units}}}"#);
-            serde_json::from_str::<Done>(&text).ok().map(|done| done.units)
+            serde_json::from_str::<WriteAnswer>(&text).ok().map(|done| done.units)
         };
-        for (told, counted) in [("null", 0.0), ("{}", 0.0), ("[]", 0.0)] {
-            assert_eq!(of(told), Some(counted), "{told}");
+        for (text, counted) in [("null", 0.0), ("{}", 0.0), ("[]", 0.0)] {
+            assert_eq!(of(text), Some(counted), "{text}");
         }
         for (units, counted) in [("-1.0", 0.0), ("1e6", 1e6), ("1000001", 0.0), ("1e300", 0.0), ("2.5", 2.5)] {
             assert_eq!(of(&format!(r#"{{"CapacityUnits":{units}}}"#)), Some(counted), "{units}");
@@ -293,10 +294,10 @@ mod tests {
     #[test]
     fn no_beginning_of_an_answer_is_an_answer() {
         let text = r#"{"Items":[{"pk":{"S":"a"},"d":{"B":"AQ=="}}],"LastEvaluatedKey":{"pk":{"S":"a"}},"Count":1}"#;
-        for cut in 0..text.len() {
-            assert!(serde_json::from_str::<Found<'_>>(&text[..cut]).is_err(), "{cut} bytes");
+        for length in 0..text.len() {
+            assert!(serde_json::from_str::<PageAnswer<'_>>(&text[..length]).is_err(), "{length} bytes");
         }
-        assert_eq!(serde_json::from_str::<Found<'_>>(text).unwrap().items.len(), 1);
+        assert_eq!(serde_json::from_str::<PageAnswer<'_>>(text).unwrap().items.len(), 1);
     }
 
     #[test]
@@ -304,12 +305,12 @@ mod tests {
         let text = r#"{"TableDescription":{"TableStatus":"ACTIVE","KeySchema":[
             {"AttributeName":"sk","KeyType":"RANGE"},{"AttributeName":"pk","KeyType":"HASH"}],
             "AttributeDefinitions":[{"AttributeName":"other","AttributeType":"B"},{"AttributeName":"sk","AttributeType":"N"}]}}"#;
-        let Described { table } = serde_json::from_str(text).unwrap();
+        let DescribeAnswer { table } = serde_json::from_str(text).unwrap();
         assert_eq!(
             (table.status.as_str(), table.key("RANGE"), table.key("OTHER")),
             ("ACTIVE", Some(("sk", "N")), None)
         );
-        assert_eq!(table.key("HASH"), Some(("pk", "S")), "its type is that of most where none is told");
-        assert!(serde_json::from_str::<Described>(r#"{"Tables":{}}"#).is_err());
+        assert_eq!(table.key("HASH"), Some(("pk", "S")), "a key is text where its type is not defined");
+        assert!(serde_json::from_str::<DescribeAnswer>(r#"{"Tables":{}}"#).is_err());
     }
 }

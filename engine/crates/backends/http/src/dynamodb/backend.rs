@@ -1,38 +1,38 @@
-//! The backend of tables.
+//! The backend for tables.
 
 use super::capability;
 use super::keys;
 use super::lane;
 use super::place::Place;
-use crate::made::Made;
+use crate::job_objects::JobObjects;
 use assay_core::{Backend, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, DynamodbTarget, Job};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Marks, and whatever a count may be short of.
+/// Most marks, and other items that the count may miss.
 const ROOM: u64 = 100;
 
-/// Items of lanes in a table.
+/// The items of a job's lanes in a table.
 pub(crate) struct TableBackend {
     place: Arc<Place>,
-    /// No other process works for the same job.
+    /// No other process works on the same job.
     alone: bool,
     reuse: bool,
     /// Lanes of all processes.
     lanes: u32,
-    /// Numbers of this process's among them.
+    /// Numbers of this process's lanes among them.
     own: Range<u32>,
 }
 
 impl TableBackend {
-    /// Finds endpoints and credentials. Nothing is asked of the service yet.
+    /// Finds endpoints and credentials; sends nothing to the service yet.
     ///
     /// # Errors
-    /// If one of them is not to be found.
+    /// If an endpoint or the credentials cannot be found.
     pub(crate) fn open(target: &DynamodbTarget, job: &Job) -> Result<Self, SetupError> {
         Ok(TableBackend {
-            place: Arc::new(Place::open(target, Some(Made::of(job)))?),
+            place: Arc::new(Place::open(target, Some(JobObjects::of(job)))?),
             alone: job.ranks == 1,
             reuse: job.reuse_files,
             lanes: job.all_lanes(),
@@ -62,13 +62,13 @@ impl Backend for TableBackend {
     }
 
     fn object_name(&self, lane: u32) -> String {
-        format!("{}/{}", self.place.table_path(), keys::of_lane(&self.place.target, lane))
+        format!("{}/{}", self.place.table_path(), keys::lane_prefix(&self.place.target, lane))
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {
         let own = (!self.alone).then_some(&self.own);
-        // What another job has made is not counted.
-        let most = (!self.reuse).then(|| self.place.made() + ROOM);
+        // Items that another job has made are not counted.
+        let most = (!self.reuse).then(|| self.place.made_count() + ROOM);
         self.place.remove_all(own, most).map(drop)
     }
 }

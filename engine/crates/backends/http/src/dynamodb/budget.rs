@@ -1,47 +1,47 @@
-//! What a job may still spend.
+//! The requests and capacity units that a job may use.
 
 use assay_core::{Fault, NO_REQUESTS_LEFT, NO_UNITS_LEFT};
 use assay_spec::DynamodbTarget;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Capacity units come in halves.
-const PARTS: f64 = 2.0;
+const HALVES: f64 = 2.0;
 
-/// Requests and capacity units of all lanes, and how many there may be.
+/// Requests and capacity units of all lanes, and their limits.
 #[derive(Debug)]
 pub(crate) struct Budget {
-    most_requests: u64,
-    most_parts: u64,
+    max_requests: u64,
+    max_half_units: u64,
     requests: AtomicU64,
-    parts: AtomicU64,
+    half_units: AtomicU64,
 }
 
 impl Budget {
     pub(crate) fn new(target: &DynamodbTarget) -> Self {
         Budget {
-            most_requests: target.max_requests.unwrap_or(u64::MAX),
-            most_parts: target.max_capacity_units.map_or(u64::MAX, |units| units.saturating_mul(PARTS as u64)),
+            max_requests: target.max_requests.unwrap_or(u64::MAX),
+            max_half_units: target.max_capacity_units.map_or(u64::MAX, |units| units.saturating_mul(HALVES as u64)),
             requests: AtomicU64::new(0),
-            parts: AtomicU64::new(0),
+            half_units: AtomicU64::new(0),
         }
     }
 
-    /// Counts a request that is to be sent.
+    /// Counts a request before it is sent.
     ///
     /// # Errors
-    /// If it may not be: which limit is reached.
+    /// The limit that is reached.
     pub(crate) fn take_request(&self) -> Result<(), Fault> {
-        if self.parts.load(Ordering::Relaxed) >= self.most_parts {
+        if self.half_units.load(Ordering::Relaxed) >= self.max_half_units {
             return Err(NO_UNITS_LEFT);
         }
-        let more = |sent: u64| (sent < self.most_requests).then(|| sent + 1);
+        let more = |sent: u64| (sent < self.max_requests).then(|| sent + 1);
         let taken = self.requests.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
         taken.map(drop).map_err(|_| NO_REQUESTS_LEFT)
     }
 
-    /// Counts what the service has told.
+    /// Counts the capacity units that the service has reported.
     pub(crate) fn spend(&self, units: f64) {
-        self.parts.fetch_add((units * PARTS).ceil() as u64, Ordering::Relaxed);
+        self.half_units.fetch_add((units * HALVES).ceil() as u64, Ordering::Relaxed);
     }
 }
 

@@ -4,7 +4,7 @@ use super::place::Place;
 use crate::capability;
 use assay_spec::{BackendCapabilities, Operation};
 
-/// Those that DynamoDB has a request for.
+/// The operations that DynamoDB has a request for.
 const OPERATIONS: [Operation; 9] = [
     Operation::Put,
     Operation::Get,

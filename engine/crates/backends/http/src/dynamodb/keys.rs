@@ -1,4 +1,4 @@
-//! Keys of items. All letters of them stand in JSON as they are.
+//! Keys of items. All their characters stand unescaped in JSON.
 
 use assay_core::names::MARKER;
 use assay_core::OBJECT_BITS;
@@ -6,46 +6,46 @@ use assay_spec::{DynamodbTarget, LANE_DIGITS, PARTITION_DIGITS, SORT_DIGITS};
 
 /// Partition key of the mark of a table that Assay has made.
 pub(crate) const MARK: &str = MARKER;
-/// Sort key of marks, where the table has sort keys.
+/// Sort key of marks, in tables with a sort key.
 const MARK_SORT: &str = "0";
 
-/// Partition key, and sort key where the table has one.
+/// Partition key, and sort key in tables that have one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) partition: String,
     pub(crate) sort: Option<String>,
 }
 
-/// What the partition keys of a job's items begin with; alone it is that of the job's own mark.
-pub(crate) fn folder(target: &DynamodbTarget) -> String {
+/// The prefix of the partition keys of a job's items; by itself it is the key of the job's mark.
+pub(crate) fn job_prefix(target: &DynamodbTarget) -> String {
     format!("{}/{}/", target.root, target.directory)
 }
 
-/// Key of a mark: the table's, or a job's.
-pub(crate) fn of_mark(target: &DynamodbTarget, partition: impl Into<String>) -> Key {
+/// The key of a mark, of the table or of a job.
+pub(crate) fn mark_key(target: &DynamodbTarget, partition: impl Into<String>) -> Key {
     let sort = target.sort_key.as_ref().map(|_| MARK_SORT.to_owned());
     Key { partition: partition.into(), sort }
 }
 
-/// What the partition keys of a lane's items begin with.
-pub(crate) fn of_lane(target: &DynamodbTarget, lane: u32) -> String {
-    format!("{}{lane:0LANE_DIGITS$x}", folder(target))
+/// The prefix of the partition keys of a lane's items.
+pub(crate) fn lane_prefix(target: &DynamodbTarget, lane: u32) -> String {
+    format!("{}{lane:0LANE_DIGITS$x}", job_prefix(target))
 }
 
-/// Partition key of a lane's items from number `first` on.
+/// The partition key of a lane's item with this number.
 pub(crate) fn partition(target: &DynamodbTarget, lane: u32, number: u64) -> String {
-    format!("{}{:0PARTITION_DIGITS$x}", of_lane(target, lane), number / target.partition_items)
+    format!("{}{:0PARTITION_DIGITS$x}", lane_prefix(target, lane), number / target.partition_items)
 }
 
-/// Key of a lane's item.
+/// The key of a lane's item.
 pub(crate) fn key(target: &DynamodbTarget, lane: u32, number: u64) -> Key {
     let sort = target.sort_key.as_ref().map(|_| format!("{:0SORT_DIGITS$x}", number % target.partition_items));
     Key { partition: partition(target, lane, number), sort }
 }
 
-/// Key of a mark that says that a run works in the table, from its first job to its end; none of a job that belongs to no run.
-pub(crate) fn of_use(target: &DynamodbTarget) -> Option<Key> {
-    target.run.as_ref().map(|run| of_mark(target, format!("{}/{run}/", target.root)))
+/// The key of the mark that a run works in the table, from its first job to its end; none for a job outside a run.
+pub(crate) fn use_mark_key(target: &DynamodbTarget) -> Option<Key> {
+    target.run.as_ref().map(|run| mark_key(target, format!("{}/{run}/", target.root)))
 }
 
 /// Lane and number of an item of this job; none if it is another's, or the job's mark.
@@ -53,32 +53,33 @@ pub(crate) fn owner(target: &DynamodbTarget, key: &Key) -> Option<(u32, u64)> {
     parts(target, &key.partition, key.sort.as_deref())
 }
 
-/// A number of digits as keys have them; none of others, as `+f` and `0F` are keys of somebody else.
+/// A hexadecimal number as keys write it; none otherwise, as `+f` and `0F` are keys of others.
 fn hex(digits: &str) -> Option<u64> {
     let ours = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     u64::from_str_radix(digits, 16).ok().filter(|_| ours)
 }
 
-/// Number of an item of this job by its key, counted from the first of a lane (see `OBJECT_BITS`); none if it is another's.
+/// The number of an item of this job by its key, counted from the first item of `lane` (see `OBJECT_BITS`); none if it
+/// is another's.
 pub(crate) fn number(target: &DynamodbTarget, lane: u32, partition: &str, sort: Option<&str>) -> Option<u64> {
-    let (of_lane, number) = parts(target, partition, sort)?;
-    let lanes_apart = u64::from(of_lane).wrapping_sub(u64::from(lane));
+    let (item_lane, number) = parts(target, partition, sort)?;
+    let lanes_apart = u64::from(item_lane).wrapping_sub(u64::from(lane));
     Some((lanes_apart << OBJECT_BITS).wrapping_add(number))
 }
 
 fn parts(target: &DynamodbTarget, partition: &str, sort: Option<&str>) -> Option<(u32, u64)> {
-    let digits = partition.strip_prefix(folder(target).as_str())?;
+    let digits = partition.strip_prefix(job_prefix(target).as_str())?;
     if digits.len() != LANE_DIGITS + PARTITION_DIGITS || !digits.is_ascii() {
         return None;
     }
-    let (of_lane, of_partition) = digits.split_at(LANE_DIGITS);
+    let (lane_digits, partition_digits) = digits.split_at(LANE_DIGITS);
     let within = match (&target.sort_key, sort) {
         (Some(_), Some(sort)) => hex(sort).filter(|at| sort.len() == SORT_DIGITS && *at < target.partition_items)?,
         (Some(_), None) => return None,
         (None, _) => 0,
     };
-    let number = hex(of_partition)?.checked_mul(target.partition_items)?.checked_add(within)?;
-    Some((hex(of_lane)? as u32, number))
+    let number = hex(partition_digits)?.checked_mul(target.partition_items)?.checked_add(within)?;
+    Some((hex(lane_digits)? as u32, number))
 }
 
 #[cfg(test)]
@@ -96,9 +97,9 @@ mod tests {
     }
 
     proptest! {
-        /// A key tells its number, and is as long as the target says.
+        /// A key gives its number, and is as long as the target states.
         #[test]
-        fn keys_tell_numbers(number in 0_u64..1 << 39, lane in 0_u32..1 << 26, items in 2_u64..1_000_000, sorted: bool) {
+        fn keys_give_numbers(number in 0_u64..1 << 39, lane in 0_u32..1 << 26, items in 2_u64..1_000_000, sorted: bool) {
             let target = if sorted { target(items, Some("sk")) } else { target(1, None) };
             let key = key(&target, lane, number);
             let of = |lane| super::number(&target, lane, &key.partition, key.sort.as_deref());
@@ -130,13 +131,13 @@ mod tests {
         };
         assert_eq!((number(&target, 3, &partition, Some(&sort)), lane(&partition, &sort)), (Some(1711), Some(3)));
         assert_eq!(number(&target, 3, &partition, None), None, "each item has both keys");
-        let start = folder(&target).len();
+        let start = job_prefix(&target).len();
         for at in [start, start + LANE_DIGITS] {
             let signed = format!("{}+{}", &partition[..at], &partition[at + 1..]);
             assert_eq!(number(&target, 3, &signed, Some(&sort)), None, "{signed}");
             assert_eq!(lane(&signed, &sort), None, "{signed}");
         }
-        let upper = folder(&target) + &partition[start..].to_uppercase();
+        let upper = job_prefix(&target) + &partition[start..].to_uppercase();
         assert_ne!(upper, partition);
         assert_eq!(number(&target, 3, &upper, Some(&sort)), None);
         for wrong in [format!("+{}", &sort[1..]), format!("0{sort}"), sort[1..].to_owned(), "f".repeat(SORT_DIGITS)] {

@@ -3,8 +3,8 @@
 use super::backend::TableBackend;
 use super::capability;
 use super::place::Place;
-use super::table::Whose;
-use crate::made::Made;
+use super::table::Ownership;
+use crate::job_objects::JobObjects;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
 use assay_spec::{BackendCapabilities, Job, LeftJob, PlaceAnswer, Target};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Kind for Tables {
     fn probe(&self, target: &Target) -> Result<BackendCapabilities, SetupError> {
         let Target::Dynamodb(target) = target else { return Err(wrong_kind(target, "dynamodb")) };
         let place = Place::open(target, None)?;
-        let there = place.check()? != Whose::Nobodys;
+        let there = place.check()? != Ownership::Missing;
         Ok(capability::at(&place, there))
     }
 
@@ -36,6 +36,6 @@ impl Kind for Tables {
 
     fn clean_job(&self, left: &LeftJob, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::Dynamodb(target) = &left.job.target else { return Err(wrong_kind(&left.job.target, "dynamodb")) };
-        Place::open(target, Some(Made::of_left(left)))?.clean(false)
+        Place::open(target, Some(JobObjects::of_left(left)))?.clean(false)
     }
 }

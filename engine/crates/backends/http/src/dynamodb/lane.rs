@@ -1,8 +1,8 @@
-//! A lane's items.
+//! The lane of a table.
 
 use super::place::Place;
 use super::work::Work;
-use crate::lane::{HttpLane, Protocol, Wires};
+use crate::lane::{HttpLane, LaneClient, Protocol};
 use crate::listing::Listing;
 use assay_core::{Buffers, Fault, LaneSetup, Op, PhasePlan, ServiceUse, SetupError, Source};
 use assay_spec::Operation;
@@ -14,30 +14,30 @@ use tokio::runtime::Runtime;
 /// What the operations of a lane share.
 pub(super) struct Shared {
     pub(super) place: Arc<Place>,
-    pub(super) wires: Wires,
+    pub(super) client: LaneClient,
     pub(super) lane: u32,
-    /// Bytes of each item that are names and keys.
-    pub(super) keys: u64,
-    /// Lanes of all processes: each scans its part of the table.
+    /// Bytes of names and keys in each item.
+    pub(super) key_bytes: u64,
+    /// Lanes of all processes: each scans its segment of the table.
     pub(super) lanes: u32,
     pub(super) buffers: Arc<Buffers>,
     pub(super) source: Option<Arc<dyn Source>>,
-    /// How pages of a scan are asked for.
+    /// The pages of a scan.
     pub(super) pages: RefCell<Listing>,
     counts: Cell<ServiceUse>,
 }
 
-/// A lane whose first connections are made when the first phase begins.
+/// Opens a lane, which connects when the first phase begins.
 ///
 /// # Errors
-/// If there is no event loop, or there are no credentials any more.
+/// If there is no event loop, or there are no valid credentials.
 pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<HttpLane<Shared>, SetupError> {
     let target = &place.target;
     let timeout_ns = target.timeout_ns;
     let shared = Shared {
-        wires: place.reach.wires(setup.lane, setup.buffers.count())?,
+        client: place.access.lane_client(setup.lane, setup.buffers.count())?,
         lane: setup.lane,
-        keys: target.key_bytes(),
+        key_bytes: target.key_bytes(),
         lanes,
         buffers: setup.buffers,
         source: setup.source,
@@ -49,10 +49,10 @@ pub(super) fn open(place: Arc<Place>, setup: LaneSetup, lanes: u32) -> Result<Ht
 }
 
 impl Shared {
-    /// Adds to what the service has told.
-    pub(super) fn count(&self, told: ServiceUse) {
-        self.place.budget.spend(told.read_units + told.write_units);
-        self.counts.set(self.counts.get() + told);
+    /// Adds what the service has reported.
+    pub(super) fn count(&self, used: ServiceUse) {
+        self.place.budget.spend(used.read_units + used.write_units);
+        self.counts.set(self.counts.get() + used);
     }
 }
 
@@ -70,8 +70,8 @@ impl Protocol for Shared {
         Work::new(&self, op).run().await
     }
 
-    fn wires(&self) -> &Wires {
-        &self.wires
+    fn client(&self) -> &LaneClient {
+        &self.client
     }
 
     fn service_counts(&self) -> Option<ServiceUse> {

@@ -1,14 +1,15 @@
-//! Removal of what jobs have made: items below their keys; the table, if Assay has made it and nothing else is in it.
+//! Removal of what jobs have made: items with the job's keys; the table, if Assay has made it and nothing else is in
+//! it.
 
-use super::answers::{parsed, Found, Stored, Undone};
+use super::answers::{parse, BatchWriteAnswer, PageAnswer, UnprocessedRequest};
 use super::keys::{self, Key, MARK};
 use super::place::Place;
 use super::request::{action, key};
-use super::table::{is_missing, Whose};
-use crate::made::Made;
+use super::table::{is_missing, Ownership};
+use crate::job_objects::JobObjects;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Pages, Trouble};
-use assay_core::{fault_name, pulse, Fault, SetupError, MALFORMED_TABLE_ANSWER};
+use assay_core::{fault_name, heartbeat, Fault, SetupError, MALFORMED_TABLE_ANSWER};
 use assay_spec::{PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::value::RawValue;
@@ -16,44 +17,45 @@ use std::borrow::Borrow;
 use std::ops::Range;
 use std::time::Duration;
 
-/// Items that one request removes at most (BatchWriteItem).
-const AT_ONCE: usize = 25;
+/// Most items that one request removes (BatchWriteItem).
+const BATCH_ITEMS: usize = 25;
 /// Such requests under way at the same time.
-const REQUESTS: usize = 8;
-/// What the service leaves undone is asked for again after so long, twice as long each time; and so often.
+const MAX_BATCHES: usize = 8;
+/// First pause before what the service has not executed is sent again; it doubles each time, up to the longest, in so
+/// many attempts.
 const PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 50 });
 const LONGEST_PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 5000 });
-const TRIES: usize = 60;
+const MAX_ATTEMPTS: usize = 60;
 
-/// Items of one page: it has a megabyte, and no item less than a few bytes.
-const MOST_SCANNED: usize = 200_000;
-/// A page of a scan has a megabyte; some services have smaller ones.
-const LEAST_PAGE: u64 = 64 << 10;
-/// Pages, and marks, that there may be besides.
+/// Most items of one page: it has a megabyte, and each item some bytes.
+const MAX_PAGE_ITEMS: usize = 200_000;
+/// Smallest page of a scan: it has a megabyte with AWS, less with some services.
+const MIN_PAGE_BYTES: u64 = 64 << 10;
+/// Most pages and marks beyond what the table's size explains.
 const ROOM: u64 = 1000;
-/// So often it is looked whether what was removed is gone.
+/// How often the removal is repeated until nothing is found.
 const PASSES: u32 = 4;
 
-/// Items of the job, and whatever else the service brings with them.
+/// A page of a scan: its items with the job's prefix, and what else the service sends.
 struct Page {
     items: Vec<Key>,
     scanned: u64,
     next: Option<String>,
 }
 
-/// What came that is not the job's.
+/// Items that came although they are not the job's.
 #[derive(Debug, Default)]
-struct Seen {
-    /// Keys that were not asked for.
+struct ForeignKeys {
+    /// Items without the job's prefix.
     outside: u64,
-    /// Keys that begin as the job's and that no job gives.
-    strange: u64,
+    /// Items with the job's prefix that the job does not give.
+    unknown: u64,
     example: String,
 }
 
-impl Seen {
-    fn note(&mut self, asked_for: bool, partition: &str) {
-        let count = if asked_for { &mut self.strange } else { &mut self.outside };
+impl ForeignKeys {
+    fn note(&mut self, has_prefix: bool, partition: &str) {
+        let count = if has_prefix { &mut self.unknown } else { &mut self.outside };
         *count += 1;
         if self.example.is_empty() {
             partition.clone_into(&mut self.example);
@@ -61,24 +63,24 @@ impl Seen {
     }
 }
 
-/// What asks for the page behind a key.
+/// The member of a request that asks for the page after a key.
 fn after_key(last: &RawValue) -> String {
     format!(r#","ExclusiveStartKey":{}"#, last.get())
 }
 
-/// From one try to the next.
+/// The pauses from one attempt to the next.
 fn pauses() -> impl Iterator<Item = Duration> {
     std::iter::successors(Some(PAUSE), |pause| Some((*pause * 2).min(LONGEST_PAUSE)))
 }
 
-/// It has more to do than it may.
+/// Whether the service has refused a request because it has too many.
 fn is_throttled(fault: Fault) -> bool {
     let name = fault_name(fault).unwrap_or_default();
     matches!(name, "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded")
 }
 
 impl Place {
-    /// A page of the keys of items that begin as the job's, and how the next one is asked for.
+    /// One page of the keys with the job's prefix, and the member that asks for the next.
     async fn page(&self, client: &Client, after: &str) -> Result<Page, Fault> {
         let target = &self.target;
         let sort = target.sort_key.as_ref().map_or_else(String::new, |name| format!(r##","#s":"{name}""##));
@@ -87,47 +89,52 @@ impl Place {
         let body = format!(
             r#"{{"TableName":"{}","ConsistentRead":true,"ProjectionExpression":"{attributes}","FilterExpression":"begins_with(#p, :f)","ExpressionAttributeNames":{names},"ExpressionAttributeValues":{{":f":{{"S":"{}"}}}}{after}}}"#,
             target.table,
-            keys::folder(target),
+            keys::job_prefix(target),
         );
-        let answer = self.patiently(client, action!("Scan"), &body).await?;
-        let found: Found<'_> = parsed(&answer)?;
-        if found.items.len() > MOST_SCANNED {
+        let answer = self.send_with_retries(client, action!("Scan"), &body).await?;
+        let found: PageAnswer<'_> = parse(&answer)?;
+        if found.items.len() > MAX_PAGE_ITEMS {
             return Err(MALFORMED_TABLE_ANSWER);
         }
         let items = found.items.iter().filter_map(|item| self.key_of(item)).collect();
         Ok(Page { items, scanned: found.scanned, next: found.last.map(after_key) })
     }
 
-    /// The answer to a request that is sent again as long as the service has too much to do.
-    async fn patiently(&self, client: &Client, action: &'static str, body: &str) -> Result<crate::net::Answer, Fault> {
-        for pause in pauses().take(TRIES - 1) {
-            match self.ask(client, action, body.to_owned()).await {
-                Err(fault) if is_throttled(fault) && pulse::stopping().is_none() => {}
+    /// Sends a request, and again as long as the service has too many.
+    async fn send_with_retries(
+        &self,
+        client: &Client,
+        action: &'static str,
+        body: &str,
+    ) -> Result<crate::net::Answer, Fault> {
+        for pause in pauses().take(MAX_ATTEMPTS - 1) {
+            match self.send(client, action, body.to_owned()).await {
+                Err(fault) if is_throttled(fault) && heartbeat::stopping_ns().is_none() => {}
                 other => return other,
             }
-            pulse::beat();
+            heartbeat::beat();
             tokio::time::sleep(pause).await;
         }
-        self.ask(client, action, body.to_owned()).await
+        self.send(client, action, body.to_owned()).await
     }
 
-    /// Removes items of which it is sure that they are the job's.
+    /// Removes items known to be the job's.
     pub(crate) async fn remove(&self, client: &Client, mut left: Vec<Key>) -> Result<(), Fault> {
-        for pause in pauses().take(TRIES) {
+        for pause in pauses().take(MAX_ATTEMPTS) {
             let one = |item: &Key| format!(r#"{{"DeleteRequest":{{"Key":{}}}}}"#, key(&self.target, item));
             let requests: Vec<String> = left.iter().map(one).collect();
             let body = format!(r#"{{"RequestItems":{{"{}":[{}]}}}}"#, self.target.table, requests.join(","));
-            let answer = self.patiently(client, action!("BatchWriteItem"), &body).await?;
-            let undone = self.undone(&parsed(&answer)?)?;
-            // Nothing is asked for again because the service names it, but only because it was asked for before.
-            if undone.iter().any(|key| !left.contains(key)) {
+            let answer = self.send_with_retries(client, action!("BatchWriteItem"), &body).await?;
+            let unprocessed = self.unprocessed_keys(&parse(&answer)?)?;
+            // A key is sent again only if it was sent before, not because the service names it.
+            if unprocessed.iter().any(|key| !left.contains(key)) {
                 return Err(MALFORMED_TABLE_ANSWER);
             }
-            left.retain(|key| undone.contains(key));
+            left.retain(|key| unprocessed.contains(key));
             if left.is_empty() {
                 return Ok(());
             }
-            if pulse::stopping().is_some_and(|ns| ns > pulse::STOPPING_NS) {
+            if heartbeat::stopping_ns().is_some_and(|ns| ns > heartbeat::STOPPING_LIMIT_NS) {
                 break;
             }
             tokio::time::sleep(pause).await;
@@ -136,91 +143,97 @@ impl Place {
     }
 
     /// Keys that the service has not removed.
-    fn undone(&self, stored: &Stored<'_>) -> Result<Vec<Key>, Fault> {
+    fn unprocessed_keys(&self, stored: &BatchWriteAnswer<'_>) -> Result<Vec<Key>, Fault> {
         let requests = stored.unprocessed.iter().flat_map(|(table, requests)| {
             let ours = Borrow::<str>::borrow(table) == self.target.table;
             requests.iter().map(move |request| (ours, request))
         });
         let keys = requests.map(|(ours, request)| {
-            let undone: Option<Undone<'_>> = serde_json::from_str(request.get()).ok();
-            undone.filter(|_| ours).and_then(|undone| self.key_of(&undone.delete.key)).ok_or(MALFORMED_TABLE_ANSWER)
+            let unprocessed: Option<UnprocessedRequest<'_>> = serde_json::from_str(request.get()).ok();
+            unprocessed
+                .filter(|_| ours)
+                .and_then(|unprocessed| self.key_of(&unprocessed.delete.key))
+                .ok_or(MALFORMED_TABLE_ANSWER)
         });
         keys.collect()
     }
 
-    /// Pages of a scan that may have nothing for the job: others may have items in the table, too.
-    async fn pages_of_others(&self, client: &Client) -> Result<u64, Fault> {
-        let bytes = self.described(client).await?.map_or(0, |table| table.size_bytes);
-        Ok(ROOM + bytes / LEAST_PAGE)
+    /// Most pages of a scan without an item of the job, as others may have items in the table.
+    async fn max_foreign_pages(&self, client: &Client) -> Result<u64, Fault> {
+        let bytes = self.describe(client).await?.map_or(0, |table| table.size_bytes);
+        Ok(ROOM + bytes / MIN_PAGE_BYTES)
     }
 
-    /// Whether the job can have made an item: what a scan brings decides nothing.
-    fn can_be(&self, lane: u32, number: u64) -> bool {
-        self.made_by.as_ref().is_some_and(|made| made.has(lane, number))
+    /// Whether the job can have made an item; that a scan finds it decides nothing.
+    fn can_be_of_job(&self, lane: u32, number: u64) -> bool {
+        self.job_objects.as_ref().is_some_and(|made| made.has(lane, number))
     }
 
-    /// Another process of the job may have made an item beyond what is known here.
-    fn is_beside(&self, item: &Key) -> bool {
-        let lanes = self.made_by.as_ref().map(Made::lanes);
+    /// Whether another process of the job may have made an item that is not known here.
+    fn is_of_other_process(&self, item: &Key) -> bool {
+        let lanes = self.job_objects.as_ref().map(JobObjects::lanes);
         keys::owner(&self.target, item).zip(lanes).is_some_and(|((lane, _), lanes)| lanes.contains(&lane))
     }
 
-    /// Removes all items of the job, or those of some of its lanes; how many those were. The job's mark is the last to go.
+    /// Removes all items of the job, or those of some of its lanes, and returns how many. The job's mark is removed
+    /// last.
     async fn remove_items(
         &self,
         client: &Client,
         (lanes, most): (Option<&Range<u32>>, Option<u64>),
-        seen: &mut Seen,
+        foreign: &mut ForeignKeys,
     ) -> Result<u64, Trouble> {
         let (mut removed, mut after, mut marked) = (0, String::new(), false);
-        let mark = keys::of_mark(&self.target, keys::folder(&self.target));
-        let mut in_vain = self.pages_of_others(client).await?;
-        let mut pages = Pages::new(Bounds::of_removal(most.map(|most| most + in_vain)));
+        let mark = keys::mark_key(&self.target, keys::job_prefix(&self.target));
+        let mut foreign_pages_left = self.max_foreign_pages(client).await?;
+        let mut pages = Pages::new(Bounds::of_removal(most.map(|most| most + foreign_pages_left)));
         let mut under_way = FuturesUnordered::new();
         loop {
             let page = self.page(client, &after).await?;
             let mut ours = Vec::new();
             for item in page.items {
-                match keys::owner(&self.target, &item).filter(|(lane, number)| self.can_be(*lane, *number)) {
+                match keys::owner(&self.target, &item).filter(|(lane, number)| self.can_be_of_job(*lane, *number)) {
                     _ if item == mark => marked = true,
                     Some((lane, _)) if lanes.is_none_or(|lanes| lanes.contains(&lane)) => ours.push(item),
                     Some(_) => {}
-                    None if lanes.is_some() && self.is_beside(&item) => {}
-                    None => seen.note(item.partition.starts_with(&keys::folder(&self.target)), &item.partition),
+                    None if lanes.is_some() && self.is_of_other_process(&item) => {}
+                    None => foreign.note(item.partition.starts_with(&keys::job_prefix(&self.target)), &item.partition),
                 }
             }
             removed += ours.len() as u64;
-            let looked = page.scanned > 0 && in_vain > 0;
-            in_vain = in_vain.saturating_sub(1);
-            for some in ours.chunks(AT_ONCE) {
+            let has_scanned = page.scanned > 0 && foreign_pages_left > 0;
+            foreign_pages_left = foreign_pages_left.saturating_sub(1);
+            for some in ours.chunks(BATCH_ITEMS) {
                 under_way.push(self.remove(client, some.to_vec()));
-                while under_way.len() >= REQUESTS {
+                while under_way.len() >= MAX_BATCHES {
                     under_way.next().await.unwrap_or(Ok(()))?;
-                    pulse::beat();
+                    heartbeat::beat();
                 }
             }
-            let Some(next) = pages.turn((ours.len() as u64).max(u64::from(looked)), page.next)? else { break };
+            let Some(next) = pages.next_page((ours.len() as u64).max(u64::from(has_scanned)), page.next)? else {
+                break;
+            };
             after = next;
         }
         while let Some(done) = under_way.next().await {
             done?;
-            pulse::beat();
+            heartbeat::beat();
         }
-        let marked = marked && lanes.is_none() && self.made_by.is_some();
+        let marked = marked && lanes.is_none() && self.job_objects.is_some();
         if marked {
             self.remove(client, vec![mark]).await?;
         }
         Ok(removed + u64::from(marked))
     }
 
-    /// Removes all items of the job, or those of some of its lanes; what was removed, in words.
+    /// Removes all items of the job, or those of some of its lanes; returns the paths of what was removed.
     pub(crate) fn remove_all(&self, lanes: Option<&Range<u32>>, most: Option<u64>) -> Result<Vec<String>, SetupError> {
-        let client = self.reach.client();
+        let client = self.access.client();
         block_on(async {
-            let whose = self.whose(&client).await?;
-            match whose {
-                Whose::Nobodys => return Ok(Vec::new()),
-                Whose::Foreign if !self.target.destroy => {
+            let ownership = self.ownership(&client).await?;
+            match ownership {
+                Ownership::Missing => return Ok(Vec::new()),
+                Ownership::Foreign if !self.target.destroy => {
                     return Err(SetupError::new("remove", self.table_path(), "was not made by Assay: left alone"));
                 }
                 _ => {}
@@ -228,85 +241,87 @@ impl Place {
             let path = format!("{}/{}", self.root_path(), self.target.directory);
             let (mut first, mut passes) = (None, 0..PASSES);
             while passes.next().is_some() {
-                let mut seen = Seen::default();
-                let removed = self.remove_items(&client, (lanes, most), &mut seen).await;
+                let mut foreign = ForeignKeys::default();
+                let removed = self.remove_items(&client, (lanes, most), &mut foreign).await;
                 let removed = removed.map_err(|trouble| self.error("remove", path.clone(), trouble))?;
-                self.refuse_others(&path, &seen)?;
+                self.refuse_others(&path, &foreign)?;
                 first = first.or(Some(removed));
-                // To look again costs as much as to look, which in a table of others may be much.
-                if removed == 0 || whose == Whose::Foreign {
+                // Another pass costs as much as the first, which may be a lot in a table of others.
+                if removed == 0 || ownership == Ownership::Foreign {
                     return Ok(if first > Some(0) { vec![path] } else { Vec::new() });
                 }
             }
-            let words = "items are still there after the service has said that they are removed";
-            Err(SetupError::new("remove", path, words))
+            let message = "items are still there after the service has said that they are removed";
+            Err(SetupError::new("remove", path, message))
         })?
     }
 
     /// An error if items came that are not the job's; none of them was touched.
-    fn refuse_others(&self, path: &str, seen: &Seen) -> Result<(), SetupError> {
-        let example = self.reach.shown(&seen.example).unwrap_or_else(|| "one that is not shown".to_owned());
-        let words = if seen.outside > 0 {
-            let many = seen.outside;
+    fn refuse_others(&self, path: &str, foreign: &ForeignKeys) -> Result<(), SetupError> {
+        let example = self.access.shown(&foreign.example).unwrap_or_else(|| "one that is not shown".to_owned());
+        let message = if foreign.outside > 0 {
+            let many = foreign.outside;
             format!("the service brought {many} items whose keys do not begin so, such as {example}: none was touched")
-        } else if seen.strange > 0 && self.made_by.is_none() {
-            let many = seen.strange;
+        } else if foreign.unknown > 0 && self.job_objects.is_none() {
+            let many = foreign.unknown;
             format!(
                 "{many} items are there, such as {example}: they are removed if the job is given, not only its target"
             )
-        } else if seen.strange > 0 {
+        } else if foreign.unknown > 0 {
             format!(
                 "{} items have keys that this job does not give, such as {example}: they are left alone",
-                seen.strange
+                foreign.unknown
             )
         } else {
             return Ok(());
         };
-        Err(SetupError::new("remove", path, words))
+        Err(SetupError::new("remove", path, message))
     }
 
-    /// Whether there is nothing in the table but its mark, if it is `marked`: several runs may work in it. A scan that does
-    /// not even bring the mark says nothing.
+    /// Whether the table is empty but for its mark, if it is `marked`, as several runs may work in it. A scan without
+    /// even the mark proves nothing.
     pub(crate) async fn is_empty(&self, client: &Client, marked: bool) -> Result<bool, Trouble> {
         let mut mark_came = false;
         let (mut after, mut pages) = (String::new(), Pages::new(Bounds::of_removal(Some(ROOM))));
         loop {
             let body = format!(r#"{{"TableName":"{}","ConsistentRead":true,"Limit":2{after}}}"#, self.target.table);
-            let answer = self.patiently(client, action!("Scan"), &body).await?;
-            let found: Found<'_> = parsed(&answer)?;
+            let answer = self.send_with_retries(client, action!("Scan"), &body).await?;
+            let found: PageAnswer<'_> = parse(&answer)?;
             if found.items.iter().any(|item| item.text(&self.target.partition_key) != Some(MARK)) {
                 return Ok(false);
             }
             mark_came |= !found.items.is_empty();
-            let Some(next) = pages.turn(1, found.last.map(after_key))? else { return Ok(mark_came == marked) };
+            let Some(next) = pages.next_page(1, found.last.map(after_key))? else { return Ok(mark_came == marked) };
             after = next;
         }
     }
 
     /// Removes the table if this run has made it and nothing else is in it.
     fn remove_table(&self) -> Result<PlaceAnswer, SetupError> {
-        let client = self.reach.client();
+        let client = self.access.client();
         block_on(async {
             let error = |fault: Fault| self.error("remove", self.table_path(), fault);
-            let of = |trouble: Trouble| self.error("remove", self.table_path(), trouble);
+            let trouble_error = |trouble: Trouble| self.error("remove", self.table_path(), trouble);
             let why = "stays, as something else is in it".to_owned();
             let left = vec![Remains { path: self.table_path(), why }];
             let left = PlaceAnswer { left, ..PlaceAnswer::default() };
-            match self.whose(&client).await? {
-                Whose::Ours => {}
-                Whose::Nobodys => return Ok(PlaceAnswer::default()),
-                Whose::Assays | Whose::Going | Whose::Foreign => return self.let_go(&client).await.map_err(error),
+            match self.ownership(&client).await? {
+                Ownership::Ours => {}
+                Ownership::Missing => return Ok(PlaceAnswer::default()),
+                Ownership::OtherRun | Ownership::BeingRemoved | Ownership::Foreign => {
+                    return self.remove_use_mark(&client).await.map_err(error)
+                }
             }
-            if !self.is_empty(&client, true).await.map_err(of)? {
+            if !self.is_empty(&client, true).await.map_err(trouble_error)? {
                 return Ok(left);
             }
-            // From here on nobody begins to use it; who has begun before is seen now.
+            // From here on no run begins to use it; one that has begun before is found now.
             self.mark_table(&client, true).await.map_err(error)?;
             match self.is_empty(&client, true).await {
                 Ok(true) => {}
                 other => {
                     self.mark_table(&client, false).await.map_err(error)?;
-                    return other.map(|_| left).map_err(of);
+                    return other.map(|_| left).map_err(trouble_error);
                 }
             }
             match self.drop_table(&client).await {
@@ -317,17 +332,17 @@ impl Place {
         })?
     }
 
-    /// Removes what says that this run works in a table that another has made, if this run has put it there.
-    async fn let_go(&self, client: &Client) -> Result<PlaceAnswer, Fault> {
-        if let Some(held) = keys::of_use(&self.target) {
-            if self.says(client, &held).await?.as_deref() == Some(self.run()) {
-                self.remove(client, vec![held]).await?;
+    /// Removes this run's mark from a table that another run made, if this run has put one.
+    async fn remove_use_mark(&self, client: &Client) -> Result<PlaceAnswer, Fault> {
+        if let Some(mark) = keys::use_mark_key(&self.target) {
+            if self.item_text(client, &mark).await?.as_deref() == Some(self.run_name()) {
+                self.remove(client, vec![mark]).await?;
             }
         }
         Ok(PlaceAnswer::default())
     }
 
-    /// Removes what killed jobs have left: the job's items, or the table.
+    /// Removes what killed jobs have left: the job's items, or with `whole` the table.
     pub(crate) fn clean(&self, whole: bool) -> Result<PlaceAnswer, SetupError> {
         if whole {
             return self.remove_table();

@@ -1,8 +1,8 @@
-//! Requests of DynamoDB, signed.
+//! Signed requests of DynamoDB.
 
 use super::keys::Key;
-use crate::net::{Endpoint, Sent};
-use crate::sign::{Contents, Signer};
+use crate::net::{Endpoint, RequestBody};
+use crate::sign::{Payload, Signer};
 use assay_core::SetupError;
 use assay_spec::DynamodbTarget;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 const TARGET: HeaderName = HeaderName::from_static("x-amz-target");
 
-/// What is asked for, but for where and by whom.
+/// A request without its endpoint and signature.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     /// With its version.
@@ -30,20 +30,20 @@ macro_rules! action {
 pub(crate) use action;
 
 impl Call {
-    /// The request, signed.
+    /// Builds and signs the request.
     ///
     /// # Errors
-    /// If it cannot be made, which is a defect.
-    pub(crate) fn request(self, endpoint: &Endpoint, signer: &Signer) -> Result<Request<Sent>, SetupError> {
+    /// If it cannot be built, which is a defect.
+    pub(crate) fn request(self, endpoint: &Endpoint, signer: &Signer) -> Result<Request<RequestBody>, SetupError> {
         let body = Bytes::from(self.body);
-        let mut request = Request::new(Sent::Bytes(Some(body.clone())));
+        let mut request = Request::new(RequestBody::Bytes(Some(body.clone())));
         *request.method_mut() = Method::POST;
         let host = HeaderValue::from_str(&endpoint.authority);
         let headers = request.headers_mut();
         headers.insert(HOST, host.map_err(|why| SetupError::new("make", "a request", why.to_string()))?);
         headers.insert(TARGET, HeaderValue::from_static(self.action));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
-        signer.sign(&mut request, &Contents::Known(&body))?;
+        signer.sign(&mut request, &Payload::Signed(&body))?;
         Ok(request)
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn write_key(into: &mut String, target: &DynamodbTarget, key: &Key) {
     }
 }
 
-/// A key with its braces.
+/// A key as JSON.
 pub(crate) fn key(target: &DynamodbTarget, key: &Key) -> String {
     let mut text = String::from("{");
     write_key(&mut text, target, key);

@@ -1,11 +1,11 @@
 //! One operation on items.
 
-use super::answers::{parsed, well, Done, Fetched, Found, Got, Item, Stored};
+use super::answers::{parse, success, BatchGetAnswer, BatchWriteAnswer, GetAnswer, Item, PageAnswer, WriteAnswer};
 use super::items::write_contents;
 use super::keys;
 use super::lane::Shared;
 use super::request::{action, key, Call};
-use crate::net::{Answer, Lent, Sink};
+use crate::net::{Answer, LentPieces, Sink};
 use assay_core::{Fault, Op, OpKind, ServiceUse, MALFORMED_TABLE_ANSWER};
 use assay_core::{NO_SUCH_ITEM, UNPROCESSED_ITEMS};
 use assay_spec::{name_kinds, CONTENTS_ATTRIBUTE};
@@ -13,9 +13,9 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Asks for the capacity units that a request consumes.
-const TELL: &str = r#""ReturnConsumedCapacity":"TOTAL""#;
+const RETURN_CAPACITY: &str = r#""ReturnConsumedCapacity":"TOTAL""#;
 
-/// An operation and what it needs.
+/// An operation with the lane's state.
 pub(super) struct Work<'a> {
     shared: &'a Shared,
     op: Op,
@@ -26,7 +26,7 @@ impl<'a> Work<'a> {
         Work { shared, op }
     }
 
-    /// Does it: one request, once.
+    /// Executes the operation: one request, sent once.
     ///
     /// # Errors
     /// Why it failed.
@@ -41,7 +41,7 @@ impl<'a> Work<'a> {
             OpKind::BatchGet => self.batch_get().await,
             OpKind::Query => self.query().await,
             OpKind::Scan => self.scan().await,
-            // The service has made everything stable that it has answered.
+            // The service has stored whatever it has acknowledged.
             OpKind::Sync => Ok(0),
             OpKind::Read
             | OpKind::Write
@@ -64,7 +64,7 @@ impl<'a> Work<'a> {
         &self.shared.place.target.table
     }
 
-    /// `true` or `false`, as the target wants it.
+    /// Whether reads must be consistent, as the target states.
     fn consistent(&self) -> bool {
         self.shared.place.target.consistent
     }
@@ -74,19 +74,19 @@ impl<'a> Work<'a> {
         key(target, &keys::key(target, self.shared.lane, object))
     }
 
-    /// Sends a request, if it may be, and takes its answer.
-    async fn ask(&self, action: &'static str, body: String) -> Result<Answer, Fault> {
+    /// Sends a request, if the budget allows it, and returns its answer.
+    async fn send(&self, action: &'static str, body: String) -> Result<Answer, Fault> {
         self.shared.place.budget.take_request()?;
         let call = Call { action, body };
         let make = |endpoint: &_, signer: &_| call.request(endpoint, signer);
-        well(self.shared.wires.ask(self.op.slot, make, &Sink::Keep, &Lent::default()).await?)
+        success(self.shared.client.send(self.op.slot, make, &Sink::Keep, &LentPieces::default()).await?)
     }
 
-    fn wrote(&self, units: f64) {
+    fn count_write_units(&self, units: f64) {
         self.shared.count(ServiceUse { write_units: units, ..ServiceUse::default() });
     }
 
-    fn read(&self, units: f64) {
+    fn count_read_units(&self, units: f64) {
         self.shared.count(ServiceUse { read_units: units, ..ServiceUse::default() });
     }
 
@@ -94,9 +94,9 @@ impl<'a> Work<'a> {
         let (shared, op) = (self.shared, &self.op);
         let key = keys::key(&shared.place.target, shared.lane, op.object);
         let item = shared.with_contents(op, |contents| shared.item(&key, contents))?;
-        let body = format!(r#"{{"TableName":"{}","Item":{item},{TELL}}}"#, self.table());
-        let answer = self.ask(action!("PutItem"), body).await?;
-        self.wrote(parsed::<Done>(&answer)?.units);
+        let body = format!(r#"{{"TableName":"{}","Item":{item},{RETURN_CAPACITY}}}"#, self.table());
+        let answer = self.send(action!("PutItem"), body).await?;
+        self.count_write_units(parse::<WriteAnswer>(&answer)?.units);
         Ok(op.length)
     }
 
@@ -110,26 +110,27 @@ impl<'a> Work<'a> {
             self.key(op.object)
         );
         self.shared.with_contents(op, |contents| write_contents(&mut body, ":d", contents))?;
-        let _ = write!(body, "}},{TELL}}}");
-        let answer = self.ask(action!("UpdateItem"), body).await?;
-        self.wrote(parsed::<Done>(&answer)?.units);
+        let _ = write!(body, "}},{RETURN_CAPACITY}}}");
+        let answer = self.send(action!("UpdateItem"), body).await?;
+        self.count_write_units(parse::<WriteAnswer>(&answer)?.units);
         Ok(op.length)
     }
 
     async fn delete(&self) -> Result<u64, Fault> {
-        let body = format!(r#"{{"TableName":"{}","Key":{},{TELL}}}"#, self.table(), self.key(self.op.object));
-        let answer = self.ask(action!("DeleteItem"), body).await?;
-        self.wrote(parsed::<Done>(&answer)?.units);
+        let body =
+            format!(r#"{{"TableName":"{}","Key":{},{RETURN_CAPACITY}}}"#, self.table(), self.key(self.op.object));
+        let answer = self.send(action!("DeleteItem"), body).await?;
+        self.count_write_units(parse::<WriteAnswer>(&answer)?.units);
         Ok(0)
     }
 
     async fn get(&self) -> Result<u64, Fault> {
         let (table, key, consistent) = (self.table(), self.key(self.op.object), self.consistent());
-        let body = format!(r#"{{"TableName":"{table}","Key":{key},"ConsistentRead":{consistent},{TELL}}}"#);
-        let answer = self.ask(action!("GetItem"), body).await?;
-        let got: Got<'_> = parsed(&answer)?;
-        self.read(got.units);
-        self.shared.take_one(&self.op, got.item.as_ref().ok_or(NO_SUCH_ITEM)?)
+        let body = format!(r#"{{"TableName":"{table}","Key":{key},"ConsistentRead":{consistent},{RETURN_CAPACITY}}}"#);
+        let answer = self.send(action!("GetItem"), body).await?;
+        let got: GetAnswer<'_> = parse(&answer)?;
+        self.count_read_units(got.units);
+        self.shared.receive_item(&self.op, got.item.as_ref().ok_or(NO_SUCH_ITEM)?)
     }
 
     async fn batch_put(&self) -> Result<u64, Fault> {
@@ -138,12 +139,12 @@ impl<'a> Work<'a> {
         let mut requests = Vec::with_capacity(usize::from(op.count));
         for object in op.object..op.object + u64::from(op.count) {
             let key = keys::key(&shared.place.target, shared.lane, object);
-            let item = shared.with_made(object, source.length(object), |contents| shared.item(&key, contents))?;
+            let item = shared.with_generated(object, source.length(object), |contents| shared.item(&key, contents))?;
             requests.push(format!(r#"{{"PutRequest":{{"Item":{item}}}}}"#));
         }
-        let body = format!(r#"{{"RequestItems":{{"{}":[{}]}},{TELL}}}"#, self.table(), requests.join(","));
-        let answer = self.ask(action!("BatchWriteItem"), body).await?;
-        let stored: Stored<'_> = parsed(&answer)?;
+        let body = format!(r#"{{"RequestItems":{{"{}":[{}]}},{RETURN_CAPACITY}}}"#, self.table(), requests.join(","));
+        let answer = self.send(action!("BatchWriteItem"), body).await?;
+        let stored: BatchWriteAnswer<'_> = parse(&answer)?;
         let unprocessed = stored.unprocessed.values().map(|left| left.len() as u64).sum();
         let objects = u64::from(op.count).saturating_sub(unprocessed);
         shared.count(ServiceUse { objects, unprocessed, write_units: stored.units, ..ServiceUse::default() });
@@ -157,15 +158,16 @@ impl<'a> Work<'a> {
         let (shared, op) = (self.shared, &self.op);
         let keys: Vec<String> = (op.object..op.object + u64::from(op.count)).map(|object| self.key(object)).collect();
         let (table, keys, consistent) = (self.table(), keys.join(","), self.consistent());
-        let body =
-            format!(r#"{{"RequestItems":{{"{table}":{{"Keys":[{keys}],"ConsistentRead":{consistent}}}}},{TELL}}}"#);
-        let answer = self.ask(action!("BatchGetItem"), body).await?;
-        let fetched: Fetched<'_> = parsed(&answer)?;
+        let body = format!(
+            r#"{{"RequestItems":{{"{table}":{{"Keys":[{keys}],"ConsistentRead":{consistent}}}}},{RETURN_CAPACITY}}}"#
+        );
+        let answer = self.send(action!("BatchGetItem"), body).await?;
+        let fetched: BatchGetAnswer<'_> = parse(&answer)?;
         let items = fetched.tables.get(table).map_or(&[][..], Vec::as_slice);
         let unprocessed = fetched.unprocessed();
         let objects = items.len() as u64;
         shared.count(ServiceUse { objects, unprocessed, read_units: fetched.units, ..ServiceUse::default() });
-        let bytes = self.look_at_all(items)?;
+        let bytes = self.check_items(items)?;
         if unprocessed > 0 {
             return Err(UNPROCESSED_ITEMS);
         }
@@ -178,11 +180,11 @@ impl<'a> Work<'a> {
         Ok(bytes)
     }
 
-    /// Bytes of the items of this job, each of which comes once.
-    fn look_at_all(&self, items: &[Item<'_>]) -> Result<u64, Fault> {
+    /// Checks the items of this job, each of which must come once; returns their size in bytes.
+    fn check_items(&self, items: &[Item<'_>]) -> Result<u64, Fault> {
         let (mut bytes, mut seen) = (0, HashSet::with_capacity(items.len()));
         for item in items {
-            let Some((number, length)) = self.shared.look_at(&self.op, item)? else { continue };
+            let Some((number, length)) = self.shared.check_item(&self.op, item)? else { continue };
             if !seen.insert(number) {
                 return Err(MALFORMED_TABLE_ANSWER);
             }
@@ -195,35 +197,35 @@ impl<'a> Work<'a> {
         let target = &self.shared.place.target;
         let partition = keys::partition(target, self.shared.lane, self.op.object);
         let body = format!(
-            r##"{{"TableName":"{}","KeyConditionExpression":"#p = :p","ExpressionAttributeNames":{{"#p":"{}"}},"ExpressionAttributeValues":{{":p":{{"S":"{partition}"}}}},"ConsistentRead":{},{TELL}}}"##,
+            r##"{{"TableName":"{}","KeyConditionExpression":"#p = :p","ExpressionAttributeNames":{{"#p":"{}"}},"ExpressionAttributeValues":{{":p":{{"S":"{partition}"}}}},"ConsistentRead":{},{RETURN_CAPACITY}}}"##,
             self.table(),
             target.partition_key,
             self.consistent()
         );
-        let answer = self.ask(action!("Query"), body).await?;
-        let found: Found<'_> = parsed(&answer)?;
-        self.found(&found)
+        let answer = self.send(action!("Query"), body).await?;
+        let found: PageAnswer<'_> = parse(&answer)?;
+        self.count_found(&found)
     }
 
-    /// Counts what was found; its bytes.
-    fn found(&self, found: &Found<'_>) -> Result<u64, Fault> {
+    /// Counts and checks the items of a query or scan; returns their size in bytes.
+    fn count_found(&self, found: &PageAnswer<'_>) -> Result<u64, Fault> {
         let objects = found.items.len() as u64;
-        let told = ServiceUse { objects, read_units: found.units, ..ServiceUse::default() };
-        self.shared.count(told);
-        let bytes = self.look_at_all(&found.items)?;
+        let used = ServiceUse { objects, read_units: found.units, ..ServiceUse::default() };
+        self.shared.count(used);
+        let bytes = self.check_items(&found.items)?;
         if bytes < self.op.length {
             return Err(NO_SUCH_ITEM);
         }
         Ok(bytes)
     }
 
-    /// One page of the lane's part of the table.
+    /// Scans one page of the lane's segment of the table.
     async fn scan(&self) -> Result<u64, Fault> {
         let (shared, op) = (self.shared, &self.op);
         let page = shared.pages.borrow().page(op.object as usize);
         let after = shared.pages.borrow().token(page).map(|last| format!(r#""ExclusiveStartKey":{last},"#));
         let body = format!(
-            r#"{{"TableName":"{}","Segment":{},"TotalSegments":{},"Limit":{},{}"ConsistentRead":{},{TELL}}}"#,
+            r#"{{"TableName":"{}","Segment":{},"TotalSegments":{},"Limit":{},{}"ConsistentRead":{},{RETURN_CAPACITY}}}"#,
             self.table(),
             shared.lane,
             shared.lanes,
@@ -231,9 +233,9 @@ impl<'a> Work<'a> {
             after.unwrap_or_default(),
             self.consistent()
         );
-        let answer = self.ask(action!("Scan"), body).await?;
-        let found: Found<'_> = parsed(&answer)?;
+        let answer = self.send(action!("Scan"), body).await?;
+        let found: PageAnswer<'_> = parse(&answer)?;
         shared.pages.borrow_mut().note(page, found.last.map(|last| last.get().to_owned()));
-        self.found(&found)
+        self.count_found(&found)
     }
 }

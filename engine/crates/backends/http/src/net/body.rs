@@ -1,4 +1,4 @@
-//! What is sent: nothing, a few bytes, or the contents of an object from a lane's buffer.
+//! The body of a request: nothing, a few bytes, or the contents of an object from a lane's buffer.
 
 use assay_core::{Buffers, Source};
 use bytes::Bytes;
@@ -9,23 +9,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A slot is sent in pieces of this size where its contents are made meanwhile, so that one is made while another goes.
-const PIECE: usize = 256 << 10;
+/// Generated contents are sent in pieces of this size, so that one is generated while another is sent.
+const PIECE_BYTES: usize = 256 << 10;
 
-/// Pieces of a slot that the connection holds.
+/// How many pieces of a slot a connection holds, and who waits for them.
 #[derive(Debug, Default)]
-struct Held {
+struct LentCount {
     count: AtomicUsize,
     waker: Mutex<Option<Waker>>,
 }
 
-/// How many pieces of a slot are still with a connection. As long as there are some, the slot must not be used again.
+/// A count of a slot's pieces that a connection still holds. While it is above 0, the slot must not be used again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Lent(Arc<Held>);
+pub(crate) struct LentPieces(Arc<LentCount>);
 
-impl Lent {
-    /// Nothing is lent any more.
-    pub(crate) fn is_back(&self) -> bool {
+impl LentPieces {
+    /// Whether no piece is held any more.
+    pub(crate) fn all_returned(&self) -> bool {
         self.0.count.load(Ordering::Acquire) == 0
     }
 }
@@ -36,8 +36,8 @@ struct Piece {
     slot: u32,
     offset: usize,
     length: usize,
-    held: Arc<Held>,
-    /// This part of the slot is with the connection.
+    lent_count: Arc<LentCount>,
+    /// A connection holds this part of the slot.
     away: Arc<AtomicBool>,
 }
 
@@ -45,7 +45,7 @@ impl AsRef<[u8]> for Piece {
     fn as_ref(&self) -> &[u8] {
         assert!(self.offset + self.length <= self.buffers.length());
         let start = self.buffers.pointer(self.slot).wrapping_add(self.offset);
-        // SAFETY: within the slot by the assertion; nobody writes there as long as the piece is counted as lent.
+        // SAFETY: within the slot by the assertion; nothing writes there while the piece is counted as lent.
         unsafe { std::slice::from_raw_parts(start, self.length) }
     }
 }
@@ -53,56 +53,56 @@ impl AsRef<[u8]> for Piece {
 impl Drop for Piece {
     fn drop(&mut self) {
         self.away.store(false, Ordering::Release);
-        self.held.count.fetch_sub(1, Ordering::AcqRel);
-        if let Some(waker) = self.held.waker.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        self.lent_count.count.fetch_sub(1, Ordering::AcqRel);
+        if let Some(waker) = self.lent_count.waker.lock().unwrap_or_else(PoisonError::into_inner).take() {
             waker.wake();
         }
     }
 }
 
-/// Contents that are longer than a slot, made piece by piece.
-pub(crate) struct Made {
+/// Contents longer than a slot, generated piece by piece.
+pub(crate) struct GeneratedContents {
     source: Arc<dyn Source>,
     object: u64,
     offset: u64,
     left: u64,
-    /// Which part of the slot is next, and whether each is with the connection.
+    /// The part of the slot that is next, and whether a connection holds each part.
     next: usize,
     away: Vec<Arc<AtomicBool>>,
-    lent: Lent,
+    lent: LentPieces,
 }
 
-/// What a request carries.
-pub(crate) enum Sent {
-    /// Nothing.
+/// The body of a request.
+pub(crate) enum RequestBody {
+    /// No bytes.
     Nothing,
-    /// These bytes.
+    /// Given bytes.
     Bytes(Option<Bytes>),
-    /// Contents that are made while they go, in a slot of the buffers.
-    Made(Arc<Buffers>, u32, Made),
+    /// Contents that are generated while they are sent, in a slot of the buffers.
+    Generated(Arc<Buffers>, u32, GeneratedContents),
 }
 
-impl Sent {
+impl RequestBody {
     /// The first bytes of a slot.
-    pub(crate) fn slot(buffers: &Arc<Buffers>, slot: u32, length: usize, lent: &Lent) -> Self {
+    pub(crate) fn slot(buffers: &Arc<Buffers>, slot: u32, length: usize, lent: &LentPieces) -> Self {
         if length == 0 {
-            return Sent::Nothing;
+            return RequestBody::Nothing;
         }
-        Sent::Bytes(Some(lend(buffers, slot, (0, length), lent, &Arc::default())))
+        RequestBody::Bytes(Some(lend(buffers, slot, (0, length), lent, &Arc::default())))
     }
 
-    /// Contents of an object from an offset on, of any length, made in the slot.
-    pub(crate) fn made(
+    /// Contents of an object from an offset on, of any length, generated in the slot.
+    pub(crate) fn generated(
         (buffers, slot): (&Arc<Buffers>, u32),
         source: &Arc<dyn Source>,
         (object, offset, length): (u64, u64, u64),
-        lent: &Lent,
+        lent: &LentPieces,
     ) -> Self {
-        let parts = (buffers.length() / PIECE).max(1);
+        let parts = (buffers.length() / PIECE_BYTES).max(1);
         let away = (0..parts).map(|_| Arc::default()).collect();
         let source = Arc::clone(source);
-        let made = Made { source, object, offset, left: length, next: 0, away, lent: lent.clone() };
-        Sent::Made(Arc::clone(buffers), slot, made)
+        let contents = GeneratedContents { source, object, offset, left: length, next: 0, away, lent: lent.clone() };
+        RequestBody::Generated(Arc::clone(buffers), slot, contents)
     }
 }
 
@@ -110,22 +110,22 @@ fn lend(
     buffers: &Arc<Buffers>,
     slot: u32,
     (offset, length): (usize, usize),
-    lent: &Lent,
+    lent: &LentPieces,
     away: &Arc<AtomicBool>,
 ) -> Bytes {
     lent.0.count.fetch_add(1, Ordering::AcqRel);
     away.store(true, Ordering::Release);
-    let (buffers, held, away) = (Arc::clone(buffers), Arc::clone(&lent.0), Arc::clone(away));
-    Bytes::from_owner(Piece { buffers, slot, offset, length, held, away })
+    let (buffers, lent_count, away) = (Arc::clone(buffers), Arc::clone(&lent.0), Arc::clone(away));
+    Bytes::from_owner(Piece { buffers, slot, offset, length, lent_count, away })
 }
 
-impl Made {
+impl GeneratedContents {
     fn poll_piece(&mut self, buffers: &Arc<Buffers>, slot: u32, context: &Context<'_>) -> Poll<Option<Bytes>> {
         if self.left == 0 {
             return Poll::Ready(None);
         }
-        let held = &self.lent.0;
-        *held.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(context.waker().clone());
+        let lent_count = &self.lent.0;
+        *lent_count.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(context.waker().clone());
         let away = &self.away[self.next];
         if away.load(Ordering::Acquire) {
             return Poll::Pending;
@@ -145,32 +145,32 @@ impl Made {
     }
 }
 
-impl Body for Sent {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match self.get_mut() {
-            Sent::Nothing => Poll::Ready(None),
-            Sent::Bytes(bytes) => Poll::Ready(bytes.take()),
-            Sent::Made(buffers, slot, made) => made.poll_piece(buffers, *slot, context),
+            RequestBody::Nothing => Poll::Ready(None),
+            RequestBody::Bytes(bytes) => Poll::Ready(bytes.take()),
+            RequestBody::Generated(buffers, slot, contents) => contents.poll_piece(buffers, *slot, context),
         };
         next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
-            Sent::Nothing => true,
-            Sent::Bytes(bytes) => bytes.is_none(),
-            Sent::Made(_, _, made) => made.left == 0,
+            RequestBody::Nothing => true,
+            RequestBody::Bytes(bytes) => bytes.is_none(),
+            RequestBody::Generated(_, _, contents) => contents.left == 0,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(match self {
-            Sent::Nothing => 0,
-            Sent::Bytes(bytes) => bytes.as_ref().map_or(0, |bytes| bytes.len() as u64),
-            Sent::Made(_, _, made) => made.left,
+            RequestBody::Nothing => 0,
+            RequestBody::Bytes(bytes) => bytes.as_ref().map_or(0, |bytes| bytes.len() as u64),
+            RequestBody::Generated(_, _, contents) => contents.left,
         })
     }
 }

@@ -1,6 +1,6 @@
-//! One connection: a socket, TLS over it where that is asked for, HTTP/1.1 over that.
+//! One connection: a socket, TLS on it if the endpoint wants it, and HTTP/1.1 on top.
 
-use super::body::Sent;
+use super::body::RequestBody;
 use super::endpoint::Endpoint;
 use super::faults;
 use assay_core::{clock, Fault};
@@ -20,8 +20,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::TlsConnector;
 
-/// What was used so short a time ago is not looked at again before it is used.
-const AT_ONCE_NS: u64 = 1_000_000;
+/// A connection used so recently is not checked again before its next use.
+const FRESH_NS: u64 = 1_000_000;
 
 /// A socket, with or without TLS.
 pub(super) enum Socket {
@@ -29,7 +29,7 @@ pub(super) enum Socket {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// The same call on whatever the socket is.
+/// The same call on a socket of either kind.
 macro_rules! on {
     ($socket:expr, $stream:ident => $call:expr) => {
         match $socket {
@@ -71,23 +71,23 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// A connection with one request at a time.
+/// A connection that carries one request at a time.
 pub(super) struct Connection {
-    pub(super) sender: SendRequest<Sent>,
-    wire: http1::Connection<TokioIo<Socket>, Sent>,
+    pub(super) sender: SendRequest<RequestBody>,
+    http: http1::Connection<TokioIo<Socket>, RequestBody>,
     ended: bool,
-    /// Why it has ended; none if in good order.
+    /// Why it has ended; none if it was closed properly.
     fault: Option<Fault>,
     /// Requests that it has carried.
     pub(super) requests: u64,
-    /// Of the socket, which lives as long as the wire.
+    /// The socket's descriptor, open as long as `http` lives.
     descriptor: RawFd,
     tls: bool,
-    /// Since when it has nothing to do, in nanoseconds of the monotonic clock.
+    /// Since when it is idle, in nanoseconds of the monotonic clock.
     pub(super) idle_since: u64,
 }
 
-/// Connects; how long that took, in nanoseconds.
+/// Connects, and returns how long that took in nanoseconds.
 pub(super) async fn connect(
     endpoint: &Endpoint,
     address: SocketAddr,
@@ -102,51 +102,52 @@ pub(super) async fn connect(
         Some(config) => {
             let name = ServerName::try_from(endpoint.host.clone()).map_err(|_| Fault::os(libc::EPROTO))?;
             let stream = TlsConnector::from(Arc::clone(config)).connect(name, socket).await;
-            Socket::Tls(Box::new(stream.map_err(|error| faults::of_greeting(&error))?))
+            Socket::Tls(Box::new(stream.map_err(|error| faults::of_handshake(&error))?))
         }
     };
     let made = http1::Builder::new().handshake(TokioIo::new(socket)).await;
-    let (sender, wire) = made.map_err(|error| faults::of_http(&error))?;
+    let (sender, http) = made.map_err(|error| faults::of_http(&error))?;
     let now = clock::now();
     let connection =
-        Connection { sender, wire, ended: false, fault: None, requests: 0, descriptor, tls: secure, idle_since: now };
+        Connection { sender, http, ended: false, fault: None, requests: 0, descriptor, tls: secure, idle_since: now };
     Ok((connection, now.saturating_sub(begin)))
 }
 
 impl Connection {
-    /// Lets the wire work while something is waited for.
-    pub(super) fn work(&mut self, context: &mut Context<'_>) {
+    /// Lets HTTP make progress while something else is waited for.
+    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
         if self.ended {
             return;
         }
-        if let Poll::Ready(end) = Pin::new(&mut self.wire).poll(context) {
+        if let Poll::Ready(end) = Pin::new(&mut self.http).poll(context) {
             self.ended = true;
             self.fault = end.err().map(|error| faults::of_http(&error));
         }
     }
 
-    /// Why nothing more comes: none if it is in order or has ended in order.
+    /// Why the connection has failed; none if it works or was closed properly.
     pub(super) fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// It has ended.
+    /// Whether it has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// The service has closed it while it was idle. The event loop, which may have slept meanwhile, need not know yet.
+    /// Whether the service has closed it while it was idle. The event loop may have slept and not know yet.
     fn is_closed(&self) -> bool {
-        if clock::now().saturating_sub(self.idle_since) < AT_ONCE_NS {
+        if clock::now().saturating_sub(self.idle_since) < FRESH_NS {
             return false;
         }
         let mut byte = 0_u8;
         let into = std::ptr::from_mut(&mut byte).cast();
-        // SAFETY: the descriptor is open as long as the wire is, and one byte is looked at, not taken.
+        // SAFETY: the descriptor is open as long as `http` is, and the byte is peeked at, not taken.
         let found = unsafe { libc::recv(self.descriptor, into, 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
         match found {
             0 => true,
-            // Nothing was asked, so that nothing but its end is to be told; of TLS, after the greetings.
+            // No request is open, so all that can come is the end of the connection; under TLS, once the handshake is
+            // over.
             1.. => !self.tls || self.requests > 0,
             _ => std::io::Error::last_os_error().kind() != io::ErrorKind::WouldBlock,
         }
@@ -158,7 +159,7 @@ impl Connection {
             return false;
         }
         poll_fn(|context| {
-            self.work(context);
+            self.drive(context);
             match self.sender.poll_ready(context) {
                 Poll::Ready(ready) => Poll::Ready(ready.is_ok() && !self.has_ended()),
                 Poll::Pending if self.has_ended() => Poll::Ready(false),

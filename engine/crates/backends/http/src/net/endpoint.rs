@@ -1,22 +1,22 @@
-//! Where a service answers.
+//! Endpoints of a service.
 
 use assay_core::SetupError;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// A host and port, and the addresses that they have.
+/// A host and port with their addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    /// As the target names it.
+    /// The endpoint as the target names it.
     pub(crate) text: String,
     pub(crate) tls: bool,
-    /// Name or address, without the brackets of the latter.
+    /// Name or address, the latter without brackets.
     pub(crate) host: String,
-    /// What stands in the header `Host`.
+    /// The value of the header `Host`.
     pub(crate) authority: String,
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-/// Scheme, host and port of `http://HOST:PORT`.
+/// TLS, host and port of `http://HOST:PORT`.
 fn parts(text: &str) -> Option<(bool, &str, u16)> {
     let (tls, rest) = match (text.strip_prefix("https://"), text.strip_prefix("http://")) {
         (Some(rest), _) => (true, rest),
@@ -31,21 +31,21 @@ fn parts(text: &str) -> Option<(bool, &str, u16)> {
 }
 
 impl Endpoint {
-    /// Looks up the addresses. `below`: a name that stands before the host's (virtual-host addressing); where only the
-    /// host's own name is known, its addresses are used.
+    /// Looks up the addresses. `subdomain` is put before the host's name (virtual-host addressing); where only the
+    /// host's own name resolves, its addresses are used.
     ///
     /// # Errors
-    /// If the text is no endpoint, or the name is not known.
-    pub(crate) fn find(text: &str, below: Option<&str>) -> Result<Self, SetupError> {
+    /// If the text is no endpoint, or the name does not resolve.
+    pub(crate) fn find(text: &str, subdomain: Option<&str>) -> Result<Self, SetupError> {
         let error = |message: String| SetupError::new("open", text, message);
         let (tls, written, port) = parts(text)
             .filter(|(_, host, port)| !host.is_empty() && *port > 0)
             .ok_or_else(|| error("is not http://HOST, http://HOST:PORT or the same with https".to_owned()))?;
         let bare = written.trim_start_matches('[').trim_end_matches(']');
-        let full = below.map_or_else(|| written.to_owned(), |below| format!("{below}.{written}"));
+        let full = subdomain.map_or_else(|| written.to_owned(), |subdomain| format!("{subdomain}.{written}"));
         let look = |name: &str| (name, port).to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-        let name = if below.is_some() { full.as_str() } else { bare };
-        let found = look(name).or_else(|fault| if below.is_some() { look(bare) } else { Err(fault) });
+        let name = if subdomain.is_some() { full.as_str() } else { bare };
+        let found = look(name).or_else(|fault| if subdomain.is_some() { look(bare) } else { Err(fault) });
         let addresses = found.map_err(|fault| error(format!("has no address: {fault}")))?;
         if addresses.is_empty() {
             return Err(error("has no address".to_owned()));
@@ -65,25 +65,28 @@ impl Endpoint {
 mod tests {
     use super::*;
 
-    fn found(text: &str, below: Option<&str>) -> (bool, String, String, String) {
-        let found = Endpoint::find(text, below).unwrap();
+    fn found(text: &str, subdomain: Option<&str>) -> (bool, String, String, String) {
+        let found = Endpoint::find(text, subdomain).unwrap();
         (found.tls, found.host, found.authority, found.addresses[0].to_string())
     }
 
-    fn told(tls: bool, host: &str, authority: &str, address: &str) -> (bool, String, String, String) {
+    fn expected(tls: bool, host: &str, authority: &str, address: &str) -> (bool, String, String, String) {
         (tls, host.to_owned(), authority.to_owned(), address.to_owned())
     }
 
     #[test]
     fn an_endpoint_is_a_scheme_a_host_and_a_port() {
-        assert_eq!(found("http://127.0.0.1:9000", None), told(false, "127.0.0.1", "127.0.0.1:9000", "127.0.0.1:9000"));
-        assert_eq!(found("https://127.0.0.1", None), told(true, "127.0.0.1", "127.0.0.1", "127.0.0.1:443"));
-        assert_eq!(found("http://[::1]:80", None), told(false, "::1", "[::1]", "[::1]:80"));
-        let below = found("http://127.0.0.1:9000", Some("bench"));
-        assert_eq!(below, told(false, "bench.127.0.0.1", "bench.127.0.0.1:9000", "127.0.0.1:9000"));
+        assert_eq!(
+            found("http://127.0.0.1:9000", None),
+            expected(false, "127.0.0.1", "127.0.0.1:9000", "127.0.0.1:9000")
+        );
+        assert_eq!(found("https://127.0.0.1", None), expected(true, "127.0.0.1", "127.0.0.1", "127.0.0.1:443"));
+        assert_eq!(found("http://[::1]:80", None), expected(false, "::1", "[::1]", "[::1]:80"));
+        let subdomain = found("http://127.0.0.1:9000", Some("bench"));
+        assert_eq!(subdomain, expected(false, "bench.127.0.0.1", "bench.127.0.0.1:9000", "127.0.0.1:9000"));
         for bad in ["ftp://host", "http://", "http://127.0.0.1:0", "http://127.0.0.1:99999", "127.0.0.1:9000"] {
-            let said = Endpoint::find(bad, None).unwrap_err().to_string();
-            assert!(said.contains("is not http://HOST"), "{bad}: {said}");
+            let message = Endpoint::find(bad, None).unwrap_err().to_string();
+            assert!(message.contains("is not http://HOST"), "{bad}: {message}");
         }
     }
 }

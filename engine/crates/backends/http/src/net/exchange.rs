@@ -1,10 +1,10 @@
-//! A request and its answer.
+//! One request and its answer.
 
-use super::body::{Lent, Sent};
+use super::body::{LentPieces, RequestBody};
 use super::connection::Connection;
 use super::faults;
-use super::pool::Taken;
-use crate::sum::Sum;
+use super::pool::PooledConnection;
+use crate::checksum::RunningChecksum;
 use assay_core::{clock, Buffers, Fault, Source};
 use bytes::Bytes;
 use http_body::Body;
@@ -17,51 +17,51 @@ use std::pin::{pin, Pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Longest answer of which the bytes are kept: a page of a list has a thousand names of 1 KiB at most, with what stands
-/// around them; a batch of items 16 MB, as base64.
-const MOST_KEPT: usize = 24 << 20;
+/// Most bytes of an answer that are stored: a page of a list has a thousand names of at most 1 KiB and the text around
+/// them; a batch of items has 16 MB, as base64.
+const MAX_BODY_BYTES: usize = 24 << 20;
 
-/// Of refusals so much is kept, ...
-const MOST_REFUSAL: usize = 64 << 10;
-/// ... and of one that is longer than this the rest is not waited for.
-const MOST_READ: u64 = 1 << 20;
+/// Most bytes of a refusal that are stored.
+const MAX_REFUSAL_BYTES: usize = 64 << 10;
+/// A refusal longer than this is not read to its end.
+const MAX_REFUSAL_READ_BYTES: u64 = 1 << 20;
 
-/// Where the bytes of an answer go.
+/// What becomes of an answer's bytes. Those of a refusal are always stored in the answer.
 pub(crate) enum Sink {
-    /// Kept in the answer.
+    /// Stored in the answer.
     Keep,
-    /// Into a slot, as far as it reaches; of refusals they are kept.
+    /// Copied into a slot, as far as it reaches.
     Slot(Arc<Buffers>, u32),
-    /// Looked at piece by piece: what the operation in `slot` reads from the lane's object at an offset.
+    /// Checked piece by piece: what the operation in `slot` reads from the lane's object at an offset.
     Look {
-        /// Who looks.
+        /// The source that checks them.
         source: Arc<dyn Source>,
-        /// Of the operation.
+        /// The operation's slot.
         slot: u32,
-        /// Of the lane.
+        /// The lane's object.
         object: u64,
-        /// Of the first byte.
+        /// Offset of the first byte.
         offset: u64,
     },
-    /// Nobody wants them; of refusals they are kept.
+    /// Dropped.
     Drop,
-    /// Added to a sum, and then wherever they go.
-    Summing(Box<RefCell<Sum>>, Box<Sink>),
+    /// Added to a checksum, and then passed on to another sink.
+    Summing(Box<RefCell<RunningChecksum>>, Box<Sink>),
 }
 
 /// An answer.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// Status of HTTP.
+    /// The HTTP status.
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// Bytes that came after the head.
+    /// Bytes of the body that came.
     pub(crate) bytes: u64,
-    /// Those that are kept.
-    pub(crate) kept: Vec<u8>,
-    /// The connection was closed in order before all had come that was announced.
-    pub(crate) cut: bool,
-    /// Monotonic time at which the head came.
+    /// The stored bytes of the body.
+    pub(crate) body: Vec<u8>,
+    /// The connection was closed properly before the announced length had come, or the answer was too long.
+    pub(crate) is_cut: bool,
+    /// Monotonic time at which the head came, in nanoseconds.
     pub(crate) first_byte: u64,
 }
 
@@ -71,32 +71,32 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// All went well.
+    /// Whether the status is one of success.
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// Itself, if all went well and all of it came.
+    /// Returns the answer, if it is a success and whole.
     ///
     /// # Errors
-    /// Why not; `refusal` says what a refusal means.
-    pub(crate) fn well(self, refusal: impl FnOnce(&Answer) -> Fault) -> Result<Answer, Fault> {
+    /// What `refusal` makes of a refusal, or `ECONNABORTED` if the answer was cut off.
+    pub(crate) fn into_success(self, refusal: impl FnOnce(&Answer) -> Fault) -> Result<Answer, Fault> {
         if !self.is_success() {
             return Err(refusal(&self));
         }
-        if self.cut {
+        if self.is_cut {
             return Err(Fault::os(libc::ECONNABORTED));
         }
         Ok(self)
     }
 
-    /// More of it is of no use: the connection is closed.
+    /// Whether reading on is of no use, so that the connection is closed.
     fn is_too_long(&self, sink: &Sink) -> bool {
-        let kept = matches!(sink, Sink::Keep) && self.bytes > MOST_KEPT as u64;
-        kept || (!self.is_success() && self.bytes > MOST_READ)
+        let is_stored = matches!(sink, Sink::Keep) && self.bytes > MAX_BODY_BYTES as u64;
+        is_stored || (!self.is_success() && self.bytes > MAX_REFUSAL_READ_BYTES)
     }
 
-    fn take(&mut self, sink: &Sink, piece: &Bytes) {
+    fn receive(&mut self, sink: &Sink, piece: &Bytes) {
         let sink = match sink {
             Sink::Summing(sum, sink) => {
                 sum.borrow_mut().add(piece);
@@ -115,34 +115,35 @@ impl Answer {
                 unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), start, length) };
             }
             Sink::Look { source, slot, object, offset } if self.is_success() => {
-                source.look(*slot, *object, offset + at, piece);
+                source.check(*slot, *object, offset + at, piece);
             }
             Sink::Drop if self.is_success() => {}
             Sink::Keep | Sink::Slot(..) | Sink::Look { .. } | Sink::Drop | Sink::Summing(..) => {
-                let most = if self.is_success() { MOST_KEPT } else { MOST_REFUSAL };
-                let room = most.saturating_sub(self.kept.len());
-                self.kept.extend_from_slice(&piece[..piece.len().min(room)]);
+                let most = if self.is_success() { MAX_BODY_BYTES } else { MAX_REFUSAL_BYTES };
+                let room = most.saturating_sub(self.body.len());
+                self.body.extend_from_slice(&piece[..piece.len().min(room)]);
             }
         }
     }
 }
 
-/// Sends a request over a connection and takes the answer. The connection goes back to its pool if it can carry another
-/// request, and is closed if what was lent to it is still there: the service has answered before it had all.
+/// Sends a request over a connection and returns the answer. The connection goes back to its pool if it can carry
+/// another request. It is closed if it still holds pieces of the request's body: the service has answered before it had
+/// all.
 ///
 /// # Errors
 /// Why there is no answer, or not all of it.
 pub(crate) async fn exchange(
-    mut taken: Taken,
-    request: Request<Sent>,
+    mut pooled: PooledConnection,
+    request: Request<RequestBody>,
     sink: &Sink,
-    lent: &Lent,
+    lent: &LentPieces,
 ) -> Result<Answer, Fault> {
-    taken.count_request();
-    let Some(connection) = &mut taken.connection else { return Err(Fault::os(libc::ENOTCONN)) };
+    pooled.count_request();
+    let Some(connection) = &mut pooled.connection else { return Err(Fault::os(libc::ENOTCONN)) };
     let mut response = pin!(connection.sender.send_request(request));
     let response = poll_fn(|context| {
-        connection.work(context);
+        connection.drive(context);
         match response.as_mut().poll(context) {
             Poll::Pending if connection.has_ended() => {
                 Poll::Ready(Err(connection.fault().unwrap_or(Fault::os(libc::ECONNABORTED))))
@@ -157,27 +158,27 @@ pub(crate) async fn exchange(
     while let Some(frame) = next_frame(connection, &mut body).await {
         match frame {
             Ok(piece) => {
-                answer.take(sink, &piece);
+                answer.receive(sink, &piece);
                 if answer.is_too_long(sink) {
-                    answer.cut = true;
+                    answer.is_cut = true;
                     return Ok(answer);
                 }
             }
             Err(fault) if fault == Fault::os(libc::ECONNABORTED) => {
-                answer.cut = true;
+                answer.is_cut = true;
                 return Ok(answer);
             }
             Err(fault) => return Err(fault),
         }
     }
-    // The end of the answer is seen only here, and what follows it.
+    // HTTP sees the end of the answer, and what follows it, only here.
     poll_fn(|context| {
-        connection.work(context);
+        connection.drive(context);
         Poll::Ready(())
     })
     .await;
-    if lent.is_back() {
-        taken.give_back();
+    if lent.all_returned() {
+        pooled.give_back();
     }
     Ok(answer)
 }
@@ -187,7 +188,7 @@ async fn next_frame(connection: &mut Connection, body: &mut Incoming) -> Option<
     loop {
         let frame = poll_fn(|context| match Pin::new(&mut *body).poll_frame(context) {
             Poll::Pending => {
-                connection.work(context);
+                connection.drive(context);
                 Pin::new(&mut *body).poll_frame(context)
             }
             found @ Poll::Ready(_) => found,

@@ -1,10 +1,10 @@
-//! What went wrong below HTTP, as a fault.
+//! Failures below HTTP, as faults.
 
 use assay_core::{Fault, MALFORMED_ANSWER};
 use std::error::Error;
 use std::io;
 
-/// Number of an error of the kernel's, or of one that says the same.
+/// The fault of an I/O error: the kernel's number, or the closest one.
 pub(crate) fn of_io(error: &io::Error) -> Fault {
     let known = error.raw_os_error().or_else(|| error.get_ref().and_then(|inner| errno_below(inner)));
     Fault::os(known.unwrap_or(match error.kind() {
@@ -12,7 +12,7 @@ pub(crate) fn of_io(error: &io::Error) -> Fault {
         io::ErrorKind::TimedOut => libc::ETIMEDOUT,
         io::ErrorKind::ConnectionReset => libc::ECONNRESET,
         io::ErrorKind::BrokenPipe | io::ErrorKind::WriteZero => libc::EPIPE,
-        // TLS: what came is not what was agreed on, or from whom it should be.
+        // TLS: a message breaks the protocol, or the certificate is not trusted.
         _ => libc::EPROTO,
     }))
 }
@@ -28,8 +28,9 @@ fn errno_below(error: &(dyn Error + 'static)) -> Option<i32> {
     None
 }
 
-/// The same of an error while TLS was agreed on: who answers in another protocol is told from who is not trusted.
-pub(crate) fn of_greeting(error: &io::Error) -> Fault {
+/// The fault of an error during the TLS handshake: a peer that speaks another protocol is told apart from one that is
+/// not trusted.
+pub(crate) fn of_handshake(error: &io::Error) -> Fault {
     let below = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match below {
         Some(rustls::Error::InvalidMessage(_)) => Fault::os(libc::EPROTOTYPE),
@@ -37,7 +38,7 @@ pub(crate) fn of_greeting(error: &io::Error) -> Fault {
     }
 }
 
-/// The same of an error of HTTP.
+/// The fault of an HTTP error.
 pub(crate) fn of_http(error: &hyper::Error) -> Fault {
     let mut below = error.source();
     while let Some(this) = below {

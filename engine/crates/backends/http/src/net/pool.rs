@@ -1,4 +1,4 @@
-//! The connections of one lane, which of several hosts is asked next, and what was counted.
+//! The connections of one lane, the choice among several hosts, and counts.
 
 use super::connection::{connect, Connection};
 use super::endpoint::Endpoint;
@@ -9,12 +9,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A host, the connections to it that are idle, and what was counted since it was last asked.
+/// A host, its idle connections, and what was counted since the counts were last taken.
 struct Host {
     endpoint: Arc<Endpoint>,
     idle: Vec<Connection>,
     busy: u32,
-    /// Which of its addresses comes next.
+    /// Index of the address that the last connection tried first.
     address: usize,
     counts: HostCounts,
 }
@@ -29,15 +29,16 @@ pub(crate) struct Pool {
     tls: Option<Arc<ClientConfig>>,
 }
 
-/// A connection in use; it goes back, or is closed if it is dropped.
-pub(crate) struct Taken {
+/// A connection in use. `give_back` returns it to the pool; dropping it closes it.
+pub(crate) struct PooledConnection {
     pub(super) connection: Option<Connection>,
     host: usize,
     pool: Rc<Pool>,
 }
 
 impl Pool {
-    /// No connection is made yet. `lane`: its first turn, so that lanes do not all begin with the same host.
+    /// Creates a pool without connections. `lane`: number of the host to begin with, so that lanes do not all begin
+    /// with the same one.
     pub(crate) fn new(
         endpoints: &[Arc<Endpoint>],
         balance: Balance,
@@ -56,7 +57,7 @@ impl Pool {
         Rc::new(Pool { hosts: RefCell::new(hosts), balance, turn: RefCell::new(turn), last: Cell::new(0), tls })
     }
 
-    /// Which host a request goes to.
+    /// Chooses the host of the next request.
     fn choose(&self) -> usize {
         let hosts = self.hosts.borrow();
         let mut turn = self.turn.borrow_mut();
@@ -72,7 +73,7 @@ impl Pool {
     }
 
     /// The endpoint that was chosen last, as the target names it.
-    pub(crate) fn last_asked(&self) -> String {
+    pub(crate) fn last_endpoint(&self) -> String {
         self.hosts.borrow().get(self.last.get()).map_or_else(String::new, |host| host.endpoint.text.clone())
     }
 
@@ -81,24 +82,24 @@ impl Pool {
         Arc::clone(&self.hosts.borrow()[host].endpoint)
     }
 
-    /// A connection that is idle, or a new one.
+    /// An idle connection, or a new one.
     ///
     /// # Errors
-    /// Why none could be made.
-    pub(crate) async fn take(self: &Rc<Self>) -> Result<Taken, Fault> {
+    /// Why no connection could be made.
+    pub(crate) async fn take(self: &Rc<Self>) -> Result<PooledConnection, Fault> {
         let host = self.choose();
         self.hosts.borrow_mut()[host].busy += 1;
-        let mut taken = Taken { connection: None, host, pool: Rc::clone(self) };
+        let mut pooled = PooledConnection { connection: None, host, pool: Rc::clone(self) };
         while let Some(mut connection) = self.pop(host) {
-            // One that the service has closed meanwhile is no failure: nothing was asked over it.
+            // A connection that the service has closed while idle is no failure: it carried no request.
             if connection.is_ready().await {
-                taken.connection = Some(connection);
-                return Ok(taken);
+                pooled.connection = Some(connection);
+                return Ok(pooled);
             }
             self.hosts.borrow_mut()[host].counts.closed += 1;
         }
-        taken.connection = Some(self.connect(host).await?);
-        Ok(taken)
+        pooled.connection = Some(self.connect(host).await?);
+        Ok(pooled)
     }
 
     fn pop(&self, host: usize) -> Option<Connection> {
@@ -111,7 +112,7 @@ impl Pool {
             host.address = host.address.wrapping_add(1);
             (Arc::clone(&host.endpoint), host.address)
         };
-        // A name may have addresses at which nobody listens (IPv6, where there is none): then the next one is tried.
+        // A name may have addresses that do not answer (IPv6 on a host without it); then the next one is tried.
         let all = &endpoint.addresses;
         let mut connected = Err(Fault::os(libc::EADDRNOTAVAIL));
         for more in 0..all.len() {
@@ -134,17 +135,17 @@ impl Pool {
         }
     }
 
-    /// Opens so many connections, in turns to the hosts, as far as they answer: what does not is met, and counted, by the
-    /// operations.
+    /// Opens so many connections, distributed over the hosts. Failures are left to the operations, which meet and count
+    /// them.
     pub(crate) async fn warm(self: &Rc<Self>, count: u32) {
         let mut all = Vec::new();
         for _ in 0..count {
             all.extend(self.take().await);
         }
-        all.into_iter().for_each(Taken::give_back);
+        all.into_iter().for_each(PooledConnection::give_back);
     }
 
-    /// What was counted since the last time.
+    /// Returns what was counted since the last call.
     pub(crate) fn counts(&self) -> Vec<HostCounts> {
         let take = |host: &mut Host| {
             let fresh = HostCounts { host: host.endpoint.text.clone(), ..HostCounts::default() };
@@ -154,8 +155,8 @@ impl Pool {
     }
 }
 
-impl Taken {
-    /// Number of its host.
+impl PooledConnection {
+    /// The number of its host.
     pub(crate) fn host(&self) -> usize {
         self.host
     }
@@ -170,7 +171,7 @@ impl Taken {
         }
     }
 
-    /// It can carry another request.
+    /// Returns the connection to the pool, for another request; one that has ended is dropped.
     pub(crate) fn give_back(mut self) {
         let connection = self.connection.take();
         if let Some(mut connection) = connection.filter(|connection| !connection.has_ended()) {
@@ -182,7 +183,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for PooledConnection {
     fn drop(&mut self) {
         self.pool.hosts.borrow_mut()[self.host].busy -= 1;
     }

@@ -1,4 +1,4 @@
-//! Whom to believe.
+//! TLS: which certificates are trusted, and whether a port speaks it.
 
 use assay_core::SetupError;
 use rustls::pki_types::pem::PemObject;
@@ -10,17 +10,17 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So long is waited for a port that is asked whether it speaks TLS.
-const LOOK: Duration = Duration::from_secs(2);
-/// First bytes of what TLS sends: an alert, or the answer to a greeting.
+/// Longest wait for a port that is checked for TLS.
+const TIMEOUT: Duration = Duration::from_secs(2);
+/// First byte of what a TLS server sends: an alert, or its part of the handshake.
 const ALERT: u8 = 0x15;
-const GREETING: u8 = 0x16;
+const HANDSHAKE: u8 = 0x16;
 
-/// What TLS connections are made with: the certificates of a file, or those that the host trusts.
+/// The TLS configuration that trusts the certificates of a file, or those that the host trusts.
 ///
 /// # Errors
-/// If there are none, or the file cannot be read.
-pub(crate) fn trusted(file: Option<&str>) -> Result<Arc<ClientConfig>, SetupError> {
+/// If there are no certificates, or the file cannot be read.
+pub(crate) fn tls_config(file: Option<&str>) -> Result<Arc<ClientConfig>, SetupError> {
     let mut roots = RootCertStore::empty();
     let place = file.unwrap_or("the host's certificates");
     let error = |message: String| SetupError::new("open", place, message);
@@ -37,28 +37,28 @@ pub(crate) fn trusted(file: Option<&str>) -> Result<Arc<ClientConfig>, SetupErro
         let hint = "there are none: install ca-certificates, or name a file in ca_file";
         return Err(error(if file.is_some() { "holds no certificates in PEM".to_owned() } else { hint.to_owned() }));
     }
-    config(roots).map_err(|fault| error(fault.to_string()))
+    config_with_roots(roots).map_err(|fault| error(fault.to_string()))
 }
 
-fn config(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
+fn config_with_roots(roots: RootCertStore) -> Result<Arc<ClientConfig>, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(Arc::new(versions?.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// Whether somebody speaks TLS at one of these addresses, whoever that is.
+/// Whether a server at one of these addresses speaks TLS, trusted or not.
 pub(crate) fn speaks_tls(addresses: &[SocketAddr]) -> bool {
-    addresses.iter().any(|address| greeted(address).unwrap_or(false))
+    addresses.iter().any(|address| answers_hello(address).unwrap_or(false))
 }
 
-fn greeted(address: &SocketAddr) -> Option<bool> {
+fn answers_hello(address: &SocketAddr) -> Option<bool> {
     let name = ServerName::from(address.ip());
-    let mut greeting = ClientConnection::new(config(RootCertStore::empty()).ok()?, name).ok()?;
-    let mut stream = TcpStream::connect_timeout(address, LOOK).ok()?;
-    stream.set_read_timeout(Some(LOOK)).ok()?;
-    stream.set_write_timeout(Some(LOOK)).ok()?;
-    greeting.write_tls(&mut stream).ok()?;
+    let mut hello = ClientConnection::new(config_with_roots(RootCertStore::empty()).ok()?, name).ok()?;
+    let mut stream = TcpStream::connect_timeout(address, TIMEOUT).ok()?;
+    stream.set_read_timeout(Some(TIMEOUT)).ok()?;
+    stream.set_write_timeout(Some(TIMEOUT)).ok()?;
+    hello.write_tls(&mut stream).ok()?;
     let mut answer = [0; 2];
     stream.read_exact(&mut answer).ok()?;
-    Some(matches!(answer, [ALERT | GREETING, 3]))
+    Some(matches!(answer, [ALERT | HANDSHAKE, 3]))
 }

@@ -1,4 +1,4 @@
-//! The backend of buckets.
+//! The backend for buckets.
 
 use super::capability;
 use super::existing::Draw;
@@ -6,38 +6,38 @@ use super::keys;
 use super::lane;
 use super::place::Place;
 use super::remove::Scope;
-use crate::made::Made;
+use crate::job_objects::JobObjects;
 use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, SetupError};
 use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Signs that jobs are at work, and whatever a count may be short of.
+/// Most marks of runs and jobs, and other objects that the count may miss.
 const ROOM: u64 = 100;
 
-/// Objects of lanes in a bucket.
+/// The objects of a job's lanes in a bucket.
 pub(crate) struct BucketBackend {
     place: Arc<Place>,
-    /// Numbers of this process's lanes among those of all.
+    /// Numbers of this process's lanes among those of all processes.
     lanes: Range<u32>,
-    /// No other process works for the same job.
+    /// No other process works on the same job.
     alone: bool,
     reuse: bool,
     part_bytes: u64,
-    /// Which objects are drawn, where they were there before.
+    /// Which of the objects that exist already are drawn.
     draw: Draw,
     existing: OnceLock<Arc<Existing>>,
 }
 
 impl BucketBackend {
-    /// Finds endpoints and credentials. Nothing is asked of the service yet.
+    /// Finds endpoints and credentials; sends nothing to the service yet.
     ///
     /// # Errors
-    /// If one of them is not to be found.
+    /// If an endpoint or the credentials cannot be found.
     pub(crate) fn open(target: &S3Target, job: &Job) -> Result<Self, SetupError> {
         let part = job.objects.as_ref().and_then(|objects| objects.part_size_bytes);
         Ok(BucketBackend {
-            place: Arc::new(Place::open(target, Some(Made::of(job)))?),
+            place: Arc::new(Place::open(target, Some(JobObjects::of(job)))?),
             lanes: job.first_lane()..job.first_lane() + job.lanes,
             alone: job.ranks == 1,
             reuse: job.reuse_files,
@@ -47,20 +47,20 @@ impl BucketBackend {
         })
     }
 
-    /// What this process may have made.
+    /// The objects that this process may have made.
     fn scope(&self) -> Scope {
         let target = &self.place.target;
-        // What another job has made is not counted.
-        let most = (!self.reuse).then(|| 2 * self.place.made() + ROOM);
+        // Objects that another job has made are not counted.
+        let max_count = (!self.reuse).then(|| 2 * self.place.made_count() + ROOM);
         if self.alone {
-            return Scope { prefixes: vec![keys::folder(target)], lanes: None, most };
+            return Scope { prefixes: vec![keys::job_prefix(target)], lanes: None, max_count };
         }
-        let of = |lane| keys::LETTERS.map(|letter| keys::of_lane(target, letter, lane));
+        let of = |lane| keys::LETTERS.map(|letter| keys::lane_prefix(target, letter, lane));
         let mut prefixes: Vec<String> = self.lanes.clone().flat_map(of).collect();
         if target.run.is_none() {
-            prefixes.push(keys::of_use(target, self.lanes.start));
+            prefixes.push(keys::use_mark_key(target, self.lanes.start));
         }
-        Scope { prefixes, lanes: Some(self.lanes.clone()), most }
+        Scope { prefixes, lanes: Some(self.lanes.clone()), max_count }
     }
 }
 
@@ -74,7 +74,7 @@ impl Backend for BucketBackend {
             return Ok(());
         }
         if self.reuse {
-            return self.place.find();
+            return self.place.open_existing();
         }
         self.place.prepare(self.alone, self.lanes.start)
     }
@@ -99,7 +99,7 @@ impl Backend for BucketBackend {
         if self.place.target.existing.is_some() {
             return format!("{}/", self.place.bucket_path());
         }
-        format!("{}/{}", self.place.bucket_path(), keys::of_lane(&self.place.target, keys::LETTERS[0], lane))
+        format!("{}/{}", self.place.bucket_path(), keys::lane_prefix(&self.place.target, keys::LETTERS[0], lane))
     }
 
     fn cleanup(&self) -> Result<(), SetupError> {

@@ -1,6 +1,6 @@
-//! The bucket: made and marked where there is none, refused where it is somebody else's.
+//! The bucket: made and marked if it does not exist, refused if others made it.
 
-use super::answers::{refusal, well};
+use super::answers::{refusal, success};
 use super::keys::{self, MARK};
 use super::place::Place;
 use super::request::Call;
@@ -11,25 +11,26 @@ use hyper::Method;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What the mark of a bucket says.
+/// The text in the mark of a bucket.
 const MARK_TEXT: &[u8] = b"This bucket was made by Assay, which removes it when nothing else is in it.\n";
-/// Another process that has just made the bucket marks it at once; it is looked for so often, in steps.
-const LOOKS: u32 = 50;
-const STEP: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 100 });
+/// Another process that has just made the bucket is about to mark it: so many checks for the mark, with this pause
+/// between two.
+const MARK_CHECKS: u32 = 50;
+const MARK_PAUSE: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 100 });
 
-/// So often a bucket that another run removes meanwhile is made again.
-const TRIES: u32 = 5;
+/// How often the bucket is made again because another run has removed it.
+const MAX_ATTEMPTS: u32 = 5;
 
-/// Whose a bucket is.
+/// Who made a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
-    /// There is none.
-    Nobodys,
-    /// Made by the run that the job belongs to, which may remove it.
+pub(crate) enum Ownership {
+    /// It does not exist.
+    Missing,
+    /// The run of this job, which may remove it.
     Ours,
-    /// Made by another run of Assay: jobs may work in it, and leave it where it is.
-    Assays,
-    /// There before.
+    /// Another run of Assay: jobs may work in it, but never remove it.
+    OtherRun,
+    /// Others.
     Foreign,
 }
 
@@ -38,72 +39,72 @@ fn is_missing(fault: Fault) -> bool {
 }
 
 impl Place {
-    /// Whose the bucket is: what its mark says, not that there is one.
+    /// Who made the bucket, by its mark and not by its existence.
     ///
     /// # Errors
-    /// If the service does not tell.
-    pub(crate) async fn whose(&self, client: &Client) -> Result<Whose, Fault> {
-        let there = self.ask(client, Call::new(Method::HEAD, ""), b"").await?;
+    /// If the service refuses to say.
+    pub(crate) async fn ownership(&self, client: &Client) -> Result<Ownership, Fault> {
+        let there = self.send(client, Call::new(Method::HEAD, ""), b"").await?;
         if !there.is_success() {
-            return self.unless_hidden(client, refusal(&there), Whose::Nobodys).await;
+            return self.unless_hidden(client, refusal(&there), Ownership::Missing).await;
         }
-        match well(self.ask(client, Call::of_mark(Method::GET), b"").await?) {
-            Ok(mark) if mark.kept == self.mark_text() => Ok(Whose::Ours),
-            Ok(mark) if mark.kept.starts_with(MARK_TEXT) => Ok(Whose::Assays),
-            Ok(_) => Ok(Whose::Foreign),
-            Err(fault) => self.unless_hidden(client, fault, Whose::Foreign).await,
+        match success(self.send(client, Call::for_mark(Method::GET), b"").await?) {
+            Ok(mark) if mark.body == self.mark_text() => Ok(Ownership::Ours),
+            Ok(mark) if mark.body.starts_with(MARK_TEXT) => Ok(Ownership::OtherRun),
+            Ok(_) => Ok(Ownership::Foreign),
+            Err(fault) => self.unless_hidden(client, fault, Ownership::Foreign).await,
         }
     }
 
-    /// What a refusal says of whose the bucket is. Somebody may have rights below the root alone, in a bucket of others
-    /// that he has allowed.
-    async fn unless_hidden(&self, client: &Client, fault: Fault, missing: Whose) -> Result<Whose, Fault> {
+    /// Who made the bucket, as far as a refusal shows it. A user may have rights below the root only, in a bucket of
+    /// others that the target allows.
+    async fn unless_hidden(&self, client: &Client, fault: Fault, missing: Ownership) -> Result<Ownership, Fault> {
         match as_errno(fault) {
             Some(libc::ENOENT) => Ok(missing),
             Some(libc::EACCES) if self.target.destroy => {
-                // The first refusal says more than one of what was asked because of it.
+                // The first refusal explains more than that of the follow-up request.
                 let below = self.some_keys(client, &format!("{}/", self.target.root)).await;
-                below.map(|_| Whose::Foreign).map_err(|_| fault)
+                below.map(|_| Ownership::Foreign).map_err(|_| fault)
             }
             _ => Err(fault),
         }
     }
 
-    /// What the mark of a bucket says that this run has made.
+    /// The text in the mark of a bucket that this run has made.
     fn mark_text(&self) -> Vec<u8> {
         let run = self.target.run.as_ref().map_or_else(String::new, |run| format!("run: {run}\n"));
         [MARK_TEXT, run.as_bytes()].concat()
     }
 
-    /// Keys at the beginning of a list below a prefix, held against it.
+    /// The first keys listed with a prefix; keys without it are dropped.
     async fn some_keys(&self, client: &Client, prefix: &str) -> Result<Vec<String>, Fault> {
-        let query = format!("list-type=2&max-keys=10&prefix={}", super::request::coded(prefix));
+        let query = format!("list-type=2&max-keys=10&prefix={}", super::request::encoded(prefix));
         let page = self.document(client, query, "ListBucketResult").await?;
         let keys = page.entries("Contents").filter_map(|texts| texts.get("Key").cloned());
         Ok(keys.filter(|key| key.starts_with(prefix)).collect())
     }
 
-    /// Refuses a bucket of somebody else, before anything is measured; there may be none yet.
+    /// Refuses a bucket that others made, before anything is measured; that it does not exist is no error.
     ///
     /// # Errors
-    /// If it is, or the service does not tell.
-    pub(crate) fn check(&self) -> Result<Whose, SetupError> {
-        let client = self.reach.client();
-        let whose = block_on(self.whose(&client))?;
-        let whose = whose.map_err(|fault| self.error("open", self.bucket_path(), fault))?;
-        if whose == Whose::Foreign {
+    /// If others made it, or the service refuses to say.
+    pub(crate) fn check(&self) -> Result<Ownership, SetupError> {
+        let client = self.access.client();
+        let ownership = block_on(self.ownership(&client))?;
+        let ownership = ownership.map_err(|fault| self.error("open", self.bucket_path(), fault))?;
+        if ownership == Ownership::Foreign {
             block_on(self.refuse_locked(&client))??;
         }
-        self.refuse_foreign(whose)?;
-        Ok(whose)
+        self.refuse_foreign(ownership)?;
+        Ok(ownership)
     }
 
-    /// Refuses a bucket in which nobody can remove for a while what is put there. A service that does not tell has no such
-    /// thing, or not for this user.
+    /// Refuses a bucket with a default retention, in which nothing can be removed for a while. A service that refuses
+    /// the question has no retention, or hides it from this user.
     async fn refuse_locked(&self, client: &Client) -> Result<(), SetupError> {
-        let asked = self.ask(client, Call::new(Method::GET, "").query("object-lock="), b"").await.and_then(well);
-        let Ok(locked) = asked else { return Ok(()) };
-        let text = |name: &str| xml::text_of(&locked.kept, name).and_then(|text| self.reach.shown(&text));
+        let answer = self.send(client, Call::new(Method::GET, "").query("object-lock="), b"").await.and_then(success);
+        let Ok(locked) = answer else { return Ok(()) };
+        let text = |name: &str| xml::text_of(&locked.body, name).and_then(|text| self.access.shown(&text));
         let Some(mode) = text("Mode") else { return Ok(()) };
         let days = text("Days").map(|days| format!("{days} days"));
         let time = days.or_else(|| text("Years").map(|years| format!("{years} years")));
@@ -115,8 +116,8 @@ impl Place {
         Err(SetupError::new("open", self.bucket_path(), message))
     }
 
-    fn refuse_foreign(&self, whose: Whose) -> Result<(), SetupError> {
-        if whose != Whose::Foreign || self.target.destroy {
+    fn refuse_foreign(&self, ownership: Ownership) -> Result<(), SetupError> {
+        if ownership != Ownership::Foreign || self.target.destroy {
             return Ok(());
         }
         let message = format!(
@@ -127,82 +128,82 @@ impl Place {
         Err(SetupError::new("open", self.bucket_path(), message))
     }
 
-    /// Finds the bucket or makes it. `alone`: no other process works for the same job, of whose lanes `lane` is the first.
+    /// Finds or makes the bucket. `alone`: no other process works on the same job. `lane`: the process's first lane.
     ///
     /// # Errors
-    /// If it cannot be made, is somebody else's, or holds what a job of this name has left.
+    /// If the bucket cannot be made, others made it, or it holds objects of a job with this name.
     pub(crate) fn prepare(&self, alone: bool, lane: u32) -> Result<(), SetupError> {
-        let client = self.reach.client();
+        let client = self.access.client();
         block_on(async {
             let error = |fault| self.error("open", self.bucket_path(), fault);
-            for _ in 0..TRIES {
-                let mut whose = self.whose(&client).await.map_err(error)?;
-                if whose == Whose::Nobodys {
-                    whose = self.make(&client).await?;
+            for _ in 0..MAX_ATTEMPTS {
+                let mut ownership = self.ownership(&client).await.map_err(error)?;
+                if ownership == Ownership::Missing {
+                    ownership = self.make(&client).await?;
                 }
-                if whose == Whose::Foreign && !self.target.destroy && !alone {
-                    whose = self.wait_for_mark(&client).await.map_err(error)?;
+                if ownership == Ownership::Foreign && !self.target.destroy && !alone {
+                    ownership = self.wait_for_mark(&client).await.map_err(error)?;
                 }
-                if whose == Whose::Foreign {
+                if ownership == Ownership::Foreign {
                     self.refuse_locked(&client).await?;
                 }
-                self.refuse_foreign(whose)?;
-                if alone && !self.some_keys(&client, &keys::folder(&self.target)).await.map_err(error)?.is_empty() {
+                self.refuse_foreign(ownership)?;
+                if alone && !self.some_keys(&client, &keys::job_prefix(&self.target)).await.map_err(error)?.is_empty() {
                     let message =
                         "is already there: another job, or remains of one, which `assay-engine clean` removes";
                     let path = format!("{}/{}", self.root_path(), self.target.directory);
                     return Err(SetupError::new("create", path, message));
                 }
-                if whose != Whose::Assays || self.hold(&client, lane).await.map_err(error)? {
-                    return self.know_versions(&client).await.map_err(error);
+                if ownership != Ownership::OtherRun || self.put_use_mark(&client, lane).await.map_err(error)? {
+                    return self.detect_versions(&client).await.map_err(error);
                 }
             }
             Err(SetupError::new("open", self.bucket_path(), "another run removes it again and again: name another"))
         })?
     }
 
-    /// Finds out whether what is put has to say whose it is.
-    async fn know_versions(&self, client: &Client) -> Result<(), Fault> {
+    /// Finds out whether the bucket keeps versions, so that each version that is put needs a label.
+    async fn detect_versions(&self, client: &Client) -> Result<(), Fault> {
         let versions = self.has_versions(client).await?;
-        self.versions.store(versions, Ordering::Relaxed);
+        self.is_versioned.store(versions, Ordering::Relaxed);
         Ok(())
     }
 
     /// Finds a bucket that an earlier job has used.
     ///
     /// # Errors
-    /// As of `check`.
-    pub(crate) fn find(&self) -> Result<(), SetupError> {
+    /// As for `check`.
+    pub(crate) fn open_existing(&self) -> Result<(), SetupError> {
         self.check()?;
-        let client = self.reach.client();
-        block_on(self.know_versions(&client))?.map_err(|fault| self.error("open", self.bucket_path(), fault))
+        let client = self.access.client();
+        block_on(self.detect_versions(&client))?.map_err(|fault| self.error("open", self.bucket_path(), fault))
     }
 
-    /// Puts an object of this run into a bucket that another run may remove at any time, which it does not do as long as
-    /// something is in it; false if it has. It stays between jobs, until the run ends.
-    async fn hold(&self, client: &Client, lane: u32) -> Result<bool, Fault> {
-        let key = keys::of_use(&self.target, lane);
-        // Each job of a run says so, and finds what the first has put.
-        if self.is_held(client, &key).await? {
+    /// Puts a mark of this run into a bucket that another run may remove: no run removes a bucket with something in it.
+    /// False if the bucket is gone. The mark stays between jobs, until the run ends.
+    async fn put_use_mark(&self, client: &Client, lane: u32) -> Result<bool, Fault> {
+        let key = keys::use_mark_key(&self.target, lane);
+        // Each job of a run does this, and finds the mark that the first one has put.
+        if self.has_use_mark(client, &key).await? {
             return Ok(true);
         }
-        match well(self.ask(client, Call::new(Method::PUT, key), &self.mark_text()).await?) {
+        match success(self.send(client, Call::new(Method::PUT, key), &self.mark_text()).await?) {
             Err(fault) if is_missing(fault) => Ok(false),
-            held => held.map(|_| true),
+            stored => stored.map(|_| true),
         }
     }
 
-    /// Whether this run has put the sign that it works in the bucket.
-    pub(crate) async fn is_held(&self, client: &Client, key: &str) -> Result<bool, Fault> {
-        match well(self.ask(client, Call::new(Method::GET, key), b"").await?) {
-            Ok(held) => Ok(held.kept == self.mark_text()),
+    /// Whether this run has put its mark into the bucket.
+    pub(crate) async fn has_use_mark(&self, client: &Client, key: &str) -> Result<bool, Fault> {
+        match success(self.send(client, Call::new(Method::GET, key), b"").await?) {
+            Ok(mark) => Ok(mark.body == self.mark_text()),
             Err(fault) if is_missing(fault) => Ok(false),
             Err(fault) => Err(fault),
         }
     }
 
-    /// Makes the bucket and its mark; whose it is then.
-    async fn make(&self, client: &Client) -> Result<Whose, SetupError> {
+    /// Makes the bucket and its mark, and returns who made it in the end.
+    async fn make(&self, client: &Client) -> Result<Ownership, SetupError> {
         let error = |fault| self.error("create", self.bucket_path(), fault);
         // The oldest region has no name here (CreateBucket, LocationConstraint).
         let body = if self.target.region == "us-east-1" {
@@ -214,11 +215,11 @@ impl Place {
                 self.target.region
             )
         };
-        let made = self.ask(client, Call::new(Method::PUT, ""), body.as_bytes()).await.map_err(error)?;
+        let made = self.send(client, Call::new(Method::PUT, ""), body.as_bytes()).await.map_err(error)?;
         let failed = made.status >= 500;
-        match well(made) {
+        match success(made) {
             Ok(_) => {}
-            // Another process of this run was quicker, and marks it; or it is somebody else's, who does not.
+            // Another process of this run was faster and marks it, or it belongs to others, who do not.
             Err(fault)
                 if matches!(
                     fault_name(fault),
@@ -227,47 +228,49 @@ impl Place {
             {
                 return self.wait_for_mark(client).await.map_err(error);
             }
-            // So may a service say that cannot make one bucket twice at once.
+            // A service that cannot make one bucket twice at once may fail like this.
             Err(fault) if failed => {
                 return match self.wait_for_mark(client).await {
-                    Ok(whose @ (Whose::Ours | Whose::Assays)) => Ok(whose),
+                    Ok(ownership @ (Ownership::Ours | Ownership::OtherRun)) => Ok(ownership),
                     _ => Err(error(fault)),
                 };
             }
             Err(fault) => return Err(error(fault)),
         }
-        // Some services say so of one that was there.
+        // Some services answer the same for a bucket that exists.
         if !self.some_keys(client, "").await.map_err(error)?.is_empty() {
             return self.wait_for_mark(client).await.map_err(error);
         }
-        if let Err(fault) = self.mark(client).await {
-            let _ = self.ask(client, Call::new(Method::DELETE, ""), b"").await;
+        if let Err(fault) = self.put_mark(client).await {
+            let _ = self.send(client, Call::new(Method::DELETE, ""), b"").await;
             return Err(self.error("create", format!("{}/{MARK}", self.bucket_path()), fault));
         }
         if self.target.versioned {
             let body = b"<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Status>Enabled\
                          </Status></VersioningConfiguration>";
             let call = Call::new(Method::PUT, "").query("versioning=");
-            self.ask(client, call, body).await.and_then(well).map_err(error)?;
+            self.send(client, call, body).await.and_then(success).map_err(error)?;
         }
-        // Two runs may have made it at once: the last who has marked it has.
-        self.whose(client).await.map_err(error)
+        // Two runs may have made it at once: the one that marked it last has made it.
+        self.ownership(client).await.map_err(error)
     }
 
-    /// Puts the mark into the bucket.
-    pub(crate) async fn mark(&self, client: &Client) -> Result<(), Fault> {
-        self.ask(client, Call::of_mark(Method::PUT), &self.mark_text()).await.and_then(well).map(drop)
+    /// Puts the bucket's mark.
+    pub(crate) async fn put_mark(&self, client: &Client) -> Result<(), Fault> {
+        self.send(client, Call::for_mark(Method::PUT), &self.mark_text()).await.and_then(success).map(drop)
     }
 
-    /// Whose the bucket is, after a while in which another process of the same run may mark it.
-    async fn wait_for_mark(&self, client: &Client) -> Result<Whose, Fault> {
-        for _ in 0..LOOKS {
-            let whose = self.whose(client).await?;
-            if matches!(whose, Whose::Ours | Whose::Assays) || assay_core::pulse::stopping().is_some() {
-                return Ok(whose);
+    /// Who made the bucket, after waiting for another process of the same run to mark it.
+    async fn wait_for_mark(&self, client: &Client) -> Result<Ownership, Fault> {
+        for _ in 0..MARK_CHECKS {
+            let ownership = self.ownership(client).await?;
+            if matches!(ownership, Ownership::Ours | Ownership::OtherRun)
+                || assay_core::heartbeat::stopping_ns().is_some()
+            {
+                return Ok(ownership);
             }
-            tokio::time::sleep(STEP).await;
+            tokio::time::sleep(MARK_PAUSE).await;
         }
-        self.whose(client).await
+        self.ownership(client).await
     }
 }

@@ -4,7 +4,7 @@ use super::place::Place;
 use crate::capability;
 use assay_spec::{BackendCapabilities, Operation};
 
-/// Those that S3 has a request for.
+/// The operations that S3 has a request for.
 const OPERATIONS: [Operation; 10] = [
     Operation::Put,
     Operation::Get,
@@ -23,7 +23,7 @@ pub(crate) fn general() -> BackendCapabilities {
     capability::general("s3", &OPERATIONS)
 }
 
-/// Those that only read.
+/// The operations that only read.
 const READING: [Operation; 4] = [Operation::Get, Operation::Head, Operation::List, Operation::ObjectMix];
 
 /// What can be done at `place`.
@@ -31,7 +31,7 @@ pub(crate) fn at(place: &Place, there: bool) -> BackendCapabilities {
     let target = &place.target;
     let absent = if there { String::new() } else { capability::absent("bucket", &target.bucket, &target.region) };
     let Some(start) = &target.existing else { return capability::at(place.root_path(), general(), absent) };
-    // Nobody knows what is in them.
+    // The contents of these objects are unknown, so they cannot be verified.
     let able = BackendCapabilities { operations: READING.to_vec(), verify: false, ..general() };
     capability::at(format!("{}/{start}", place.bucket_path()), able, absent)
 }

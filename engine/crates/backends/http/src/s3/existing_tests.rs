@@ -1,4 +1,4 @@
-//! Jobs on objects that were there before, at the service in memory.
+//! Jobs on objects that exist already, with the service in memory.
 
 use super::place::Place;
 use super::request::Call;
@@ -12,21 +12,21 @@ use hyper::Method;
 use serde_json::{json, Value};
 use std::sync::Arc;
 
-/// A service with a bucket of somebody else, and what its jobs say.
-struct Foreign {
+/// A service with a bucket that others made, and the events of jobs on it.
+struct ForeignBucket {
     service: Service,
     events: Vec<Event>,
-    /// What somebody else does when the job has listed and nothing has been read yet.
+    /// Requests of others after the job has listed and before it reads.
     meanwhile: Vec<(Method, &'static str, usize)>,
 }
 
-impl Foreign {
-    /// With objects of these sizes below `data/`.
+impl ForeignBucket {
+    /// A bucket with objects of these sizes below `data/`.
     fn new(sizes: impl Iterator<Item = usize>) -> Self {
-        let service = Service::start("127.0.0.1:0", Contents::Kept).unwrap();
-        let foreign = Foreign { service, events: Vec::new(), meanwhile: Vec::new() };
-        foreign.ask(Method::PUT, "", 0);
-        sizes.enumerate().for_each(|(number, size)| foreign.ask(Method::PUT, &format!("data/{number}%20+"), size));
+        let service = Service::start("127.0.0.1:0", Contents::Stored).unwrap();
+        let foreign = ForeignBucket { service, events: Vec::new(), meanwhile: Vec::new() };
+        foreign.send(Method::PUT, "", 0);
+        sizes.enumerate().for_each(|(number, size)| foreign.send(Method::PUT, &format!("data/{number}%20+"), size));
         foreign
     }
 
@@ -38,18 +38,18 @@ impl Foreign {
         .unwrap()
     }
 
-    fn ask(&self, method: Method, key: &str, size: usize) {
+    fn send(&self, method: Method, key: &str, size: usize) {
         let place = Place::open(&self.target(), None).unwrap();
-        let client = place.reach.client();
-        let answer = block_on(place.ask(&client, Call::new(method, key), &vec![7; size])).unwrap().unwrap();
+        let client = place.access.client();
+        let answer = block_on(place.send(&client, Call::new(method, key), &vec![7; size])).unwrap().unwrap();
         assert!(answer.is_success(), "{}", answer.status);
     }
 
-    /// Every key in the bucket.
+    /// The list of every key in the bucket.
     fn everything(&self) -> Vec<u8> {
         let place = Place::open(&self.target(), None).unwrap();
-        let client = place.reach.client();
-        block_on(place.ask(&client, Call::new(Method::GET, "").query("list-type=2"), b"")).unwrap().unwrap().kept
+        let client = place.access.client();
+        block_on(place.send(&client, Call::new(Method::GET, "").query("list-type=2"), b"")).unwrap().unwrap().body
     }
 
     fn job(&self, changes: &Value, phases: &Value) -> Job {
@@ -90,11 +90,11 @@ impl Foreign {
     }
 }
 
-impl EventSink for Foreign {
+impl EventSink for ForeignBucket {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
         if matches!(event, Event::Ready(_)) {
             for (method, key, size) in std::mem::take(&mut self.meanwhile) {
-                self.ask(method, key, size);
+                self.send(method, key, size);
             }
         }
         self.events.push(event.clone());
@@ -104,8 +104,8 @@ impl EventSink for Foreign {
 
 #[test]
 fn they_are_read_once_and_nothing_else_happens_to_them() {
-    let mut foreign = Foreign::new((0..20).map(|number| number * 1000));
-    foreign.ask(Method::PUT, "other", 5);
+    let mut foreign = ForeignBucket::new((0..20).map(|number| number * 1000));
+    foreign.send(Method::PUT, "other", 5);
     let before = foreign.everything();
     let mix = json!({"operation": "object_mix", "mix": {"get": 50, "head": 50}});
     let ranged = json!({"operation": "get", "range_bytes": 1500});
@@ -129,42 +129,42 @@ fn they_are_read_once_and_nothing_else_happens_to_them() {
 
 #[test]
 fn what_has_changed_since_it_was_listed_fails_with_its_name() {
-    let mut foreign = Foreign::new([10, 20, 30, 40].into_iter());
+    let mut foreign = ForeignBucket::new([10, 20, 30, 40].into_iter());
     foreign.meanwhile =
         vec![(Method::PUT, "data/0%20+", 9), (Method::PUT, "data/1%20+", 21), (Method::DELETE, "data/2%20+", 0)];
     let ranged = json!({"operation": "get", "range_bytes": 5});
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}, {"operation": "head"}, ranged]));
-    let Ending { status, reason: said, .. } = foreign.run(&job);
+    let Ending { status, reason: message, .. } = foreign.run(&job);
     assert_eq!(status, ByeStatus::Errors);
     assert_eq!(foreign.counts(), [(1, 40, 3), (1, 0, 3), (1, 5, 3)]);
     for sample in foreign.failures() {
         let changed = !sample.object.ends_with("/theirs/data/2 +");
-        let words = if changed { "the object has another size than when it was listed" } else { "S3 answered 404" };
-        assert!(sample.message.starts_with(words) && sample.object.contains("/theirs/data/"), "{sample:?}");
+        let text = if changed { "the object has another size than when it was listed" } else { "S3 answered 404" };
+        assert!(sample.message.starts_with(text) && sample.object.contains("/theirs/data/"), "{sample:?}");
     }
-    let said = said.unwrap();
-    assert!(said.contains("/theirs/data/") && !said.contains("of number"), "{said}");
+    let message = message.unwrap();
+    assert!(message.contains("/theirs/data/") && !message.contains("of number"), "{message}");
 }
 
 #[test]
 fn fewer_objects_than_lanes_are_refused_in_one_line() {
-    let mut foreign = Foreign::new([1, 2].into_iter());
+    let mut foreign = ForeignBucket::new([1, 2].into_iter());
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}]));
-    let Ending { status, reason: said, .. } = foreign.run(&job);
+    let Ending { status, reason: message, .. } = foreign.run(&job);
     assert_eq!((status, foreign.events.len()), (ByeStatus::Refused, 0));
-    assert!(said.unwrap().ends_with(
+    assert!(message.unwrap().ends_with(
         "/theirs/data/: 2 objects begin so, fewer than the 3 lanes: use fewer lanes, or a shorter beginning"
     ));
     let nothing = Target::S3(S3Target { existing: Some("nothing".to_owned()), ..foreign.target() });
-    let said = Buckets.probe(&nothing).unwrap_err().to_string();
-    assert!(said.contains("there are no objects whose keys begin so"), "{said}");
+    let message = Buckets.probe(&nothing).unwrap_err().to_string();
+    assert!(message.contains("there are no objects whose keys begin so"), "{message}");
     assert_eq!(foreign.run(&foreign.job(&json!({"lanes": 2}), &json!([{"operation": "get"}]))), Ending::ok());
 }
 
 #[test]
 fn processes_of_one_job_share_them_out() {
     let mut names = Vec::new();
-    let foreign = Foreign::new((0..50).map(|number| number + 1));
+    let foreign = ForeignBucket::new((0..50).map(|number| number + 1));
     for rank in 0..2 {
         let job =
             foreign.job(&json!({"ranks": 2, "rank": rank, "objects": {"count": 4}}), &json!([{"operation": "get"}]));
@@ -178,28 +178,28 @@ fn processes_of_one_job_share_them_out() {
     assert_eq!(names.len(), 24);
 }
 
-/// Of a list of many pages nobody waits for the end who has been told to stop.
+/// A job that is asked to stop does not read a long list to its end.
 #[test]
 fn a_stop_ends_the_listing() {
-    let mut foreign = Foreign::new((0..1001).map(|_| 1));
+    let mut foreign = ForeignBucket::new((0..1001).map(|_| 1));
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}]));
     let backend = Buckets.open(&job).unwrap();
-    let mut told = Vec::new();
+    let mut calls = Vec::new();
     let stopped = backend.existing(&mut |listed| {
-        told.push(listed);
+        calls.push(listed);
         false
     });
     assert!(stopped.is_err());
-    assert_eq!(told, [1000]);
+    assert_eq!(calls, [1000]);
     let stop: StopFlag = Arc::new(true.into());
     let ended = assay_drive::run(&job, &backend, &mut foreign, &stop, &mut || None);
     assert_eq!(ended.status, ByeStatus::Stopped);
 }
 
-/// Even who asks a lane itself can change nothing.
+/// Even a lane that is called directly changes nothing.
 #[test]
 fn a_lane_refuses_whatever_writes() -> Result<(), SetupError> {
-    let foreign = Foreign::new([10].into_iter());
+    let foreign = ForeignBucket::new([10].into_iter());
     let job = foreign.job(&json!({"lanes": 1}), &json!([{"operation": "get"}]));
     let backend = Buckets.open(&job)?;
     backend.prepare()?;

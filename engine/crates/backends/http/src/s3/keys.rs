@@ -1,46 +1,46 @@
-//! Keys of objects. All letters of them stand in URLs as they are.
+//! Keys of objects. All their characters stand unescaped in URLs.
 
 use assay_core::names::MARKER;
 use assay_core::random::mix2;
 use assay_spec::{KeyLayout, S3Target};
 
-/// Tells the digits of random keys from everything else that is drawn.
+/// Sets the digits of random keys apart from everything else that is drawn.
 const SALT: u64 = 0x0B1E_C75A;
 
-/// First letter of the keys of a lane's objects, and of those that the service makes of them.
+/// First letter of the keys of a lane's objects, and of the copies that the service makes of them.
 pub(crate) const LETTERS: [char; 2] = ['o', 'c'];
 
-/// The second of them.
-pub(crate) const COPIES: char = LETTERS[1];
+/// The letter of copies.
+pub(crate) const COPY_LETTER: char = LETTERS[1];
 
-/// That of the keys that say that a job works in a bucket.
-pub(crate) const USE: char = 'u';
+/// The letter of keys that mark a bucket as in use.
+pub(crate) const USE_LETTER: char = 'u';
 
 /// Key of the mark of a bucket that Assay has made.
 pub(crate) const MARK: &str = MARKER;
 
-/// What all keys of a job begin with.
-pub(crate) fn folder(target: &S3Target) -> String {
+/// The prefix of all keys of a job.
+pub(crate) fn job_prefix(target: &S3Target) -> String {
     format!("{}/{}/", target.root, target.directory)
 }
 
-/// Key of an object that was there before, as it stands in URLs.
-pub(crate) fn coded(name: &str) -> String {
+/// The key of an object that exists already, escaped for URLs.
+pub(crate) fn encoded(name: &str) -> String {
     percent_encoding::utf8_percent_encode(name, PATH).to_string()
 }
 
-/// All but what RFC 3986 calls unreserved, and slashes.
+/// All but slashes and the characters that RFC 3986 calls unreserved.
 const PATH: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// What the keys of a lane begin with.
-pub(crate) fn of_lane(target: &S3Target, letter: char, lane: u32) -> String {
-    format!("{}{letter}{lane}.", folder(target))
+/// The prefix of the keys of a lane.
+pub(crate) fn lane_prefix(target: &S3Target, letter: char, lane: u32) -> String {
+    format!("{}{letter}{lane}.", job_prefix(target))
 }
 
-/// Key of a lane's object.
+/// The key of a lane's object.
 pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> String {
-    let start = of_lane(target, letter, lane);
+    let start = lane_prefix(target, letter, lane);
     match target.keys {
         KeyLayout::Flat => format!("{start}{number}"),
         KeyLayout::Prefixes { count } => format!("{start}p{}/{number}", number % u64::from(count.max(1))),
@@ -48,38 +48,41 @@ pub(crate) fn key(target: &S3Target, letter: char, lane: u32, number: u64) -> St
     }
 }
 
-/// Four digits in hex that look random.
+/// Four hexadecimal digits that look random.
 fn random_digits(number: u64) -> String {
     format!("{:04x}", mix2(SALT, number) & 0xFFFF)
 }
 
-/// Key of an object that is nothing but a sign that a run works in the bucket, from its first job to its end; of a job that
-/// belongs to no run, that of a process, by its first lane.
-pub(crate) fn of_use(target: &S3Target, lane: u32) -> String {
+/// The key of an empty object that marks a bucket as in use by a run, from its first job to its end. A job outside a
+/// run has one for each process, by its first lane.
+pub(crate) fn use_mark_key(target: &S3Target, lane: u32) -> String {
     match &target.run {
-        Some(run) => format!("{}/{run}/{USE}", target.root),
-        None => format!("{}{USE}{lane}", folder(target)),
+        Some(run) => format!("{}/{run}/{USE_LETTER}", target.root),
+        None => format!("{}{USE_LETTER}{lane}", job_prefix(target)),
     }
 }
 
-/// A number as keys have it: no sign, and no zero before it.
+/// A number as keys write it: without a sign or leading zeros.
 fn number(digits: &str) -> Option<u64> {
     digits.parse().ok().filter(|number: &u64| number.to_string() == digits)
 }
 
-/// Letter, lane and number of an object of this job, by its key; none of a key that no job of this name gives.
+/// Letter, lane and number of an object, by its key; none if no job with this target's directory gives that key.
 pub(crate) fn owner(target: &S3Target, key: &str) -> Option<(char, u32, u64)> {
     let (letter, lane, number) = parts(target, key)?;
-    let same =
-        if letter == USE { format!("{}{USE}{lane}", folder(target)) } else { self::key(target, letter, lane, number) };
+    let same = if letter == USE_LETTER {
+        format!("{}{USE_LETTER}{lane}", job_prefix(target))
+    } else {
+        self::key(target, letter, lane, number)
+    };
     (same == key).then_some((letter, lane, number))
 }
 
-/// The same of a key in any of the layouts.
+/// The same for a key of any layout.
 fn parts(target: &S3Target, key: &str) -> Option<(char, u32, u64)> {
-    let rest = key.strip_prefix(folder(target).as_str())?;
-    if let Some(lane) = rest.strip_prefix(USE).and_then(number) {
-        return Some((USE, u32::try_from(lane).ok()?, 0));
+    let rest = key.strip_prefix(job_prefix(target).as_str())?;
+    if let Some(lane) = rest.strip_prefix(USE_LETTER).and_then(number) {
+        return Some((USE_LETTER, u32::try_from(lane).ok()?, 0));
     }
     let letter = LETTERS.into_iter().find(|letter| rest.starts_with(*letter))?;
     let (lane, name) = rest[1..].split_once('.')?;
@@ -95,7 +98,7 @@ mod tests {
 
     #[test]
     fn names_of_others_are_coded_but_for_their_slashes() {
-        assert_eq!(coded("a b/ü+?%/~-._"), "a%20b/%C3%BC%2B%3F%25/~-._");
+        assert_eq!(encoded("a b/ü+?%/~-._"), "a%20b/%C3%BC%2B%3F%25/~-._");
     }
 
     #[test]
@@ -106,7 +109,7 @@ mod tests {
             }))
             .unwrap();
             let key = key(&target, 'o', 3, 17);
-            assert!(key.starts_with(&of_lane(&target, 'o', 3)));
+            assert!(key.starts_with(&lane_prefix(&target, 'o', 3)));
             key
         };
         assert_eq!(of(json!({"layout": "flat"})), "assay/c1-r1/o3.17");
@@ -162,11 +165,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_coded_name_has_only_letters_of_urls_and_is_the_name(name in "(\\PC|[%/ ]){0,40}") {
-            let coded = coded(&name);
-            prop_assert!(coded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)), "{}", coded);
-            let back = percent_encoding::percent_decode_str(&coded).decode_utf8().unwrap();
+            let encoded = encoded(&name);
+            prop_assert!(encoded.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)), "{}", encoded);
+            let back = percent_encoding::percent_decode_str(&encoded).decode_utf8().unwrap();
             prop_assert_eq!(back.as_ref(), name.as_str());
-            prop_assert_eq!(coded.matches('/').count(), name.matches('/').count());
+            prop_assert_eq!(encoded.matches('/').count(), name.matches('/').count());
         }
 
         #[test]
@@ -177,9 +180,9 @@ mod tests {
                 })).unwrap();
                 let [first, second] = [one, other].map(|(lane, number)| key(&target, 'o', lane, number));
                 prop_assert_eq!(first == second, one == other);
-                prop_assert_eq!(&coded(&first), &first);
+                prop_assert_eq!(&encoded(&first), &first);
                 prop_assert_eq!(owner(&target, &first), Some(('o', one.0, one.1)));
-                prop_assert_eq!(second.starts_with(&of_lane(&target, 'o', one.0)), one.0 == other.0);
+                prop_assert_eq!(second.starts_with(&lane_prefix(&target, 'o', one.0)), one.0 == other.0);
             }
         }
     }

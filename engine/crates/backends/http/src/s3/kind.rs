@@ -1,10 +1,10 @@
 //! The kind of targets that are buckets.
 
 use super::backend::BucketBackend;
-use super::bucket::Whose;
+use super::bucket::Ownership;
 use super::capability;
 use super::place::Place;
-use crate::made::Made;
+use crate::job_objects::JobObjects;
 use assay_core::{wrong_kind, Backend, Kind, SetupError};
 use assay_spec::{BackendCapabilities, Job, LeftJob, PlaceAnswer, Target};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ impl Kind for Buckets {
         let Target::S3(target) = target else { return Err(wrong_kind(target, "s3")) };
         let place = Place::open(target, None)?;
         let there = match &target.existing {
-            Some(start) => place.has_any(start).map(|()| true)?,
-            None => place.check()? != Whose::Nobodys,
+            Some(start) => place.check_any(start).map(|()| true)?,
+            None => place.check()? != Ownership::Missing,
         };
         Ok(capability::at(&place, there))
     }
@@ -39,8 +39,8 @@ impl Kind for Buckets {
 
     fn clean_job(&self, left: &LeftJob, _lock_ns: u64) -> Result<PlaceAnswer, SetupError> {
         let Target::S3(target) = &left.job.target else { return Err(wrong_kind(&left.job.target, "s3")) };
-        let place = Place::open(target, Some(Made::of_left(left)))?;
-        place.know(left);
+        let place = Place::open(target, Some(JobObjects::of_left(left)))?;
+        place.add_uploads_of(left);
         place.clean(false)
     }
 }

@@ -21,4 +21,4 @@ pub(crate) mod xml;
 
 pub use kind::Buckets;
 #[cfg(test)]
-pub(crate) use request::coded as query_coded;
+pub(crate) use request::encoded as query_encoded;

@@ -1,13 +1,13 @@
-//! Where a job's objects are: a bucket, the hosts that know it, and who may ask them.
+//! The place of a job's objects: a bucket, and access to its service.
 
-use super::abort::Begun;
-use super::answers::{refusal, words};
+use super::abort::OpenUploads;
+use super::answers::{refusal, refusal_message};
 use super::request::Call;
-use crate::made::Made;
-use crate::net::{Answer, Client, Sent};
+use crate::access::{Access, ServiceConfig};
+use crate::job_objects::JobObjects;
+use crate::net::{Answer, Client, RequestBody};
 use crate::pages::Trouble;
-use crate::reach::{Reach, Told};
-use crate::sign::Contents;
+use crate::sign::Payload;
 use assay_core::{fault_name, Fault, Op, OpKind, SetupError};
 use assay_spec::{Addressing, S3Target};
 use bytes::Bytes;
@@ -17,28 +17,28 @@ use std::sync::Mutex;
 /// A target whose endpoints and credentials are known.
 pub(crate) struct Place {
     pub(crate) target: S3Target,
-    pub(crate) reach: Reach,
-    /// What operations may have made: objects, versions, signs that something was removed, uploads.
-    made: AtomicU64,
+    pub(crate) access: Access,
+    /// How many things operations may have made: objects, versions, delete markers, uploads.
+    made_count: AtomicU64,
     /// What the job can have made; none if no job is known.
-    pub(crate) made_by: Option<Made>,
+    pub(crate) job_objects: Option<JobObjects>,
     /// Uploads of the job that are neither completed nor aborted.
-    pub(crate) begun: Mutex<Begun>,
-    /// The bucket keeps versions: each that is put says whose it is, since a key does not.
-    pub(crate) versions: AtomicBool,
+    pub(crate) open_uploads: Mutex<OpenUploads>,
+    /// The bucket keeps versions. Each version that is put carries a label, since its key does not show who made it.
+    pub(crate) is_versioned: AtomicBool,
     /// The service cannot remove several objects with one request.
-    pub(crate) one_by_one: AtomicBool,
+    pub(crate) removes_one_by_one: AtomicBool,
 }
 
 impl Place {
-    /// Finds endpoints and credentials; asks nothing of the service yet.
+    /// Finds endpoints and credentials; sends nothing to the service yet.
     ///
     /// # Errors
-    /// If one of them is not to be found.
-    pub(crate) fn open(target: &S3Target, made_by: Option<Made>) -> Result<Self, SetupError> {
-        let told = Told {
+    /// If an endpoint or the credentials cannot be found.
+    pub(crate) fn open(target: &S3Target, job_objects: Option<JobObjects>) -> Result<Self, SetupError> {
+        let config = ServiceConfig {
             endpoints: &target.endpoints,
-            below: (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str()),
+            subdomain: (target.addressing == Addressing::VirtualHost).then_some(target.bucket.as_str()),
             balance: target.balance,
             ca_file: target.ca_file.as_deref(),
             profile: target.profile.as_deref(),
@@ -47,35 +47,46 @@ impl Place {
             anonymous: target.anonymous,
             timeout_ns: target.timeout_ns,
         };
-        let reach = Reach::open(&told, words)?;
-        let (made, begun) = (AtomicU64::new(0), Mutex::default());
-        let (versions, one_by_one) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Place { target: target.clone(), reach, made, made_by, begun, versions, one_by_one })
+        let access = Access::open(&config, refusal_message)?;
+        let (made_count, open_uploads) = (AtomicU64::new(0), Mutex::default());
+        let (is_versioned, removes_one_by_one) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Place {
+            target: target.clone(),
+            access,
+            made_count,
+            job_objects,
+            open_uploads,
+            is_versioned,
+            removes_one_by_one,
+        })
     }
 
-    /// The answer to a request without contents, or with a few bytes.
+    /// Sends a request with no body or a short one; a refusal is an answer.
     ///
     /// # Errors
-    /// Why there is none; a refusal is an answer.
-    pub(crate) async fn ask(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
-        let signer = self.reach.signer()?;
+    /// Why there is no answer.
+    pub(crate) async fn send(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
+        let signer = self.access.signer()?;
         let answer = client
-            .ask(|endpoint| {
-                let sent =
-                    if body.is_empty() { Sent::Nothing } else { Sent::Bytes(Some(Bytes::copy_from_slice(body))) };
-                call.request(&self.target, endpoint, &signer, (sent, &Contents::Known(body)))
+            .send(|endpoint| {
+                let sent = if body.is_empty() {
+                    RequestBody::Nothing
+                } else {
+                    RequestBody::Bytes(Some(Bytes::copy_from_slice(body)))
+                };
+                call.request(&self.target, endpoint, &signer, (sent, &Payload::Signed(body)))
             })
             .await
-            .inspect_err(|fault| self.reach.note_silent(*fault, client))?;
+            .inspect_err(|fault| self.access.note_silent(*fault, client))?;
         if !answer.is_success() {
-            self.reach.note_said(refusal(&answer), &answer, client, &signer);
+            self.access.note_refusal(refusal(&answer), &answer, client, &signer);
         }
         Ok(answer)
     }
 
     /// Counts what an operation may make.
     pub(crate) fn note_made(&self, lane: u32, op: &Op) {
-        self.made_by.iter().for_each(|made| made.note(lane, op));
+        self.job_objects.iter().for_each(|made| made.note(lane, op));
         if matches!(
             op.kind,
             OpKind::MultiDelete
@@ -86,53 +97,53 @@ impl Place {
                 | OpKind::Delete
         ) {
             let count = if op.kind == OpKind::MultiDelete { u64::from(op.count) } else { 1 };
-            self.made.fetch_add(count, Ordering::Relaxed);
+            self.made_count.fetch_add(count, Ordering::Relaxed);
         }
     }
 
-    /// What operations may have made.
-    pub(crate) fn made(&self) -> u64 {
-        self.made.load(Ordering::Relaxed)
+    /// How many things operations may have made.
+    pub(crate) fn made_count(&self) -> u64 {
+        self.made_count.load(Ordering::Relaxed)
     }
 
-    /// What each version that a job puts says of itself: the run, or of a job that belongs to none its directory.
-    pub(crate) fn word(&self) -> &str {
+    /// The label of each version that a job puts: the run, or for a job outside a run its directory.
+    pub(crate) fn version_label(&self) -> &str {
         self.target.run.as_deref().unwrap_or(&self.target.directory)
     }
 
-    /// Path of the bucket, for people.
+    /// The path of the bucket, for people.
     pub(crate) fn bucket_path(&self) -> String {
         format!("{}/{}", self.target.endpoints[0], self.target.bucket)
     }
 
-    /// Path of what a run makes in the bucket, for people.
+    /// The path of what a run makes in the bucket, for people.
     pub(crate) fn root_path(&self) -> String {
         format!("{}/{}", self.bucket_path(), self.target.root)
     }
 
-    /// An error of the service, with what may help.
+    /// An error of the service, with a hint.
     pub(crate) fn error(&self, action: &'static str, object: String, trouble: impl Into<Trouble>) -> SetupError {
         let fault = match trouble.into() {
             Trouble::Fault(fault) => fault,
-            Trouble::Words(words) => return SetupError::new(action, object, words),
+            Trouble::Message(message) => return SetupError::new(action, object, message),
         };
-        let words = self.reach.message(fault);
-        let elsewhere = self.reach.region(fault, &self.target.region).map(|region| {
+        let message = self.access.message(fault);
+        let elsewhere = self.access.region(fault, &self.target.region).map(|region| {
             format!(": the bucket is in region {region}: write region: {region}, and the endpoint of that region if one is named")
         });
-        let hint = elsewhere.or_else(|| self.reach.hint(fault)).unwrap_or_else(|| refusal_hint(fault).to_owned());
-        SetupError::new(action, self.reach.path_of(fault, object), format!("{words}{hint}")).because(fault)
+        let hint = elsewhere.or_else(|| self.access.hint(fault)).unwrap_or_else(|| refusal_hint(fault).to_owned());
+        SetupError::new(action, self.access.path_of(fault, object), format!("{message}{hint}")).because(fault)
     }
 }
 
-/// What may help against a refusal.
+/// A hint for a refusal.
 fn refusal_hint(fault: Fault) -> &'static str {
     match fault_name(fault).unwrap_or_default() {
         "AccessDenied" | "Forbidden" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
             ": do the credentials of this host belong to this service, and may they do this?"
         }
         "ExpiredToken" | "TokenRefreshRequired" | "InvalidToken" => ": get new credentials",
-        // A question without an answer in words (HEAD).
+        // The answer to a HEAD request has no message.
         "Bad Request" => {
             ": the service does not say why: have the credentials of this host ended (a session token does), and is the region \
              right?"

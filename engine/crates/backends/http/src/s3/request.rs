@@ -1,46 +1,46 @@
-//! Requests of S3, signed.
+//! Signed requests of S3.
 
 use super::keys::MARK;
-use crate::net::{Endpoint, Sent};
-use crate::sign::{Contents, Signer};
+use crate::net::{Endpoint, RequestBody};
+use crate::sign::{Payload, Signer};
 use assay_core::SetupError;
 use assay_spec::{Addressing, S3Target};
 use hyper::header::{HeaderName, HeaderValue, HOST};
 use hyper::{Method, Request};
 
-/// Metadata that say whose a version is.
-pub(crate) const WORD: &str = "x-amz-meta-assay";
+/// Metadata that hold the label of a version.
+pub(crate) const LABEL_HEADER: &str = "x-amz-meta-assay";
 
-/// What is asked for, but for where and by whom.
+/// A request without its endpoint and signature.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) method: Method,
-    /// Empty: of the bucket itself.
+    /// The key; empty for the bucket itself.
     pub(crate) key: String,
-    /// Without the question mark; values are coded.
+    /// Without the question mark; values are escaped.
     pub(crate) query: String,
     pub(crate) headers: Vec<(&'static str, String)>,
 }
 
 impl Call {
-    /// Of a key.
+    /// A request for a key.
     pub(crate) fn new(method: Method, key: impl Into<String>) -> Self {
         Call { method, key: key.into(), query: String::new(), headers: Vec::new() }
     }
 
-    /// Of the bucket's mark.
-    pub(crate) fn of_mark(method: Method) -> Self {
+    /// A request for the bucket's mark.
+    pub(crate) fn for_mark(method: Method) -> Self {
         Call::new(method, MARK)
     }
 
-    /// With a query.
+    /// Sets the query.
     #[must_use]
     pub(crate) fn query(mut self, query: impl Into<String>) -> Self {
         self.query = query.into();
         self
     }
 
-    /// With a header more; an empty one is left out.
+    /// Adds a header, unless its name or value is empty.
     #[must_use]
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         let value = value.into();
@@ -64,17 +64,17 @@ impl Call {
         }
     }
 
-    /// The request, signed.
+    /// Builds and signs the request.
     ///
     /// # Errors
-    /// If it cannot be made, which is a defect.
+    /// If it cannot be built, which is a defect.
     pub(crate) fn request(
         &self,
         target: &S3Target,
         endpoint: &Endpoint,
         signer: &Signer,
-        (sent, contents): (Sent, &Contents<'_>),
-    ) -> Result<Request<Sent>, SetupError> {
+        (sent, contents): (RequestBody, &Payload<'_>),
+    ) -> Result<Request<RequestBody>, SetupError> {
         let error = |why: String| SetupError::new("make", "a request", why);
         let mut request = Request::new(sent);
         *request.method_mut() = self.method.clone();
@@ -89,11 +89,11 @@ impl Call {
     }
 }
 
-/// A value in a query.
-pub(crate) fn coded(value: &str) -> String {
+/// Escapes a value for a query.
+pub(crate) fn encoded(value: &str) -> String {
     percent_encoding::utf8_percent_encode(value, QUERY).to_string()
 }
 
-/// All but what RFC 3986 calls unreserved.
+/// All but the characters that RFC 3986 calls unreserved.
 const QUERY: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

@@ -1,25 +1,25 @@
-//! Objects that are being stored in parts.
+//! Objects that are being uploaded in parts.
 
 use assay_core::Fault;
 use std::collections::{BTreeMap, HashMap};
 
-/// One of them.
+/// One upload.
 #[derive(Debug, Clone, Default)]
 struct Upload {
     id: String,
-    /// ETags, and headers of sums, by number.
+    /// The stored parts, by number.
     parts: BTreeMap<u64, Part>,
 }
 
-/// A part that is stored.
+/// A stored part.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
     pub(crate) etag: String,
-    /// Element of its sum, and the sum; empty if there is none.
+    /// XML element of its checksum, and the checksum; empty if there is none.
     pub(crate) sum: (&'static str, String),
 }
 
-/// A lane's, by number of the object.
+/// The uploads of a lane, by the object's number.
 #[derive(Debug, Default)]
 pub(crate) struct Uploads(HashMap<u64, Upload>);
 
@@ -27,12 +27,12 @@ pub(crate) struct Uploads(HashMap<u64, Upload>);
 const UNKNOWN: Fault = Fault::os(libc::ENOENT);
 
 impl Uploads {
-    /// One was begun; the service has called it so.
+    /// Notes that an upload was begun, with the service's id.
     pub(crate) fn begin(&mut self, object: u64, id: String) {
         self.0.insert(object, Upload { id, parts: BTreeMap::new() });
     }
 
-    /// What the service calls it.
+    /// The id of an object's upload.
     ///
     /// # Errors
     /// If it was not begun.
@@ -40,14 +40,14 @@ impl Uploads {
         self.0.get(&object).map(|upload| upload.id.clone()).ok_or(UNKNOWN)
     }
 
-    /// A part is stored.
+    /// Notes that a part is stored.
     pub(crate) fn note(&mut self, object: u64, number: u64, part: Part) {
         if let Some(upload) = self.0.get_mut(&object) {
             upload.parts.insert(number, part);
         }
     }
 
-    /// The list of its parts, as the service wants it.
+    /// The list of an upload's parts, as XML.
     ///
     /// # Errors
     /// If it was not begun.
@@ -63,12 +63,12 @@ impl Uploads {
         Ok(format!("<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>"))
     }
 
-    /// It is complete.
+    /// Forgets a completed upload.
     pub(crate) fn end(&mut self, object: u64) {
         self.0.remove(&object);
     }
 
-    /// Those that were begun and not completed: object and name. They are forgotten.
+    /// Takes out the uploads that were begun and not completed: object and id.
     pub(crate) fn take(&mut self) -> Vec<(u64, String)> {
         self.0.drain().map(|(object, upload)| (object, upload.id)).collect()
     }

@@ -4,27 +4,27 @@ use quick_xml::events::Event;
 use quick_xml::Reader;
 use std::collections::HashMap;
 
-/// Elements in elements that are gone into; answers have five.
-const MOST_LEVELS: usize = 32;
-/// Steps through one answer: a thousand entries are asked for, of which each has some ten texts.
-const MOST_STEPS: usize = 1_000_000;
+/// Deepest nesting that is followed; answers have five levels.
+const MAX_LEVELS: usize = 32;
+/// Most parser events of one answer: it has up to a thousand entries of some ten texts.
+const MAX_EVENTS: usize = 1_000_000;
 
 /// Texts by the names of their elements.
 pub(crate) type Texts = HashMap<String, String>;
 
-/// An answer: texts right below its root, and below each element there.
+/// An answer: the texts directly below its root, and those of each element there.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     /// Name of the root.
     pub(crate) root: String,
-    /// Texts right below the root.
+    /// Texts directly below the root.
     pub(crate) texts: Texts,
-    /// Elements below the root that have elements of their own: name, and texts right below.
+    /// Elements below the root that have child elements: name, and texts of the children.
     pub(crate) entries: Vec<(String, Texts)>,
 }
 
 impl Document {
-    /// A text below the root; empty ones are none.
+    /// A text below the root; none if it is empty or missing.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.texts.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }
@@ -36,7 +36,7 @@ impl Document {
     }
 }
 
-/// What a reference such as `&amp;` stands for.
+/// The character that a reference such as `&amp;` stands for.
 fn character(reference: &str) -> Option<char> {
     match reference {
         "amp" => Some('&'),
@@ -55,12 +55,12 @@ fn character(reference: &str) -> Option<char> {
     }
 }
 
-/// Goes through the elements: each with the names of those above it and its own, and its text.
+/// Calls `found` for each element at its end, with its path of names from the root and its text.
 fn walk(bytes: &[u8], mut found: impl FnMut(&[String], &str)) -> Option<()> {
     let mut reader = Reader::from_reader(bytes);
     let (mut path, mut text) = (Vec::<String>::new(), String::new());
-    for _ in 0..MOST_STEPS {
-        if path.len() > MOST_LEVELS {
+    for _ in 0..MAX_EVENTS {
+        if path.len() > MAX_LEVELS {
             return None;
         }
         match reader.read_event().ok()? {
@@ -88,7 +88,7 @@ fn walk(bytes: &[u8], mut found: impl FnMut(&[String], &str)) -> Option<()> {
     None
 }
 
-/// The answer; none if it is not well formed, or cut off.
+/// Parses an answer; none if it is malformed or cut off.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Document> {
     let mut document = Document::default();
     let mut below = Texts::new();
@@ -102,7 +102,8 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Document> {
     (!document.root.is_empty()).then_some(document)
 }
 
-/// How many elements of this name there are right below the root, and a text there; none if it is not well formed.
+/// Counts the elements with one name directly below the root, and finds the text of another; none if the answer is
+/// malformed.
 pub(crate) fn count(bytes: &[u8], name: &str, text: &str) -> Option<(u64, Option<String>)> {
     let (mut count, mut found) = (0, None);
     walk(bytes, |path, value| match path {
@@ -113,7 +114,7 @@ pub(crate) fn count(bytes: &[u8], name: &str, text: &str) -> Option<(u64, Option
     Some((count, found))
 }
 
-/// The text of the first element of this name, wherever it stands.
+/// The text of the first element with this name, at any depth.
 pub(crate) fn text_of(bytes: &[u8], name: &str) -> Option<String> {
     let mut first = None;
     let _ = walk(bytes, |path, text| {
@@ -124,7 +125,7 @@ pub(crate) fn text_of(bytes: &[u8], name: &str) -> Option<String> {
     first
 }
 
-/// A text as it stands in XML.
+/// A text escaped for XML.
 pub(crate) fn escaped(text: &str) -> String {
     quick_xml::escape::escape(text).into_owned()
 }
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_no_xml_is_no_answer() {
+    fn malformed_or_truncated_xml_is_no_answer() {
         for bad in [&LIST[..LIST.len() - 5], &LIST[..200], b"", b"hello", b"<a></b>", b"<a>"] {
             assert!(parse(bad).is_none(), "{}", String::from_utf8_lossy(bad));
             assert!(bad.len() < 10 || count(bad, "Contents", "x").is_none());
@@ -161,16 +162,19 @@ mod tests {
     #[test]
     fn what_is_deeper_or_longer_than_any_answer_is_none() {
         let deep = |levels: usize| "<a>".repeat(levels) + &"</a>".repeat(levels);
-        assert!(parse(deep(MOST_LEVELS).as_bytes()).is_some() && parse(deep(MOST_LEVELS + 1).as_bytes()).is_none());
-        let long = format!("<a>{}</a>", "<b/>".repeat(MOST_STEPS));
+        assert!(parse(deep(MAX_LEVELS).as_bytes()).is_some() && parse(deep(MAX_LEVELS + 1).as_bytes()).is_none());
+        let long = format!("<a>{}</a>", "<b/>".repeat(MAX_EVENTS));
         assert!(parse(long.as_bytes()).is_none());
     }
 
     #[test]
     fn no_beginning_of_an_answer_is_an_answer() {
-        for cut in 0..LIST.len() {
-            assert!(parse(&LIST[..cut]).is_none(), "{cut} bytes");
-            assert!(count(&LIST[..cut], "Contents", "NextContinuationToken").is_none() || cut < 60, "{cut} bytes");
+        for length in 0..LIST.len() {
+            assert!(parse(&LIST[..length]).is_none(), "{length} bytes");
+            assert!(
+                count(&LIST[..length], "Contents", "NextContinuationToken").is_none() || length < 60,
+                "{length} bytes"
+            );
         }
     }
 
@@ -195,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_a_service_says_is_read_or_refused(
+        fn any_answer_is_parsed_or_refused(
             spoilt in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
         ) {
             let mut bytes = LIST.to_vec();

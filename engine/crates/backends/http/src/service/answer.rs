@@ -1,7 +1,7 @@
-//! Requests and answers of the service in memory.
+//! Requests to the service in memory, and their answers.
 
 use super::store::{Object, Store, Upload};
-use super::{Contents, Liar, Told};
+use super::{AnswerFilter, Contents, Exchange};
 use crate::s3::xml;
 use assay_core::names::MARKER;
 use bytes::Bytes;
@@ -17,23 +17,23 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-/// Where contents are thrown away, these come back.
+/// The contents of objects whose contents are discarded.
 static ZEROS: [u8; 256 << 10] = [0; 256 << 10];
 
-/// What is sent: bytes, or so many zeros.
-pub(super) enum Sent {
+/// The body of an answer: bytes, or so many zeros.
+pub(super) enum ResponseBody {
     Bytes(Bytes),
     Zeros(u64),
 }
 
-impl Body for Sent {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let piece = match self.get_mut() {
-            Sent::Bytes(bytes) => std::mem::take(bytes),
-            Sent::Zeros(left) => {
+            ResponseBody::Bytes(bytes) => std::mem::take(bytes),
+            ResponseBody::Zeros(left) => {
                 let length = (*left).min(ZEROS.len() as u64);
                 *left -= length;
                 Bytes::from_static(&ZEROS[..length as usize])
@@ -48,25 +48,25 @@ impl Body for Sent {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(match self {
-            Sent::Bytes(bytes) => bytes.len() as u64,
-            Sent::Zeros(left) => *left,
+            ResponseBody::Bytes(bytes) => bytes.len() as u64,
+            ResponseBody::Zeros(left) => *left,
         })
     }
 }
 
-/// A request, taken apart.
-struct Asked {
+/// A parsed request.
+struct ParsedRequest {
     method: Method,
     bucket: String,
     key: String,
     query: HashMap<String, String>,
     headers: hyper::HeaderMap,
     body: Bytes,
-    /// Bytes of the contents, which may not have been kept.
+    /// Size of the contents in bytes; they may not be stored.
     size: u64,
 }
 
-impl Asked {
+impl ParsedRequest {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -76,19 +76,19 @@ impl Asked {
     }
 }
 
-type Answered = Response<Sent>;
+type Reply = Response<ResponseBody>;
 
-fn plain(status: StatusCode, body: impl Into<Bytes>) -> Answered {
-    let mut answer = Response::new(Sent::Bytes(body.into()));
+fn plain(status: StatusCode, body: impl Into<Bytes>) -> Reply {
+    let mut answer = Response::new(ResponseBody::Bytes(body.into()));
     *answer.status_mut() = status;
     answer
 }
 
-fn refused(status: StatusCode, code: &str) -> Answered {
+fn refused(status: StatusCode, code: &str) -> Reply {
     plain(status, format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{code}</Code></Error>"))
 }
 
-fn with_etag(mut answer: Answered, etag: &str) -> Answered {
+fn with_etag(mut answer: Reply, etag: &str) -> Reply {
     if let Ok(value) = etag.parse() {
         answer.headers_mut().insert("etag", value);
     }
@@ -96,7 +96,7 @@ fn with_etag(mut answer: Answered, etag: &str) -> Answered {
     answer
 }
 
-/// Some clients take no object without a time. Nothing here depends on it.
+/// Some clients reject an object without a time; here it does not matter.
 const LONG_AGO: HeaderValue = HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT");
 
 fn decoded(text: &str) -> String {
@@ -107,77 +107,83 @@ fn decoded(text: &str) -> String {
 pub(super) async fn answer(
     store: Arc<Mutex<Store>>,
     request: Request<Incoming>,
-    liar: Option<&Liar>,
-) -> Result<Answered, Infallible> {
+    filter: Option<&AnswerFilter>,
+) -> Result<Reply, Infallible> {
     let (head, mut body) = request.into_parts();
-    let wanted = liar.map(|_| format!("{} {}", head.method, head.uri));
+    let request_line = filter.map(|_| format!("{} {}", head.method, head.uri));
     let path = decoded(head.uri.path());
     let (bucket, key) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     let pairs = head.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
     let query = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let query = query.map(|(name, value)| (decoded(name), decoded(value))).collect();
-    let forgets = store.lock().unwrap_or_else(PoisonError::into_inner).contents == Contents::Forgotten;
-    // Lists of parts and of keys are read; contents perhaps not.
-    let kept = !forgets || head.method == Method::POST || key == MARKER;
+    let discards = store.lock().unwrap_or_else(PoisonError::into_inner).contents == Contents::Discarded;
+    // Lists of parts and of keys are needed; contents perhaps not.
+    let is_stored = !discards || head.method == Method::POST || key == MARKER;
     let (mut size, mut bytes) = (0, Vec::new());
     while let Some(Ok(frame)) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let Ok(piece) = frame.into_data() else { continue };
         size += piece.len() as u64;
-        if kept {
+        if is_stored {
             bytes.extend_from_slice(&piece);
         }
     }
     let (bucket, key) = (bucket.to_owned(), key.to_owned());
-    let mut asked = Asked { method: head.method, bucket, key, query, headers: head.headers, body: bytes.into(), size };
-    // Contents that come in signed chunks say how long they are without the signatures.
-    asked.size = asked.header("x-amz-decoded-content-length").parse().unwrap_or(asked.size);
+    let mut request =
+        ParsedRequest { method: head.method, bucket, key, query, headers: head.headers, body: bytes.into(), size };
+    // For contents in signed chunks, their length without the signatures.
+    request.size = request.header("x-amz-decoded-content-length").parse().unwrap_or(request.size);
     let store = &mut store.lock().unwrap_or_else(PoisonError::into_inner);
-    let action = asked.header("x-amz-target").split_once('.').map(|(_, action)| action.to_owned());
+    let action = request.header("x-amz-target").split_once('.').map(|(_, action)| action.to_owned());
     let honest = match &action {
-        Some(action) => of_table(store, action, &asked.body),
-        None if asked.key.is_empty() => of_bucket(store, &asked),
-        None => of_key(store, &asked),
+        Some(action) => of_table(store, action, &request.body),
+        None if request.key.is_empty() => of_bucket(store, &request),
+        None => of_key(store, &request),
     };
-    let (Some(liar), Some(wanted)) = (liar, wanted) else { return Ok(honest) };
-    Ok(changed(store, liar, (action.unwrap_or(wanted), asked), honest))
+    let (Some(filter), Some(request_line)) = (filter, request_line) else { return Ok(honest) };
+    Ok(filtered(store, filter, (action.unwrap_or(request_line), request), honest))
 }
 
-/// An answer as a liar changes it.
-fn changed(store: &mut Store, liar: &Liar, (wanted, asked): (String, Asked), honest: Answered) -> Answered {
+/// An answer as the filter of a test changes it.
+fn filtered(
+    store: &mut Store,
+    filter: &AnswerFilter,
+    (name, request): (String, ParsedRequest),
+    honest: Reply,
+) -> Reply {
     let status = honest.status().as_u16();
     let etag = honest.headers().get("etag").and_then(|etag| etag.to_str().ok()).unwrap_or("\"lie\"").to_owned();
-    let Sent::Bytes(answer) = honest.into_body() else { return plain(StatusCode::OK, "") };
-    let told = Told { asked: wanted, body: asked.body.to_vec(), status, etag, answer: answer.to_vec() };
-    let told = liar(store, told);
-    let status = StatusCode::from_u16(told.status).unwrap_or_default();
-    with_etag(plain(status, told.answer), &told.etag)
+    let ResponseBody::Bytes(answer) = honest.into_body() else { return plain(StatusCode::OK, "") };
+    let exchange = Exchange { request: name, body: request.body.to_vec(), status, etag, answer: answer.to_vec() };
+    let exchange = filter(store, exchange);
+    let status = StatusCode::from_u16(exchange.status).unwrap_or_default();
+    with_etag(plain(status, exchange.answer), &exchange.etag)
 }
 
-fn of_table(store: &mut Store, action: &str, body: &[u8]) -> Answered {
+fn of_table(store: &mut Store, action: &str, body: &[u8]) -> Reply {
     match store.tables.answer(action, body) {
         Ok(answer) => plain(StatusCode::OK, answer),
         Err(name) => plain(StatusCode::BAD_REQUEST, format!(r#"{{"__type":"{name}"}}"#)),
     }
 }
 
-fn of_bucket(store: &mut Store, asked: &Asked) -> Answered {
-    if asked.method == Method::PUT && asked.query.is_empty() {
-        store.buckets.entry(asked.bucket.clone()).or_default();
+fn of_bucket(store: &mut Store, request: &ParsedRequest) -> Reply {
+    if request.method == Method::PUT && request.query.is_empty() {
+        store.buckets.entry(request.bucket.clone()).or_default();
         return plain(StatusCode::OK, "");
     }
-    let Some(bucket) = store.buckets.get_mut(&asked.bucket) else {
+    let Some(bucket) = store.buckets.get_mut(&request.bucket) else {
         return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
     };
-    match (&asked.method, asked.query("list-type"), asked.query("uploads"), asked.query("delete")) {
+    match (&request.method, request.query("list-type"), request.query("uploads"), request.query("delete")) {
         (&Method::HEAD, ..) => plain(StatusCode::OK, ""),
         (&Method::DELETE, ..) if bucket.objects.is_empty() => {
-            store.buckets.remove(&asked.bucket);
+            store.buckets.remove(&request.bucket);
             plain(StatusCode::NO_CONTENT, "")
         }
         (&Method::DELETE, ..) => refused(StatusCode::CONFLICT, "BucketNotEmpty"),
-        (&Method::GET, Some(_), ..) => list(store, asked),
+        (&Method::GET, Some(_), ..) => list(store, request),
         (&Method::GET, None, Some(_), _) => {
-            let prefix = asked.query("prefix").unwrap_or_default();
+            let prefix = request.query("prefix").unwrap_or_default();
             let ours = bucket.uploads.iter().filter(|(_, upload)| upload.key.starts_with(prefix));
             let each = |(name, upload): (&String, &Upload)| {
                 format!("<Upload><Key>{}</Key><UploadId>{name}</UploadId></Upload>", xml::escaped(&upload.key))
@@ -186,30 +192,30 @@ fn of_bucket(store: &mut Store, asked: &Asked) -> Answered {
             plain(StatusCode::OK, format!("<ListMultipartUploadsResult>{all}</ListMultipartUploadsResult>"))
         }
         (&Method::POST, _, _, Some(_)) => {
-            let document = xml::parse(&asked.body).unwrap_or_default();
+            let document = xml::parse(&request.body).unwrap_or_default();
             document
                 .entries("Object")
                 .filter_map(|one| one.get("Key"))
                 .for_each(|key| drop(bucket.objects.remove(key)));
             plain(StatusCode::OK, "<DeleteResult></DeleteResult>")
         }
-        (&Method::GET, ..) if asked.query("location").is_some() => {
+        (&Method::GET, ..) if request.query("location").is_some() => {
             plain(StatusCode::OK, "<LocationConstraint></LocationConstraint>")
         }
-        (&Method::GET, ..) if asked.query("versioning").is_some() => {
+        (&Method::GET, ..) if request.query("versioning").is_some() => {
             plain(StatusCode::OK, "<VersioningConfiguration></VersioningConfiguration>")
         }
         _ => refused(StatusCode::NOT_IMPLEMENTED, "NotImplemented"),
     }
 }
 
-fn list(store: &Store, asked: &Asked) -> Answered {
-    let Some(bucket) = store.buckets.get(&asked.bucket) else {
+fn list(store: &Store, request: &ParsedRequest) -> Reply {
+    let Some(bucket) = store.buckets.get(&request.bucket) else {
         return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
     };
-    let most = asked.query("max-keys").and_then(|text| text.parse().ok()).unwrap_or(1000).min(1000);
-    let after = asked.query("continuation-token").or(asked.query("start-after")).unwrap_or_default();
-    let (page, more) = bucket.page(asked.query("prefix").unwrap_or_default(), after, most);
+    let most = request.query("max-keys").and_then(|text| text.parse().ok()).unwrap_or(1000).min(1000);
+    let after = request.query("continuation-token").or(request.query("start-after")).unwrap_or_default();
+    let (page, more) = bucket.page(request.query("prefix").unwrap_or_default(), after, most);
     let each = |(key, object): &(&String, &Object)| {
         let Object { size, etag, .. } = object;
         format!(
@@ -226,17 +232,17 @@ fn list(store: &Store, asked: &Asked) -> Answered {
     plain(StatusCode::OK, format!("<ListBucketResult>{head}{token}{all}</ListBucketResult>"))
 }
 
-fn of_key(store: &mut Store, asked: &Asked) -> Answered {
+fn of_key(store: &mut Store, request: &ParsedRequest) -> Reply {
     let contents = store.contents;
     let name = store.upload_name();
-    let Some(bucket) = store.buckets.get_mut(&asked.bucket) else {
+    let Some(bucket) = store.buckets.get_mut(&request.bucket) else {
         return refused(StatusCode::NOT_FOUND, "NoSuchBucket");
     };
     let etag = format!("\"{name}\"");
-    let stored = || Object { size: asked.size, contents: asked.body.clone(), etag: etag.clone() };
-    match (&asked.method, asked.query("uploadId")) {
+    let stored = || Object { size: request.size, contents: request.body.clone(), etag: etag.clone() };
+    match (&request.method, request.query("uploadId")) {
         (&Method::PUT, Some(upload)) => {
-            let number = asked.query("partNumber").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let number = request.query("partNumber").and_then(|text| text.parse().ok()).unwrap_or(0);
             let Some(upload) = bucket.uploads.get_mut(upload) else {
                 return refused(StatusCode::NOT_FOUND, "NoSuchUpload");
             };
@@ -246,56 +252,56 @@ fn of_key(store: &mut Store, asked: &Asked) -> Answered {
         (&Method::POST, Some(upload)) => match bucket.complete(upload) {
             Some(object) => {
                 let etag = xml::escaped(&object.etag);
-                let words =
+                let text =
                     format!("<CompleteMultipartUploadResult><ETag>{etag}</ETag></CompleteMultipartUploadResult>");
-                plain(StatusCode::OK, words)
+                plain(StatusCode::OK, text)
             }
             None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
         },
-        (&Method::DELETE, Some(id)) => match bucket.uploads.get(id).filter(|upload| upload.key == asked.key) {
+        (&Method::DELETE, Some(id)) => match bucket.uploads.get(id).filter(|upload| upload.key == request.key) {
             Some(_) => {
                 bucket.uploads.remove(id);
                 plain(StatusCode::NO_CONTENT, "")
             }
             None => refused(StatusCode::NOT_FOUND, "NoSuchUpload"),
         },
-        (&Method::POST, None) if asked.query("uploads").is_some() => {
-            bucket.uploads.insert(name.clone(), Upload { key: asked.key.clone(), ..Upload::default() });
-            let words =
+        (&Method::POST, None) if request.query("uploads").is_some() => {
+            bucket.uploads.insert(name.clone(), Upload { key: request.key.clone(), ..Upload::default() });
+            let text =
                 format!("<InitiateMultipartUploadResult><UploadId>{name}</UploadId></InitiateMultipartUploadResult>");
-            plain(StatusCode::OK, words)
+            plain(StatusCode::OK, text)
         }
         (&Method::PUT, None) => {
-            if asked.header("if-none-match") == "*" && bucket.objects.contains_key(&asked.key) {
+            if request.header("if-none-match") == "*" && bucket.objects.contains_key(&request.key) {
                 return refused(StatusCode::PRECONDITION_FAILED, "PreconditionFailed");
             }
-            let from = decoded(asked.header("x-amz-copy-source"));
+            let from = decoded(request.header("x-amz-copy-source"));
             if from.is_empty() {
-                bucket.objects.insert(asked.key.clone(), stored());
+                bucket.objects.insert(request.key.clone(), stored());
                 return with_etag(plain(StatusCode::OK, ""), &etag);
             }
             let from = from.trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
             let Some(object) = bucket.objects.get(from).cloned() else {
                 return refused(StatusCode::NOT_FOUND, "NoSuchKey");
             };
-            bucket.objects.insert(asked.key.clone(), object);
+            bucket.objects.insert(request.key.clone(), object);
             plain(StatusCode::OK, format!("<CopyObjectResult><ETag>{}</ETag></CopyObjectResult>", xml::escaped(&etag)))
         }
         (&Method::DELETE, None) => {
-            bucket.objects.remove(&asked.key);
+            bucket.objects.remove(&request.key);
             plain(StatusCode::NO_CONTENT, "")
         }
-        (&Method::GET | &Method::HEAD, _) => match bucket.objects.get(&asked.key) {
-            Some(object) => contents_of(object, contents, asked),
+        (&Method::GET | &Method::HEAD, _) => match bucket.objects.get(&request.key) {
+            Some(object) => contents_of(object, contents, request),
             None => refused(StatusCode::NOT_FOUND, "NoSuchKey"),
         },
         _ => refused(StatusCode::NOT_IMPLEMENTED, "NotImplemented"),
     }
 }
 
-/// An object's contents, all or a range, or only how many bytes they are.
-fn contents_of(object: &Object, contents: Contents, asked: &Asked) -> Answered {
-    let range = asked.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-'));
+/// An object's contents, whole or a range; for HEAD only their length is sent.
+fn contents_of(object: &Object, contents: Contents, request: &ParsedRequest) -> Reply {
+    let range = request.header("range").strip_prefix("bytes=").and_then(|range| range.split_once('-'));
     let range = range.and_then(|(from, to)| Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?)));
     let (from, end) = range.map_or((0, object.size), |(from, to)| (from, (to + 1).min(object.size)));
     if range.is_some() && from >= object.size {
@@ -303,13 +309,13 @@ fn contents_of(object: &Object, contents: Contents, asked: &Asked) -> Answered {
     }
     let body = match contents {
         _ if object.contents.len() as u64 == object.size => {
-            Sent::Bytes(object.contents.slice(from as usize..end as usize))
+            ResponseBody::Bytes(object.contents.slice(from as usize..end as usize))
         }
-        Contents::Kept | Contents::Forgotten => Sent::Zeros(end - from),
+        Contents::Stored | Contents::Discarded => ResponseBody::Zeros(end - from),
     };
     let length = body.size_hint().exact().unwrap_or_default();
     let mut answer = with_etag(Response::new(body), &object.etag);
-    // What has no contents in the answer has a size all the same.
+    // The answer to HEAD has no body, but a length.
     answer.headers_mut().insert("content-length", length.into());
     if range.is_some() {
         *answer.status_mut() = StatusCode::PARTIAL_CONTENT;

@@ -1,6 +1,6 @@
-//! What is said where a service is not the one that was meant, or has not all that others have.
+//! Hints in errors where a service is not the one that was meant, or lacks something that others have.
 
-use super::{Contents, Liar, Service};
+use super::{AnswerFilter, Contents, Service};
 use crate::dynamodb::Tables;
 use crate::s3::Buckets;
 use assay_core::Kind;
@@ -10,18 +10,18 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-/// An alert of TLS (RFC 8446, 6): a fatal one.
+/// A fatal alert of TLS (RFC 8446, section 6).
 const ALERT: [u8; 7] = [0x15, 3, 3, 0, 2, 2, 70];
 
-/// A port that gives each request the same answer; `tls`: also one that speaks TLS says so to those who greet it.
+/// Opens a port that gives each request the same answer; with `tls` it answers a TLS hello with an alert.
 fn port(answer: &'static str, tls: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let mut asked = [0; 8192];
-            let Ok(length) = stream.read(&mut asked) else { continue };
-            let greeted = tls && length > 0 && asked[0] == 0x16;
+            let mut request = [0; 8192];
+            let Ok(length) = stream.read(&mut request) else { continue };
+            let greeted = tls && length > 0 && request[0] == 0x16;
             let _ = stream.write_all(if greeted { &ALERT } else { answer.as_bytes() });
         }
     });
@@ -53,8 +53,8 @@ fn a_bucket_of_another_region_is_refused_with_the_region_to_write() {
     let moved = "HTTP/1.1 301 Moved Permanently\r\nx-amz-bucket-region: eu-central-1\r\ncontent-length: 0\r\n\r\n";
     let wrong = "HTTP/1.1 400 Bad Request\r\nx-amz-bucket-region: eu-central-1\r\ncontent-length: 0\r\n\r\n";
     for answer in [moved, wrong] {
-        let said = probed("s3", &[port(answer, false)], &json!({})).unwrap_err();
-        assert!(said.contains("is in region eu-central-1: write region: eu-central-1"), "{said}");
+        let message = probed("s3", &[port(answer, false)], &json!({})).unwrap_err();
+        assert!(message.contains("is in region eu-central-1: write region: eu-central-1"), "{message}");
     }
     let same = probed("s3", &[port(wrong, false)], &json!({"region": "eu-central-1"})).unwrap_err();
     assert!(!same.contains("write region"), "{same}");
@@ -65,53 +65,53 @@ fn the_endpoint_that_does_not_answer_is_named() {
     let shut = || format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     for kind in ["s3", "dynamodb"] {
         let endpoint = shut();
-        let said = probed(kind, std::slice::from_ref(&endpoint), &json!({})).unwrap_err();
-        assert!(said.contains(&endpoint) && said.to_lowercase().contains("refused"), "{said}");
+        let message = probed(kind, std::slice::from_ref(&endpoint), &json!({})).unwrap_err();
+        assert!(message.contains(&endpoint) && message.to_lowercase().contains("refused"), "{message}");
         let (one, other) = (shut(), shut());
-        let said = probed(kind, &[one.clone(), other.clone()], &json!({})).unwrap_err();
-        assert!(said.contains(&one) != said.contains(&other), "the one that was asked: {said}");
+        let message = probed(kind, &[one.clone(), other.clone()], &json!({})).unwrap_err();
+        assert!(message.contains(&one) != message.contains(&other), "the one that was asked: {message}");
     }
 }
 
 #[test]
-fn a_port_that_speaks_tls_is_told_from_one_that_does_not() {
+fn a_port_that_speaks_tls_is_recognised() {
     let plain = [
         "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n",
         "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{46}",
         "",
     ];
     for (kind, answer) in ["s3", "dynamodb"].into_iter().flat_map(|kind| plain.map(|answer| (kind, answer))) {
-        let said = probed(kind, &[port(answer, true)], &json!({})).unwrap_err();
-        assert!(said.ends_with("this port speaks TLS: write https://"), "{said}");
-        let said = probed(kind, &[port(answer, false)], &json!({})).unwrap_err();
+        let message = probed(kind, &[port(answer, true)], &json!({})).unwrap_err();
+        assert!(message.ends_with("this port speaks TLS: write https://"), "{message}");
+        let message = probed(kind, &[port(answer, false)], &json!({})).unwrap_err();
         let alert = answer.starts_with('\u{15}');
-        assert!(said.contains("https://") == alert, "an alert is TLS, whatever was asked: {said}");
+        assert!(message.contains("https://") == alert, "an alert is TLS, whatever was asked: {message}");
     }
 }
 
-fn with_liar(
-    lie: impl Fn(&str) -> Option<(u16, &'static str)> + Send + Sync + 'static,
+fn with_false_answers(
+    false_answer: impl Fn(&str) -> Option<(u16, &'static str)> + Send + Sync + 'static,
 ) -> (Service, Arc<Mutex<Vec<String>>>) {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&asked);
-    let liar: Liar = Arc::new(move |_, mut told| {
-        noted.lock().unwrap().push(told.asked.clone());
-        if let Some((status, answer)) = lie(&told.asked) {
-            told.status = status;
-            told.answer = answer.as_bytes().to_vec();
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&requests);
+    let filter: AnswerFilter = Arc::new(move |_, mut exchange| {
+        noted.lock().unwrap().push(exchange.request.clone());
+        if let Some((status, answer)) = false_answer(&exchange.request) {
+            exchange.status = status;
+            exchange.answer = answer.as_bytes().to_vec();
         }
-        told
+        exchange
     });
-    (Service::start_with("127.0.0.1:0", Contents::Kept, Some(liar)).unwrap(), asked)
+    (Service::start_with("127.0.0.1:0", Contents::Stored, Some(filter)).unwrap(), requests)
 }
 
 #[test]
-fn what_is_not_there_is_said_with_its_region() {
-    let service = Service::start("127.0.0.1:0", Contents::Kept).unwrap();
+fn a_missing_bucket_or_table_is_reported_with_its_region() {
+    let service = Service::start("127.0.0.1:0", Contents::Stored).unwrap();
     for (kind, what) in [("s3", "bucket"), ("dynamodb", "table")] {
-        let said = probed(kind, &[service.endpoint()], &json!({})).unwrap();
+        let message = probed(kind, &[service.endpoint()], &json!({})).unwrap();
         assert_eq!(
-            said,
+            message,
             format!("{what} shared is not there, in region nowhere: the run makes it, and removes it at its end")
         );
     }
@@ -119,19 +119,19 @@ fn what_is_not_there_is_said_with_its_region() {
 
 #[test]
 fn a_bucket_in_which_nothing_can_be_removed_is_refused_before_anything_is_put() {
-    let (service, asked) = with_liar(|asked| {
+    let (service, requests) = with_false_answers(|request| {
         let lock = "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention>\
                     <Mode>COMPLIANCE</Mode><Days>7</Days></DefaultRetention></Rule></ObjectLockConfiguration>";
-        asked.contains("?object-lock").then_some((200, lock))
+        request.contains("?object-lock").then_some((200, lock))
     });
     service.store.lock().unwrap().buckets.entry("shared".to_owned()).or_default();
     for destroy in [true, false] {
-        let said = probed("s3", &[service.endpoint()], &json!({"destroy": destroy})).unwrap_err();
-        assert!(said.contains("has a default retention (COMPLIANCE, 7 days)"), "{said}");
+        let message = probed("s3", &[service.endpoint()], &json!({"destroy": destroy})).unwrap_err();
+        assert!(message.contains("has a default retention (COMPLIANCE, 7 days)"), "{message}");
     }
     let job = job(&target("s3", &[service.endpoint()], &json!({"destroy": true})));
     assert!(Buckets.open(&job).unwrap().prepare().unwrap_err().to_string().contains("default retention"));
-    assert!(!asked.lock().unwrap().iter().any(|asked| asked.starts_with("PUT")));
+    assert!(!requests.lock().unwrap().iter().any(|request| request.starts_with("PUT")));
 }
 
 fn job(target: &Value) -> Job {
@@ -144,9 +144,9 @@ fn job(target: &Value) -> Job {
 
 #[test]
 fn what_a_service_cannot_remove_at_once_is_removed_one_by_one() {
-    let (service, asked) = with_liar(|asked| {
+    let (service, requests) = with_false_answers(|request| {
         let refused = "<Error><Code>NotImplemented</Code><Message>POST ?delete is not implemented.</Message></Error>";
-        asked.starts_with("POST /shared?delete").then_some((400, refused))
+        request.starts_with("POST /shared?delete").then_some((400, refused))
     });
     let objects: Vec<String> = (0..40).map(|number| format!("assay/c1-r1/o0.{number}")).collect();
     {
@@ -160,7 +160,7 @@ fn what_a_service_cannot_remove_at_once_is_removed_one_by_one() {
     let left = LeftJob { job: job(&target), uploads: Vec::new(), beyond: Vec::new() };
     let answer = Buckets.clean_job(&left, 0).unwrap();
     assert_eq!(answer.removed, [format!("{}/shared/assay/c1-r1/", service.endpoint())]);
-    let asked = asked.lock().unwrap();
-    let count = |start: &str| asked.iter().filter(|asked| asked.starts_with(start)).count();
+    let requests = requests.lock().unwrap();
+    let count = |start: &str| requests.iter().filter(|request| request.starts_with(start)).count();
     assert_eq!((count("POST"), count("DELETE /shared/assay/c1-r1/o0.")), (1, 40), "it is asked for once");
 }

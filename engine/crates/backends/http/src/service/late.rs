@@ -1,9 +1,9 @@
-//! Services that show an object late, to a client that has not put it: how long that takes is measured, and what was not
-//! seen counted.
+//! Services that show an object late to a client that has not put it: how long that takes is measured, and looks that
+//! did not see it are counted.
 
-use super::{Contents, Liar, Service, Store, Told};
+use super::{AnswerFilter, Contents, Exchange, Service, Store};
 use crate::Buckets;
-use assay_core::{pulse, Kind};
+use assay_core::{heartbeat, Kind};
 use assay_drive::StopFlag;
 use assay_spec::{ByeStatus, Event, Job, PhaseEnd, ServiceUse};
 use serde_json::{json, Value};
@@ -12,54 +12,56 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const OBJECTS: u64 = 3;
-/// So long after a put nothing of it is shown.
+/// How long an object stays hidden after a put.
 const LATE: Duration = Duration::from_millis(30);
 
-/// When each key was put last, what it was called before, and is called now.
+/// By key: when it was put last, its ETag before, and its ETag now.
 type Puts = HashMap<String, (Instant, Option<String>, String)>;
 
-/// What a key is asked for as: of a list it stands in the query.
-fn key_of(asked: &str) -> String {
-    let path = asked.split_once(' ').map_or("", |(_, path)| path);
+/// The key of a request; a list has it in its query.
+fn key_of(request: &str) -> String {
+    let path = request.split_once(' ').map_or("", |(_, path)| path);
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let prefix = query.split('&').find_map(|pair| pair.strip_prefix("prefix="));
     prefix.map_or_else(|| path.splitn(3, '/').nth(2).unwrap_or_default().to_owned(), |key| key.replace("%2F", "/"))
 }
 
-/// A service that shows what was there before for a while; `never`: for ever.
+/// A service that shows for a while what was there before, or with `never` forever.
 fn late(never: bool) -> Service {
     let puts = Mutex::new(Puts::new());
-    let liar: Liar = Arc::new(move |_store: &mut Store, mut told: Told| {
-        let (key, mut puts) = (key_of(&told.asked), puts.lock().unwrap());
+    let filter: AnswerFilter = Arc::new(move |_store: &mut Store, mut exchange: Exchange| {
+        let (key, mut puts) = (key_of(&exchange.request), puts.lock().unwrap());
         if !key.contains("/o") {
-            return told;
+            return exchange;
         }
-        if told.asked.starts_with("PUT ") {
+        if exchange.request.starts_with("PUT ") {
             let before = puts.get(&key).map(|(_, _, etag)| etag.clone());
-            puts.insert(key, (Instant::now(), before, told.etag.clone()));
-        } else if let Some((put, before, etag)) = puts.get(&key).filter(|_| told.asked.starts_with("GET ")) {
-            let lists = told.asked.contains("list-type");
+            puts.insert(key, (Instant::now(), before, exchange.etag.clone()));
+        } else if let Some((put, before, etag)) = puts.get(&key).filter(|_| exchange.request.starts_with("GET ")) {
+            let lists = exchange.request.contains("list-type");
             if put.elapsed() < LATE || never {
                 match before {
                     Some(before) if lists => {
-                        told.answer = String::from_utf8_lossy(&told.answer)
+                        exchange.answer = String::from_utf8_lossy(&exchange.answer)
                             .replace(etag.trim_matches('"'), before.trim_matches('"'))
                             .into_bytes();
                     }
-                    Some(before) => told.etag.clone_from(before),
-                    None if lists => told.answer = b"<ListBucketResult></ListBucketResult>".to_vec(),
-                    None => (told.status, told.answer) = (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
+                    Some(before) => exchange.etag.clone_from(before),
+                    None if lists => exchange.answer = b"<ListBucketResult></ListBucketResult>".to_vec(),
+                    None => {
+                        (exchange.status, exchange.answer) = (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec());
+                    }
                 }
             }
         }
-        told
+        exchange
     });
-    Service::start_with("127.0.0.1:0", Contents::Kept, Some(liar)).unwrap()
+    Service::start_with("127.0.0.1:0", Contents::Stored, Some(filter)).unwrap()
 }
 
-struct Said(Vec<PhaseEnd>);
+struct PhaseEnds(Vec<PhaseEnd>);
 
-impl assay_drive::EventSink for Said {
+impl assay_drive::EventSink for PhaseEnds {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
         if let Event::PhaseEnd(end) = event {
             self.0.push(end.clone());
@@ -69,7 +71,7 @@ impl assay_drive::EventSink for Said {
 }
 
 fn run(service: &Service, change: &Value) -> (ByeStatus, Vec<PhaseEnd>) {
-    pulse::bear(10_000_000);
+    heartbeat::set_patience(10_000_000);
     let mut job = json!({
         "spec_version": assay_spec::SPEC_VERSION, "id": "late", "file_size_bytes": 4096, "record_size_bytes": 4096,
         "queue_depth": 2, "objects": {"count": OBJECTS},
@@ -77,7 +79,7 @@ fn run(service: &Service, change: &Value) -> (ByeStatus, Vec<PhaseEnd>) {
             "kind": "s3", "endpoints": [service.endpoint()], "bucket": "late", "root": "assay", "directory": "c1-r1",
             "anonymous": true,
         },
-        // The second time what is there is replaced.
+        // The second phase replaces what is there.
         "phases": [{"operation": "read_after_put"}, {"operation": "read_after_put"}, {"operation": "list_after_put"}],
     });
     for (name, value) in change.as_object().unwrap() {
@@ -89,32 +91,32 @@ fn run(service: &Service, change: &Value) -> (ByeStatus, Vec<PhaseEnd>) {
     }
     let job: Job = serde_json::from_value(job).unwrap();
     job.validate().unwrap();
-    let (backend, mut said) = (Buckets.open(&job).unwrap(), Said(Vec::new()));
-    let ended = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
-    (ended.status, said.0)
+    let (backend, mut log) = (Buckets.open(&job).unwrap(), PhaseEnds(Vec::new()));
+    let ended = assay_drive::run(&job, &backend, &mut log, &StopFlag::default(), &mut || None);
+    (ended.status, log.0)
 }
 
-/// Operations of a kind that ended well, and the longest latency of them.
+/// Operations of a kind that ended well, and their longest latency in nanoseconds.
 fn of(end: &PhaseEnd, kind: &str) -> (u64, u64) {
     let found = end.operations.iter().find(|one| one.operation.name() == kind);
     found.map_or((0, 0), |one| (one.ops, one.latency.as_ref().map_or(0, |latency| latency.max_ns)))
 }
 
-fn told(end: &PhaseEnd) -> ServiceUse {
+fn service_use(end: &PhaseEnd) -> ServiceUse {
     end.service.unwrap_or_default()
 }
 
 #[test]
 fn what_is_put_is_seen_at_once_where_the_service_is_consistent() {
-    let service = Service::start("127.0.0.1:0", Contents::Kept).unwrap();
+    let service = Service::start("127.0.0.1:0", Contents::Stored).unwrap();
     let (status, ends) = run(&service, &json!({}));
     assert_eq!((status, ends.len()), (ByeStatus::Ok, 3));
     for end in &ends {
         assert_eq!((of(end, "put").0, of(end, "see").0), (OBJECTS, OBJECTS), "{end:?}");
-        assert_eq!((told(end).looks, told(end).stale_looks), (OBJECTS, 0), "{end:?}");
+        assert_eq!((service_use(end).looks, service_use(end).stale_looks), (OBJECTS, 0), "{end:?}");
     }
-    let asked: u64 = ends[0].connections.iter().map(|host| host.requests).sum();
-    assert_eq!(asked, 2 * OBJECTS, "of both clients: {:?}", ends[0].connections);
+    let requests: u64 = ends[0].connections.iter().map(|host| host.requests).sum();
+    assert_eq!(requests, 2 * OBJECTS, "of both clients: {:?}", ends[0].connections);
 }
 
 #[test]
@@ -123,9 +125,12 @@ fn what_is_shown_late_takes_so_long_to_be_seen_new_or_anew_fetched_or_listed() {
     assert_eq!((status, ends.len()), (ByeStatus::Ok, 3));
     for end in &ends {
         assert_eq!((of(end, "put").0, of(end, "see").0), (OBJECTS, OBJECTS), "{end:?}");
-        // Between the service's answer and the first look some time of the delay has passed already.
+        // Some of the delay has passed between the service's answer and the first look.
         assert!(of(end, "see").1 > LATE.as_nanos() as u64 / 2, "{end:?}");
-        assert!(told(end).stale_looks > 0 && told(end).looks == told(end).stale_looks + OBJECTS, "{end:?}");
+        assert!(
+            service_use(end).stale_looks > 0 && service_use(end).looks == service_use(end).stale_looks + OBJECTS,
+            "{end:?}"
+        );
     }
 }
 

@@ -1,11 +1,11 @@
-//! A service of buckets and tables in memory that answers at once: what the engine itself can do at most, and what its
-//! tests speak to. It asks nobody who he is, and forgets everything when it ends.
+//! A service of buckets and tables in memory that answers at once. It shows what the engine itself can do at most, and
+//! tests use it. It checks no credentials, and forgets everything when it ends.
 
 mod answer;
 mod store;
 mod tables;
 
-use assay_core::{apart, SetupError};
+use assay_core::{excluded_cpu, SetupError};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -15,26 +15,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::Store;
 
-/// The service of this process, once somebody has asked for it.
+/// The service of this process, once it is needed.
 static OWN: Mutex<Option<Service>> = Mutex::new(None);
-/// How often it looks whether it is to end.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often it checks whether it must end.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What becomes of the contents of objects; items are always kept.
+/// What becomes of the contents of objects; items are always stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contents {
-    /// Kept, and given back.
-    Kept,
-    /// Thrown away; zeros come back, as many as there were.
-    Forgotten,
+    /// They are stored, and returned.
+    Stored,
+    /// They are discarded; as many zeros are returned.
+    Discarded,
 }
 
-/// What a request asked, and what is to be answered: for services that lie.
+/// A request and its answer, for tests that falsify answers.
 #[derive(Debug, Clone)]
 #[cfg_attr(not(test), allow(dead_code))]
-struct Told {
-    /// Method and path with its query, or the action on a table.
-    asked: String,
+struct Exchange {
+    /// Method and path with query, or the action on a table.
+    request: String,
     /// Contents of the request.
     body: Vec<u8>,
     status: u16,
@@ -43,29 +43,29 @@ struct Told {
 }
 
 /// Changes an answer.
-type Liar = Arc<dyn Fn(&mut Store, Told) -> Told + Send + Sync>;
+type AnswerFilter = Arc<dyn Fn(&mut Store, Exchange) -> Exchange + Send + Sync>;
 
 /// A service that runs until it is dropped.
 #[derive(Debug)]
 pub struct Service {
     address: SocketAddr,
-    /// What is in it, for tests.
+    /// Its contents, for tests.
     #[cfg(test)]
     store: Arc<Mutex<Store>>,
     end: Arc<AtomicBool>,
 }
 
 impl Service {
-    /// Answers on an address of this host, with a thread of its own.
+    /// Starts a service on an address of this host, with a thread of its own.
     ///
     /// # Errors
-    /// If the address is taken, or there is no thread.
+    /// If the address is taken, or no thread can be started.
     pub fn start(address: &str, contents: Contents) -> Result<Self, SetupError> {
         Service::start_with(address, contents, None)
     }
 
-    /// The same; `liar` may change what it answers.
-    fn start_with(address: &str, contents: Contents, liar: Option<Liar>) -> Result<Self, SetupError> {
+    /// The same, with a filter that may change its answers.
+    fn start_with(address: &str, contents: Contents, filter: Option<AnswerFilter>) -> Result<Self, SetupError> {
         let error = |why: std::io::Error| SetupError::new("start", format!("a service on {address}"), why.to_string());
         let listener = TcpListener::bind(address).map_err(error)?;
         listener.set_nonblocking(true).map_err(error)?;
@@ -74,7 +74,7 @@ impl Service {
         let (ended, runtime) = (Arc::clone(&end), crate::net::runtime()?);
         let store = Arc::new(Mutex::new(Store::new(contents)));
         let shared = Arc::clone(&store);
-        let work = move || runtime.block_on(serve(listener, &shared, liar.as_ref(), &ended));
+        let work = move || runtime.block_on(serve(listener, &shared, filter.as_ref(), &ended));
         let named = std::thread::Builder::new().name("service".to_owned());
         named.spawn(work).map_err(error)?;
         Ok(Service {
@@ -85,21 +85,21 @@ impl Service {
         })
     }
 
-    /// Where it answers.
+    /// Its address as an endpoint.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
 }
 
-/// Where the service of this process itself answers, which keeps no contents of objects.
+/// The endpoint of this process's own service, which discards the contents of objects.
 ///
 /// # Errors
 /// If it cannot be started.
-pub(crate) fn own() -> Result<String, SetupError> {
+pub(crate) fn own_endpoint() -> Result<String, SetupError> {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let service = match own.take() {
         Some(service) => service,
-        None => Service::start("127.0.0.1:0", Contents::Forgotten)?,
+        None => Service::start("127.0.0.1:0", Contents::Discarded)?,
     };
     Ok(own.insert(service).endpoint())
 }
@@ -110,7 +110,7 @@ impl Drop for Service {
     }
 }
 
-/// CPU time of the calling thread since it began.
+/// CPU time of the calling thread since it began, in nanoseconds.
 fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: clock_gettime only fills the structure.
@@ -118,21 +118,21 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&Liar>, end: &AtomicBool) {
+async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, filter: Option<&AnswerFilter>, end: &AtomicBool) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-    let told = Arc::new(AtomicU64::new(0));
+    let reported_ns = Arc::new(AtomicU64::new(0));
     while !end.load(Ordering::Relaxed) {
-        let Ok(Ok((socket, _))) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
+        let Ok(Ok((socket, _))) = tokio::time::timeout(STOP_CHECK_INTERVAL, listener.accept()).await else { continue };
         let _ = socket.set_nodelay(true);
-        let (store, liar) = (Arc::clone(store), liar.cloned());
-        let told = Arc::clone(&told);
+        let (store, filter) = (Arc::clone(store), filter.cloned());
+        let reported_ns = Arc::clone(&reported_ns);
         let answer = service_fn(move |request| {
-            let (store, told, liar) = (Arc::clone(&store), Arc::clone(&told), liar.clone());
+            let (store, reported_ns, filter) = (Arc::clone(&store), Arc::clone(&reported_ns), filter.clone());
             async move {
-                let answer = answer::answer(store, request, liar.as_ref()).await;
-                // What came before is told with the answer, the sending of it with the next one.
+                let answer = answer::answer(store, request, filter.as_ref()).await;
+                // CPU time up to here is reported with this answer, that of sending it with the next one.
                 let now = thread_cpu_ns();
-                apart::used(now - told.swap(now, Ordering::Relaxed));
+                excluded_cpu::add_ns(now - reported_ns.swap(now, Ordering::Relaxed));
                 answer
             }
         });
@@ -143,10 +143,10 @@ async fn serve(listener: TcpListener, store: &Arc<Mutex<Store>>, liar: Option<&L
 }
 
 #[cfg(test)]
+mod false_answers;
+#[cfg(test)]
 mod hints_tests;
 #[cfg(test)]
 mod late;
-#[cfg(test)]
-mod lies;
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Buckets and what is in them.
+//! Buckets and their contents.
 
 use super::tables::Tables;
 use super::Contents;
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-/// An object: its size, and its contents if they are kept.
+/// An object: its size, and its contents if they are stored.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Object {
     pub(super) size: u64,
@@ -28,7 +28,7 @@ pub(super) struct Bucket {
     pub(super) uploads: HashMap<String, Upload>,
 }
 
-/// All of them.
+/// All buckets and tables of the service.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) contents: Contents,
@@ -42,7 +42,7 @@ impl Store {
         Store { contents, buckets: HashMap::new(), tables: Tables::default(), next_upload: 0 }
     }
 
-    /// A name that no upload had before.
+    /// An upload id that was not used before.
     pub(super) fn upload_name(&mut self) -> String {
         self.next_upload += 1;
         format!("upload-{}", self.next_upload)
@@ -50,7 +50,7 @@ impl Store {
 }
 
 impl Bucket {
-    /// Keys behind `after` that begin with `prefix`: so many at most, and whether there are more.
+    /// At most `most` keys after `after` that begin with `prefix`, and whether there are more.
     pub(super) fn page(&self, prefix: &str, after: &str, most: usize) -> (Vec<(&String, &Object)>, bool) {
         let from = prefix.max(after);
         let start = if after >= prefix && !after.is_empty() { Bound::Excluded(from) } else { Bound::Included(from) };
@@ -60,7 +60,7 @@ impl Bucket {
         (page, keys.next().is_some())
     }
 
-    /// Makes an object of an upload's parts; none if there is no such upload.
+    /// Makes an object from an upload's parts; none if there is no such upload.
     pub(super) fn complete(&mut self, name: &str) -> Option<Object> {
         let upload = self.uploads.remove(name)?;
         let size = upload.parts.values().map(|part| part.size).sum();

@@ -1,4 +1,4 @@
-//! Tables of the service in memory: what the engine asks of DynamoDB services, and no more.
+//! Tables of the service in memory: only the requests that the engine sends to DynamoDB services.
 
 use crate::dynamodb::Item;
 use serde::Deserialize;
@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Partition and sort key; the latter empty where the table has none.
+/// Partition and sort key; the latter is empty in tables without one.
 type Key = (String, String);
 
-/// A table and what is in it, as JSON.
+/// A table, and its items as JSON.
 #[derive(Debug)]
 struct Table {
     description: String,
@@ -19,7 +19,7 @@ struct Table {
     items: BTreeMap<Key, String>,
 }
 
-/// All of them.
+/// All tables.
 #[derive(Debug, Default)]
 pub(super) struct Tables(HashMap<String, Table>);
 
@@ -40,10 +40,10 @@ struct KeyPart {
     key_type: String,
 }
 
-/// Of all requests about one table the members that are looked at.
+/// The members of a request about a table that matter here.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Asked<'a> {
+struct TableRequest<'a> {
     #[serde(default, borrow)]
     table_name: Cow<'a, str>,
     #[serde(default, borrow)]
@@ -102,49 +102,49 @@ impl Table {
 }
 
 impl Tables {
-    /// The answer to an action without its version; else the name of a refusal.
+    /// The answer to an action, named without its version, or the error code of a refusal.
     pub(super) fn answer(&mut self, action: &str, body: &[u8]) -> Result<String, &'static str> {
         const BAD: &str = "ValidationException";
         if action == "CreateTable" {
             return self.create(serde_json::from_slice(body).map_err(|_| BAD)?);
         }
-        let asked: Asked<'_> = serde_json::from_slice(body).map_err(|_| BAD)?;
+        let request: TableRequest<'_> = serde_json::from_slice(body).map_err(|_| BAD)?;
         if matches!(action, "BatchWriteItem" | "BatchGetItem") {
-            return self.batch(action, &asked).ok_or(BAD);
+            return self.batch(action, &request).ok_or(BAD);
         }
-        let table = self.0.get_mut(asked.table_name.as_ref()).ok_or("ResourceNotFoundException")?;
+        let table = self.0.get_mut(request.table_name.as_ref()).ok_or("ResourceNotFoundException")?;
         match action {
             "DescribeTable" => Ok(format!(r#"{{"Table":{}}}"#, table.description)),
             "DeleteTable" => {
                 let answer = format!(r#"{{"TableDescription":{}}}"#, table.description);
-                self.0.remove(asked.table_name.as_ref());
+                self.0.remove(request.table_name.as_ref());
                 Ok(answer)
             }
-            "Scan" | "Query" => Ok(found(table, &asked)),
-            _ => of_item(table, action, &asked).ok_or(BAD),
+            "Scan" | "Query" => Ok(found(table, &request)),
+            _ => of_item(table, action, &request).ok_or(BAD),
         }
     }
 
-    fn create(&mut self, asked: Create<'_>) -> Result<String, &'static str> {
-        if self.0.contains_key(&asked.table_name) {
+    fn create(&mut self, request: Create<'_>) -> Result<String, &'static str> {
+        if self.0.contains_key(&request.table_name) {
             return Err("ResourceInUseException");
         }
-        let parts: Vec<KeyPart> = serde_json::from_str(asked.key_schema.get()).map_err(|_| "ValidationException")?;
+        let parts: Vec<KeyPart> = serde_json::from_str(request.key_schema.get()).map_err(|_| "ValidationException")?;
         let name = |part: &str| parts.iter().find(|one| one.key_type == part).map(|one| one.attribute_name.clone());
         let names = (name("HASH").ok_or("ValidationException")?, name("RANGE"));
         let description = format!(
             r#"{{"TableName":"{}","TableStatus":"ACTIVE","KeySchema":{},"AttributeDefinitions":{}}}"#,
-            asked.table_name, asked.key_schema, asked.attribute_definitions
+            request.table_name, request.key_schema, request.attribute_definitions
         );
         let answer = format!(r#"{{"TableDescription":{description}}}"#);
-        self.0.insert(asked.table_name, Table { description, names, items: BTreeMap::new() });
+        self.0.insert(request.table_name, Table { description, names, items: BTreeMap::new() });
         Ok(answer)
     }
 
-    /// None if it makes no sense.
-    fn batch(&mut self, action: &str, asked: &Asked<'_>) -> Option<String> {
+    /// The answer to a batch; none if the request is malformed.
+    fn batch(&mut self, action: &str, request: &TableRequest<'_>) -> Option<String> {
         let mut answers = Vec::new();
-        for (name, requests) in &asked.request_items {
+        for (name, requests) in &request.request_items {
             let table = self.0.get_mut(name.as_ref())?;
             if action == "BatchGetItem" {
                 let keys: Keys<'_> = serde_json::from_str(requests.get()).ok()?;
@@ -168,14 +168,14 @@ impl Tables {
     }
 }
 
-/// What is done with one item; none if that makes no sense.
-fn of_item(table: &mut Table, action: &str, asked: &Asked<'_>) -> Option<String> {
+/// The answer to an action on one item; none if the request is malformed.
+fn of_item(table: &mut Table, action: &str, request: &TableRequest<'_>) -> Option<String> {
     if action == "PutItem" {
-        let item = asked.item?;
+        let item = request.item?;
         table.items.insert(table.key(item)?, item.get().to_owned());
         return Some("{}".to_owned());
     }
-    let written = asked.key?;
+    let written = request.key?;
     let key = table.key(written)?;
     match action {
         "GetItem" => {
@@ -186,10 +186,10 @@ fn of_item(table: &mut Table, action: &str, asked: &Asked<'_>) -> Option<String>
             Some("{}".to_owned())
         }
         "UpdateItem" => {
-            // The engine sets one attribute, and items have no other.
+            // The engine sets one attribute, and its items have no other.
             let mut item = written.get().trim_end().strip_suffix('}')?.to_owned();
-            let name = asked.expression_attribute_names.get("#d")?;
-            let _ = write!(item, r#","{name}":{}}}"#, asked.expression_attribute_values.get(":d")?);
+            let name = request.expression_attribute_names.get("#d")?;
+            let _ = write!(item, r#","{name}":{}}}"#, request.expression_attribute_values.get(":d")?);
             table.items.insert(key, item);
             Some("{}".to_owned())
         }
@@ -203,16 +203,17 @@ fn hashed(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// All items of a table or of a segment of it, those of a partition, or those whose partition begins with something; in one page.
-fn found(table: &Table, asked: &Asked<'_>) -> String {
+/// The items of a query or scan, in one page: all, those of a segment, those of a partition, or those whose partition
+/// key has a prefix.
+fn found(table: &Table, request: &TableRequest<'_>) -> String {
     let value = |name: &str| {
-        let raw = asked.expression_attribute_values.get(name)?;
+        let raw = request.expression_attribute_values.get(name)?;
         let mut text: HashMap<Cow<'_, str>, String> = serde_json::from_str(raw.get()).ok()?;
         text.remove("S")
     };
     let (partition, prefix) = (value(":p"), value(":f").unwrap_or_default());
     let wanted = |(key, _): &(&Key, &String)| {
-        let own = asked.total_segments.is_none_or(|total| hashed(&key.0) % total.max(1) == asked.segment);
+        let own = request.total_segments.is_none_or(|total| hashed(&key.0) % total.max(1) == request.segment);
         partition.as_ref().is_none_or(|partition| *partition == key.0) && key.0.starts_with(&prefix) && own
     };
     let items: Vec<&str> = table.items.iter().filter(wanted).map(|(_, item)| item.as_str()).collect();

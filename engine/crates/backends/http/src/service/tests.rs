@@ -1,4 +1,4 @@
-//! The contract suite on the service in memory.
+//! The conformance checks on the service in memory.
 
 use super::{Contents, Service};
 use crate::{Buckets, Tables};
@@ -44,7 +44,7 @@ fn bucket(service: &Service, change: impl Fn(&mut S3Target)) -> Bucket {
 
 #[test]
 fn everything_holds_of_a_service_that_does_what_it_should() {
-    let service = Service::start("127.0.0.1:0", Contents::Kept).unwrap();
+    let service = Service::start("127.0.0.1:0", Contents::Stored).unwrap();
     let bucket = bucket(&service, |_| {});
     let report = assay_conform::run(&bucket, "", &StopFlag::default(), &Mutex::default());
     assert_eq!(report.count(Verdict::Holds), report.rows.len(), "{report}");
@@ -90,16 +90,17 @@ fn everything_holds_of_its_tables() {
     assert_eq!(removed.len(), 1, "{removed:?}");
 }
 
-struct Said(Vec<Event>);
+struct EventLog(Vec<Event>);
 
-impl assay_drive::EventSink for Said {
+impl assay_drive::EventSink for EventLog {
     fn emit(&mut self, event: &Event) -> std::io::Result<()> {
         self.0.push(event.clone());
         Ok(())
     }
 }
 
-/// What the engine itself can do: a job at its own service needs no credentials, and tells the service's work apart.
+/// Measures what the engine itself can do: a job on its own service needs no credentials, and the service's CPU time is
+/// reported apart.
 #[test]
 fn the_engine_has_a_service_of_its_own() {
     for target in [json!({"kind": "s3", "bucket": "abc"}), json!({"kind": "dynamodb", "table": "abc"})] {
@@ -116,10 +117,10 @@ fn the_engine_has_a_service_of_its_own() {
         .unwrap();
         job.validate().unwrap();
         let kind: &dyn Kind = if matches!(job.target, Target::S3(_)) { &Buckets } else { &Tables };
-        let (backend, mut said) = (kind.open(&job).unwrap(), Said(Vec::new()));
-        let ended = assay_drive::run(&job, &backend, &mut said, &StopFlag::default(), &mut || None);
+        let (backend, mut log) = (kind.open(&job).unwrap(), EventLog(Vec::new()));
+        let ended = assay_drive::run(&job, &backend, &mut log, &StopFlag::default(), &mut || None);
         assert_eq!(ended, assay_drive::Ending::ok());
-        let ends = said.0.iter().filter_map(|event| if let Event::PhaseEnd(end) = event { Some(end) } else { None });
+        let ends = log.0.iter().filter_map(|event| if let Event::PhaseEnd(end) = event { Some(end) } else { None });
         for end in ends {
             let used = end.resources.user_ns + end.resources.system_ns;
             assert!(end.resources.service_ns.is_some_and(|ns| ns > 0 && ns < used), "{:?}", end.resources);
@@ -127,7 +128,7 @@ fn the_engine_has_a_service_of_its_own() {
     }
 }
 
-/// Many large objects at once, more than a turn of the event loop has patience for: each operation ends.
+/// Many large objects at once, more than tokio's budget for one turn of the event loop: each operation ends.
 #[test]
 fn nothing_is_left_waiting() {
     struct Silent;
@@ -136,7 +137,7 @@ fn nothing_is_left_waiting() {
             Ok(())
         }
     }
-    let service = Service::start("127.0.0.1:0", Contents::Forgotten).unwrap();
+    let service = Service::start("127.0.0.1:0", Contents::Discarded).unwrap();
     let job: Job = serde_json::from_value(json!({
         "spec_version": assay_spec::SPEC_VERSION, "id": "many", "target": Target::S3(target(&service)),
         "file_size_bytes": 4 << 20, "record_size_bytes": 1 << 20, "queue_depth": 32, "objects": {"count": 64},
@@ -148,10 +149,10 @@ fn nothing_is_left_waiting() {
     assert_eq!(ended, assay_drive::Ending::ok());
 }
 
-/// What a service gets wrong that throws all contents away is found, and told as what it is.
+/// A service that discards contents is detected, and reported for what it is.
 #[test]
 fn a_service_that_forgets_contents_is_found_out() {
-    let service = Service::start("127.0.0.1:0", Contents::Forgotten).unwrap();
+    let service = Service::start("127.0.0.1:0", Contents::Discarded).unwrap();
     let bucket = bucket(&service, |_| {});
     let report = assay_conform::run(&bucket, "", &StopFlag::default(), &Mutex::default());
     let failed = |check: &str| {

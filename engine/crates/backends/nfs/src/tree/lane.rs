@@ -1,14 +1,14 @@
 //! One worker's names in a tree.
 
-use crate::calls::Outcome;
 use crate::client::{Client, Existing, Handle};
 use crate::lane::FileLane;
 use crate::place::Place;
 use crate::stability::Stable;
+use crate::tree::leaves;
 use crate::tree::work::{Context, Opening, Work};
-use crate::tree::Forest;
 use assay_core::names::{top_name, Name, Names};
 use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation};
 use nfs3_types::nfs3::{ACCESS3_MODIFY, ACCESS3_READ};
@@ -43,7 +43,7 @@ pub(crate) struct TreeLane {
 impl TreeLane {
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
-        let server = place.server_of(setup.lane);
+        let server = place.volume_of(setup.lane);
         TreeLane {
             file: FileLane::open(Arc::clone(&place), server, 0, setup.clone()),
             on_data: false,
@@ -78,23 +78,24 @@ impl TreeLane {
         let client = &mut self.file.client;
         let folder = self.place.folder(client, self.server)?;
         let top = self.forest.top(owner);
-        let found = self.forest.leaves(client, &folder, top);
+        let found = leaves(&self.forest, client, &folder, top);
         let path = || format!("{}/{}", self.place.folder_path(self.server), top_name(top));
         self.leaves = found.map_err(|fault| self.place.error("open", path(), fault))?;
         Ok(())
     }
 
-    fn collect(&mut self, done: &mut Vec<Completion>) {
+    /// Takes what has ended, and makes the calls that follow from it; how many operations are in flight.
+    fn collect(&mut self, done: &mut Vec<Completion>) -> usize {
         done.append(&mut self.early);
         while let Some(call) = self.client().transport.take_finished() {
-            let calls = &self.file.client.transport.calls;
+            let calls = &self.file.client.transport.calls.table;
             let slot = calls.get(call).tag as u32;
             let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
                 Outcome::Read(count, eof) => work.has_read(count, eof),
-                Outcome::Results(_) | Outcome::Failed(_) => work.ended(calls.results(call)),
+                Outcome::Reply(_) | Outcome::Failed(_) | Outcome::Lost(_) => work.ended(calls.results(call)),
             };
-            self.client().transport.calls.release(call);
+            self.client().transport.calls.table.release(call);
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
@@ -106,6 +107,8 @@ impl TreeLane {
                 None => self.call(slot),
             }
         }
+        done.append(&mut self.early);
+        self.in_flight
     }
 
     /// Makes the next call of an operation.
@@ -115,8 +118,7 @@ impl TreeLane {
             names_per_leaf: self.forest.names_per_leaf(),
             names: &self.names,
             stable: self.stable,
-            read_bytes: self.place.sizes(self.server).0,
-            write_bytes: self.place.sizes(self.server).1,
+            sizes: self.file.records.sizes,
             listing_bytes: self.place.servers[self.server].listing_bytes,
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
@@ -183,7 +185,7 @@ impl Lane for TreeLane {
         self.names = Names::new(self.owner, plan);
         self.on_data = plan.operation.group() == Some(Group::Data);
         self.file.begin_set(plan);
-        self.existing = if plan.over { Existing::Emptied } else { Existing::Refused };
+        self.existing = if plan.overwrite { Existing::Emptied } else { Existing::Refused };
         let rights = |wanted: bool, right: u32| if wanted { right } else { 0 };
         let of_data = rights(plan.operation.reads(), ACCESS3_READ) | rights(plan.operation.writes(), ACCESS3_MODIFY);
         self.opening = match self.on_data {
@@ -216,34 +218,20 @@ impl Lane for TreeLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
         if self.moving {
+            let before = done.len();
             self.file.reap(done, deadline);
             self.moving = done.len() == before;
             return;
         }
-        let mut waited = false;
-        loop {
-            self.collect(done);
-            done.append(&mut self.early);
-            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
-                return;
-            }
-            self.client().transport.wait(deadline);
-            waited = true;
-        }
+        reap(self, done, deadline, Self::collect, |lane, until| lane.client().transport.wait(until));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         if self.on_data && matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.file.execute(op);
         }
-        let mut done = Vec::with_capacity(1);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        done[0].result
+        execute(self, op, |lane| &mut lane.early)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {

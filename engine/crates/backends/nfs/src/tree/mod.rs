@@ -7,62 +7,39 @@ use crate::client::{put_attributes, put_name, Client, Handle, DIRECTORY_MODE};
 use crate::replies::{created, looked_up};
 use crate::status::{EXIST, GARBAGE};
 use assay_core::{names, Fault};
-use assay_spec::{Layout, Tree};
+use assay_remote::Forest;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
-use std::ops::Range;
 
-/// The tree of a job: in the job's directory a top directory for each lane, or one for all, and `depth` levels of
-/// `width` directories below it. The deepest ones, the leaves, hold the names.
-pub(crate) struct Forest {
-    tree: Tree,
-    layout: Layout,
+/// Makes all directories below these tops that are not there yet.
+pub(crate) fn make(forest: &Forest, client: &mut Client, folder: &[u8], tops: &[u32]) -> Result<(), Fault> {
+    go_down(forest, client, folder, tops, true).map(|_| ())
 }
 
-impl Forest {
-    pub(crate) fn new(tree: Tree, layout: Layout) -> Self {
-        Forest { tree, layout }
-    }
+/// The leaves below a top, in the order in which they are filled.
+fn leaves(forest: &Forest, client: &mut Client, folder: &[u8], top: u32) -> Result<Vec<Handle>, Fault> {
+    go_down(forest, client, folder, &[top], false)
+}
 
-    /// Number of the top directory in which a lane works.
-    pub(crate) fn top(&self, lane: u32) -> u32 {
-        names::top_of(self.layout, lane)
-    }
-
-    /// Top directories of lanes.
-    pub(crate) fn tops(&self, lanes: Range<u32>) -> Range<u32> {
-        names::tops_of(self.layout, lanes)
-    }
-
-    /// Names of a lane in a full leaf.
-    pub(crate) fn names_per_leaf(&self) -> u64 {
-        self.tree.files_per_leaf()
-    }
-
-    /// Makes all directories below these tops that are not there yet.
-    pub(crate) fn make(&self, client: &mut Client, folder: &[u8], tops: &[u32]) -> Result<(), Fault> {
-        self.go_down(client, folder, tops, true).map(|_| ())
-    }
-
-    /// The leaves below a top, in the order in which they are filled.
-    pub(crate) fn leaves(&self, client: &mut Client, folder: &[u8], top: u32) -> Result<Vec<Handle>, Fault> {
-        self.go_down(client, folder, &[top], false)
-    }
-
-    fn go_down(&self, client: &mut Client, folder: &[u8], tops: &[u32], make: bool) -> Result<Vec<Handle>, Fault> {
-        let tops: Vec<String> = tops.iter().map(|top| names::top_name(*top)).collect();
-        let mut here = level(client, &[folder.to_vec()], &tops, make)?;
-        let branches: Vec<String> = (0..self.tree.width).map(names::branch_name).collect();
-        let mut above = Vec::new();
-        for _ in 0..self.tree.depth {
-            let below = level(client, &here, &branches, make)?;
-            if self.tree.inner {
-                above.append(&mut here);
-            }
-            here = below;
+fn go_down(
+    forest: &Forest,
+    client: &mut Client,
+    folder: &[u8],
+    tops: &[u32],
+    make: bool,
+) -> Result<Vec<Handle>, Fault> {
+    let tops: Vec<String> = tops.iter().map(|top| names::top_name(*top)).collect();
+    let mut here = level(client, &[folder.to_vec()], &tops, make)?;
+    let branches: Vec<String> = (0..forest.tree.width).map(names::branch_name).collect();
+    let mut above = Vec::new();
+    for _ in 0..forest.tree.depth {
+        let below = level(client, &here, &branches, make)?;
+        if forest.tree.inner {
+            above.append(&mut here);
         }
-        above.append(&mut here);
-        Ok(above)
+        here = below;
     }
+    above.append(&mut here);
+    Ok(above)
 }
 
 /// Directories of these names in each of the parents, parent after parent. They are made first if that is asked for;

@@ -1,6 +1,5 @@
 //! An operation on a name as a sequence of calls.
 
-use crate::calls::Payload;
 use crate::client::{put_attributes, put_create, put_name, Existing, Handle, DIRECTORY_MODE};
 use crate::replies::{allowed, created, listed, looked_up, written, Attributes, Rounds};
 use crate::rpc::Procedure;
@@ -10,6 +9,7 @@ use crate::transport::Transport;
 use crate::xdr::{put_opaque, put_u32, put_u64, Input};
 use assay_core::names::Names;
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
+use assay_remote::{piece_to_read, piece_to_write, Payload};
 use assay_spec::{name_kinds, object_kinds};
 use nfs3_types::nfs3::{ACCESS3_READ, NFS_PROGRAM as P};
 
@@ -20,9 +20,9 @@ pub(crate) struct Context<'a> {
     /// Names, and what RENAME makes of them.
     pub(crate) names: &'a Names,
     pub(crate) stable: Stable,
-    /// Bytes of a READ, of a WRITE, and of a page of a listing.
-    pub(crate) read_bytes: u32,
-    pub(crate) write_bytes: u32,
+    /// Bytes of a READ and of a WRITE.
+    pub(crate) sizes: (u32, u32),
+    /// Bytes of a page of a listing.
     pub(crate) listing_bytes: u32,
     pub(crate) buffers: &'a Buffers,
     /// Contents that are longer than a buffer; none if none are.
@@ -166,33 +166,21 @@ impl Work {
     }
 
     fn call_write(&self, op: Op, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
-        let mut length = u64::from(context.write_bytes).min(op.length - self.count);
-        let mut from = self.count;
-        if op.length > context.buffers.length() as u64 {
-            // Made in the buffer piece by piece: the WRITE before has ended.
-            length = length.min(context.buffers.length() as u64);
-            from = 0;
-            let source = context.source.ok_or(Fault::os(libc::EINVAL))?;
-            // SAFETY: the slot is this operation's until it ends.
-            let piece = unsafe { context.buffers.slice(op.slot, length as usize) };
-            source.fill_slot((op.slot, 0), op.object, self.count, piece);
-        }
-        let data = context.buffers.pointer(op.slot).wrapping_add(from as usize);
+        let (data, length) = piece_to_write(&op, self.count, context.sizes.1, context.buffers, context.source)?;
         let about = (u64::from(op.slot), self.deadline);
-        let payload = Payload::Out(data.cast_const(), length as usize);
+        let payload = Payload::Out(data, length as usize);
         transport.start(Procedure::nfs(P::NFSPROC3_WRITE), about, payload, |out| {
             put_opaque(out, &self.handle);
             put_u64(out, self.count);
-            put_u32(out, length as u32);
+            put_u32(out, length);
             put_u32(out, context.stable as u32);
-            put_u32(out, length as u32);
+            put_u32(out, length);
         });
         Ok(())
     }
 
     fn call_read(&self, op: Op, context: &Context<'_>, transport: &mut Transport) {
-        let length = u64::from(context.read_bytes).min(op.length - self.count) as u32;
-        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let (data, length) = piece_to_read(&op, self.count, context.sizes.0, context.buffers);
         let about = (u64::from(op.slot), self.deadline);
         transport.start(Procedure::nfs(P::NFSPROC3_READ), about, Payload::In(data, length as usize), |out| {
             put_opaque(out, &self.handle);

@@ -1,16 +1,16 @@
 //! One worker's names in a tree.
 
-use crate::calls::Outcome;
 use crate::client::{fault_of, Client, NEW_FILE};
 use crate::lane::{opening, requests_of, FileLane};
 use crate::messages::{Opening, MAKE_ANEW};
 use crate::place::Place;
+use crate::tree::put_leaf;
 use crate::tree::work::{Context, Work};
-use crate::tree::Forest;
 use assay_core::names::{Name, Names};
 use assay_core::{
     clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
 };
+use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
 use assay_spec::{Group, Method, Operation, SyncPolicy};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(crate) struct TreeLane {
 impl TreeLane {
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, forest: Arc<Forest>, setup: LaneSetup) -> Self {
-        let share = place.share_of(setup.lane);
+        let share = place.volume_of(setup.lane);
         TreeLane {
             file: FileLane::open(Arc::clone(&place), setup.lane, setup.clone()),
             kept: None,
@@ -72,14 +72,15 @@ impl TreeLane {
         &mut self.file.client
     }
 
-    fn collect(&mut self, done: &mut Vec<Completion>) {
+    /// Takes what has ended, and makes the requests that follow from it; how many operations are in flight.
+    fn collect(&mut self, done: &mut Vec<Completion>) -> usize {
         done.append(&mut self.early);
         while let Some(call) = self.client().transport.take_finished() {
             let calls = &self.file.client.transport.calls;
             let slot = calls.get(call).tag as u32;
             let work = &mut self.slots[slot as usize];
             let judged = match calls.get(call).outcome {
-                Outcome::Read(count) => {
+                Outcome::Read(count, _) => {
                     work.has_read(count);
                     None
                 }
@@ -87,7 +88,7 @@ impl TreeLane {
                 Outcome::Lost(_) if work.is_closing() => Some(Ok(0)),
                 // It may have been done or not: to ask again could find its own work.
                 Outcome::Lost(errno) => Some(Err(Fault::os(errno))),
-                Outcome::Answered | Outcome::Failed(_) => work.ended(calls.answer(call), self.sync),
+                Outcome::Reply(_) | Outcome::Failed(_) => work.ended(calls.results(call), self.sync),
             };
             self.client().transport.calls.release(call);
             match judged {
@@ -101,6 +102,8 @@ impl TreeLane {
                 None => self.call(slot),
             }
         }
+        done.append(&mut self.early);
+        self.in_flight
     }
 
     /// In a phase on the data of files an operation on a name has ended: the file is open now, or closed.
@@ -169,12 +172,12 @@ impl TreeLane {
     fn put_paths(&mut self, op: &Op, deadline: u64) -> Result<(), Fault> {
         let listing = op.kind == OpKind::Readdir;
         let leaf = if listing { op.object } else { op.object / self.forest.names_per_leaf() };
-        if leaf >= self.forest.leaves() {
+        if leaf >= self.forest.tree.leaves() {
             return Err(Fault::os(libc::ENOENT));
         }
         if self.leaf.0 != Some(leaf) {
             let top = self.forest.top(self.owner);
-            self.forest.put_leaf(&self.folder, top, leaf, &mut self.leaf.1);
+            put_leaf(&self.forest, &self.folder, top, leaf, &mut self.leaf.1);
             self.leaf.0 = Some(leaf);
         }
         self.names.current.set(op.object);
@@ -198,7 +201,7 @@ impl TreeLane {
     /// Makes the next request of an operation.
     fn call(&mut self, slot: u32) {
         let context = Context {
-            sizes: self.place.sizes(self.share),
+            sizes: self.file.records.sizes,
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
             kept: self.kept,
@@ -248,7 +251,7 @@ impl Lane for TreeLane {
         self.sync = plan.sync;
         self.file.begin_set(plan);
         let anew = |wanted: bool, how: Opening| if wanted { Opening { disposition: MAKE_ANEW, ..how } } else { how };
-        self.making = anew(plan.over, NEW_FILE);
+        self.making = anew(plan.overwrite, NEW_FILE);
         let on_data = plan.operation.group() == Some(Group::Data);
         self.kept = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
         let owner = plan.owners.of(self.setup.lane);
@@ -278,34 +281,20 @@ impl Lane for TreeLane {
     }
 
     fn reap(&mut self, done: &mut Vec<Completion>, deadline: u64) {
-        let before = done.len();
         if self.moving {
+            let before = done.len();
             self.file.reap(done, deadline);
             self.moving = done.len() == before;
             return;
         }
-        let mut waited = false;
-        loop {
-            self.collect(done);
-            done.append(&mut self.early);
-            if done.len() > before || self.in_flight == 0 || waited && clock::now() >= deadline {
-                return;
-            }
-            self.client().transport.wait(deadline);
-            waited = true;
-        }
+        reap(self, done, deadline, Self::collect, |lane, until| lane.client().transport.wait(until));
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
         if self.kept.is_some() && matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.file.execute(op);
         }
-        let mut done = Vec::with_capacity(1);
-        self.submit(std::slice::from_ref(op));
-        while done.is_empty() {
-            self.reap(&mut done, u64::MAX);
-        }
-        done[0].result
+        execute(self, op, |lane| &mut lane.early)
     }
 
     fn host_counts(&mut self) -> Vec<HostCounts> {

@@ -1,12 +1,13 @@
 //! An operation on a name as a sequence of requests.
 
-use crate::calls::{About, Payload};
+use crate::calls::About;
 use crate::client::{briefly, let_go, to_change, LISTING_BYTES, NEW_DIRECTORY, NEW_FILE, TO_LOOK, TO_READ};
 use crate::messages::{self, Opened, Opening, IS_DIRECTORY, OPEN, READ_ATTRIBUTES, READ_DATA};
 use crate::status::{GARBAGE, NO_MORE_FILES, NO_SUCH_FILE};
 use crate::transport::Transport;
 use crate::wire::{Command, FileId, SAME_FILE};
 use assay_core::{Buffers, Fault, Op, OpKind, Source, OPEN_TO_READ};
+use assay_remote::{piece_to_read, piece_to_write, Payload};
 use assay_spec::{data_kinds, name_kinds, object_kinds, SyncPolicy};
 
 /// What the lane knows of where it works.
@@ -154,19 +155,8 @@ impl Work {
     }
 
     fn call_write(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) -> Result<(), Fault> {
-        let mut length = u64::from(context.sizes.1).min(op.length - self.count);
-        let mut from = self.count;
-        if op.length > context.buffers.length() as u64 {
-            // Made in the buffer piece by piece: the WRITE before has ended.
-            length = length.min(context.buffers.length() as u64);
-            from = 0;
-            let source = context.source.ok_or(Fault::os(libc::EINVAL))?;
-            // SAFETY: the slot is this operation's until it ends.
-            let piece = unsafe { context.buffers.slice(op.slot, length as usize) };
-            source.fill_slot((op.slot, 0), op.object, self.count, piece);
-        }
-        let data = context.buffers.pointer(op.slot).wrapping_add(from as usize);
-        let (bytes, payload) = (length as u32, Payload::Out(data.cast_const(), length as usize));
+        let (data, bytes) = piece_to_write(&op, self.count, context.sizes.1, context.buffers, context.source)?;
+        let payload = Payload::Out(data, bytes as usize);
         transport.start(About { bytes, payload, ..about }, |chain| {
             chain.add(Command::Write, |out| messages::put_write(out, &self.file, self.count, bytes));
         });
@@ -174,8 +164,7 @@ impl Work {
     }
 
     fn call_read(&self, op: Op, about: About, context: &Context<'_>, transport: &mut Transport) {
-        let bytes = u64::from(context.sizes.0).min(op.length - self.count) as u32;
-        let data = context.buffers.pointer(op.slot).wrapping_add(self.count as usize);
+        let (data, bytes) = piece_to_read(&op, self.count, context.sizes.0, context.buffers);
         let payload = Payload::In(data, bytes as usize);
         transport.start(About { bytes, payload, ..about }, |chain| {
             chain.add(Command::Read, |out| messages::put_read(out, &self.file, self.count, bytes));

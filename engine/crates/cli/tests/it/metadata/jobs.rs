@@ -1,6 +1,6 @@
 //! Jobs on trees, and where their files are.
 
-use crate::common::{engine, file_job, said, Marked, Said};
+use crate::common::{engine, file_job, run_output, Marked, RunOutput};
 use assay_core::as_errno;
 use assay_spec::{ErrorKind, Event, Method, Operation, PhaseEnd};
 use serde_json::{json, Value};
@@ -46,13 +46,13 @@ pub(crate) fn tree_job(root: &Marked, method: &str, operations: &[&str], change:
     job
 }
 
-/// Runs a job that waits, and does something to its directory before it starts.
-pub(crate) fn run_after(job: Value, meanwhile: impl FnOnce(&Path)) -> Said {
+/// Run a job that waits, and change its directory before it starts.
+pub(crate) fn run_after(job: Value, meanwhile: impl FnOnce(&Path)) -> RunOutput {
     run_until(job, meanwhile, None)
 }
 
-/// The same; stops the job when it has said this, if so wished.
-pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Option<&str>) -> Said {
+/// The same; stop the job when its output contains `last`, if given.
+pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Option<&str>) -> RunOutput {
     job["wait_for_go"] = json!(true);
     let target = &job["target"];
     let folder = Path::new(target["root"].as_str().unwrap()).join(target["directory"].as_str().unwrap());
@@ -65,7 +65,7 @@ pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Opt
         assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
     }
     meanwhile(&folder);
-    // For all barriers to come: two for each phase, and one before the removal.
+    // For all following barriers: two for each phase, and one before the removal.
     let barriers = 2 * job["phases"].as_array().unwrap().len() + 1;
     for _ in 0..barriers {
         writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
@@ -79,11 +79,11 @@ pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Opt
     output.read_to_string(&mut text).unwrap();
     let mut ended = child.wait_with_output().unwrap();
     ended.stdout = text.into_bytes();
-    said(&ended)
+    run_output(&ended)
 }
 
-pub(crate) fn starts(said: &Said) -> Vec<(Operation, Method, String)> {
-    let starts = said.events.iter().filter_map(|event| match event {
+pub(crate) fn starts(output: &RunOutput) -> Vec<(Operation, Method, String)> {
+    let starts = output.events.iter().filter_map(|event| match event {
         Event::PhaseStart(start) => Some((start.operation, start.method, start.method_reason.clone())),
         _ => None,
     });
@@ -115,7 +115,7 @@ pub(crate) fn files(root: &Marked) -> Vec<String> {
     names
 }
 
-/// Where a lane's file is: of 9 leaves each has 5 names.
+/// Path of a lane's file: each of 9 leaves has 5 names.
 pub(crate) fn place(top: u64, letter: char, lane: u64, number: u64) -> String {
     format!("t{top}/b{}/b{}/{letter}{lane}.{number}", number / 15, number / 5 % 3)
 }
