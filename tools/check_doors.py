@@ -19,7 +19,17 @@ TAKES = {
     *("AssayError", "_unwritable", "write_series", "script_text"),
 }
 """Take a path of a run's file: they follow no link, or only print it."""
-OPENS = {"open", "read_text", "read_bytes", "read_regular", "open_regular", "read_user_file", "path_kind", "stat", "exists"}
+OPENS = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "read_regular",
+    "open_regular",
+    "read_user_file",
+    "path_kind",
+    "stat",
+    "exists",
+}
 OPENS |= {"is_file", "is_dir", "write_text", "write_bytes", "iterdir", "samefile", "resolve", "touch", "unlink"}
 
 

@@ -90,7 +90,7 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
 
 
 def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
-    """Return a hint if usable capacities differ by more than `MOST_SIZE_DIFFERENCE`, which prevents a comparison of prices."""
+    """Return a hint if usable capacities differ by more than `MOST_SIZE_DIFFERENCE`: their prices do not compare."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
     if most - least <= MOST_SIZE_DIFFERENCE * most:

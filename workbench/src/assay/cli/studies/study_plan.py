@@ -119,7 +119,7 @@ def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
             about_duration(item.seconds),
             about_duration(item.at_most_seconds) if item.at_most_seconds is not None else "-",
             about_size(item.written),
-            item.read_text,
+            item.read_summary,
         )
         for case, item in zip(loaded.cases[:most], estimate.cases[:most], strict=True)
     ]
