@@ -14,7 +14,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent / "workbench" / "src" / "assay"
 
 
-def asks(node: ast.AST, words: Set[object]) -> bool:
+def tests_kind(node: ast.AST, words: Set[object]) -> bool:
     """It tells kinds of target apart, whose words these are."""
     texts = [item.value for item in ast.walk(node) if isinstance(item, ast.Constant)]
     match node:
@@ -33,7 +33,7 @@ def found_in(text: str, words: Set[str], own: str = "") -> Iterator[tuple[int, s
     others = re.compile(rf"assay\.kinds(\.| import )({'|'.join(sorted(words - {own}))})\b")
     for node in ast.walk(ast.parse(text)):
         imports = isinstance(node, ast.Import | ast.ImportFrom) and others.search(ast.unparse(node))
-        if imports or (not own and asks(node, words)):
+        if imports or (not own and tests_kind(node, words)):
             yield getattr(node, "lineno", 0), ast.unparse(node).splitlines()[0]
 
 

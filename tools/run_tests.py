@@ -31,7 +31,7 @@ MOST_AGAIN = 5
 """If more tests of a suite fail, it is not the machine."""
 TURNS = 500_000
 """Of the loop that CPU time is compared with: 0.03 to 0.05 s."""
-DEAREST = 10
+COSTLIEST = 10
 """So many tests of a suite are named with their CPU time."""
 UNWANTED = frozenset(
     (
@@ -124,13 +124,13 @@ def skipped_tests(output: str) -> list[str]:
     return [line.strip() for line in output.splitlines() if re.match(r"\s*SKIPPED\b", line)]
 
 
-def dearest_tests(name: str) -> list[str]:
+def costliest_tests(name: str) -> list[str]:
     """The tests of a suite that took most CPU time, their processes included."""
     rows = []
     for file in (LOGS / f"{name.replace(' ', '-')}.costs").glob("*.tsv"):
         for own, processes, test in (line.split("\t", 2) for line in file.read_text().splitlines()):
             rows.append((float(own) + float(processes), test))
-    return [f"{seconds:.2f} s of CPU  {test}" for seconds, test in sorted(rows, reverse=True)[:DEAREST]]
+    return [f"{seconds:.2f} s of CPU  {test}" for seconds, test in sorted(rows, reverse=True)[:COSTLIEST]]
 
 
 def step_text(name: str, ended: Ended, good: bool) -> str:
@@ -145,7 +145,7 @@ def run_step(step: Step, tally: Tally) -> None:
     """Runs a step, prints how it went and counts it."""
     ended = last = execute(step.name, step.words, step.folder)
     lines = [step_text(step.name, ended, ended.code == 0), *(f"   {line}" for line in skipped_tests(ended.output))]
-    lines += [f"   {line}" for line in dearest_tests(step.name)]
+    lines += [f"   {line}" for line in costliest_tests(step.name)]
     late = 0
     if step.suite:
         good, bad, left = count(ended.output)

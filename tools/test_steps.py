@@ -85,6 +85,7 @@ TEST: list[list[list[Step]]] = [
             Step("instructions", [PYTHON, "tools/check_instructions.py"]),
             Step("size budget", [PYTHON, "tools/check_size.py"]),
             Step("reads of files", [PYTHON, "tools/check_reads.py"]),
+            Step("names", [PYTHON, "tools/check_names.py"]),
             Step("decisions by words", [PYTHON, "tools/check_texts.py"]),
             Step("removals of trees", [PYTHON, "tools/check_removals.py"]),
             Step("kinds of target", [PYTHON, "tools/check_kinds.py"]),

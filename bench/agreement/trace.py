@@ -58,18 +58,18 @@ class Line:
     title: str
     tool: str
     depth: int
-    said: Sample
-    seen: Sample
+    reported: Sample
+    observed: Sample
 
     @property
     def faults(self) -> list[str]:
         """What does not fit."""
-        found = [f"{name} differ" for name in ("ops", "bytes") if self.said[name] != self.seen[name]]
+        found = [f"{name} differ" for name in ("ops", "bytes") if self.reported[name] != self.observed[name]]
         for name in ("p50_us", "p99_us"):
-            least = self.seen[name] * (1 - SHORTER) - BIN_NS / 1e3
-            if self.said[name] < least:
+            least = self.observed[name] * (1 - SHORTER) - BIN_NS / 1e3
+            if self.reported[name] < least:
                 found.append(f"{name} is shorter than the kernel's")
-            if self.depth == 1 and name == "p50_us" and self.said[name] > self.seen[name] * (1 + LONGER):
+            if self.depth == 1 and name == "p50_us" and self.reported[name] > self.observed[name] * (1 + LONGER):
                 found.append(f"{name} is longer than the kernel's by more than {100 * LONGER:.0f} %")
         return found
 
@@ -85,20 +85,20 @@ def traced(contender: Contender, method: str, work: Workload) -> Contender:
 
     def steps(setting: Setting) -> Steps:
         (step,) = contender.steps(setting)
-        seen = setting.memory / "seen"
-        argv = [setting.tool("bpftrace"), str(seen), program(method, work), " ".join(step.argv)]
+        observed = setting.memory / "observed"
+        argv = [setting.tool("bpftrace"), str(observed), program(method, work), " ".join(step.argv)]
 
         def parse(done: Done) -> Sample:
             # bpftrace ends with an empty line.
             done = replace(done, output=done.output.strip())
-            return step.parse(done) | {f"seen {name}": value for name, value in read_seen(seen).items()}
+            return step.parse(done) | {f"observed {name}": value for name, value in read_observed(observed).items()}
 
         yield Step(["/bin/sh", "-c", RUNNER, "sh", *argv], parse, job=step.job)
 
     return Contender(contender.key, contender.label, steps, overhead=5.0)
 
 
-def read_seen(file: Path) -> Sample:
+def read_observed(file: Path) -> Sample:
     """Operations, bytes and percentiles from what bpftrace wrote."""
     found: dict[str, object] = {}
     for line in file.read_text().splitlines():
@@ -106,8 +106,8 @@ def read_seen(file: Path) -> Sample:
         if entry.get("type") == "map":
             found |= entry["data"]
     took = {int(key): int(count) for key, count in dict(found["@took"]).items()}
-    seen = {"ops": float(found["@ops"]), "bytes": float(found["@bytes"])}
-    return seen | {f"p{share}_us": percentile(took, share / 100) for share in (50, 99)}
+    observed = {"ops": float(found["@ops"]), "bytes": float(found["@bytes"])}
+    return observed | {f"p{share}_us": percentile(took, share / 100) for share in (50, 99)}
 
 
 def percentile(took: dict[int, int], share: float) -> float:
@@ -141,20 +141,23 @@ def lines(work: Workload, setting: Setting) -> list[Line]:
             contender = by_call(made) if method == "sync" else made
             setting.seed += 1
             sample, _ = run_contender(traced(contender, method, work), setting)
-            seen = {name.removeprefix("seen "): value for name, value in sample.items() if name.startswith("seen ")}
-            found.append(Line(f"{work.title}, {method}", made.label, work.depth, sample, seen))
+            observed = {
+                name.removeprefix("observed "): value for name, value in sample.items() if name.startswith("observed ")
+            }
+            found.append(Line(f"{work.title}, {method}", made.label, work.depth, sample, observed))
     return found
 
 
 def table(found: list[Line]) -> list[list[str]]:
-    """What was said beside what was seen."""
+    """What was reported beside what was observed."""
     rows = [["", "", "operations", "bytes", "p50 µs, tool", "tracer", "p99 µs, tool", "tracer", ""]]
     for line in found:
         both = [
-            f"{line.said[name]:.0f}" + ("" if line.said[name] == line.seen[name] else f", tracer {line.seen[name]:.0f}")
+            f"{line.reported[name]:.0f}"
+            + ("" if line.reported[name] == line.observed[name] else f", tracer {line.observed[name]:.0f}")
             for name in ("ops", "bytes")
         ]
-        times = [f"{side[name]:.1f}" for name in ("p50_us", "p99_us") for side in (line.said, line.seen)]
+        times = [f"{side[name]:.1f}" for name in ("p50_us", "p99_us") for side in (line.reported, line.observed)]
         rows.append([line.title, line.tool, *both, *times, "; ".join(line.faults) or "ok"])
     return rows
 

@@ -58,7 +58,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Seen:
+class RunResult:
     """What came of an operation: bytes per second, CPU nanoseconds each, and the program's own bytes per second."""
 
     rate: float
@@ -82,8 +82,8 @@ class Bench:
         self.folder, self.watch = folder, watch
         (folder / ".assay-target").touch()
 
-    def run(self, case: Case, program: str) -> dict[str, Seen]:
-        """One run of a program, writing and reading; operation -> what was seen.
+    def run(self, case: Case, program: str) -> dict[str, RunResult]:
+        """One run of a program, writing and reading; operation -> its result.
 
         Raises:
             RuntimeError: The program has failed.
@@ -93,7 +93,7 @@ class Bench:
             words = self._ior(case) if program == "ior" else self._assay(case, Path(scratch))
             said = self._start(case, words, log)
             own = _own_of_ior(said) if program == "ior" else _own_of_assay(Path(scratch))
-            return {name: _seen(log, name, self.ranks, own[name]) for name in OPERATIONS}
+            return {name: _run_result(log, name, self.ranks, own[name]) for name in OPERATIONS}
 
     def _start(self, case: Case, words: list[str], log: Path) -> str:
         command = ["mpirun", "--oversubscribe", *(["--mca", "io", case.io] if case.io else [])]
@@ -137,7 +137,7 @@ class Bench:
         return ["sh", "-c", f"exec {self.engine} run {scratch}/job.{rank} >{scratch}/out.{rank}"]
 
 
-def _seen(log: Path, operation: str, ranks: int, own: float) -> Seen:
+def _run_result(log: Path, operation: str, ranks: int, own: float) -> RunResult:
     """What the library saw of an operation in all ranks."""
     rows = []
     for rank in range(ranks):
@@ -145,7 +145,7 @@ def _seen(log: Path, operation: str, ranks: int, own: float) -> Seen:
         (found,) = [[int(word) for word in line[1:]] for line in lines if line[0] == operation]
         rows.append(found)
     began, ended, cpu, calls, moved = zip(*rows, strict=True)
-    return Seen(sum(moved) / (max(ended) - min(began)) * 1e9, sum(cpu) / sum(calls), own)
+    return RunResult(sum(moved) / (max(ended) - min(began)) * 1e9, sum(cpu) / sum(calls), own)
 
 
 def _own_of_ior(text: str) -> dict[str, float]:
@@ -186,16 +186,16 @@ def build_watch(folder: Path) -> Path:
     return made
 
 
-def compare(bench: Bench, case: Case, rounds: int) -> dict[str, dict[str, list[Seen]]]:
-    """Program -> operation -> what was seen in each round; the first of them changes, and one before is not counted."""
-    found: dict[str, dict[str, list[Seen]]] = {
+def compare(bench: Bench, case: Case, rounds: int) -> dict[str, dict[str, list[RunResult]]]:
+    """Program -> operation -> its results; the first of them changes, and one before is not counted."""
+    found: dict[str, dict[str, list[RunResult]]] = {
         program: {name: [] for name in OPERATIONS} for program in ("ior", "assay")
     }
     for number in range(rounds + 1):
         for program in ("ior", "assay") if number % 2 else ("assay", "ior"):
-            for name, seen in bench.run(case, program).items():
+            for name, results in bench.run(case, program).items():
                 if number:
-                    found[program][name].append(seen)
+                    found[program][name].append(results)
     return found
 
 
@@ -204,15 +204,17 @@ def _of(values: list[float], scale: float) -> str:
     return f"{found.median:8.1f} ({found.low:.1f}-{found.high:.1f})"
 
 
-def show(case: Case, found: dict[str, dict[str, list[Seen]]]) -> list[str]:
+def show(case: Case, found: dict[str, dict[str, list[RunResult]]]) -> list[str]:
     """Prints a comparison; what does not hold, one line each."""
     broken = []
     for name in OPERATIONS:
         print(f"{case.words}, {name}")
         for program in ("ior", "assay"):
-            seen = found[program][name]
-            rate, own = _of([one.rate for one in seen], 1e6), _of([one.own for one in seen], 1e6)
-            print(f"  {program:6} {rate} MB/s, by itself {own} MB/s, {_of([one.cpu for one in seen], 1e3)} us CPU/op")
+            results = found[program][name]
+            rate, own = _of([one.rate for one in results], 1e6), _of([one.own for one in results], 1e6)
+            print(
+                f"  {program:6} {rate} MB/s, by itself {own} MB/s, {_of([one.cpu for one in results], 1e3)} us CPU/op"
+            )
         pairs = list(zip(found["assay"][name], found["ior"][name], strict=True))
         ratios = {word: [getattr(a, word) / getattr(b, word) for a, b in pairs] for word in ("rate", "own", "cpu")}
         middle = {word: statistics.median(values) for word, values in ratios.items()}

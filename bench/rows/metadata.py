@@ -30,7 +30,7 @@ def _contenders(loop: bool) -> list[Contender]:
         """A new directory for each contender: one that held many names once is slower for ever."""
         return new_folder(_root(setting, loop) / "names", flush=loop)
 
-    def seen(setting: Setting) -> Path:
+    def elbencho_path(setting: Setting) -> Path:
         """The same by a name that elbencho takes: it refuses directories in /dev."""
         path = folder(setting)
         return path if loop else setting.disk / "tmpfs" / path.name
@@ -44,7 +44,7 @@ def _contenders(loop: bool) -> list[Contender]:
         bare.names(lambda s: str(folder(s)), count),
         assay.names(root, count),
         ior.names(lambda s: str(folder(s)), count),
-        elbencho.names(lambda s: str(seen(s)), count),
+        elbencho.names(lambda s: str(elbencho_path(s)), count),
         fio.names(lambda s: str(folder(s)), count),
     ]
 

@@ -14,10 +14,10 @@ MEASURES = ("mb_per_s", "cpu_us", "rss_mib")
 NEW_BYTES, NEW_PASSES = 256 << 20, 2
 
 
-def _file(setting: Setting, memory: bool, name: str, seen: bool = False) -> Path:
-    """A file on the disk or in memory; `seen` by a name that elbencho takes: it refuses directories in /dev."""
+def _file(setting: Setting, memory: bool, name: str, for_elbencho: bool = False) -> Path:
+    """A file on the disk or in memory; `for_elbencho`: by another name, since it refuses directories in /dev."""
     if memory:
-        return (setting.disk / "tmpfs" if seen else setting.memory) / name / "f0"
+        return (setting.disk / "tmpfs" if for_elbencho else setting.memory) / name / "f0"
     return setting.disk / name / "f0"
 
 
@@ -57,7 +57,7 @@ def _existing(write: bool, memory: bool, direct: bool) -> list[Contender]:
         fio.runs(words, label="fio psync", side="write" if write else "read", seconds=seconds),
         elbencho.sequential(
             "--write" if write else "--read",
-            lambda s: _file(s, memory, name, seen=True),
+            lambda s: _file(s, memory, name, for_elbencho=True),
             size >> 20,
             *flush,
             *option,
@@ -70,11 +70,11 @@ def _new(memory: bool, direct: bool) -> list[Contender]:
     """A new file again and again; the first is not counted, since it brings its memory into use."""
     option = ["--direct"] if direct else []
 
-    def path(setting: Setting, seen: bool = False) -> Path:
+    def path(setting: Setting, for_elbencho: bool = False) -> Path:
         """The new file, which is not there yet."""
         root = setting.memory if memory else setting.disk
         (root / "new-file").unlink(missing_ok=True)
-        return (setting.disk / "tmpfs" if memory and seen else root) / "new-file"
+        return (setting.disk / "tmpfs" if memory and for_elbencho else root) / "new-file"
 
     def loop(setting: Setting) -> list[str]:
         amount = ["--bytes", str(NEW_BYTES), "--passes", str(NEW_PASSES)]
@@ -90,7 +90,7 @@ def _new(memory: bool, direct: bool) -> list[Contender]:
         assay.runs(job, assay.all_phases, label="Assay, unique data", seconds=0.6),
         elbencho.sequential(
             "--write",
-            lambda s: path(s, seen=True),
+            lambda s: path(s, for_elbencho=True),
             NEW_BYTES >> 20,
             "--trunc",
             *([] if memory else ["--sync"]),

@@ -29,14 +29,14 @@ def main() -> int:
     what, url, user, size = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
     library = ctypes.CDLL(ctypes.util.find_library("smbclient") or "libsmbclient.so.0", use_errno=True)
 
-    def told(_server, _share, _group, _room, name, name_room, password, password_room):  # type: ignore[no-untyped-def]
+    def credentials(_server, _share, _group, _room, name, name_room, password, password_room):  # type: ignore[no-untyped-def]
         for to, room, text in (
             (name, name_room, user),
             (password, password_room, os.environ["PASSWD"]),
         ):
             ctypes.memmove(to, text.encode() + b"\0", min(room, len(text) + 1))
 
-    guess = GUESS(told)
+    guess = GUESS(credentials)
     if library.smbc_init(guess, 0) < 0:
         raise SystemExit("error: smbc_init failed")
     for name in ("smbc_read", "smbc_write"):

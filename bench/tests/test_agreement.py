@@ -253,7 +253,7 @@ def test_what_the_tracer_saw(tmp_path):
     file.write_text(f'{{"type": "map", "data": {{"@ops": 100}}}}\n{{"type": "map", "data": {{"@took": {took}}}}}\n')
     with file.open("a") as more:
         more.write('{"type": "map", "data": {"@bytes": 409600}}\n{"type": "attached_probes", "data": {"probes": 3}}\n')
-    seen = trace.read_seen(file)
+    seen = trace.read_observed(file)
     assert seen == {"ops": 100, "bytes": 409600, "p50_us": 149.5 * 0.25, "p99_us": 198.5 * 0.25}
     assert trace.Line("w", "Assay", 1, seen | {"p50_us": 40.0}, seen).faults == []
     said = {"ops": 99, "bytes": 409600.0, "p50_us": 60.0, "p99_us": 40.0}

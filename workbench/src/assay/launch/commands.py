@@ -94,11 +94,11 @@ def end_process(process: Process) -> None:
 
 
 class _Talk:
-    def __init__(self, process: Process, given: bytes, most: int) -> None:
+    def __init__(self, process: Process, input_bytes: bytes, most: int) -> None:
         self.process = process
         self.out, self.err = bytearray(), bytearray()
         self.long = False
-        self._input, self._most = memoryview(given), most
+        self._input, self._most = memoryview(input_bytes), most
         self._open = {pipe for pipe in (process.stdout, process.stderr) if pipe is not None}
 
     def finish(self, deadline: float) -> bool:

@@ -350,10 +350,12 @@ class _Starter(Protocol):
     def __call__(self, argv: Sequence[str], *, stdin: Stream, stdout: Stream, stderr: Stream) -> Process: ...
 
 
-def _converse(host: Host, start: _Starter, argv: Sequence[str], timeout: float, given: bytes | None) -> CommandResult:
-    source = subprocess.DEVNULL if given is None else subprocess.PIPE
+def _converse(
+    host: Host, start: _Starter, argv: Sequence[str], timeout: float, input_bytes: bytes | None
+) -> CommandResult:
+    source = subprocess.DEVNULL if input_bytes is None else subprocess.PIPE
     process = start(argv, stdin=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    result = collect(process, given, timeout)
+    result = collect(process, input_bytes, timeout)
     name = Path(argv[0]).name
     if result.overflowed:
         message = f"host {host.name}: `{name}` printed more than {about_size(MAX_STDOUT_BYTES)}"

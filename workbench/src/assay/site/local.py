@@ -77,16 +77,16 @@ class LocalSite:
             self._stack.close()
             raise
 
-    def _start(self, say: PrintLine) -> None:
+    def _start(self, print_line: PrintLine) -> None:
         from assay.journal.process_journal import process_journal
         from assay.site.started_server import running_server
 
         journal = self._stack.enter_context(process_journal())
         for kind, names in self._wanted.items():
-            say(
+            print_line(
                 f"server {kind} starts on this machine, for {', '.join(names)}: the numbers are about it, not about AWS"
             )
-            self._running[kind] = self._stack.enter_context(running_server(kind, journal, say))
+            self._running[kind] = self._stack.enter_context(running_server(kind, journal, print_line))
 
     def _state(self) -> SiteState:
         from assay.site.started_server import SERVER_CREDENTIALS

@@ -176,8 +176,8 @@ def unknown_mtu(shell: Shell, server: str, interface_mtu: int | None, error: str
 class _Search:
     """Searches the path MTU by pings of chosen sizes."""
 
-    def __init__(self, leashes: RemoteCommands, shell: Shell, address: str) -> None:
-        self._leashes, self._shell, self._address = leashes, shell, address
+    def __init__(self, commands: RemoteCommands, shell: Shell, address: str) -> None:
+        self._commands, self._shell, self._address = commands, shell, address
         self._headers = 48 if ":" in address else 28
         self.hint: int | None = None
         self.fault = ""
@@ -202,7 +202,7 @@ class _Search:
 
     def _passes(self, size: int) -> bool:
         command = ["ping", "-n", "-M", "do", "-c", "2", "-i", str(PING_INTERVAL_SECONDS), "-W", "1"]
-        answer = self._leashes.run(self._shell, [*command, "-s", str(size - self._headers), self._address], 5.0)
+        answer = self._commands.run(self._shell, [*command, "-s", str(size - self._headers), self._address], 5.0)
         text = answer.out + answer.err
         if answer.code == NOT_FOUND:
             self.fault = "ping was not found"
@@ -214,8 +214,8 @@ class _Search:
         return bool(echo_times(answer.out))
 
 
-def _tracepath_mtu(leashes: RemoteCommands, shell: Shell, address: str) -> int | None:
-    answer = leashes.run(shell, ["tracepath", "-n", "-m", "12", address], 15.0)
+def _tracepath_mtu(commands: RemoteCommands, shell: Shell, address: str) -> int | None:
+    answer = commands.run(shell, ["tracepath", "-n", "-m", "12", address], 15.0)
     found = _PATH_MTU.findall(answer.out)
     # Without an answer from the other end, tracepath only knows its own interface.
     return int(found[-1]) if found and "reached" in answer.out else None

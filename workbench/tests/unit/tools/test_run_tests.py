@@ -67,7 +67,7 @@ def test_pytest_is_counted_with_its_errors() -> None:
     assert run_tests.failed_tests(PYTEST) == ["tests/unit/test_a.py::test_two[a b]", "tests/unit/test_a.py::test_three"]
 
 
-def test_skips_and_the_dearest_tests_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_skips_and_the_costliest_tests_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert run_tests.skipped_tests(PYTEST) == ["SKIPPED [2] tests/unit/test_a.py:4: needs root"]
     monkeypatch.setattr(run_tests, "LOGS", tmp_path)
     (tmp_path / "some-tests.costs").mkdir()
@@ -75,7 +75,7 @@ def test_skips_and_the_dearest_tests_are_shown(monkeypatch: pytest.MonkeyPatch, 
         "0.100\t0.500\ta.py::test_one[a b]\n0.010\t0.000\tb.py::two\n"
     )
     (tmp_path / "some-tests.costs" / "gw1.tsv").write_text("0.300\t0.000\tc.py::three\n")
-    assert run_tests.dearest_tests("some tests") == [
+    assert run_tests.costliest_tests("some tests") == [
         "0.60 s of CPU  a.py::test_one[a b]",
         "0.30 s of CPU  c.py::three",
         "0.01 s of CPU  b.py::two",

@@ -10,7 +10,7 @@ use nfs3_types::nfs3::{FSINFO3resok, FSSTAT3resok, NFS_PROGRAM as P};
 use nfs3_types::xdr_codec::Unpack;
 
 /// Room for the data of a READ.
-const ASKED: usize = 64;
+const REQUESTED_BYTES: usize = 64;
 
 /// Reads `bytes` as the results of each procedure.
 pub fn results(bytes: &[u8]) {
@@ -29,7 +29,7 @@ pub fn results(bytes: &[u8]) {
     let _ = FSINFO3resok::unpack(&mut &bytes[..]);
     let _ = FSSTAT3resok::unpack(&mut &bytes[..]);
     for at in [0, most / 2, most] {
-        let _ = rpc::read_head(bytes, at, ASKED);
+        let _ = rpc::read_head(bytes, at, REQUESTED_BYTES);
     }
 }
 
@@ -38,8 +38,13 @@ pub fn results(bytes: &[u8]) {
 pub fn stream(bytes: &[u8], piece: usize) -> usize {
     let mut calls = Calls::new();
     let identity = Identity::new(0, 0);
-    let mut room = [0_u8; ASKED];
-    let read = calls.make(&identity, Procedure::nfs(P::NFSPROC3_READ), Payload::In(room.as_mut_ptr(), ASKED), |_| {});
+    let mut room = [0_u8; REQUESTED_BYTES];
+    let read = calls.make(
+        &identity,
+        Procedure::nfs(P::NFSPROC3_READ),
+        Payload::In(room.as_mut_ptr(), REQUESTED_BYTES),
+        |_| {},
+    );
     let look = calls.make(&identity, Procedure::nfs(P::NFSPROC3_LOOKUP), Payload::None, |_| {});
     // So that the bytes can be about them.
     (calls.table.get_mut(read).own.xid, calls.table.get_mut(look).own.xid) = (read, look);

@@ -153,7 +153,7 @@ impl Reader {
                 }
                 self.head.extend_from_slice(&bytes[..count]);
                 while self.head.len() >= self.need && matches!(self.mode, Mode::Gather) {
-                    self.ask(replies);
+                    self.request_payload(replies);
                 }
                 Ok(count)
             }
@@ -161,7 +161,7 @@ impl Reader {
     }
 
     /// Finds out what to do now that `need` bytes are known.
-    fn ask(&mut self, replies: &mut impl Replies) {
+    fn request_payload(&mut self, replies: &mut impl Replies) {
         if self.call.is_none() {
             let xid = crate::xdr::u32_at(&self.head, 0).unwrap_or(0);
             self.call = replies.find(self.link, xid);

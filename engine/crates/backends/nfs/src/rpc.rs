@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Grows the known part of a reply only as far as is asked for.
-    fn told<T: PartialEq>(whole: &[u8], read: impl Fn(&[u8]) -> Result<T, usize>) -> (T, usize) {
+    fn parsed<T: PartialEq>(whole: &[u8], read: impl Fn(&[u8]) -> Result<T, usize>) -> (T, usize) {
         let mut known = 0;
         loop {
             match read(&whole[..known]) {
@@ -243,12 +243,12 @@ mod tests {
             let data_bytes = Opaque::borrowed(&data);
             let done = READ3resok { file_attributes, count: data.len() as u32, eof, data: data_bytes };
             READ3res::Ok(done).pack(&mut whole).unwrap();
-            let (at, known) = told(&whole, |known| match heading(known) {
+            let (at, known) = parsed(&whole, |known| match heading(known) {
                 Heading::More(needed) => Err(needed),
                 found => Ok(found),
             });
             prop_assert_eq!((at, known), (Heading::Results(results), results));
-            let (head, known) = told(&whole, |known| match read_head(known, results, 100) {
+            let (head, known) = parsed(&whole, |known| match read_head(known, results, 100) {
                 ReadHead::More(needed) => Err(needed),
                 found => Ok(found),
             });

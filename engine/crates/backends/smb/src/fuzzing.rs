@@ -11,7 +11,7 @@ use assay_remote::Payload;
 use std::collections::HashMap;
 
 /// Room for the data of a READ.
-const ASKED: usize = 64;
+const REQUESTED_BYTES: usize = 64;
 
 /// Reads `bytes` as an answer of each kind.
 pub fn answers(bytes: &[u8]) {
@@ -33,10 +33,10 @@ pub fn answers(bytes: &[u8]) {
 /// of so many bytes. Returns how many of the two calls have ended.
 pub fn stream(bytes: &[u8], piece: usize) -> usize {
     let mut calls = calls::none();
-    let mut room = [0_u8; ASKED];
-    let about = About { payload: Payload::In(room.as_mut_ptr(), ASKED), ..About::plain(0, 0) };
+    let mut room = [0_u8; REQUESTED_BYTES];
+    let about = About { payload: Payload::In(room.as_mut_ptr(), REQUESTED_BYTES), ..About::plain(0, 0) };
     let read = calls::make(&mut calls, about, 0, |chain| {
-        chain.add(Command::Read, |out| messages::put_read(out, &[0; 16], 0, ASKED as u32));
+        chain.add(Command::Read, |out| messages::put_read(out, &[0; 16], 0, REQUESTED_BYTES as u32));
     });
     let look = calls::make(&mut calls, About::plain(1, 0), 0, |chain| {
         crate::client::briefly(chain, "f0", crate::client::TO_LOOK, |_| {});

@@ -44,7 +44,7 @@ enum Mode {
 /// Takes a stream to pieces.
 pub(crate) struct Reader {
     mode: Mode,
-    kept: Vec<u8>,
+    buffer: Vec<u8>,
     /// Bytes of the message.
     length: usize,
     /// Those that have not come yet.
@@ -53,7 +53,7 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new() -> Self {
-        Reader { mode: Mode::Prefix, kept: Vec::with_capacity(512), length: 0, left: 0 }
+        Reader { mode: Mode::Prefix, buffer: Vec::with_capacity(512), length: 0, left: 0 }
     }
 
     /// Where the next bytes of the stream belong, if that is known and they need no look; and how many.
@@ -87,8 +87,8 @@ impl Reader {
     /// Takes what belongs together; how much.
     fn take(&mut self, bytes: &[u8]) -> usize {
         let count = match self.mode {
-            Mode::Prefix => (PREFIX - self.kept.len()).min(bytes.len()),
-            Mode::Head => (READ_HEAD.min(self.length) - self.kept.len()).min(bytes.len()),
+            Mode::Prefix => (PREFIX - self.buffer.len()).min(bytes.len()),
+            Mode::Head => (READ_HEAD.min(self.length) - self.buffer.len()).min(bytes.len()),
             Mode::Whole | Mode::Rest => self.left.min(bytes.len()),
             Mode::Data(_, left) => left.min(bytes.len()),
         };
@@ -99,7 +99,7 @@ impl Reader {
                 (*to, *left) = (to.wrapping_add(count), *left - count);
             }
             Mode::Rest => {}
-            Mode::Prefix | Mode::Head | Mode::Whole => self.kept.extend_from_slice(&bytes[..count]),
+            Mode::Prefix | Mode::Head | Mode::Whole => self.buffer.extend_from_slice(&bytes[..count]),
         }
         if !matches!(self.mode, Mode::Prefix) {
             self.left -= count;
@@ -110,28 +110,28 @@ impl Reader {
     /// Goes on to what comes next, if what was waited for is there.
     fn look(&mut self, answers: &mut impl Answers) -> Result<(), Garbage> {
         match self.mode {
-            Mode::Prefix if self.kept.len() == PREFIX => {
-                let prefix: [u8; PREFIX] = self.kept[..].try_into().map_err(|_| Garbage)?;
+            Mode::Prefix if self.buffer.len() == PREFIX => {
+                let prefix: [u8; PREFIX] = self.buffer[..].try_into().map_err(|_| Garbage)?;
                 self.length = u32::from_be_bytes(prefix) as usize;
                 if prefix[0] != 0 || self.length < PREFIX || self.length > MOST_BYTES {
                     return Err(Garbage);
                 }
                 (self.left, self.mode) = (self.length, Mode::Head);
-                self.kept.clear();
+                self.buffer.clear();
             }
-            Mode::Head if self.kept.len() == READ_HEAD.min(self.length) => {
-                self.mode = match answers.data(&self.kept, self.length) {
+            Mode::Head if self.buffer.len() == READ_HEAD.min(self.length) => {
+                self.mode = match answers.data(&self.buffer, self.length) {
                     Some((to, length)) => Mode::Data(to, length),
                     None => Mode::Whole,
                 };
                 return self.look(answers);
             }
             Mode::Whole if self.left == 0 => {
-                answers.message(&mut self.kept)?;
+                answers.message(&mut self.buffer)?;
                 self.next();
             }
             Mode::Data(_, 0) => {
-                answers.arrived(&self.kept)?;
+                answers.arrived(&self.buffer)?;
                 self.mode = Mode::Rest;
                 return self.look(answers);
             }
@@ -142,7 +142,7 @@ impl Reader {
     }
 
     fn next(&mut self) {
-        self.kept.clear();
+        self.buffer.clear();
         // A large answer was signed or encrypted: its room is kept for the next one.
         self.mode = Mode::Prefix;
     }

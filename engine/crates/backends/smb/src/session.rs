@@ -39,7 +39,7 @@ const SIGNING_CONTEXT: u16 = 8;
 const PREAUTH_HASH: u16 = 1;
 
 /// Flags of a session (section 2.2.6): of a guest or nobody; encrypted.
-const OF_NOBODY: u16 = 0x3;
+const GUEST_OR_ANONYMOUS: u16 = 0x3;
 const SESSION_ENCRYPTED: u16 = 0x4;
 /// Flag of a share (section 2.2.10).
 const SHARE_ENCRYPTED: u32 = 0x8000;
@@ -164,7 +164,7 @@ pub(crate) fn open(peer: &Peer, until: u64) -> Result<Session, Refusal> {
     let guid = random();
     let (mut first, agreed) = Opening::negotiated(peer, guid, until)?;
     let (id, flags, keys) = first.sign_in(&agreed, None)?;
-    let guest = flags & OF_NOBODY != 0;
+    let guest = flags & GUEST_OR_ANONYMOUS != 0;
     if guest && (agreed.must_sign || peer.target.signing || peer.target.encryption) {
         return Err(Refusal::Unable(
             "the server takes this user for a guest, whose messages cannot be signed or encrypted",
@@ -209,7 +209,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Sends a request and waits for the answer. Until somebody has signed in, both count for the keys.
-    fn ask(
+    fn request(
         &mut self,
         command: Command,
         shared: &mut Shared,
@@ -245,7 +245,7 @@ impl<'a> Opening<'a> {
         let mode = if target.signing { CAN_SIGN | MUST_SIGN } else { CAN_SIGN };
         let salt: [u8; 32] = random();
         let answer =
-            self.ask(Command::Negotiate, &mut nobody(), |out| put_negotiate(out, version, mode, &guid, &salt))?;
+            self.request(Command::Negotiate, &mut no_session(), |out| put_negotiate(out, version, mode, &guid, &salt))?;
         if answer.header.status != SUCCESS {
             return Err(Refusal::Refused("version", answered(answer.header.status)));
         }
@@ -260,7 +260,7 @@ impl<'a> Opening<'a> {
         session: Option<(u64, Option<&Signer>)>,
     ) -> Result<(u64, u16, [u8; 16]), Refusal> {
         let refused = |fault| Refusal::Refused("user", fault);
-        let mut shared = nobody();
+        let mut shared = no_session();
         shared.session = session.map_or(0, |(id, _)| id);
         let binding = session.is_some();
         let first = ntlm::negotiate();
@@ -277,7 +277,7 @@ impl<'a> Opening<'a> {
             return Err(refused(answered(last.header.status)));
         }
         let flags = u16_at(&last.bytes, HEADER + 2).ok_or(refused(GARBAGE))?;
-        if flags & OF_NOBODY == 0 {
+        if flags & GUEST_OR_ANONYMOUS == 0 {
             let made = key(&keys, agreed.version, &self.preauth, Purpose::Sign, 16);
             let signer = Signer::new(agreed.algorithm, &made);
             if last.header.is_signed() && !signer.is_right(&mut last.bytes) {
@@ -308,7 +308,7 @@ impl<'a> Opening<'a> {
             out.extend_from_slice(token);
         };
         let Some(signer) = signer.filter(|_| binding) else {
-            return self.ask(Command::SessionSetup, shared, fill);
+            return self.request(Command::SessionSetup, shared, fill);
         };
         let mut head = Vec::new();
         Chain::new(&mut head).add(Command::SessionSetup, fill);
@@ -330,7 +330,7 @@ impl<'a> Opening<'a> {
         let signing = shared.signing;
         // Since version 3.1.1 this request is signed in any case (section 3.2.4.2.4).
         shared.signing = signing || !guest && agreed.version == SmbVersion::V3_1_1;
-        let answer = self.ask(Command::TreeConnect, shared, |out| {
+        let answer = self.request(Command::TreeConnect, shared, |out| {
             put_u16(out, 9);
             put_u16(out, 0);
             put_u16(out, (HEADER + 8) as u16);
@@ -352,7 +352,7 @@ impl<'a> Opening<'a> {
 }
 
 /// Before anybody has signed in.
-fn nobody() -> Shared {
+fn no_session() -> Shared {
     Shared { session: 0, tree: 0, sealer: None, signing: false, large: true }
 }
 

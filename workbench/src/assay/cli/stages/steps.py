@@ -50,7 +50,7 @@ def stage_by_stage(
         store = go_on(how)
 
 
-def _accepted(ended: "EndedStage", asks: bool) -> str:
+def _accepted(ended: "EndedStage", interactive: bool) -> str:
     """Return in words how the stage is accepted; empty if it is not."""
     if ended.has_rule:
         if ended.refusal:
@@ -58,7 +58,7 @@ def _accepted(ended: "EndedStage", asks: bool) -> str:
             return ""
         note("accepted by the study's rule")
         return "by the study's rule"
-    if not asks or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not interactive or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ""
     import typer
 

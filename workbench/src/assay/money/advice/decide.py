@@ -11,7 +11,7 @@ from assay.model.money.need import Need
 from assay.money.advice import rules
 from assay.money.advice.checks import Assessment, ranking_key, sorted_best_first
 from assay.money.advice.migration import first_tiering_notes
-from assay.money.advice.options import best_of_each, books_of, is_bought
+from assay.money.advice.options import best_of_each, books_of, is_purchased
 from assay.money.advice.pricer import MISSING_PRICE_FACTOR, TermOffer
 from assay.money.advice.texts import amount, count_text, more_text, percent, term_text
 from assay.money.cost.cost import MOST_MONTHS
@@ -225,15 +225,17 @@ def _largest_use(offer: TermOffer) -> str | None:
     return f"{name} is {percent(parts[name] / whole)}"
 
 
-def _break_even_remarks(best: Assessment, meets: Sequence[Assessment], need: Need) -> Iterator[Remark]:
+def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> Iterator[Remark]:
     """Yield when the best purchase has cost less than the best rental, and how long it could be used afterwards."""
-    best_is_bought = is_bought(best)
-    other = next((item for item in sorted_best_first(meets, need) if is_bought(item) != best_is_bought), None)
+    best_is_purchased = is_purchased(best)
+    other = next(
+        (item for item in sorted_best_first(satisfying, need) if is_purchased(item) != best_is_purchased), None
+    )
     if other is not None:
-        own, rented = (best, other) if best_is_bought else (other, best)
+        own, rented = (best, other) if best_is_purchased else (other, best)
         text = f"{_break_even_text(own, rented, need)}; it is needed for {count_text(need.months, 'month')}"
         yield Remark(rule="break_even", speaks="note", text=text, source="price books")
-    elif best_is_bought:
+    elif best_is_purchased:
         own = best
     else:
         return
@@ -311,14 +313,14 @@ def nfs_max_rates(assessed: Sequence[Assessment]) -> dict[str, float]:
     return rates
 
 
-def _price_words(best: Assessment, meets: Sequence[Assessment], need: Need) -> str:
+def _price_words(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> str:
     offer = best.variant.best
-    term = term_text(offer.term, offer.payment, is_bought(best))
+    term = term_text(offer.term, offer.payment, is_purchased(best))
     months = count_text(need.months, "month")
     whole = format_money(offer.total_cost, offer.cost.currency)
     about = "about " if offer.missing_prices else ""
     text = f"it costs {about}{_month(best, need)} a month, {whole} in {months} ({term})"
-    others = [item for item in best_of_each(meets, need) if item.variant.template != best.variant.template]
+    others = [item for item in best_of_each(satisfying, need) if item.variant.template != best.variant.template]
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
         worth = format_money(
             best.total_cost / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency
@@ -326,9 +328,12 @@ def _price_words(best: Assessment, meets: Sequence[Assessment], need: Need) -> s
         text += f", {worth} for each GB/s"
     if best.outcome != "met":
         return f"{text}; no variant is proven to meet the need"
-    designs = len({item.variant.template for item in meets})
+    designs = len({item.variant.template for item in satisfying})
     word = "least" if need.prefer == "cost" else "least for each GB/s"
-    text += f", the {word} of {count_text(len(meets), 'variant')} of {count_text(designs, 'design')} that meet the need"
+    text += (
+        f", the {word} of {count_text(len(satisfying), 'variant')} of {count_text(designs, 'design')} "
+        "that meet the need"
+    )
     if others:
         more = more_text(EXACT.divide(others[0].total_cost, best.total_cost)) if best.total_cost else "more"
         text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"

@@ -53,7 +53,7 @@ def _price(item: Assessment, need: Need) -> OptionPrice:
         per_gbs_month=per_gbs(rate.value if rate else None),
         per_gbs_low=per_gbs(rate.high if rate else None),
         per_gbs_high=per_gbs(rate.low if rate else None),
-        bought=is_bought(item),
+        bought=is_purchased(item),
         present=offer.present_value if need.discount else None,
         once=offer.migration_cost,
         lacks=offer.missing_prices,
@@ -81,7 +81,7 @@ def _lines(item: Assessment, need: Need) -> list[BillLine]:
     return sorted(lines, key=lambda line: -line.month)
 
 
-def is_bought(item: Assessment) -> bool:
+def is_purchased(item: Assessment) -> bool:
     """Return whether it includes hardware that is bought."""
     return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
 

@@ -40,9 +40,9 @@ def percent(share: float | Decimal) -> str:
     return f"{value:.0f} %" if abs(value) >= 9.5 or value == int(value) else f"{value:.1f} %"
 
 
-def term_text(term: str, payment: str | None, bought: bool) -> str:
+def term_text(term: str, payment: str | None, purchased: bool) -> str:
     """Return how it is paid for: `bought`, `on-demand`, `reserved-1y, all-upfront`."""
-    return "bought" if bought else ", ".join(word for word in (term, payment) if word)
+    return "bought" if purchased else ", ".join(word for word in (term, payment) if word)
 
 
 def sum_text(parts: Sequence[float]) -> str:

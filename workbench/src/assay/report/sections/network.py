@@ -11,7 +11,7 @@ from assay.report.view import RunView
 
 _RATES = "payload of TCP with iperf3, each direction on its own, since a link carries both at once"
 _TRIPS = {"icmp": "round trips with ping", "tcp": "round trips by connecting"}
-_HELD = (
+_TIGHTEST_LINK = (
     "A result is held against the tightest link that its data takes: those of its clients together, those of its "
     "servers together, or one that all share."
 )
@@ -61,7 +61,7 @@ def _words(network: NetworkMeasurements, links: Sequence[LinkCeiling]) -> str:
     measured = [_RATES] if any(path.bits_per_s for path in network.paths) else []
     measured += [words for way, words in _TRIPS.items() if way in ways]
     sentences = [f"Measured before the cases: {'; '.join(measured)}."] if measured else []
-    sentences += [_HELD] if any(link.value is not None for link in links) else []
+    sentences += [_TIGHTEST_LINK] if any(link.value is not None for link in links) else []
     return " ".join(sentences) or "Nothing could be measured."
 
 

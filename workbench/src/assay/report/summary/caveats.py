@@ -59,7 +59,7 @@ def caveats(view: RunView, found: Sequence[ComparisonClaim], growth: Sequence[Sc
         lambda: _served_from_memory(view),
         lambda: unknown_link(view),
         lambda: _few_sound(view, answered),
-        lambda: _held(view, answered, bool(found)),
+        lambda: _lower_bounds(view, answered, bool(found)),
         lambda: _unverified(view),
         lambda: _left_out(view, found),
         lambda: _still_open(found),
@@ -139,7 +139,7 @@ def lower_bound_rows(view: RunView, answered: set[Verdict]) -> list[ResultRow]:
     return [row for row in view.analysis.rows if is_lower_bound(row) and not answered.issuperset(row.verdicts)]
 
 
-def _held(view: RunView, answered: set[Verdict], compared: bool) -> Caveats:
+def _lower_bounds(view: RunView, answered: set[Verdict], compared: bool) -> Caveats:
     """Warn if most rates are lower bounds in a run that compares targets; in other runs the answer says so itself."""
     if not compared or 2 * len(lower_bound_rows(view, answered)) <= len(view.analysis.rows):
         return []

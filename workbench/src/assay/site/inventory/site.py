@@ -63,13 +63,13 @@ class InventorySite:
         """See `Site`; nothing has to be made."""
         return self._hosts(print_line)
 
-    def _hosts(self, say: PrintLine) -> SiteState:
+    def _hosts(self, print_line: PrintLine) -> SiteState:
         written = self._written.model_copy(update={"inventory": self._inventory}).inventory_value
         if self._inventory is None:
-            return SiteState(resolve_hosts(written, self._base, say))
+            return SiteState(resolve_hosts(written, self._base, print_line))
         path = self._base / self._inventory
         with errors_as_named(path, self._written.inventory or "") if self._kept else contextlib.nullcontext():
-            clients = resolve_hosts(written, self._base, say, self._naming)
+            clients = resolve_hosts(written, self._base, print_line, self._naming)
             known = known_hosts(path, self._naming)
         return SiteState(clients, other_hosts=tuple(host for host in known if host not in clients))
 

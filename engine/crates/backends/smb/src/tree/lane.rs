@@ -27,7 +27,7 @@ pub(crate) struct TreeLane {
     /// The file that is open, in a phase on the data of files, and the way to the server at all times.
     file: FileLane,
     /// How files are opened in such a phase; none in any other.
-    kept: Option<Opening>,
+    data_opening: Option<Opening>,
     /// An operation on the data of the open file is under way.
     moving: bool,
     /// How files are made.
@@ -50,7 +50,7 @@ impl TreeLane {
         let share = place.volume_of(setup.lane);
         TreeLane {
             file: FileLane::open(Arc::clone(&place), setup.lane, setup.clone()),
-            kept: None,
+            data_opening: None,
             moving: false,
             making: NEW_FILE,
             folder: place.folder(),
@@ -94,7 +94,7 @@ impl TreeLane {
             match judged {
                 Some(result) => {
                     self.in_flight -= 1;
-                    if self.kept.is_some() && result.is_ok() {
+                    if self.data_opening.is_some() && result.is_ok() {
                         self.keep(slot);
                     }
                     done.push(Completion::new(slot, result));
@@ -204,7 +204,7 @@ impl TreeLane {
             sizes: self.file.records.sizes,
             buffers: &self.setup.buffers,
             source: self.setup.source.as_deref(),
-            kept: self.kept,
+            data_opening: self.data_opening,
             making: self.making,
         };
         if let Err(fault) = self.slots[slot as usize].call(&context, &mut self.file.client.transport) {
@@ -253,7 +253,7 @@ impl Lane for TreeLane {
         let anew = |wanted: bool, how: Opening| if wanted { Opening { disposition: MAKE_ANEW, ..how } } else { how };
         self.making = anew(plan.overwrite, NEW_FILE);
         let on_data = plan.operation.group() == Some(Group::Data);
-        self.kept = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
+        self.data_opening = on_data.then(|| anew(plan.operation.creates(), opening(plan.sync)));
         let owner = plan.owners.of(self.setup.lane);
         if owner != self.owner {
             self.leaf.0 = None;
@@ -266,7 +266,7 @@ impl Lane for TreeLane {
 
     fn submit(&mut self, ops: &[Op]) -> usize {
         for op in ops {
-            if self.kept.is_some() && self.on_open_file(op) {
+            if self.data_opening.is_some() && self.on_open_file(op) {
                 continue;
             }
             if op.kind == OpKind::Sync {
@@ -291,7 +291,7 @@ impl Lane for TreeLane {
     }
 
     fn execute(&mut self, op: &Op) -> Result<u64, Fault> {
-        if self.kept.is_some() && matches!(op.kind, OpKind::Read | OpKind::Write) {
+        if self.data_opening.is_some() && matches!(op.kind, OpKind::Read | OpKind::Write) {
             return self.file.execute(op);
         }
         execute(self, op, |lane| &mut lane.early)

@@ -18,7 +18,7 @@ pub(crate) struct Context<'a> {
     /// Contents that are longer than a buffer; none if none are.
     pub(crate) source: Option<&'a dyn Source>,
     /// How a file is opened that stays open; none: it is closed in the same message.
-    pub(crate) kept: Option<Opening>,
+    pub(crate) data_opening: Option<Opening>,
     /// How a file is made.
     pub(crate) making: Opening,
 }
@@ -120,9 +120,9 @@ impl Work {
         };
         match op.kind {
             OpKind::Create if op.length > 0 => stays_open(transport, context.making),
-            OpKind::Create if context.kept.is_some() => {
+            OpKind::Create if context.data_opening.is_some() => {
                 let disposition = NEW_FILE.disposition;
-                stays_open(transport, Opening { disposition, ..context.kept.unwrap_or(NEW_FILE) });
+                stays_open(transport, Opening { disposition, ..context.data_opening.unwrap_or(NEW_FILE) });
             }
             OpKind::Read => stays_open(transport, TO_READ),
             OpKind::Readdir => {
@@ -132,8 +132,12 @@ impl Work {
             OpKind::Create => drop(transport.start(about, |chain| briefly(chain, path, context.making, |_| {}))),
             OpKind::Mkdir => drop(transport.start(about, |chain| briefly(chain, path, NEW_DIRECTORY, |_| {}))),
             OpKind::Stat => drop(transport.start(about, |chain| briefly(chain, path, TO_LOOK, |_| {}))),
-            OpKind::Open if context.kept.is_some() && op.offset == OPEN_TO_READ => stays_open(transport, TO_READ),
-            OpKind::Open if context.kept.is_some() => stays_open(transport, context.kept.unwrap_or(TO_READ)),
+            OpKind::Open if context.data_opening.is_some() && op.offset == OPEN_TO_READ => {
+                stays_open(transport, TO_READ)
+            }
+            OpKind::Open if context.data_opening.is_some() => {
+                stays_open(transport, context.data_opening.unwrap_or(TO_READ))
+            }
             OpKind::Open => drop(transport.start(about, |chain| briefly(chain, path, TO_READ, |_| {}))),
             OpKind::Unlink | OpKind::Rmdir => {
                 let opening = to_change(op.kind == OpKind::Rmdir);
