@@ -41,7 +41,7 @@ def above_device(evidence: Evidence) -> Answer:
 
     Where it counts, that decides (`cached_read`, `direct_read`). 1.25 times is allowed: ceilings are measured in a
     short time.
-    Source: DESIGN, section 4, items 1 and 5.
+    Source: docs/method.md, Caches and Ceilings.
     """
     if evidence.operation not in READS or evidence.operation in MIXES or not evidence.usable or evidence.has_no_storage:
         return None
@@ -124,7 +124,7 @@ def later_passes(evidence: Evidence) -> Answer:
     In most repeats they were more than 1.5 times as fast, and more than if all time without a CPU fell into the first
     fifth. Repeats in which others used the device, or lanes had too little CPU, show nothing. The kernel's counts may
     not show the effect where a cache is below the kernel.
-    Source: DESIGN, section 4, item 1.
+    Source: docs/method.md, Caches.
     """
     if evidence.operation not in READS or evidence.operation in MIXES or evidence.has_no_storage:
         return None
@@ -167,7 +167,7 @@ def absorbed_writes(evidence: Evidence) -> Answer:
     of memory. The same holds if a device further down got so little: a layer between, such as a loop device without
     direct I/O, kept the data in memory. With 1 MiB or less a device may get as much again for the file system's
     journal: then only a share that is too small is conclusive.
-    Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
+    Source: the device's own count of sectors written (iostats of the kernel); docs/method.md, Flush.
     """
     if evidence.operation not in WRITES or evidence.has_no_storage:
         return None
@@ -218,7 +218,7 @@ def flush_without_effect(evidence: Evidence) -> Answer:
     a layer may compress the data. The least that a device on the way down got decides. A loop device without direct I/O
     must have received a flush, or one for each write if each must be stable: otherwise the data is in this host's
     memory.
-    Source: the device's own count of sectors written (iostats of the kernel); DESIGN, section 4, item 2.
+    Source: the device's own count of sectors written (iostats of the kernel); docs/method.md, Flush.
     """
     parameters = evidence.case.parameters
     if evidence.operation not in WRITES or evidence.has_no_storage or not evidence.usable or parameters.sync == "none":

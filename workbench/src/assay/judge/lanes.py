@@ -26,7 +26,7 @@ CLOCK_STEP_NS = 100_000_000
 def skewed(evidence: Evidence) -> Answer:
     """Find lanes that did not work at the same time: the total is not that of all lanes together.
 
-    Source: DESIGN, section 4, item 4 (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
+    Source: docs/method.md, Lanes (barrier, measured skew, first and last finisher). Starts may differ by 1 % of
     the elapsed time and 50 ms, ends by 10 % of it; the median over repeats decides, so that one odd repeat does not.
     """
     samples = [sample for sample in evidence.usable if sample.elapsed_ns > 0]
@@ -67,7 +67,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     """Find a lane that did less than half of the median lane's operations in the same time, in a median repeat.
 
     With a fixed runtime, a slow lane does not end late, it does less.
-    Source: DESIGN, section 4, item 4.
+    Source: docs/method.md, Lanes.
     """
     shares = [sample.lane_balance for sample in evidence.usable if sample.lane_balance is not None]
     if evidence.all_lanes < 2 or not shares:

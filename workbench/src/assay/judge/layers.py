@@ -21,7 +21,7 @@ SEEN_SHARE = 0.9
 LEAST_BYTES = 1 << 20
 """With less data, metadata and rounding hide what was compressed."""
 TIMES_MEMORY = 2
-"""The data must be at least this many times the memory that could hold it (DESIGN, section 4, item 1)."""
+"""The data must be at least this many times the memory that could hold it (docs/method.md, Caches)."""
 
 UNSEEN_REASONS = {
     "program": "what that program keeps in memory nothing counts",
@@ -36,7 +36,7 @@ def no_storage(evidence: Evidence) -> Answer:
     """Find targets that store nothing and limit nothing: the null target without a script, null_blk, dm-zero.
 
     The result measures the engine. A null target with a scripted latency is accepted as what it claims to be.
-    Source: DESIGN, section 4, item 5.
+    Source: docs/method.md, Ceilings.
     """
     found = next((layer for layer in evidence.layers if layer.kind == "nothing"), None)
     if found is None or not evidence.usable:
@@ -88,7 +88,7 @@ def unseen_cache(evidence: Evidence) -> Answer:
     bytes; there is twice as much data as memory; or the network links of the clients of a program carried the bytes, so
     that servers answered. A disk is taken as a disk, also that of a virtual machine: a guest cannot see whether its
     host caches, so the rule would concern all results alike.
-    Source: DESIGN, section 4, item 1; read_bytes of proc_pid_io(5).
+    Source: docs/method.md, Caches; read_bytes of proc_pid_io(5).
     """
     if not evidence.usable or not evidence.layers:
         return None

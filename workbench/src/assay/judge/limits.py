@@ -57,7 +57,7 @@ def impossible(evidence: Evidence) -> Answer:
     was copied in less CPU time than any CPU needs. Measured links count as exceeded only from 1.25 times on: they were
     measured in a fraction of a second. Other measured ceilings (of the machine's memory, of the engine or of a device)
     may have been measured in a bad moment and are no reason; caches before a device are for other rules.
-    Source: DESIGN, section 4, item 6.
+    Source: docs/method.md, Ceilings.
     """
     hard = [item for item in evidence.ceilings if item.name in LINKS or _stated(item)]
     broken = [item for item in hard if item.share > (STATED_TOLERANCE if _stated(item) else CEILING_TOLERANCE)]
@@ -114,7 +114,7 @@ def engine_bound(evidence: Evidence) -> Answer:
 
     The reference is the null backend; for services, what the engine's CPU time allows at one that answers at once.
 
-    Source: DESIGN, section 4, item 5.
+    Source: docs/method.md, Ceilings.
     """
     if evidence.has_no_storage:
         return NO_STORAGE
@@ -295,7 +295,7 @@ def network_bound(evidence: Evidence) -> Answer:
     """Find a full link between client and server: at 90 % of its bandwidth or above.
 
     Of measured links the tightest is among the ceilings, for each direction separately.
-    Source: DESIGN, section 4, item 5.
+    Source: docs/method.md, Ceilings.
     """
     links = [item for item in evidence.all_ceilings if item.name in LINKS]
     found, place = max(links, key=lambda item: item.share, default=None), evidence.place

@@ -98,7 +98,7 @@ def _memory_share(sample: Sample, evidence: Evidence) -> float:
 def unflushed_names(evidence: Evidence) -> Answer:
     """Find changes of names whose time does not include a flush (`sync: none`): they may still be in volatile memory.
 
-    Source: DESIGN, section 4, item 2.
+    Source: docs/method.md, Flush.
     """
     operation = evidence.operation
     if not is_metadata(operation) or operation in LOOKUPS or evidence.has_no_storage or not evidence.usable:

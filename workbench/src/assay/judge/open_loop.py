@@ -26,7 +26,7 @@ def late_engine(evidence: Evidence) -> Answer:
     queue_depth was therefore caused by the engine or its machine. That time is the sum of latencies minus the sum of
     delays, as an upper bound by the histograms' error. Either most repeats show such a delay at p99.9, of a millisecond
     or more, or one repeat shows a stall of 100 ms or more, which spoils all percentiles.
-    Source: DESIGN, section 3 (latency counts from the intended start, hence includes the delay).
+    Source: docs/method.md, Latency (latency counts from the intended start, hence includes the delay).
     """
     samples = [sample for sample in evidence.usable if sample.start_delay and sample.latency and sample.ops]
     late = [sample for sample in samples if _unexplained(sample, evidence.case, "p99.9", LATE_NS)]

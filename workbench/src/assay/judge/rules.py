@@ -27,7 +27,7 @@ distinguished if they differ by a factor of 1.7; smaller differences are for the
 MEANINGLESS_UNCERTAINTY = 1.0
 """At or above this distance, a share of the median is meaningless, and so is a forecast of repeats."""
 SUSTAINED = 0.99
-"""Least share of the requested rate (DESIGN, section 3)."""
+"""Least share of the requested rate (docs/method.md, Latency)."""
 LEAST_REPEATS = 3
 LARGE_WRITE = 1 << 20
 """Writes of this length leave pages in the largest folios that file systems make for writes."""
@@ -37,7 +37,7 @@ COMPRESSED = NotApplicable("data that is compressed below is for the rule `compr
 def incomplete(evidence: Evidence) -> Answer:
     """Find repeats that are missing, did not end, did nothing, had a failed operation, or read unwritten data.
 
-    Source: DESIGN, section 4, item 8: a failure is a result; nothing is dropped, retried away or averaged over.
+    Source: docs/method.md, Failures: a failure is a result; nothing is dropped, retried away or averaged over.
     """
     counted = {id(sample) for sample in evidence.usable}
     bad = [sample for sample in evidence.samples if id(sample) not in counted]
@@ -107,7 +107,7 @@ def cached_read(evidence: Evidence) -> Answer:
     bytes read decides. Where O_DIRECT bypasses the cache, `direct_read` checks instead. Where the kernel does not
     count, the size of the data decides: at least twice every memory that could hold it, or the cache emptied before. A
     cache that was kept on purpose gets the verdict too: the number is not that of the device.
-    Source: read_bytes of proc_pid_io(5); DESIGN, section 4, item 1.
+    Source: read_bytes of proc_pid_io(5); docs/method.md, Caches.
     """
     if evidence.operation not in READS | OBJECT_READS or evidence.has_no_storage or not evidence.usable:
         return None
@@ -245,7 +245,7 @@ def unflushed_write(evidence: Evidence) -> Answer:
 
     With O_DIRECT the data has left the host, but neither the device's own cache nor the file system's metadata need be
     stable (open(2), O_DIRECT).
-    Source: DESIGN, section 4, item 2. The kernel's write_bytes is no evidence here: it is counted when a page becomes
+    Source: docs/method.md, Flush. The kernel's write_bytes is no evidence here: it is counted when a page becomes
     dirty, not when it is written back (proc_pid_io(5)). But at most all of the memory can hold unwritten data, so at
     least 1 - memory / bytes written has reached the device; from 90 % on the result passes.
     """
@@ -292,7 +292,7 @@ def unsustained(evidence: Evidence) -> Answer:
     """Find an open loop that did not keep up the requested rate.
 
     The elapsed time includes the flush at the end, during which no operation is due.
-    Source: DESIGN, section 3: achieved / target below 0.99. Poisson arrivals are themselves uncertain by
+    Source: docs/method.md, Latency: achieved / target below 0.99. Poisson arrivals are themselves uncertain by
     1/sqrt(operations), of which three times are allowed.
     """
     timed = [sample for sample in evidence.usable if sample.target_per_s]

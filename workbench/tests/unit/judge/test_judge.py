@@ -1,5 +1,6 @@
 """Each of these rules fires on its bad evidence and keeps silent on good; and all rules together."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from judge_tools import (
     fires,
     lacks,
 )
+from paths import REPOSITORY
 
 from assay.judge import metadata, open_loop, rules
 from assay.judge.judge import judge
@@ -434,3 +436,13 @@ def test_every_verdict_has_a_sentence_of_its_own() -> None:
     assert list(MEANINGS) == list(Verdict)
     sentences = [meaning.sentence for meaning in (*MEANINGS.values(), PARTLY_CHECKED_MEANING)]
     assert len(set(sentences)) == len(sentences) and all(sentence.endswith(".") for sentence in sentences)
+
+
+def test_each_section_of_the_method_that_source_cites_exists() -> None:
+    headings = set(re.findall(r"^## (.+)$", (REPOSITORY / "docs" / "method.md").read_text(), re.MULTILINE))
+    texts = [path.read_text() for path in (REPOSITORY / "workbench" / "src" / "assay").rglob("*.py")]
+    cited = {name for text in texts for found in CITED.findall(text) for name in found.split(" and ")}
+    assert "Caches" in cited and cited <= headings
+
+
+CITED = re.compile(r"docs/method\.md, (\w+(?: and \w+)*)")
