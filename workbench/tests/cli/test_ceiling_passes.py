@@ -51,11 +51,11 @@ class Meter:
             raise self.error
         return [make_ceiling("device read", value, passes=(one,))]
 
-    def target(self, name: str, when: Any) -> list[Ceiling]:
+    def measure_target(self, name: str, when: Any) -> list[Ceiling]:
         assert name == "disk"
         return self.found(when, 1e9)
 
-    def again(self, exceeded: Any) -> list[Ceiling]:
+    def measure_again(self, exceeded: Any) -> list[Ceiling]:
         assert [key[:2] for key in exceeded] == [("disk", "device read")]
         return self.found("again", 1.5e9)
 

@@ -122,7 +122,7 @@ def test_a_fifo_of_a_run_is_not_waited_for(things: Path) -> None:
 @need_fuse
 def test_storage_that_does_not_answer_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Long enough for the process that reads to start, however busy the machine is.
-    monkeypatch.setattr(user_files, "SECONDS", 5.0)
+    monkeypatch.setattr(user_files, "SILENCE_SECONDS", 5.0)
     with hung(tmp_path) as storage:
         with pytest.raises(UnreadableError, match=r"^f: its storage has not answered for 5 s\nhint: ") as caught:
             read_user_file(tmp_path / "study.yaml", "f", "", MOST)
@@ -174,7 +174,7 @@ HUNG = (
 def test_every_command_on_storage_that_does_not_answer_ends_with_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(user_files, "SECONDS", 1.0)
+    monkeypatch.setattr(user_files, "SILENCE_SECONDS", 1.0)
     folder = tmp_path / "hung"
     folder.mkdir()
     with hung(folder) as storage:

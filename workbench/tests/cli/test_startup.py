@@ -63,7 +63,7 @@ def loaded(folder: Path, *commands: tuple[str, ...]) -> list[tuple[int, set[str]
     return [(code, set(names)) for code, names in json.loads(done.stdout)]
 
 
-TYPED = {"assay", "assay.cli", "assay.cli.help", "assay.model"}
+TYPED = {"assay", "assay.cli", "assay.cli.help", "assay.model", "assay.rooms"}
 """What every command needs to read its words."""
 NAMED = {"assay.store", "assay.run"}
 """Where names of files stand; whatever works there needs one of `SMALL`."""

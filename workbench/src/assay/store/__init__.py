@@ -28,7 +28,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a name of `__all__` from the first module that has it: listing runs need not load what writes them."""
-    for module in ("entries", "find", "lock", "records", "run") if name in __all__ else ():
+    for module in ("entries", "lookup", "lock", "records", "run") if name in __all__ else ():
         loaded = import_module(f"{__name__}.{module}")
         if hasattr(loaded, name):
             return getattr(loaded, name)

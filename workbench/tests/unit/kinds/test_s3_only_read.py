@@ -117,11 +117,11 @@ def test_a_size_is_missed_only_where_objects_are_made() -> None:
 def test_an_estimate_invents_no_sizes() -> None:
     found = estimate(w_lanes=4)
     assert (found.requests, found.written, found.read, found.has_known_sizes) == (50 * 4 * 2 + 4, 0, 0, False)
-    assert found.read_text("up to ") == "of unknown size" and found.peak_space == {"data": 0}
+    assert found.read_summary("up to ") == "of unknown size" and found.peak_space == {"data": 0}
     assert any("without the bytes of the objects" in line for line in found.assumptions)
     assert not any("to put, copy or delete" in line for line in found.assumptions)
     known = estimate(w_operations=["head", "list"])
-    assert known.has_known_sizes and known.read_text() == "0 B"
+    assert known.has_known_sizes and known.read_summary() == "0 B"
 
 
 def test_nothing_is_claimed_and_nothing_is_cleaned() -> None:

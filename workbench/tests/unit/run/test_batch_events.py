@@ -83,7 +83,7 @@ def test_what_is_told_is_told_again(tmp_path: Path) -> None:
     replay = Replay(outer)
     for line in ProgressReader(tmp_path).lines():
         replay.play(line)
-    assert outer.heard == ["one", (8, 2, 30), ("phase", "write"), ("print_line", "two"), ("fewer", 3), "closed"]
+    assert outer.heard == ["one", (8, 2, 30), ("phase", "write"), ("print_line", "two"), ("drop_repeats", 3), "closed"]
 
 
 def test_a_line_that_is_not_whole_waits(tmp_path: Path) -> None:

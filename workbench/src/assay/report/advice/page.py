@@ -9,7 +9,7 @@ from assay.model.money.amount import format_money, round_half_up
 from assay.model.money.sensitivity import Assumption, CostCurves, RangeEnd, Sensitivity
 from assay.money.advice.outlook.curves import size_text
 from assay.money.advice.texts import count_text
-from assay.report.advice import sentences
+from assay.report.advice import sentences as texts
 from assay.report.document import (
     Block,
     Bullets,
@@ -43,24 +43,24 @@ def build_page(advice: Advice, today: dt.date) -> Document:
         advice: The advice, with its curves and sensitivities if it has any.
         today: The day against which the age of prices is counted.
     """
-    next_one = sentences.runner_up_sentence(advice)
-    first: list[Block] = [Paragraph(sentences.answer_sentence(advice), lead=True)]
+    next_one = texts.runner_up_sentence(advice)
+    first: list[Block] = [Paragraph(texts.answer_sentence(advice), lead=True)]
     first += [Paragraph(next_one)] if next_one else []
     sections = [
         Section("answer", "Answer", tuple(first)),
-        Section("why", "Why", (Bullets(tuple(sentences.reason_sentences(advice))),)),
-        Section("accept", "What you accept with it", (Bullets(tuple(sentences.drawbacks(advice))),)),
+        Section("why", "Why", (Bullets(tuple(texts.reason_sentences(advice))),)),
+        Section("accept", "What you accept with it", (Bullets(tuple(texts.drawbacks(advice))),)),
         Section("change", "What would change it", tuple(_change(advice))),
-        Section("unknown", "What is not known", (Bullets(tuple(sentences.unknowns(advice, today))),)),
-        Section("books", "Price books", (Bullets(tuple(sentences.price_books(advice))),)),
+        Section("unknown", "What is not known", (Bullets(tuple(texts.unknowns(advice, today))),)),
+        Section("books", "Price books", (Bullets(tuple(texts.price_books(advice))),)),
     ]
-    if sentences.chosen(advice) is None:
+    if texts.chosen(advice) is None:
         sections = [section for section in sections if section.id != "accept"]
     return Document(
         f"Assay advice · {today}",
         advice.need.need,
         advice.need.about,
-        tuple(sentences.need_facts(advice)),
+        tuple(texts.need_facts(advice)),
         tuple(sections),
         STYLE,
     )
@@ -69,7 +69,7 @@ def build_page(advice: Advice, today: dt.date) -> Document:
 def _change(advice: Advice) -> Iterator[Block]:
     found = advice.picture
     if found is None:
-        relaxed = tuple(sentences.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
+        relaxed = tuple(texts.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
         yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
         return
     sentences = list(_change_sentences(advice, found))
@@ -99,7 +99,7 @@ def _change(advice: Advice) -> Iterator[Block]:
 def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
     """Yield sentences on crossings of curves, assumptions that change the choice, and changes that no chart shows."""
     best = found.designs[0].design
-    for axis, _, sign, text in sentences.crossings(found):
+    for axis, _, sign, text in texts.crossings(found):
         yield (Strong(f"{sign} "), f"{axis.replace('_iops', ' operations')}: {text}.")
     for curves in (found.capacity, found.rate):
         if curves is not None and not curves.crossings:
@@ -111,7 +111,7 @@ def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
             if each.turns and end is not None and end.choice != best:
                 yield f"{each.name} {end.value}: {_turn(advice, end)}."
     others = [change.text for change in advice.changes if change.kind != "price"]
-    yield from (sentences.sentence(text) for text in others[:MOST_CHANGES])
+    yield from (texts.sentence(text) for text in others[:MOST_CHANGES])
 
 
 def _turn(advice: Advice, end: RangeEnd) -> str:
@@ -140,7 +140,7 @@ def _plot(advice: Advice, found: Sensitivity, curves: CostCurves) -> Plot:
     if budget is not None and found.measure.endswith("a month"):
         most = budget.amount if budget.per == "month" else budget.amount / advice.need.months
         level = (float(most), f"budget {format_money(most)}")
-    marks = tuple((at, sign) for name, at, sign, _ in sentences.crossings(found) if name == axis)
+    marks = tuple((at, sign) for name, at, sign, _ in texts.crossings(found) if name == axis)
     return Plot(
         f"curve-{axis}",
         f"Cost against {'capacity' if axis == 'capacity' else 'rate'}",
