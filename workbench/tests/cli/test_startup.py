@@ -115,7 +115,7 @@ def test_help_loads_no_more_than_it_prints(tmp_path: Path) -> None:
     every = [words for name in COMMANDS for words in words_of(group.get_command(None, name), name)]
     asked = [("--version",), ("--help",), *((*words, "--help") for words in every)]
     for words, (code, names) in zip(asked, loaded(tmp_path, *asked), strict=True):
-        folder = f"assay.cli.{COMMANDS[words[0]][0]}".rpartition(".")[0] if words[0] in COMMANDS else "assay.cli"
+        folder = COMMANDS[words[0]][0].rpartition(".")[0] if words[0] in COMMANDS else "assay.cli"
         assert (code, sorted(names - TYPED - NAMED - {folder})) == (0, []), words
 
 
