@@ -144,7 +144,7 @@ def test_what_fails_is_told_without_passwords_and_nothing_is_left(
     change: tuple[str, str], message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe(tmp_path, monkeypatch, change)
-    monkeypatch.setattr("assay.site.box.up.READY_SECONDS", 3)
+    monkeypatch.setattr("assay.site.box.up.READY_TIMEOUT_SECONDS", 3)
     box = written(tmp_path, BOX)
     need_box(box)
     with pytest.raises(AssayError) as caught:

@@ -162,7 +162,7 @@ def test_a_bucket_that_cannot_be_mounted_is_told_and_nothing_is_left(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe(tmp_path, "s3fs", "assay:assay-in-a-box", "assay:another-key")
-    monkeypatch.setattr("assay.site.box.up.READY_SECONDS", 2)
+    monkeypatch.setattr("assay.site.box.up.READY_TIMEOUT_SECONDS", 2)
     with pytest.raises(AssayError, match="s3fs on client1 has mounted nothing at /bucket"):
         bring_up(box(tmp_path, "s3fs"))
     assert_nothing_left(root)

@@ -170,13 +170,13 @@ def test_optional_workload_that_cannot_be_done_is_left_out_and_told(
     more = "  capped: {operations: [read], file_size: 1MiB, record_size: 64KiB, cache: limit, "
     more += "memory_limit: 128MiB, optional: true}\n"
     file.write_text(file.read_text().replace("repeats:", f"{more}repeats:"))
-    monkeypatch.setattr("assay.launch.machine_checks.limit_fault", lambda: "no groups here")
+    monkeypatch.setattr("assay.launch.machine_checks.memory_cap_fault", lambda: "no groups here")
     done = assay(tmp_path, "run", file)
     assert "note: 1 case of capped left out: no groups here" in done.stderr
     check_whole(tmp_path, phases=2)
     assert "left out  1 case of capped (cannot be done here): no groups here" in assay(tmp_path, "show", "last").stdout
     shown = json.loads(assay(tmp_path, "show", "last", "--json").stdout)
     assert [item["workload"] for item in shown["left_out"]] == ["capped"]
-    monkeypatch.setattr("assay.launch.machine_checks.limit_fault", lambda: None)
+    monkeypatch.setattr("assay.launch.machine_checks.memory_cap_fault", lambda: None)
     with RunStore.open(only_run(tmp_path)) as store:
         assert {case.workload for case in store.cases()} == {"grid"}
