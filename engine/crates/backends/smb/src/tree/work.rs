@@ -133,10 +133,10 @@ impl Work {
             OpKind::Mkdir => drop(transport.start(about, |chain| briefly(chain, path, NEW_DIRECTORY, |_| {}))),
             OpKind::Stat => drop(transport.start(about, |chain| briefly(chain, path, TO_LOOK, |_| {}))),
             OpKind::Open if context.data_opening.is_some() && op.offset == OPEN_TO_READ => {
-                stays_open(transport, TO_READ)
+                stays_open(transport, TO_READ);
             }
             OpKind::Open if context.data_opening.is_some() => {
-                stays_open(transport, context.data_opening.unwrap_or(TO_READ))
+                stays_open(transport, context.data_opening.unwrap_or(TO_READ));
             }
             OpKind::Open => drop(transport.start(about, |chain| briefly(chain, path, TO_READ, |_| {}))),
             OpKind::Unlink | OpKind::Rmdir => {
