@@ -147,7 +147,7 @@ def _defaults(name, item) -> str:
 
 def _usual(kind, value) -> str:
     """A default, as it may be written."""
-    return "not set" if value is None else f"`{kind.text(value)}`"
+    return "not set" if value is None else f"`{kind.display(value)}`"
 
 
 def subcommands(name: str) -> list[str]:
