@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fail where a Rust crate sees one it may not.
 
-spec <- core <- {drive, posix, tcp <- remote} <- {conform, relay} <- cli; backends see core, spec, posix, tcp and remote,
-conform no backend.
+spec <- core <- {drive, posix, tcp <- remote} <- {conform, relay} <- cli; backends see core, spec, posix, tcp
+and remote, conform no backend.
 """
 
 import json

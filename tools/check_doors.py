@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fail where a file of a run's folder is opened, looked at or named past the one door: it may be somebody else's.
 
-`assay/store/safe_files.py` opens what is read, `snapshot.py` and `schema.py` the database, `entries.py` what is written. So
-nowhere else may a database be opened, or a path be made of a run's folder and one of its names unless one of these
-functions, or a message, takes it at once.
+`assay/store/safe_files.py` opens what is read, `snapshot.py` and `schema.py` the database, `entries.py` what is
+written. So nowhere else may a database be opened, or a path be made of a run's folder and one of its names unless one
+of these functions, or a message, takes it at once.
 """
 
 import ast

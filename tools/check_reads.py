@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fail where the workbench reads a file in a way that has no bound, or YAML in a way that knows no lines and limits.
 
-What a user names is read by `assay.model.user_files`, what lies in a run's folder by `assay.model.regular_files`, and YAML by
-`assay.model.source`. Other reads are of files that come with Assay, that Assay has just written, or that the kernel
-makes; each file of the workbench that has some says below why. A line too many there is an error, too.
+What a user names is read by `assay.model.user_files`, what lies in a run's folder by `assay.model.regular_files`,
+YAML by `assay.model.source`. Other reads are of files that come with Assay, that Assay has just written, or that the
+kernel makes; each file of the workbench that has some says below why. A line too many there is an error, too.
 """
 
 import ast

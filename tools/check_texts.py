@@ -2,9 +2,9 @@
 """Fail where the workbench decides something by the words of a message.
 
 A message may be reworded at any time, so nothing may depend on its words: an error has a `code`, a line that warns is
-`WarningLine`, a rule that gave no answer `applies` or not, a remark says what it is `about`. The check finds comparisons
-with, and searches in, the attributes that hold such texts, and `str(error)`. Each file that reads texts for another
-reason is listed with that reason. An entry that no file needs is an error, too.
+`WarningLine`, a rule that gave no answer `applies` or not, a remark says what it is `about`. The check finds
+comparisons with, and searches in, the attributes that hold such texts, and `str(error)`. Each file that reads texts
+for another reason is listed with that reason. An entry that no file needs is an error, too.
 """
 
 import ast

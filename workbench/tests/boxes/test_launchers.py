@@ -121,7 +121,7 @@ def test_an_engine_that_is_killed_ends_the_job_and_is_named(box: RunningBox, tmp
                 os.kill(pid, signal.SIGKILL)
                 return
 
-    outcome, _, _ = execute(fleet_of(box, launcher, tmp_path), timed(30.0), on_event=at_phase("write", 0.2, kill))
+    outcome, _, _ = execute(fleet_of(box, launcher, tmp_path), timed(30.0), hear=at_phase("write", 0.2, kill))
     assert outcome.status == "crashed"
     assert "was killed by SIGKILL" in outcome.reason and outcome.reason.startswith("node"), outcome.reason
     assert_soon(lambda: not engines_in(box), lambda: f"engines are left: {engines_in(box)}")
@@ -172,7 +172,7 @@ def test_a_host_that_dies_ends_the_job(
             dies = dying.host("node3").pid
             hear = at_phase("write", 0.2, lambda: os.kill(dies, signal.SIGKILL))
             begun = time.monotonic()
-            outcome, _, _ = execute(fleet_of(dying, launcher, tmp_path, NAMES[:3]), timed(300.0), on_event=hear)
+            outcome, _, _ = execute(fleet_of(dying, launcher, tmp_path, NAMES[:3]), timed(300.0), hear=hear)
             assert outcome.status == "crashed", outcome.reason
             assert time.monotonic() - begun < 300, "it does not wait for the end of the phase"
             assert_soon(lambda: not engines_in(dying), lambda: f"engines are left: {engines_in(dying)}")

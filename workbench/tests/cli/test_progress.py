@@ -143,8 +143,8 @@ def test_what_an_engine_tells_of_an_interval_is_told_where_it_was_done() -> None
     told: list[HostInterval] = []
 
     class Told(LineProgress):
-        def interval(self, heard: HostInterval) -> None:
-            told.append(heard)
+        def interval(self, host_interval: HostInterval) -> None:
+            told.append(host_interval)
 
     teller = _ProgressReporter(Told(1, 0, TimeLeft(0.0)), lambda _operation, _bytes, _ops: None, lambda _event: None)
     done = {"operation": "read", "ops": 4, "bytes": 4000, "errors": 0, "latency": "text"}

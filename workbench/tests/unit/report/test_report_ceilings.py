@@ -30,7 +30,7 @@ NOT_APPLICABLE = Unevaluated(rule="cached_read", reason="x", applies=False)
 
 def lacks(**reasons: str) -> tuple[Unevaluated, ...]:
     """Rule -> what was missing."""
-    return tuple(Unevaluated(rule=rule, reason=reason) for rule, reason in unevaluated.items())
+    return tuple(Unevaluated(rule=rule, reason=reason) for rule, reason in reasons.items())
 
 
 def finding(verdict: Verdict, text: str = "seen", remedy: str = "do this") -> Finding:
