@@ -31,7 +31,7 @@ Key = tuple[str, CeilingName, str]
 Item = TypeVar("Item")
 
 COUNTED: tuple[CeilingName, ...] = ("engine", "client", "device random read", "device random write")
-"""Ceilings in operations per second; all others are in bytes per second."""
+"""Measured ceilings in operations per second; of stated ones those that end in `IOPS` are, too."""
 
 SERVED_SHARE = 0.9
 """If the kernel counted at least this share of the bytes at the device, the device moved the data."""

@@ -61,7 +61,7 @@ def validate_events(events: Iterable[object], job: Job, seconds: float | None = 
         seconds: Duration of the exchange by our clock; None if unknown.
 
     Raises:
-        UnbelievableError: The events cannot be true; the message is one line.
+        InvalidEventsError: The events cannot be true; the message is one line.
     """
     listed = []
     for event in events:
@@ -96,7 +96,7 @@ def check_starts(started: Sequence[dict[int, int]], seconds: float | None) -> No
         seconds: Duration of the exchange; None if unknown, and then nothing is checked.
 
     Raises:
-        UnbelievableError: Two engines started a phase further apart than the job lasted.
+        InvalidEventsError: Two engines started a phase further apart than the job lasted.
     """
     limit_ns = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
     for number in {number for one in started for number in one}:

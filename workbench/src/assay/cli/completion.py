@@ -35,7 +35,7 @@ def command(
 
 
 def matching_runs(incomplete: str) -> list[str]:
-    """Return ids of runs, the newest first, and studies that begin with `incomplete`, from the default folder."""
+    """Return `last`, ids of runs (newest first) and names of studies that begin with `incomplete`."""
     from assay.store.lookup import list_runs
 
     try:

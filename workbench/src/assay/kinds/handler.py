@@ -1,7 +1,7 @@
-"""What a run does with a target: one `TargetHandler` per kind, and the protocols through which keepers act.
+"""What a run does with a target: one `TargetHandler` per kind, and the protocols through which handlers act.
 
 Kinds may not import the packages that start engines and change machines. So the caller passes an object that does the
-work (the protocols below), and the keeper of the kind decides which of its methods to call.
+work (the protocols below), and the handler of the kind decides which of its methods to call.
 """
 
 from abc import ABC, abstractmethod
@@ -152,7 +152,7 @@ class TargetHandler(ABC, Generic[T]):
     """What a run does with targets of one kind. No method has a default: each kind implements all."""
 
     def __init__(self, target: T) -> None:
-        """Do nothing yet."""
+        """Store the target; nothing is contacted."""
         self.target = target
 
     @abstractmethod

@@ -25,7 +25,7 @@ MAX_CHARS = 300
 MOUNTS_KEY = "seen"
 """Key in the journal: host -> its mount as `top` below prints it, and whether the directory was made for it."""
 REMOUNTING_KEY = "changing"
-"""Key in the journal, true while it is remounted: its number may then differ from the one at `SEEN`."""
+"""Key in the journal, true while a mount is being remounted: its number may then differ from the one at `MOUNTS_KEY`."""
 _BEGIN = r"""
 set -f
 at=$1 shown=$2
@@ -273,7 +273,7 @@ class Mounter:
 
     @contextlib.contextmanager
     def remounting(self, mounts: Sequence[StudyMount]) -> Iterator[None]:
-        """Record that mounts are being remounted, by `take` and `put` on several hosts at once.
+        """Record that mounts are being remounted, by `unmount` and `mount` on several hosts at once.
 
         If the run ends in between, it identifies them by boot, type and source when it is resumed.
         """
@@ -299,7 +299,7 @@ class Mounter:
             self._made_mounts[mount.at, shell.host.name] = "", made
 
     def mount(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
-        """Mount on a host what `take` unmounted.
+        """Mount on a host what `unmount` unmounted.
 
         Raises:
             AssayError: It cannot be mounted again.

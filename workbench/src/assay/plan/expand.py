@@ -35,7 +35,7 @@ class Expansion(NamedTuple):
 
 
 def expand(study: Study) -> Expansion:
-    """Return all cases of a study. One with more than `MOST_CASES` combinations is refused without expanding it."""
+    """Return all cases of a study. One with more than `MAX_CASES` combinations is refused without expanding it."""
     counts = {name: count_cases(study, workload) for name, workload in study.workloads.items()}
     total = sum(counts.values())
     if total > MAX_CASES:

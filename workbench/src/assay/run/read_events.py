@@ -62,7 +62,7 @@ def samples_of_engine(case: str, repeat: int, job: Job, events: str, seconds: fl
         seconds: How long it took; None if unknown.
 
     Raises:
-        UnbelievableError: The events are invalid.
+        InvalidEventsError: The events are invalid.
         AssayError: They cannot be read.
     """
     return samples_from_log(case, repeat, validate_events(read_events(lines_of(events)), job, seconds))

@@ -35,7 +35,7 @@ def count_names(template: Template, fixed: Mapping[str, Any]) -> tuple[str, ...]
 def is_sufficient(limits: Limits, need: Need) -> bool:
     """Return whether a design has the capacity, and 90 % of its known rates suffice, for reads and writes at once.
 
-    Source of the share: `COMPONENT_SOURCE`. An unknown rate of a layer excludes nothing here.
+    Source of the share: `COMPONENT_SOURCE` in `provisioned.py`. An unknown rate of a layer excludes nothing here.
     """
     if limits.usable < need.capacity:
         return False

@@ -166,7 +166,7 @@ class AddedRounds:
         return max(0.0, self._end - self._clock())
 
     def settle_before_round(self, _repeat: int) -> dict[str, int]:
-        """Settle all cases if their next repeats would end too late; as `assay.run.settle.Rounds.before`."""
+        """Settle all cases if their next repeats would end too late; as `RoundRules.settle_before_round`."""
         waiting = {case for case, _ in self._store.pending()}
         open_cases = [case.id for case in self._cases if case.id in waiting]
         mean_s = mean_repeat_s(self._store)
