@@ -25,7 +25,7 @@ MAX_CHARS = 300
 MOUNTS_KEY = "seen"
 """Key in the journal: host -> its mount as `top` below prints it, and whether the directory was made for it."""
 REMOUNTING_KEY = "changing"
-"""Key in the journal, true while a mount is being remounted: its number may then differ from the one at `MOUNTS_KEY`."""
+"""Key in the journal, true while it is remounted: its number may differ then from the one at `MOUNTS_KEY`."""
 _BEGIN = r"""
 set -f
 at=$1 shown=$2
