@@ -43,7 +43,7 @@ class Inspector(Protocol):
         """Inspect a directory that is to be claimed.
 
         Raises:
-            SilentError: The storage does not answer.
+            SilentStorageError: The storage does not answer.
         """
 
     def device(self, path: str) -> Inspection:

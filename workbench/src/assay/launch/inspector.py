@@ -38,7 +38,7 @@ class MachineInspector:
         """Inspect a directory; whether the run that marked it is still at work is not checked.
 
         Raises:
-            SilentError: The storage does not answer.
+            SilentStorageError: The storage does not answer.
         """
         problems = path_problems(path)
         if problems:

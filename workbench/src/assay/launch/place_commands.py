@@ -99,7 +99,7 @@ def run_place_command(
         kind: Type of the answer.
 
     Raises:
-        SilentError: The storage or the engine does not answer.
+        SilentStorageError: The storage or the engine does not answer.
         AssayError: The engine reports an error, or cannot be started.
     """
     command = [words[0], "--patience", str(max(1, round(patience))), *words[1:]]

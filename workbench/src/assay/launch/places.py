@@ -89,7 +89,7 @@ def inspect_path(path: str, launcher: Launcher | None = None, patience: float = 
     """Inspect a path of this machine.
 
     Raises:
-        SilentError: The storage does not answer.
+        SilentStorageError: The storage does not answer.
         AssayError: It cannot be inspected.
     """
     found = place_commands.inspect(launcher or place_commands.local_launcher(), path, patience).look
@@ -305,7 +305,7 @@ def remove_case_directory(
         One line for each thing that is still there.
 
     Raises:
-        SilentError: The storage does not answer.
+        SilentStorageError: The storage does not answer.
         AssayError: It failed on a host; the other hosts are done.
     """
     left: list[str] = []

@@ -24,7 +24,7 @@ def t_p_value(distance: float, error: float, freedom: float) -> float:
 
 
 def t_quantile(share: float, freedom: float) -> float:
-    """Return the value below which this share of Student's distribution lies; `freedom` as in `t_p`."""
+    """Return the value below which this share of Student's distribution lies; `freedom` as in `t_p_value`."""
     return student_quantile(min(freedom, _MANY), share)
 
 

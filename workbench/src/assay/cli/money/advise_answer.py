@@ -78,9 +78,9 @@ def old_prices_words(advice: Advice) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the first parts of a text, separated by `; `, that fit into `SHORT` characters, but at least one part.
+    """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one part.
 
-    A single part is cut after 2 * `SHORT` characters.
+    A single part is cut after 2 * `SHORT_CHARS` characters.
     """
     beginning = ""
     for part in text.split("; "):

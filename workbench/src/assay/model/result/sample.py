@@ -139,7 +139,7 @@ class Sample(Partial):
         steady: Bytes per second while every lane was active; None if there was no such time.
         first_finisher_iops, steady_iops: Operations per second over the same times.
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
-            All values that the engine computed, however few the operations; `latency_said` has the meaningful ones.
+            All values that the engine computed, however few the operations; `reliable_latency` has the meaningful ones.
         histogram: All latencies of the phase: HDR histogram, V2, deflated, base64.
         kinds: Counts by kind of operation, for kinds with completed operations; empty for runs of older versions.
         start_delay: Open loop: delays from intended starts to submissions, named as `latency`; else empty.

@@ -221,7 +221,7 @@ def is_metadata(operation: str) -> bool:
 def is_counted(operation: str) -> bool:
     """Whether results are in operations per second: operations on names, and requests without contents of objects.
 
-    `SEES` are counted too, since their time matters. All others are in bytes per second. It may be a label as in
+    `VISIBILITY` are counted too, since their time matters. All others are in bytes per second. It may be a label as in
     `group_of`.
     """
     return operation.split(" ", 1)[0] in _COUNTED
