@@ -78,7 +78,7 @@ def old_prices_words(advice: Advice) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one part.
+    """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one.
 
     A single part is cut after 2 * `SHORT_CHARS` characters.
     """

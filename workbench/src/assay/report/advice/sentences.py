@@ -213,7 +213,7 @@ def price_books(advice: Advice) -> Iterator[Text]:
 
 
 def sentence(text: str) -> str:
-    """Return the first part of a remark as one sentence; one longer than `LONGEST_SENTENCE` loses its brackets, then its end."""
+    """Return the first part of a remark as one sentence; beyond `LONGEST_SENTENCE` its brackets go, then its end."""
     first = _part(text)
     if len(first) > LONGEST_SENTENCE:
         first = _without_brackets(first)
