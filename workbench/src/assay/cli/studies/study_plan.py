@@ -72,7 +72,7 @@ def plan_document(loaded: Plan, estimate: StudyEstimate, budget: Budget | None =
         "cases": [
             {
                 **vars(case),
-                "parameters": vars(case.parameters),
+                "parameters": {name: vars(case.parameters)[name] for name in type(case.parameters).model_fields},
                 "phases": [phase.operation for phase in plan_phases(case)],
                 "estimate": {key: value for key, value in vars(item).items() if key != "case"},
             }
