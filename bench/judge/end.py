@@ -6,14 +6,15 @@ PYTHONPATH=TREE/workbench/src python bench/judge/end.py FOLDER
 import sys
 from pathlib import Path
 
-from assay.run.answers import store_conclusions
+from assay.run import answers
 from assay.store import RunStore
 
 
 def main() -> None:
     """The command."""
     with RunStore.open(Path(sys.argv[1]), write=True) as store:
-        store_conclusions(store)
+        # Older trees call it `conclude`.
+        (getattr(answers, "store_conclusions", None) or answers.conclude)(store)
 
 
 if __name__ == "__main__":
