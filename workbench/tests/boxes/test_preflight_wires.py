@@ -149,12 +149,12 @@ def test_a_server_that_somebody_keeps_running_is_used(pair: Wires) -> None:
 
 PROGRAM = """
 import sys
-from assay.wires.preflight import Options, Server, run_preflight
+from assay.wires.preflight import PreflightOptions, ServerEndpoint, run_preflight
 from assay.launch.shell import make_shell
 from assay.model.site.host import Host
 hosts = [Host.model_validate_json(text) for text in sys.argv[1:]]
-run_preflight([make_shell(hosts[0])], [Server("h2", hosts[1].address, make_shell(hosts[1]))],
-              Options(seconds=30, pings=1, tell=lambda line: print(line, flush=True)))
+run_preflight([make_shell(hosts[0])], [ServerEndpoint("h2", hosts[1].address, make_shell(hosts[1]))],
+              PreflightOptions(seconds=30, pings=1, report=lambda line: print(line, flush=True)))
 """
 
 

@@ -37,10 +37,10 @@ SECOND = 10**9
 MIB = 1 << 20
 QUICK = """
 import sys
-from assay.run import wires
+from assay.run import run_network
 from assay.cli.main import main
-from assay.wires.preflight import Options
-wires.SHORT = Options(pings=2, bandwidth=False)
+from assay.wires.preflight import PreflightOptions
+run_network.SHORT_OPTIONS = PreflightOptions(pings=2, bandwidth=False)
 sys.exit(main(sys.argv[1:]))
 """
 """`assay` that measures no bandwidth before a run."""

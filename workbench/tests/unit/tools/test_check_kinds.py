@@ -48,7 +48,7 @@ def test_a_question_of_kind_is_seen(text: str) -> None:
         "ACCESS = ('file', 'block', 'object')",
         "NullTarget(kind='null')",
         "match look(path):\n    case 'file':\n        pass",
-        "from assay.kinds.handler import keeper_of",
+        "from assay.kinds.handler import handler_of",
     ],
 )
 def test_what_is_no_question_of_kind_passes(text: str) -> None:
