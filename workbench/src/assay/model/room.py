@@ -1,7 +1,7 @@
 """Rooms: parts of Assay that stand around its core, each a folder of `assay.rooms` that registers what it adds.
 
-A room imports the core and `assay.terminal`, never another room. The core finds rooms by their folders and knows
-of them only what stands here.
+A room imports the core, never another room. The core finds rooms by their folders and knows of them only what stands
+here.
 """
 
 import functools
@@ -35,17 +35,11 @@ class Room:
 
     Attributes:
         commands: By name.
-        sections: Of a run's report, each `(View) -> Section | None`, and the id of the section behind which it stands.
-        site: `(Study, Path, bool) -> Site | None`: the hosts of a study, where this room has them; see `site_of`.
-        box: `(name, hosts, servers) -> Site`: a box that is up, for `assay preflight --testbed`.
-        scheduler: What implements `assay.run.scheduler.Scheduler`.
+        sections: Of a report, each `(RunView) -> Section | None`, and the id of the section behind which it stands.
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict)
     sections: Mapping[str, str] = field(default_factory=dict)
-    site: str = ""
-    box: str = ""
-    scheduler: str = ""
 
 
 @functools.cache
@@ -57,6 +51,6 @@ def rooms() -> tuple[Room, ...]:
 
 
 def load(reference: str) -> Any:
-    """What a reference such as `assay.rooms.testbed.box.site:box_site` names."""
+    """Return what a reference `module:name` names."""
     module, _, name = reference.partition(":")
     return getattr(import_module(module), name)
