@@ -1,4 +1,4 @@
-"""A clock that nobody can set: waits, budgets and lengths must not depend on changes of the wall clock."""
+"""A clock that cannot be set: waits, budgets and lengths must not depend on changes of the wall clock."""
 
 import time
 

@@ -101,7 +101,7 @@ def mean_change_lines(rows: Sequence[ComparedRow]) -> list[str]:
 
 
 def caveat_lines(found: RunsComparison) -> list[str]:
-    """Return lines on how a change is told from chance, and on rows that have too few repeats or are not compared."""
+    """Return lines on how a change differs from chance, and on rows that have too few repeats or are not compared."""
     lines = []
     if found.before.id != found.after.id:
         lines += _knowledge(found)

@@ -1,4 +1,4 @@
-//! Commands to one disk: split into frames, sent and resent. Answers are told from others by tag, address and station.
+//! Commands to one disk: split into frames, sent and resent. Answers are matched by tag, address and station.
 
 use crate::frame::{self, Address, Body, Command, Mac, SECTOR};
 use crate::path::Path;

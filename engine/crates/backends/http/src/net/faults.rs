@@ -28,7 +28,7 @@ fn errno_below(error: &(dyn Error + 'static)) -> Option<i32> {
     None
 }
 
-/// The fault of an error during the TLS handshake: a peer that speaks another protocol is told apart from one that is
+/// The fault of an error during the TLS handshake: a peer that speaks another protocol is distinguished from one that is
 /// not trusted.
 pub(crate) fn of_handshake(error: &io::Error) -> Fault {
     let below = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
