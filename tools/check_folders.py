@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Fail if a folder of source has more files than a reader can overlook; files of data do not count."""
+"""Fail if a folder of source has too many files to find one's way in, or two test files have one name.
+
+Files of data do not count. pytest imports test files by their names alone, and refuses the second of two."""
 
 import sys
 from collections import Counter
@@ -7,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("workbench/src/**/*.py", "engine/crates/**/src/**/*.rs")
+TESTS = "workbench/tests/**/test_*.py"
 MOST = 30
 
 
@@ -16,8 +19,15 @@ def counts(root: Path) -> Counter[str]:
 
 
 def problems(root: Path, most: int = MOST) -> list[str]:
-    """One line for each folder with too many."""
-    return [f"{folder}: {n} files, {most} at most: sort them" for folder, n in sorted(counts(root).items()) if n > most]
+    """One line for each folder with too many files, and for each name of several test files."""
+    full = [f"{folder}: {n} files, {most} at most: sort them" for folder, n in sorted(counts(root).items()) if n > most]
+    return full + [f"{name}: the name of {n} test files: rename all but one" for name, n in same_names(root)]
+
+
+def same_names(root: Path) -> list[tuple[str, int]]:
+    """Names of test files that several have, and how many."""
+    names = Counter(file.name for file in root.glob(TESTS))
+    return sorted((name, n) for name, n in names.items() if n > 1)
 
 
 if __name__ == "__main__":
