@@ -12,11 +12,11 @@ from soak import times
 
 from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import PriceBook
-from assay.money.advice import sizes
 from assay.money.advice.advise import advise
 from assay.money.advice.candidates import build_variants, design_key
 from assay.money.advice.market import market_of
 from assay.money.advice.pareto import pareto_front
+from assay.money.cost import sizing
 from assay.money.cost.cost import break_even_duty
 from assay.money.cost.designs import load_template
 
@@ -45,9 +45,9 @@ def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypat
         assert next(looks, None) is not None, "it looks at the same counts again and again"
         return values["volumes"] >= least
 
-    monkeypatch.setattr(sizes, "MOST_COUNT", most)
-    monkeypatch.setattr(sizes, "_is_sufficient_at", does)
-    found = sizes.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
+    monkeypatch.setattr(sizing, "MOST_COUNT", most)
+    monkeypatch.setattr(sizing, "_is_sufficient_at", does)
+    found = sizing.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
     near = {least} if least == 1 else {least, least + 1, least + least % 2}
     assert set(found["volumes"]) == {count for count in near if count <= most}
 

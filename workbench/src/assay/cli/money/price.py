@@ -110,7 +110,7 @@ def _book_place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]
 
     A design in a file may name a book in its own folder; the folder is None for others.
     """
-    from assay.model.money.need import DEFAULT_BOOK
+    from assay.model.money.price import DEFAULT_BOOK
 
     if book or not own:
         return book or DEFAULT_BOOK, None

@@ -4,15 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.model.base import AssayError
+from assay.model.money.amount import MAX_BYTES
 from assay.model.money.design import Design
-from assay.model.money.need import MAX_BYTES, Need
 from assay.model.money.use import DesignChoice
 from assay.model.units import UnitError, about_size, format_size, parse_size
-from assay.money.advice.grid import normalized_value
-from assay.money.advice.sizes import SIZE_PARAMETERS, count_names, counts_for, size_for_capacity
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import design_limits
 from assay.money.cost.metrics import PricedOption
+from assay.money.cost.sizing import (
+    SIZE_PARAMETERS,
+    CapacityDemand,
+    count_names,
+    counts_for,
+    normalized_value,
+    size_for_capacity,
+)
 
 TB, GB = 10**12, 10**9
 MOST_SIZE_DIFFERENCE = 0.05
@@ -71,9 +77,8 @@ def _fitting(
     if size is not None:
         found = size_for_capacity(template, values, size, wanted)
         return None if found is None else {size: found}
-    need = Need(need="sized", access=template.build(values).access[0], capacity=wanted)
     for key in counts:
-        fitting = counts_for(template, values, (key,), need).get(key)
+        fitting = counts_for(template, values, (key,), CapacityDemand(wanted)).get(key)
         if fitting:
             return {key: fitting[0]}
     return None

@@ -9,10 +9,10 @@ from assay.cli.output import print_blocks
 from assay.model.money.amount import EXACT, format_money, round_half_up
 from assay.model.money.price import PriceBook
 from assay.model.units import about_size
-from assay.money.advice.texts import count_text
 from assay.money.cost.limits import METRICS, Metric
 from assay.money.cost.metrics import CostComparison, PricedOption, TermCost, compare
 from assay.money.cost.stored_prices import design_ceilings
+from assay.report import numbers
 from assay.report.document import Block, Bullets, Cell, Column, Facts, Heading, Note, Num, Paragraph, Table
 from assay.report.pricing import (
     amount_cells,
@@ -89,7 +89,9 @@ def _alone(option: PricedOption, months: int | None) -> list[Block]:
     if option.by_use:
         lines.append(("of it", f"{format_money(option.by_use, currency)} a month for transfer, requests and access"))
     if months is not None:
-        lines.append(("paid", f"{format_money(cost.paid_after(months), currency)} after {count_text(months, 'month')}"))
+        lines.append(
+            ("paid", f"{format_money(cost.paid_after(months), currency)} after {numbers.plural(months, 'month')}")
+        )
     lines += [
         ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
         ("", f"{format_money(option.per_tb_month, currency)} for each usable TB and month"),

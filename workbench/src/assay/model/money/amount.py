@@ -15,6 +15,9 @@ EXACT = Context(prec=60, traps=[InvalidOperation])
 MAX_AMOUNT, FINEST_AMOUNT = Decimal(10**15), Decimal("1e-12")
 """Bounds of written prices and quantities: a value beyond them is a typing error, and would not fit on a line."""
 
+MAX_BYTES = 10**21
+"""Bound of sizes in bytes, and of rates in bytes per second."""
+
 Term = Literal["on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot"]
 TERMS: tuple[Term, ...] = ("on-demand", "savings-1y", "savings-3y", "reserved-1y", "reserved-3y", "spot")
 TERM_MONTHS: dict[str, int] = {"savings-1y": 12, "savings-3y": 36, "reserved-1y": 12, "reserved-3y": 36}
@@ -26,7 +29,7 @@ def parse_decimal(written: object) -> Decimal:
     """Read an exact decimal number of 0 or more from a number or its text; a Decimal, being computed, has no bounds.
 
     Raises:
-        PydanticCustomError: Not a number, negative, not finite, above `MOST` or finer than `FINEST_AMOUNT`.
+        PydanticCustomError: Not a number, negative, not finite, above `MAX_AMOUNT` or finer than `FINEST_AMOUNT`.
     """
     value = _quantity(written)
     beyond = "" if isinstance(written, Decimal) else out_of_bounds(value)

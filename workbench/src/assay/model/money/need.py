@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from assay.model.frozen import Frozen
-from assay.model.money.amount import Amount, Share, Term, parse_decimal
+from assay.model.money.amount import MAX_BYTES, Amount, Share, Term, parse_decimal
 from assay.model.money.design import Access, Durability, Rate, Throughput
 from assay.model.money.managed import Provider
 from assay.model.money.price import Currency
@@ -19,10 +19,8 @@ from assay.model.units import UnitError, display_value, format_size, parse_durat
 MAX_MONTHS = 240
 MAX_RECOVERY_SECONDS = 90 * 24 * 3600
 MAX_GROWTH = 10
-MAX_BYTES, MAX_OPERATIONS, MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS = 10**21, 10**12, 3600, 1e-9
-"""Bounds of sizes and rates in bytes, of operations per second, and of latencies."""
-DEFAULT_BOOK = "aws-us-east-1"
-"""Price book for a design that names neither a book nor a provider."""
+MAX_OPERATIONS, MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS = 10**12, 3600, 1e-9
+"""Bounds of operations per second, and of latencies."""
 DEFAULT_BOOKS = ("own-2026", "aws-us-east-1", "azure-eastus", "gcp-us-central1")
 """Price books used unless a need or the command names others: one for each provider."""
 

@@ -18,6 +18,8 @@ from assay.model.study.axis import fault
 from assay.model.units import choices_hint, display_value, with_alternative
 from assay.model.user_text import first_unprintable
 
+DEFAULT_BOOK = "aws-us-east-1"
+"""Price book for a design that names neither a book nor a provider."""
 STALE_DAYS = 90
 """Current prices older than this cause a prominent warning."""
 

@@ -18,11 +18,12 @@ from assay.money.advice.grid import ValueTracker, axes_of, grid_points
 from assay.money.advice.market import Market, ProviderPrices
 from assay.money.advice.pricer import Pricer, TermOffer
 from assay.money.advice.provisioned import provisioned_names
-from assay.money.advice.sizes import COLD_SHARE_PARAMETERS, SIZE_PARAMETERS, count_names
+from assay.money.advice.sizes import COLD_SHARE_PARAMETERS
 from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits
+from assay.money.cost.sizing import SIZE_PARAMETERS, count_names
 
 MOST_VARIANTS = 30_000
 """Most combinations of one design's values."""

@@ -23,11 +23,10 @@ from assay.money.advice.expect import (
     value_under_load,
 )
 from assay.money.advice.facts import RuleInput
-from assay.money.advice.provisioned import COMPONENT_SOURCE
 from assay.money.advice.rules import EXCLUDING_RULES, REMARK_RULES
-from assay.money.advice.sizes import PAIRS
 from assay.money.advice.texts import MANY_TIMES, amount, more_text, percent, seconds
 from assay.money.cost.limits import METRICS, Limits, Metric
+from assay.money.cost.sizing import COMPONENT_SOURCE, PAIRS
 
 
 @dataclass(frozen=True, slots=True)

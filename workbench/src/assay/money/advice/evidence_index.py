@@ -9,10 +9,10 @@ from assay.model.money.need import Need
 from assay.model.money.priced_designs import DesignEvidence
 from assay.money.advice.candidates import DesignKey, DesignVariants, Variant, design_key
 from assay.money.advice.expect import EvidenceByKey, mismatch_reason
-from assay.money.advice.grid import normalized_value
 from assay.money.advice.published_evidence import published_evidence
 from assay.money.advice.texts import count_text
 from assay.money.cost.designs import load_template
+from assay.money.cost.sizing import normalized_value
 
 UnknownDesigns = Counter[tuple[str, str]]
 """Label of an unknown design and why it cannot be built -> number of figures."""

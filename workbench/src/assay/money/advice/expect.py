@@ -15,10 +15,10 @@ from assay.model.units import format_size
 from assay.money.advice.candidates import DesignKey, Variant
 from assay.money.advice.caps import Cap, caps
 from assay.money.advice.contradictions import contradiction_text, contradictions
-from assay.money.advice.provisioned import COMPONENT_SHARE, COMPONENT_SOURCE
 from assay.money.advice.texts import amount, count_text, percent, seconds, sum_text
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Limit, Metric
+from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE
 
 EvidenceByKey = Mapping[DesignKey, tuple[DesignEvidence, ...]]
 

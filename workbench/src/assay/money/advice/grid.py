@@ -1,24 +1,16 @@
 """The combinations of a design's parameters to build, and the values of a candidate that make no variant."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import product
 from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.money.need import CandidateDesign, Need
-from assay.model.units import UnitError, display_value, parse_size, parse_throughput
+from assay.model.units import display_value, parse_size
 from assay.money.advice.provisioned import provision_for, provisioned_names, without_provisioned
-from assay.money.advice.sizes import (
-    SIZE_PARAMETERS,
-    count_names,
-    counts_for,
-    rate_grows_with_size,
-    shares_for,
-    size_for_capacity,
-    size_for_rate,
-)
+from assay.money.advice.sizes import rate_grows_with_size, shares_for, size_for_rate
 from assay.money.cost.designs import Template
+from assay.money.cost.sizing import SIZE_PARAMETERS, count_names, counts_for, normalized_value, size_for_capacity
 
 
 class BadValueError(AssayError):
@@ -83,23 +75,6 @@ class ValueTracker:
         """Return whether the design's default in place of this value makes a variant."""
         values, _ = self._errors[key, normal]
         return self._builds({name: value for name, value in values.items() if name != key})
-
-
-def normalized_value(value: Any) -> object:
-    """Return a value independent of how it is written: sizes and rates in bytes."""
-    if isinstance(value, str):
-        return _normalized(value)
-    return value if isinstance(value, int | float | bool | None) else str(value)
-
-
-@cache
-def _normalized(text: str) -> object:
-    for parse in (parse_size, parse_throughput):
-        try:
-            return parse(text)
-        except UnitError:
-            continue
-    return text
 
 
 def axes_of(template: Template, candidate: CandidateDesign) -> dict[str, tuple[Any, ...]]:

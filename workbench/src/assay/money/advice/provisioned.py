@@ -16,13 +16,8 @@ from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template
 from assay.money.cost.limits import design_limits
+from assay.money.cost.sizing import COMPONENT_SHARE
 
-COMPONENT_SHARE = 0.9
-"""Share of the components' bandwidth that is expected in practice."""
-COMPONENT_SOURCE = (
-    "rule of thumb, taken over from parallel file systems: "
-    "BeeGFS-2016, What performance is available: a parallel file system can exceed 90 %"
-)
 PROVISIONED = ("iops", "throughput", "reads", "writes")
 """Parameters that set a provisioned rate."""
 IOPS_STEP = 100

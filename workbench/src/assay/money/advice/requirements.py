@@ -6,10 +6,10 @@ from assay.model.money.advice import Outcome, RequirementCheck
 from assay.model.money.design import S3, Efs, FsxLustre, Managed
 from assay.model.units import about_duration, about_size
 from assay.money.advice.facts import RuleInput, RuleResult
-from assay.money.advice.provisioned import COMPONENT_SHARE
 from assay.money.advice.texts import amount, percent
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
+from assay.money.cost.sizing import COMPONENT_SHARE
 
 HOUR, DAY_HOURS = 3600.0, 24.0
 RESTORED_DURABILITIES = ("scratch", "host")

@@ -20,8 +20,9 @@ from assay.money.advice.evidence_index import index_evidence
 from assay.money.advice.market import Market, ProviderPrices, market_of
 from assay.money.advice.pricer import Pricer, TermOffer
 from assay.money.advice.provisioned import PROVISIONED
-from assay.money.advice.sizes import COLD_SHARE_PARAMETERS, SIZE_PARAMETERS
+from assay.money.advice.sizes import COLD_SHARE_PARAMETERS
 from assay.money.cost.bill import make_bill
+from assay.money.cost.sizing import SIZE_PARAMETERS
 
 MOST_DESIGNS = 5
 """Most designs that are computed again."""
