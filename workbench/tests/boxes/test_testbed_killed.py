@@ -34,8 +34,8 @@ from assay.site.box import journal
 from assay.site.box.clean import take_down
 from assay.site.box.find import remove_dead_boxes, running_boxes
 from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
-from assay.site.box.programs import find_program
 from assay.site.box.up import bring_up
+from assay.site.installed import find_program
 
 CYCLES = times(5, 50)
 SEED = int(os.environ.get("ASSAY_BOX_SEED", "20261122"))

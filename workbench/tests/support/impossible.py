@@ -13,6 +13,7 @@ from loop_devices import loop_device, need_root, small_file_system
 
 from assay.launch import cgroup, machine_checks
 from assay.launch.places import Owner
+from assay.site import installed
 from assay.site.box import programs
 from assay.store.lock import RunLock
 
@@ -32,7 +33,7 @@ class Ground:
             if name not in programs and found:
                 (away / name).symlink_to(found)
         self.patch.setenv("PATH", str(away))
-        self.patch.setattr("assay.site.box.programs.search_path", lambda: str(away))
+        self.patch.setattr("assay.site.installed.search_path", lambda: str(away))
 
     def mounted(self, *options: str) -> Path:
         """A mounted tmpfs."""
@@ -50,7 +51,7 @@ class Ground:
 
 def programs_found(name: str) -> str | None:
     """Where a program is before PATH is changed."""
-    return programs.find_program(name)
+    return installed.find_program(name)
 
 
 WORK = {"operations": ["write", "read"], "file_size": "64KiB", "record_size": "4KiB", "cache": "keep"}

@@ -17,9 +17,10 @@ from assay.model.base import AssayError
 from assay.model.site.box import Box
 from assay.site.box.box import load_box
 from assay.site.box.disks import CGROUP_ROOT, find_hierarchy, group_prefix
-from assay.site.box.programs import check_programs, check_rights, find_program, find_switch
+from assay.site.box.programs import check_programs, check_rights, find_switch
 from assay.site.box.running import RunningBox
 from assay.site.box.up import bring_up
+from assay.site.installed import find_program
 
 GUARD = 300.0
 """Seconds after which something that must come has not come."""

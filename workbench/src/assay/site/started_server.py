@@ -28,8 +28,7 @@ from assay.model.escape import escape_line
 from assay.model.site.box_servers import BoxServer
 from assay.servers.filled_server import FilledServer, ServerPlace, install_hint
 from assay.servers.kinds import ACCESS, SECRET_KEY, ServerKind, load_kind
-from assay.site.box.programs import missing_requirements, search_path
-from assay.site.box.servers import last_words, version_of
+from assay.site.installed import last_words, missing_requirements, search_path, version_of
 
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 60.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.journal.trees import remove_known
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Disk, HostSpec
-from assay.site.box.programs import checked_output
+from assay.site.installed import checked_output
 
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 BLOCK_DEVICES = Path("/sys/block")

@@ -1,27 +1,20 @@
-"""Programs and rights that boxes need, and a function that runs programs."""
+"""Programs and rights that boxes need."""
 
 import os
-import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.launch.binary import INSTALL_HINT, find_shipped
-from assay.launch.commands import MAX_STDOUT_BYTES, run_program
 from assay.model.base import EXIT_REFUSED, AssayError
-from assay.model.escape import escape_line
-from assay.model.extras import is_installed
-from assay.model.own_program import absolute_folders
-from assay.model.secret import redact
-from assay.model.units import about_size
 from assay.servers.filled_server import find_words, install_hint
 from assay.servers.kinds import ServerKind, load_kind
+from assay.site.installed import find_program, missing_requirements
 
 if TYPE_CHECKING:
     from assay.model.site.box import Box
 
 SWITCH = "assay-switch"
-PROGRAM_TIMEOUT_SECONDS = 60
 CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_ADMIN": 21}
 """Capability -> its bit in `CapEff` of /proc/self/status (linux/capability.h)."""
 PACKAGES = {
@@ -48,49 +41,6 @@ PACKAGES = {
 }
 """Program -> Debian package that contains it."""
 NO_BOX_HINT = "without a box, targets on this machine and hosts over ssh can be measured"
-
-
-def checked_output(words: Sequence[str], what: str, input_text: str = "") -> str:
-    """Run a program to its end.
-
-    Args:
-        words: The command.
-        what: What it does, for messages.
-        input_text: Text for its standard input.
-
-    Returns:
-        Its standard output.
-
-    Raises:
-        AssayError: It fails, takes too long, prints too much, or is not installed.
-    """
-    environment = {**os.environ, "PATH": search_path(), "LC_ALL": "C"}
-    try:
-        output = run_program(words, PROGRAM_TIMEOUT_SECONDS, input_text.encode(), environment)
-    except OSError as error:
-        raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
-    if output.timed_out or output.overflowed:
-        how = (
-            f"says more than {about_size(MAX_STDOUT_BYTES)}"
-            if output.overflowed
-            else f"has not ended in {PROGRAM_TIMEOUT_SECONDS} s"
-        )
-        raise AssayError(f"{what}: {words[0]} {how}", "", EXIT_REFUSED)
-    if output.code != 0:
-        lines = [line.strip() for line in output.err.decode("utf-8", "replace").splitlines() if line.strip()]
-        complaint = escape_line(redact(lines[0])) if lines else f"exit code {output.code}"
-        raise AssayError(f"{what}: {complaint.removeprefix('error: ')}", "", EXIT_REFUSED)
-    return output.out.decode("utf-8", "replace")
-
-
-def search_path() -> str:
-    """Return $PATH with the sbin folders, which users often lack."""
-    return f"{absolute_folders(os.environ.get('PATH', '')) or '/usr/bin:/bin'}:/usr/local/sbin:/usr/sbin:/sbin"
-
-
-def find_program(name: str) -> str | None:
-    """Return the absolute path of a program; None if it is not installed."""
-    return shutil.which(name, path=search_path())
 
 
 def find_switch() -> str:
@@ -170,14 +120,3 @@ def check_programs(box: "Box", types: Iterable[str] = ()) -> None:
         )
     for kind in kinds:
         find_words(kind)
-
-
-def missing_requirements(kind: ServerKind, programs: bool = True) -> list[str]:
-    """Return what a kind of server needs and is not installed, in words.
-
-    Args:
-        kind: The kind.
-        programs: Include programs; else only Python packages.
-    """
-    missing = [name for name in kind.programs if programs and find_program(name) is None]
-    return missing + [f"the Python package {name}" for name in kind.python if not is_installed(name)]

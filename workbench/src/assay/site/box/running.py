@@ -10,9 +10,9 @@ from assay.model.site.box_state import BoxState, RunningHost, RunningServer
 from assay.model.units import choices_hint
 from assay.servers.kinds import load_kind
 from assay.site.box.clean import take_down
-from assay.site.box.programs import checked_output, find_program, search_path
 from assay.site.box.servers import READY_TIMEOUT_SECONDS, UNMOUNT_SCRIPT, HostServer, existing_server
 from assay.site.box.state import host_process
+from assay.site.installed import checked_output, find_program, search_path
 
 STOP_SECONDS = 10.0
 NAMESPACE_OPTIONS = ("--net", "--uts", "--mount", "--pid", "--ipc")

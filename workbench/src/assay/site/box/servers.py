@@ -1,13 +1,11 @@
 """Servers of a box: started in steps, so that each finds the others; stopped and started again."""
 
-import contextlib
 import os
 import secrets
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 
 from assay.model.base import EXIT_REFUSED, AssayError
@@ -15,7 +13,8 @@ from assay.model.site.box_servers import BoxServer
 from assay.model.site.box_state import RunningHost, RunningServer
 from assay.servers.filled_server import FilledServer, ServerCommand, ServerPlace, digest
 from assay.servers.kinds import CommandStep, ServerKind, load_kind
-from assay.site.box.programs import checked_output, find_program, find_switch
+from assay.site.box.programs import find_switch
+from assay.site.installed import checked_output, last_words, version_of
 
 READY_TIMEOUT_SECONDS = 60
 POLL_INTERVAL_SECONDS = 0.05
@@ -252,20 +251,6 @@ def _password(path: Path) -> str:
         raise AssayError(f"{path}: {error.strerror}", "take the box down, and up again", EXIT_REFUSED) from None
 
 
-def version_of(kind: ServerKind) -> str:
-    """Return the version of a server: of its package, or as its program prints it; `unknown` if neither states one."""
-    if kind.packages and find_program("dpkg-query"):
-        package = kind.packages[0]
-        with contextlib.suppress(AssayError):
-            return checked_output(["dpkg-query", "--show", "--showformat=${Version}", package], package)
-    if kind.python:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            return metadata.version(kind.python[0])
-    if not kind.version:
-        return "unknown"
-    return next(iter(checked_output(kind.version, kind.kind).splitlines()), "unknown")
-
-
 def is_mounted(enter: list[str], mount: str) -> bool:
     """Return whether a program of a host has mounted a directory and answers there.
 
@@ -279,12 +264,3 @@ def is_mounted(enter: list[str], mount: str) -> bool:
         words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=READY_TIMEOUT_SECONDS, check=False
     )
     return done.returncode == 0
-
-
-def last_words(log: Path) -> str:
-    """Return the last line that a server wrote, for messages: the log itself may be removed before it is read."""
-    for path in (log.with_suffix(".out"), log):
-        lines = path.read_text(errors="replace").splitlines() if path.exists() else []
-        if lines:
-            return f"it said: {lines[-1].strip()[:300]}"
-    return "it said nothing"

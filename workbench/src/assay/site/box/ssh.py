@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from assay.model.site.box import BoxHost
-from assay.site.box.programs import checked_output, find_program
+from assay.site.installed import checked_output, find_program
 
 HOST_MARKER = "/run/assay-host"
 """File that exists only on hosts of a box."""

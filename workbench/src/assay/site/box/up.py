@@ -18,10 +18,11 @@ from assay.site.box.clean import raise_if_left, remove_parts
 from assay.site.box.find import remove_dead_boxes
 from assay.site.box.folders import box_lock, boxes_root, disks_root, make_disks_folder
 from assay.site.box.journal import Journal
-from assay.site.box.programs import check_programs, check_rights, checked_output, find_switch
+from assay.site.box.programs import check_programs, check_rights, find_switch
 from assay.site.box.running import RunningBox, enter_words
 from assay.site.box.servers import READY_TIMEOUT_SECONDS, HostServer, new_server
 from assay.site.box.state import is_up, read_state, write_state
+from assay.site.installed import checked_output
 
 SWITCH_NAMESPACE = "switch"
 """Name of the namespace with the switch end of all links; no host has this name."""

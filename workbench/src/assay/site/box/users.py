@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.model.regular_files import read_regular
 from assay.site.box.disks import SHARED_FOLDER
-from assay.site.box.programs import checked_output
+from assay.site.installed import checked_output
 
 ACCOUNTS = ("passwd", "group")
 """Account files of /etc that hosts see as copies, with the users of the box added."""

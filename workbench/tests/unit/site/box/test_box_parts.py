@@ -14,6 +14,7 @@ from assay.journal.processes import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_servers import BoxMount
 from assay.model.site.box_state import BoxState, RunningHost
+from assay.site import installed
 from assay.site.box import layout, programs, ssh
 from assay.site.box.box import load_box
 from assay.site.box.clean import remove_lost_disks, remove_parts, take_down
@@ -196,7 +197,8 @@ def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
     (tmp_path / "ours.yaml").write_text(f"kind: ours\n{text}python: [no_such_package_of_ours]\n")
     (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\nobtain: ask them\n")
     monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
-    monkeypatch.setattr(programs, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
+    for module in (programs, installed):
+        monkeypatch.setattr(module, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")
     disk = "disks: [{size: 1GiB, mount: /x}]"
     servers = "servers: [{kind: ours, exports: [/x]}, {kind: theirs, exports: [/x]}]"
     with pytest.raises(AssayError) as caught:
