@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.settings import RUNS
+from assay.model.room import hook
 
 
 def command(
@@ -24,9 +25,7 @@ def command(
 
     runs = list_runs(out)
     if any(plain_file_status(Path(run.folder), BATCH) for run in runs):
-        from assay.run.batch.states import with_job_states
-
-        runs = with_job_states(runs, note)
+        runs = hook("job_states")(runs, note)
     if as_json:
         print_json([asdict(run) for run in runs])
         return

@@ -8,6 +8,7 @@ import typer
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
 from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
+from assay.model.room import hook
 from assay.model.user_files import path_kind
 from assay.store.entries import BATCH
 from assay.store.safe_files import plain_file_status
@@ -137,9 +138,8 @@ def _start(study: str, how: RunOptions) -> "RunStore":
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
     if how.slurm is not None:
-        from assay.cli.scheduler.slurm_jobs import submit_and_follow
-
-        return submit_and_follow(loaded, how.out, how.slurm, _job_options(how), how.listener)
+        store: RunStore = hook("submit_run")(loaded, how.out, how.slurm, _job_options(how), how.listener)
+        return store
     return start(loaded, how.out, how.destroy, how.listener, how.budget, how.on_root, how.stage)
 
 
@@ -171,12 +171,11 @@ def _resume(folder: Path, how: RunOptions, by: str = "by going on") -> "RunStore
     from assay.run.session import resume
 
     if how.slurm is not None or plain_file_status(folder, BATCH):
-        from assay.cli.scheduler.slurm_jobs import resume_in_job
-
         def measured(listener: "Listener") -> "RunStore":
             return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)
 
-        return resume_in_job(folder, how.slurm, _job_options(how), how.listener, measured)
+        store: RunStore = hook("resume_in_job")(folder, how.slurm, _job_options(how), how.listener, measured)
+        return store
     return resume(folder, how.destroy, how.listener, how.budget, how.stage, by, settle=how.settle)
 
 

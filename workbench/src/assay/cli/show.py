@@ -9,6 +9,7 @@ import typer
 from assay.cli.output import ceiling_text, note, print_blocks, print_json, print_line, print_table
 from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
+from assay.model.room import hook
 from assay.model.units import about_count, about_rate
 from assay.run.brief_results import first_results, stored_or_new_page, stored_or_new_results
 from assay.store.entries import BATCH
@@ -116,7 +117,7 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
-    if plain_file_status(store.folder, BATCH) and (words := _job(store)):
+    if plain_file_status(store.folder, BATCH) and (words := hook("job_text")(store.folder)):
         yield "job", words
     for place in info.places:
         yield "target", f"{place.target}: {', '.join(filter(None, (place.path, place.storage_chain)))}"
@@ -144,13 +145,6 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         yield "machine", info.machine.text
     for workload, rule, reason, count in store.excluded_counts():
         yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
-
-
-def _job(store: "RunStore") -> str:
-    """Return the state of the newest Slurm job of a run."""
-    from assay.run.batch.states import job_words
-
-    return job_words(store.folder)
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":

@@ -12,6 +12,16 @@ from pathlib import Path
 from typing import Any
 
 PACKAGE = "assay.rooms"
+HOOKS = {
+    "job_states": "(runs, print_line): the summaries of runs, with the state of each whose batch job is not over",
+    "job_text": "(run folder): id and state of the run's newest batch job; empty if it was not submitted",
+    "job_section": "(): section of a run's environment on the batch job of this process; empty outside of jobs",
+    "submit_run": "(plan, out, options, words, listener): submit a run as a batch job; the run when the job is over",
+    "resume_in_job": "(run folder, options, words, listener, measure): resume a run in a batch job; the run",
+    "testbed_site": "(name, hosts, base, is run folder, targets): the `Site` of a testbed that is brought up for a run",
+    "open_testbed": "(name, clients, servers): the `Site` of a testbed that is up",
+}
+"""What the core lets rooms do, each one function of one room: parameters, and what it returns."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +46,12 @@ class Room:
     Attributes:
         commands: By name.
         sections: Of a report, each `(RunView) -> Section | None`, and the id of the section behind which it stands.
+        hooks: By a name of `HOOKS`.
     """
 
     commands: Mapping[str, Command] = field(default_factory=dict)
     sections: Mapping[str, str] = field(default_factory=dict)
+    hooks: Mapping[str, str] = field(default_factory=dict)
 
 
 @functools.cache
@@ -48,6 +60,11 @@ def rooms() -> tuple[Room, ...]:
     folders = [Path(folder) for folder in import_module(PACKAGE).__path__]
     names = sorted(path.parent.name for folder in folders for path in folder.glob("*/room.py"))
     return tuple(import_module(f"{PACKAGE}.{name}.room").ROOM for name in names)
+
+
+def hook(name: str) -> Any:
+    """Return the function of a room that does what `HOOKS` describes under a name."""
+    return load(next(room.hooks[name] for room in rooms() if name in room.hooks))
 
 
 def load(reference: str) -> Any:

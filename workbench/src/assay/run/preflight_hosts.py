@@ -10,6 +10,7 @@ from assay.launch.mounter import check_mounts
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, PrintLine
 from assay.model.site.host import LOCALHOST, THIS_HOST, Host
+from assay.model.room import hook
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.model.units import display_value
@@ -43,9 +44,8 @@ def box_hosts(name: str, hosts: str, servers: str, print_line: PrintLine) -> Ite
     Raises:
         AssayError: The box is not up, or has no such hosts.
     """
-    from assay.site.box.site import OpenBox
-
-    with running_site(OpenBox(name, hosts, servers), 1, print_line) as site:
+    testbed: Site = hook("open_testbed")(name, hosts, servers)
+    with running_site(testbed, 1, print_line) as site:
         yield PreflightHosts(site.clients, tuple(_server_on(host) for host in site.servers))
 
 

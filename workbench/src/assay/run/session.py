@@ -37,6 +37,7 @@ from assay.model.deadline import Deadline
 from assay.model.escape import escape_line
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.run import LAUNCHER_SECTION, TargetPlace
+from assay.model.room import hook
 from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.ceilings import stated_ceilings
@@ -49,7 +50,6 @@ from assay.run import claims, targets
 from assay.run import meter as meters
 from assay.run.added.repeats import AddedRounds, add_repeats, current_settling, end_added_repeats, with_repeats
 from assay.run.answers import store_conclusions
-from assay.run.batch.facts import own_job_section
 from assay.run.budget import read_budget
 from assay.run.ceilings.meter import CeilingMeter
 from assay.run.ceilings.passes import CeilingPasses
@@ -590,7 +590,7 @@ class _Session:
             self.say(f"settings: {line}")
         if self.fleet is None and (words := group_limits(environment, info.places).words):
             self.say(warning(f"a control group limits {words}: no rate can be higher"))
-        job = own_job_section()
+        job: dict[str, dict[str, str]] = hook("job_section")()
         if not info.versions:
             # The environment may already have sections on earlier batch jobs, which measured nothing.
             self.store.describe(versions=versions, environment={**info.environment, **environment, **job})

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from assay.model.room import hook
 from assay.model.study.study import Study
 from assay.site.local import LocalSite
 from assay.site.site import Site
@@ -16,9 +17,8 @@ def site_of(study: Study, base: Path, is_run_folder: bool = False) -> Site:
         is_run_folder: `base` is the folder of a run, with copies of the files that the study names.
     """
     if study.testbed is not None:
-        from assay.site.box.site import BoxSite
-
-        return BoxSite(study.testbed, study.hosts, base, is_run_folder, study.targets)
+        testbed: Site = hook("testbed_site")(study.testbed, study.hosts, base, is_run_folder, study.targets)
+        return testbed
     if study.hosts.is_allocated:
         from assay.site.allocation import AllocationSite
 
