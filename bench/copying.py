@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.site.box.running import RunningBox
+    from assay.rooms.testbed.work.running import RunningBox
 
 ENGINE = str(Path(__file__).resolve().parents[1] / "target/release/assay-engine")
 MIB = 1 << 20
@@ -119,8 +119,8 @@ def measure(
         rounds: How many count.
         make: Given the box and a folder in memory, the bench and its contenders.
     """
-    from assay.site.box.box import load_box
-    from assay.site.box.up import bring_up
+    from assay.rooms.testbed.work.box import load_box
+    from assay.rooms.testbed.work.up import bring_up
 
     folder = Path(tempfile.mkdtemp(prefix="assay-bench-", dir="/dev/shm"))
     os.environ["ASSAY_BOXES"] = str(folder)

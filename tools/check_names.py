@@ -20,7 +20,7 @@ GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
 
 SERIALISED = {
     "engine/crates/spec/src/place.rs": {"kept"},
-    "workbench/src/assay/model/money/advice.py": {"bought"},
+    "workbench/src/assay/rooms/advice/model/advice.py": {"bought"},
     "workbench/src/assay/model/money/managed.py": {"per_bought"},
     "workbench/src/assay/model/money/price.py": {"seen"},
     "workbench/src/assay/model/result/machine.py": {"untold"},

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.plan.expand import expand
-from assay.plan.foreign.ior import ior_study
+from assay.rooms.foreign.work.ior import ior_study
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from copying import MIB, Copying, Figures, Goal, measure, show
 
 if TYPE_CHECKING:
-    from assay.site.box.running import RunningBox
+    from assay.rooms.testbed.work.running import RunningBox
 
 BOX = """name: bench-nfs
 hosts:

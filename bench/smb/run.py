@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from copying import MIB, Copying, Figures, Goal, measure, show
 
 if TYPE_CHECKING:
-    from assay.site.box.running import RunningBox
+    from assay.rooms.testbed.work.running import RunningBox
 
 USER = "alice"
 LIBRARY = Path(__file__).with_name("libsmb.py")

@@ -15,7 +15,7 @@ from testbed_tools import assert_soon, inside, said
 from assay.contract._generated import Job
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.model.result.sample import Sample
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 DISKS = "disks: [{size: 160MiB, device: d0}, {size: 160MiB, device: d1}], servers: [{kind: vblade, devices: [d0, d1]}]"
 HOSTS = f"""

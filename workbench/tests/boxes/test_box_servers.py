@@ -12,8 +12,8 @@ from paths import GOLDEN
 from testbed_tools import assert_nothing_left, need_box, own_processes, said, written
 
 from assay.model.base import AssayError
-from assay.site.box.running import RunningBox
-from assay.site.box.up import bring_up
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.up import bring_up
 
 BOX = """
 name: ring
@@ -144,7 +144,7 @@ def test_what_fails_is_told_without_passwords_and_nothing_is_left(
     change: tuple[str, str], message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe(tmp_path, monkeypatch, change)
-    monkeypatch.setattr("assay.site.box.up.READY_TIMEOUT_SECONDS", 3)
+    monkeypatch.setattr("assay.rooms.testbed.work.up.READY_TIMEOUT_SECONDS", 3)
     box = written(tmp_path, BOX)
     need_box(box)
     with pytest.raises(AssayError) as caught:

@@ -17,7 +17,7 @@ from ssh_tools import Sshd
 from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, own_processes, written
 
 from assay.launch.binary import find_engine
-from assay.site.box.find import running_boxes
+from assay.rooms.testbed.work.find import running_boxes
 from assay.store import RunStore
 
 pytestmark = needs_engine

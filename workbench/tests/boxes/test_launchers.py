@@ -18,7 +18,7 @@ from testbed_tools import assert_soon
 from assay.contract.parts import HostPart
 from assay.contract.reader import read_events
 from assay.plan.jobs import joint_job
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import load_engine
 from assay.model.result.sample import Sample
 from assay.model.study.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 HOSTS = """
   client[1-2]: {}

@@ -9,7 +9,7 @@ from nfs_tools import MIB, SECOND, at_phase, box_of, boxes_below, errnos, execut
 from soak import times
 from testbed_tools import said
 
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 HOSTS = """
   client[1-2]: {}

@@ -13,9 +13,9 @@ from testbed_tools import assert_nothing_left, need_box, said, written
 
 from assay.model.base import AssayError
 from assay.model.site.box import Box
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.up import bring_up
 from assay.servers.kinds import FOLDER
-from assay.site.box.running import RunningBox
-from assay.site.box.up import bring_up
 from assay.store import RunStore
 
 BUILT = REPOSITORY / "target" / "servers"
@@ -162,7 +162,7 @@ def test_a_bucket_that_cannot_be_mounted_is_told_and_nothing_is_left(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     describe(tmp_path, "s3fs", "assay:assay-in-a-box", "assay:another-key")
-    monkeypatch.setattr("assay.site.box.up.READY_TIMEOUT_SECONDS", 2)
+    monkeypatch.setattr("assay.rooms.testbed.work.up.READY_TIMEOUT_SECONDS", 2)
     with pytest.raises(AssayError, match="s3fs on client1 has mounted nothing at /bucket"):
         bring_up(box(tmp_path, "s3fs"))
     assert_nothing_left(root)

@@ -15,7 +15,7 @@ from testbed_tools import inside, said
 from assay.contract._generated import Job
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.model.result.sample import Sample
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 STORE = "disks: [{size: 512MiB, mount: /store}]"
 

@@ -15,7 +15,7 @@ from soak import times
 from testbed_tools import GUARD, assert_soon, inside, said
 
 from assay.launch.mirrored.copies import chunk_on_one_server, read_chunks
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 FILES, SIZE = 4, 4 * MIB
 READ = """

@@ -11,8 +11,8 @@ from paths import REPOSITORY
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.shell import make_shell
 from assay.model.site.host import Host
+from assay.rooms.testbed.work.site import box_hosts
 from assay.run.fleet import Fleet
-from assay.site.box.site import box_hosts
 from assay.site.site import SiteState
 
 HOSTS = """

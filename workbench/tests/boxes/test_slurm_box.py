@@ -12,8 +12,8 @@ from nfs_tools import box_of, boxes_below
 from testbed_tools import inside, said
 
 from assay.model.base import AssayError
-from assay.site.box.running import RunningBox
-from assay.site.box.users import FIRST_ID
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.users import FIRST_ID
 
 HOSTS = """
   node[1-3]: {roles: [client], servers: [{kind: slurm, options: {cpus: "4"}}, {kind: openmpi}]}

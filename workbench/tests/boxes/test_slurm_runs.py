@@ -16,8 +16,8 @@ from nfs_tools import box_of, boxes_below
 from run_tools import ASSAY, ENGINE
 from testbed_tools import assert_soon, inside, said
 
-from assay.run.batch.facts import SECTION
-from assay.site.box.running import RunningBox
+from assay.rooms.slurm.work.facts import SECTION
+from assay.rooms.testbed.work.running import RunningBox
 from assay.store import RunStore
 from assay.store.entries import PROGRESS
 

@@ -27,7 +27,7 @@ from testbed_tools import inside, said
 from assay.contract._generated import BackendCapabilities
 from assay.launch.binary import load_engine
 from assay.model.study.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 SAMBA = "{kind: samba, exports: [/export], users: [alice]"
 HOSTS = f"""

@@ -9,7 +9,7 @@ from host_runs import study
 from run_tools import assay, needs_engine, only_run
 from testbed_tools import assert_nothing_left, need_box, written
 
-from assay.site.box.find import running_boxes
+from assay.rooms.testbed.work.find import running_boxes
 from assay.store import RunStore
 
 pytestmark = needs_engine

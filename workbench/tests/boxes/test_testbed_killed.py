@@ -30,11 +30,11 @@ from testbed_tools import (
 
 from assay.journal.processes import ProcessIdentity
 from assay.model.site.box import Box
-from assay.site.box import journal
-from assay.site.box.clean import take_down
-from assay.site.box.find import remove_dead_boxes, running_boxes
-from assay.site.box.folders import boxes_root, disks_root, make_disks_folder
-from assay.site.box.up import bring_up
+from assay.rooms.testbed.work import journal
+from assay.rooms.testbed.work.clean import take_down
+from assay.rooms.testbed.work.find import remove_dead_boxes, running_boxes
+from assay.rooms.testbed.work.folders import boxes_root, disks_root, make_disks_folder
+from assay.rooms.testbed.work.up import bring_up
 from assay.site.installed import find_program
 
 CYCLES = times(5, 50)
@@ -148,8 +148,8 @@ def test_a_disk_that_was_attached_but_not_mounted_yet_is_detached(root: Path, tm
 def test_a_box_goes_after_the_process_it_belongs_to(root: Path, tmp_path: Path) -> None:
     need_box(written(tmp_path, _text()))
     code = (
-        "import sys, time; from pathlib import Path; from assay.site.box.box import load_box; "
-        "from assay.site.box.up import bring_up; bring_up(load_box(sys.argv[1], Path('/')), owned=True); "
+        "import sys, time; from pathlib import Path; from assay.rooms.testbed.work.box import load_box; "
+        "from assay.rooms.testbed.work.up import bring_up; bring_up(load_box(sys.argv[1], Path('/')), owned=True); "
         "print('up', flush=True); time.sleep(60)"
     )
     words = [sys.executable, "-c", code, str(tmp_path / "box.yaml")]

@@ -17,10 +17,10 @@ from testbed_tools import GUARD, assert_nothing_left, brought_up, inside, left, 
 from assay.journal.processes import ProcessIdentity
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box import Box
-from assay.site.box.box import load_box
-from assay.site.box.find import remove_dead_boxes
-from assay.site.box.running import RunningBox
-from assay.site.box.up import bring_up
+from assay.rooms.testbed.work.box import load_box
+from assay.rooms.testbed.work.find import remove_dead_boxes
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.up import bring_up
 
 OFFICE = load_box("office", Path("/"))
 

@@ -10,7 +10,7 @@ import pytest
 from nfs_tools import SECOND, at_phase, box_of, boxes_below, execute, job, target
 from testbed_tools import said
 
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 NFS = "kind: nfs-ganesha, exports: [/export]"
 SMB = "{kind: samba, exports: [/export], users: [alice]}"

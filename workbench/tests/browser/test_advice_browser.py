@@ -11,8 +11,8 @@ import pytest
 from browser import needs_browser, opened
 from outlook_tools import looked_at
 
-from assay.report.advice.page import build_page
 from assay.report.html import render_html
+from assay.rooms.advice.shown.page import build_page
 
 NAMES = ("01", "03", "07", "08", "09", "12")
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}

@@ -7,8 +7,8 @@ import pytest
 from paths import GOLDEN, REPOSITORY
 from run_tools import assay
 
-from assay.model.money.advice import Advice
-from assay.model.money.need import Need
+from assay.rooms.advice.model.advice import Advice
+from assay.rooms.advice.model.need import Need
 
 HERE = GOLDEN
 BAD = HERE / "bad_needs"

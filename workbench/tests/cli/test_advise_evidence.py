@@ -6,14 +6,14 @@ from run_tools import assay
 from stored_runs import noisy, store_run
 
 from assay.analyse.estimate import estimate
-from assay.cli.money.evidence import evidence_of, gather_evidence
 from assay.model.base import AssayError
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.money.use import DesignChoice, Use
-from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.stored_prices import priced_design
+from assay.rooms.advice.commands.evidence import evidence_of, gather_evidence
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 NEEDS = GOLDEN / "needs"
 READ, WRITE = noisy(3e8), noisy(2e8, seed=2)

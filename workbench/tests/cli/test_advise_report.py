@@ -8,7 +8,7 @@ import pytest
 from advise_tools import NEEDS
 from run_tools import assay
 
-from assay.model.money.advice import Advice
+from assay.rooms.advice.model.advice import Advice
 
 
 @pytest.fixture

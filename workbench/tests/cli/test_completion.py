@@ -43,7 +43,7 @@ def test_bash_completes_commands_options_runs_and_studies(folder: Path) -> None:
 
 
 def test_a_name_that_a_shell_could_take_for_more_is_not_offered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.cli.completion import matching_runs
+    from assay.terminal.settings import matching_runs
 
     monkeypatch.chdir(folder)
     assert matching_runs("") == ["last", "run-c", "run-b", "run-a", "weekly", "nightly"]
@@ -53,7 +53,7 @@ def test_a_name_that_a_shell_could_take_for_more_is_not_offered(folder: Path, mo
 def test_a_wrong_configuration_only_means_that_nothing_is_offered(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.cli.completion import matching_runs
+    from assay.terminal.settings import matching_runs
 
     (folder / "config/assay").mkdir(parents=True)
     (folder / "config/assay/config.yaml").write_text("wrong: 1\n")

@@ -25,7 +25,7 @@ from assay.model.regular_files import IrregularError, TooLargeError, read_regula
 from assay.model.site.host import MAX_HOSTS
 from assay.model.source import MAX_FILE_BYTES, read_source
 from assay.model.user_files import UnreadableError, open_user_file, read_user_file
-from assay.site.box.box import load_box
+from assay.rooms.testbed.work.box import load_box
 from assay.site.inventory.hosts import read_hostfile
 
 MOST = 1000

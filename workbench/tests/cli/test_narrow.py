@@ -42,7 +42,7 @@ def test_lines_fit_and_nothing_is_broken(
     # What else the machine does is something else a moment later.
     monkeypatch.setattr("assay.launch.other_load.sample_load", lambda *_: [])
     whole = assay(folder, *words).stdout
-    monkeypatch.setattr("assay.cli.output.terminal_width", lambda err=False: width)
+    monkeypatch.setattr("assay.terminal.output.terminal_width", lambda err=False: width)
     narrow = assay(folder, *words).stdout
     longest = max(len(word) for word in narrow.split())
     assert max(map(len, narrow.splitlines())) <= max(width, longest + 12)

@@ -15,11 +15,11 @@ from run_tools import assay
 from stored_runs import DAY, STARTED, store_run
 
 from assay.analyse import histograms
-from assay.cli.money.evidence import _p99
 from assay.model.result.sample import HostShare
 from assay.report.build import build_document
 from assay.report.document import Document, Num
 from assay.report.html import render_html
+from assay.rooms.advice.commands.evidence import _p99
 from assay.run.analysis import load_analysis
 from assay.store import RunStore
 

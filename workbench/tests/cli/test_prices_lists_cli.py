@@ -182,9 +182,9 @@ def test_the_pages_of_google_are_followed_and_no_stranger_gets_the_key(server, t
 
 def test_the_key_goes_to_google_only(server, tmp_path, monkeypatch):
     """The address of Google's list is put to this server: the key comes in the header, and not in an address."""
-    from assay.cli.money.prices_fetch import read_lists
-    from assay.money.books import gcp
-    from assay.money.books.refresh import needed_urls, product_filter, provider_of
+    from assay.rooms.pricelists.commands.prices_fetch import read_lists
+    from assay.rooms.pricelists.work import gcp
+    from assay.rooms.pricelists.work.refresh import needed_urls, product_filter, provider_of
 
     monkeypatch.setenv(gcp.KEY, "secret-7")
     monkeypatch.setattr(gcp, "ROOT", f"{server.root}/gcp")
@@ -223,9 +223,9 @@ def _amazon(handler):
 
 
 def test_savings_plans_are_where_an_index_says(server, tmp_path, monkeypatch, capsys):
-    from assay.cli.money import prices_fetch
-    from assay.money.books import aws, aws_items
-    from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
+    from assay.rooms.pricelists.commands import prices_fetch
+    from assay.rooms.pricelists.work import aws, aws_items
+    from assay.rooms.pricelists.work.refresh import needed_urls, product_filter, provider_of, refresh
 
     monkeypatch.setattr(Handler, "do_GET", _amazon)
     monkeypatch.setattr(aws, "HOST", server.root)
@@ -318,7 +318,7 @@ def test_a_page_whose_list_goes_on_is_told(tmp_path):
 
 def test_the_hint_for_old_prices_names_the_providers_whose_lists_are_read():
     from assay.cli.money.books import REFRESHABLE_PROVIDERS
-    from assay.money.books.providers import PROVIDERS
+    from assay.rooms.pricelists.work.providers import PROVIDERS
 
     assert tuple(PROVIDERS) == REFRESHABLE_PROVIDERS
 

@@ -19,11 +19,11 @@ from run_tools import ASSAY, assay
 from served import ask, served
 from stored_runs import DAY, STARTED, noisy, store_run
 
-from assay.cli.serving.folder import RunsFolder
-from assay.cli.serving.server import Server
 from assay.model.base import AssayError
 from assay.model.result.brief_result import BriefResult
-from assay.report.pages.runs import RUNS_PER_PAGE
+from assay.rooms.serve.shown.runs import RUNS_PER_PAGE
+from assay.rooms.serve.work.folder import RunsFolder
+from assay.rooms.serve.work.server import Server
 from assay.store import RunStore
 
 EVIL = "<script>alert('x')</script>\x1b[31m\u202e"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from in_process import run_here
 
-from assay.run.batch import follow
+from assay.rooms.slurm.work import follow
 from assay.store import RunStore, list_runs
 from assay.store.entries import PROGRESS
 

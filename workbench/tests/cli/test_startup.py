@@ -11,10 +11,10 @@ import pytest
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
-from assay.cli.help.group import summary
 from assay.cli.main import COMMANDS, LazyGroup
 from assay.model.result.brief_result import BriefResult
 from assay.store import RunStore
+from assay.terminal.help.group import summary
 
 PROGRAM = """
 import json, os, sys
@@ -63,7 +63,7 @@ def loaded(folder: Path, *commands: tuple[str, ...]) -> list[tuple[int, set[str]
     return [(code, set(names)) for code, names in json.loads(done.stdout)]
 
 
-TYPED = {"assay", "assay.cli", "assay.cli.help", "assay.model", "assay.rooms"}
+TYPED = {"assay", "assay.cli", "assay.terminal.help", "assay.model", "assay.rooms"}
 """What every command needs to read its words."""
 NAMED = {"assay.store", "assay.run"}
 """Where names of files stand; whatever works there needs one of `SMALL`."""

@@ -19,10 +19,10 @@ from stored_runs import DAY, STARTED, noisy, store_run
 
 from assay.cli.export import Format, TableName, mark_of
 from assay.cli.main import app
-from assay.cli.output import json_text
-from assay.cli.output_file import NETWORK_MARK
 from assay.cli.preflight import SCHEMA
 from assay.report.formats.io500 import UNOFFICIAL
+from assay.terminal.output import json_text
+from assay.terminal.output_file import NETWORK_MARK
 
 CSV = "dimension,item,unit,price\ninstance,small,hour,0.10\n"
 GATE = "compare a b --fail-if-slower 50%"

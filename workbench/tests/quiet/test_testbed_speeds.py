@@ -10,7 +10,7 @@ import pytest
 from nfs_tools import boxes_below
 from testbed_tools import brought_up, inside, said
 
-from assay.site.box.running import RunningBox
+from assay.rooms.testbed.work.running import RunningBox
 
 
 @pytest.fixture(scope="module")

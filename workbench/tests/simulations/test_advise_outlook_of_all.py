@@ -4,8 +4,8 @@ import pytest
 from advise_tools import advised, book_of, read_need
 from outlook_tools import KINDS, looked_at
 
-from assay.money.advice.outlook.picture import picture
-from assay.money.advice.published_evidence import published_evidence
+from assay.rooms.advice.work.outlook.picture import picture
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 
 @pytest.mark.parametrize("name", KINDS)

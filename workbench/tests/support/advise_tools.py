@@ -6,15 +6,15 @@ from typing import Any
 
 from paths import GOLDEN
 
-from assay.model.money.advice import Advice, AdviceOption
-from assay.model.money.need import Need
 from assay.model.money.price import PriceBook
 from assay.model.money.priced_designs import DesignEvidence, MeasuredValue
 from assay.model.money.use import DesignChoice
 from assay.model.yaml_files import read_model
-from assay.money.advice.advise import advise
-from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
+from assay.rooms.advice.model.advice import Advice, AdviceOption
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 NEEDS = GOLDEN / "needs"
 

@@ -13,8 +13,8 @@ from loop_devices import loop_device, need_root, small_file_system
 
 from assay.launch import cgroup, machine_checks
 from assay.launch.places import Owner
+from assay.rooms.testbed.work import programs
 from assay.site import installed
-from assay.site.box import programs
 from assay.store.lock import RunLock
 
 

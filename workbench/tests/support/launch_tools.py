@@ -14,10 +14,10 @@ from assay.launch.install import launcher_for
 from assay.launch.parallel.find_launcher import make_step_launcher
 from assay.model.result.sample import Sample
 from assay.plan.jobs import joint_job
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.site import box_hosts
 from assay.run.fleet import Fleet
 from assay.run.read_events import read_repeat
-from assay.site.box.running import RunningBox
-from assay.site.box.site import box_hosts
 
 HOSTS = """
   node[1-8]:

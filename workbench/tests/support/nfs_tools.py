@@ -27,10 +27,10 @@ from assay.launch.install import launcher_for
 from assay.launch.shell import close_shells
 from assay.model.result.sample import Sample
 from assay.plan.jobs import joint_job, rank_job
-from assay.site.box.find import remove_dead_boxes, running_boxes
-from assay.site.box.running import RunningBox
-from assay.site.box.site import box_hosts
-from assay.site.box.up import bring_up
+from assay.rooms.testbed.work.find import remove_dead_boxes, running_boxes
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.site import box_hosts
+from assay.rooms.testbed.work.up import bring_up
 from assay.store import RunStore
 
 SECOND = 10**9

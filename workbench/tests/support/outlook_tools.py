@@ -7,14 +7,14 @@ from typing import Any
 
 from advise_tools import NEEDS, advised, book_of, read_need
 
-from assay.model.money.advice import Advice
-from assay.model.money.need import Need
 from assay.model.money.price import PriceBook, PriceRow, PriceTier
-from assay.model.money.sensitivity import CostCurves, Sensitivity
-from assay.money.advice.grid import BadValueError
-from assay.money.advice.outlook.picture import picture
-from assay.money.advice.outlook.reassess import Reassessment
-from assay.money.advice.published_evidence import published_evidence
+from assay.rooms.advice.model.advice import Advice
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.model.sensitivity import CostCurves, Sensitivity
+from assay.rooms.advice.work.grid import BadValueError
+from assay.rooms.advice.work.outlook.picture import picture
+from assay.rooms.advice.work.outlook.reassess import Reassessment
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 
 @dataclass(frozen=True)

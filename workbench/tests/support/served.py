@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.cli.serving.folder import RunsFolder
-from assay.cli.serving.server import Server
+from assay.rooms.serve.work.folder import RunsFolder
+from assay.rooms.serve.work.server import Server
 
 WAIT = 600
 

@@ -15,11 +15,11 @@ from assay.journal.processes import ProcessIdentity
 from assay.launch.mounts import read_mounts
 from assay.model.base import AssayError
 from assay.model.site.box import Box
-from assay.site.box.box import load_box
-from assay.site.box.disks import CGROUP_ROOT, find_hierarchy, group_prefix
-from assay.site.box.programs import check_programs, check_rights, find_switch
-from assay.site.box.running import RunningBox
-from assay.site.box.up import bring_up
+from assay.rooms.testbed.work.box import load_box
+from assay.rooms.testbed.work.disks import CGROUP_ROOT, find_hierarchy, group_prefix
+from assay.rooms.testbed.work.programs import check_programs, check_rights, find_switch
+from assay.rooms.testbed.work.running import RunningBox
+from assay.rooms.testbed.work.up import bring_up
 from assay.site.installed import find_program
 
 GUARD = 300.0

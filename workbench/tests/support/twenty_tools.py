@@ -6,9 +6,9 @@ import second_opinion
 import second_opinion_needs  # noqa: F401  (fills the table of needs)
 from advise_tools import NEEDS, advised, best, read_need
 
-from assay.model.money.advice import Advice, AdviceOption
-from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
+from assay.rooms.advice.model.advice import Advice, AdviceOption
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 NUMBERS = sorted(second_opinion.ALL)
 WIDE = [number for number in NUMBERS if number != "09" and not read_need(number).candidates]

@@ -106,9 +106,9 @@ def series_frame(store: "RunStore") -> "pd.DataFrame":
     Raises:
         AssayError: pandas is not installed, or the run is damaged.
     """
-    from assay.cli.output import note
     from assay.run.series import run_rows
     from assay.store.series import COLUMNS
+    from assay.terminal.output import note
 
     pd = load_pandas()
     rows = list(run_rows(store, note))

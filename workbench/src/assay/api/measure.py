@@ -7,7 +7,6 @@ from typing import Any
 import yaml
 
 from assay.api.stored_run import Run, runs_folder_or
-from assay.cli.output import note
 from assay.cli.progress import LineProgress
 from assay.cli.quiet import QuietListener
 from assay.cli.run import study_path
@@ -18,6 +17,7 @@ from assay.model.source import Problem
 from assay.run.listener import Progress, TimeLeft
 from assay.run.session import start
 from assay.run.study_plan import Plan
+from assay.terminal.output import note
 
 UNNAMED_STUDY = Path("study")
 """Path of a study that is not a file, so that relative file names in it start at the current directory."""

@@ -4,10 +4,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.settings import runs_folder
 from assay.model.result.result import RunAnalysis
 from assay.run.analysis import load_analysis
 from assay.store import RunStore, find_run
+from assay.terminal.settings import runs_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,8 +148,8 @@ class Run:
         Raises:
             AssayError: The file cannot be written.
         """
-        from assay.cli.output_file import PAGE_MARK, OutputFile
         from assay.cli.report import write_report
+        from assay.terminal.output_file import PAGE_MARK, OutputFile
 
         # An absolute path, so that a file named `-` is not taken for standard output.
         write_report(self.analysis, OutputFile(Path(path).absolute(), PAGE_MARK, force))

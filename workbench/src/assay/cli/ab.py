@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.output import note
 from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
 from assay.cli.sides import Side, find_sides
@@ -24,6 +23,7 @@ from assay.plan.sides import study_of_places, study_of_targets, with_rounds, wit
 from assay.plan.text import study_text
 from assay.run.session import start
 from assay.run.study_plan import Plan
+from assay.terminal.output import note
 
 if TYPE_CHECKING:
     from assay.store import RunStore

@@ -6,7 +6,6 @@ from assay.analyse.blocks import SideState, side_state
 from assay.analyse.decide import MOST_NEEDED
 from assay.analyse.runs import Gate, UnjudgedRow, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
-from assay.cli.output import note, print_line
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
 from assay.model.result.comparison import ComparedRow, RunsComparison
 from assay.model.result.decision import PointDecision
@@ -15,6 +14,7 @@ from assay.model.study.blocks import LOOK_ROUNDS, Blocks
 from assay.model.units import about_duration
 from assay.report.numbers import difference_text, plural
 from assay.report.summary.sentences import difference_bound
+from assay.terminal.output import note, print_line
 
 SHOWN_ROWS = 12
 """Undecided rows beyond this number are only counted."""

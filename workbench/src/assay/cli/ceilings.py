@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import ceiling_text, note, print_json, print_line, print_table
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
+from assay.terminal.output import ceiling_text, note, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from assay.run.ceilings.place import PlaceCeilings

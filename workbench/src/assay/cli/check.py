@@ -5,8 +5,8 @@ from pathlib import Path
 import typer
 
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
-from assay.cli.output import as_path
-from assay.cli.settings import RUNS
+from assay.terminal.output import as_path
+from assay.terminal.settings import RUNS
 
 
 def command(

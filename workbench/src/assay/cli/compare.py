@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note, print_json
-from assay.cli.output_file import FORCE, JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed, output_option
-from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED, AssayError
+from assay.terminal.output import note, print_json
+from assay.terminal.output_file import FORCE, JUNIT_MARK, PAGE_MARK, OutputFile, check_one_printed, output_option
+from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from assay.cli.ab_text import SidesOutcome
@@ -24,7 +24,7 @@ def command(
     runs: list[str] | None = typer.Argument(
         None,
         metavar="RUN[,RUN...] [RUN[,RUN...]]",
-        autocompletion=complete_runs,
+        autocompletion=matching_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path; the older one first. "
         "Commas join several.",
     ),

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from assay.analyse.runs import UnjudgedRow
-from assay.cli.output import note, print_blocks
 from assay.model.result.comparison import ComparedRow, RunLabel, RunsComparison
 from assay.model.result.environment import EnvironmentDifference
 from assay.report import latencies
@@ -20,6 +19,7 @@ from assay.report.comparison_page import (
 )
 from assay.report.document import Block, Bullets, Facts, Heading, Note, Paragraph
 from assay.report.environments import differences_table
+from assay.terminal.output import note, print_blocks
 
 FIRST_ROWS = 40
 FIRST_DIFFERENCES = 12

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import as_path
 from assay.model.base import EXIT_REFUSED
+from assay.terminal.output import as_path
 
 
 def command(
@@ -22,9 +22,9 @@ def command(
 
     Example: `assay doctor`, `assay doctor study.yaml`
     """
-    from assay.cli.output import print_json, print_table
-    from assay.cli.settings import runs_setting
     from assay.launch.doctor import Fact, examine, examine_settings
+    from assay.terminal.output import print_json, print_table
+    from assay.terminal.settings import runs_setting
 
     settings: list[Fact] = []
     if study is not None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from assay import __version__
-from assay.cli.output import note, print_blocks, print_json, print_line
-from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
+from assay.terminal.output import note, print_blocks, print_json, print_line
+from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def command(
     runs: list[str] = typer.Argument(
         None,
         metavar="RUN",
-        autocompletion=complete_runs,
+        autocompletion=matching_runs,
         help="Id of a run, a unique beginning of it, `last`, the name of a study, or a path. Default: here and now.",
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),

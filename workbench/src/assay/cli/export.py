@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output_file import (
+from assay.model.base import AssayError
+from assay.terminal.output_file import (
     FORCE,
     Mark,
     OutputFile,
@@ -17,8 +18,7 @@ from assay.cli.output_file import (
     output_option,
     write_atomically,
 )
-from assay.cli.settings import RUNS, complete_runs
-from assay.model.base import AssayError
+from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from assay.model.result.result import RunAnalysis
@@ -57,7 +57,7 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=complete_runs,
+        autocompletion=matching_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     format_: Format = typer.Option(..., "--format", "-f", help="Format of the file."),
@@ -79,9 +79,9 @@ def command(
 
     Example: `assay export last --format xlsx --output results.xlsx`
     """
-    from assay.cli.output import note
     from assay.run.analysis import load_analysis
     from assay.store import find_run
+    from assay.terminal.output import note
 
     destination = None if output is None else OutputFile(output, mark_of(format_, table), force)
     if destination is not None and destination.prints and format_ in (Format.PARQUET, Format.XLSX):
@@ -113,11 +113,11 @@ ROW_TABLES = (TableName.RESULTS, TableName.SAMPLES, TableName.KINDS)
 
 def _write_rows(folder: Path, table: TableName, destination: OutputFile | None, force: bool) -> None:
     """Write a table as CSV row by row, without holding all rows in memory."""
-    from assay.cli.output import note
     from assay.report import kinds_table, tables
     from assay.report.export_csv import write_csv
     from assay.run.analysis import judged_rows, row_samples
     from assay.store import RunStore
+    from assay.terminal.output import note
 
     with RunStore.open(folder) as store:
         # Only the table of results needs verdicts, and latencies over all repeats.
@@ -142,8 +142,8 @@ def _write_rows(folder: Path, table: TableName, destination: OutputFile | None, 
 
 
 def _note_left_out(analysis: "RunAnalysis") -> None:
-    from assay.cli.output import note
     from assay.report.formats.fio import left_out_count
+    from assay.terminal.output import note
 
     if (count := left_out_count(analysis)) and count < len(analysis.rows):
         note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")

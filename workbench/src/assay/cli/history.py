@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import note, print_blocks, print_json
-from assay.cli.settings import RUNS
 from assay.model.base import AssayError
 from assay.model.units import about_rate
 from assay.model.user_files import path_kind
+from assay.terminal.output import note, print_blocks, print_json
+from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
     from assay.model.result.brief_result import BriefResult

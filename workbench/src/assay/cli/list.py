@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.settings import RUNS
 from assay.model.room import hook
+from assay.terminal.settings import RUNS
 
 
 def command(
@@ -18,10 +18,10 @@ def command(
 
     Example: `assay list --json`
     """
-    from assay.cli.output import note, print_json, print_table
     from assay.store.entries import BATCH
     from assay.store.lookup import list_runs
     from assay.store.safe_files import plain_file_status
+    from assay.terminal.output import note, print_json, print_table
 
     runs = list_runs(out)
     if any(plain_file_status(Path(run.folder), BATCH) for run in runs):

@@ -12,11 +12,11 @@ try:
     import typer
     import typer.exceptions
 
-    from assay.cli.help.group import SETTINGS, Command, Group
-    from assay.cli.output import prepare_streams, print_line
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
     from assay.model.room import rooms
+    from assay.terminal.help.group import SETTINGS, Command, Group
+    from assay.terminal.output import prepare_streams, print_line
 except KeyboardInterrupt:
     # Ctrl-C during the imports prints no traceback either.
     sys.exit(130)
@@ -30,24 +30,18 @@ _CORE = {
         "assay.cli.studies.init",
         "Write a commented study file to start from. An existing file is replaced only with --force.",
     ),
-    "study": ("assay.cli.studies.study", "Make study files from command lines of IOR and mdtest."),
     "check": ("assay.cli.check", "Check a study file and its targets without writing anything."),
     "plan": (
         "assay.cli.plan",
         "Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.",
     ),
     "run": ("assay.cli.run", "Measure a study and keep the results."),
-    "attach": (
-        "assay.cli.scheduler.attach",
-        "Follow a run that was submitted to Slurm, until its job is over; then print what came out.",
-    ),
     "list": ("assay.cli.list", "List the runs, the newest last."),
     "show": ("assay.cli.show", "Show a run's results and verdicts, or all that is known of one case."),
     "report": (
         "assay.cli.report",
         "Write a run's report as one HTML file that opens without a network, and print its path.",
     ),
-    "serve": ("assay.cli.serve", "Show the runs of a folder in a browser, and compare two by clicking."),
     "export": ("assay.cli.export", "Write a run's results as a table for other programs."),
     "compare": (
         "assay.cli.compare",
@@ -63,10 +57,6 @@ _CORE = {
         "assay.cli.preflight",
         "Measure what the network between clients and servers carries, before storage is measured over it.",
     ),
-    "testbed": (
-        "assay.cli.testbed",
-        "A cluster in a box: hosts on this machine with shaped links, own disks and real servers.",
-    ),
     "aoe": (
         "assay.cli.disks.aoe",
         "Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.",
@@ -75,11 +65,6 @@ _CORE = {
         "assay.cli.money.catalog",
         "What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.",
     ),
-    "advise": (
-        "assay.cli.money.advise",
-        "Say which design meets a need at which cost, why, and what would change that.",
-    ),
-    "prices": ("assay.cli.money.prices", "Price books: dated prices of one provider and region, each with its source."),
     "price": (
         "assay.cli.money.price",
         "Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job.",

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT
-from assay.cli.output import note, print_json, print_line, terminal_width
-from assay.cli.output_file import FORCE, PAGE_MARK, OutputFile, check_one_printed, never_marked, output_option
-from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, AssayError, Code
 from assay.model.escape import escape_line
 from assay.model.units import UnitError, about_duration, about_size, parse_duration
+from assay.terminal.output import note, print_json, print_line, terminal_width
+from assay.terminal.output_file import FORCE, PAGE_MARK, OutputFile, check_one_printed, never_marked, output_option
+from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
     from assay.model.deadline import Deadline

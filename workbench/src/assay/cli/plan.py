@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 from assay.cli.changes import ONLY, REPEATS, SET, TARGET, study_change
-from assay.cli.output import as_path
+from assay.terminal.output import as_path
 
 FIRST_CASES = 20
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import as_path, json_text, note, print_json, print_line, print_table
-from assay.cli.output_file import FORCE, NETWORK_MARK, OutputFile, check_one_printed, output_option
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, AssayError
 from assay.model.units import UnitError, about_duration, about_number, parse_duration, parse_throughput
+from assay.terminal.output import as_path, json_text, note, print_json, print_line, print_table
+from assay.terminal.output_file import FORCE, NETWORK_MARK, OutputFile, check_one_printed, output_option
 
 if TYPE_CHECKING:
     from assay.model.result.network import NetworkFindings, NetworkMeasurements, PathMeasurement

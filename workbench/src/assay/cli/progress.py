@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from assay.cli.output import is_dumb, note
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration, about_rate
 from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
+from assay.terminal.output import is_dumb, note
 
 LINE_GAP_SECONDS = 1.0
 MOST_SINGLE_LINES = 200

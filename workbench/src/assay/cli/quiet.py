@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from assay.cli.output import note
 from assay.cli.progress import repeat_line
 from assay.model.base import WarningLine
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
+from assay.terminal.output import note
 
 
 class QuietListener:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.output import note, print_line
-from assay.cli.output_file import FORCE, PAGE_MARK, OutputFile, output_option, write_in_run
-from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError
+from assay.terminal.output import note, print_line
+from assay.terminal.output_file import FORCE, PAGE_MARK, OutputFile, output_option, write_in_run
+from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from assay.model.money.price import PriceBook
@@ -23,7 +23,7 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=complete_runs,
+        autocompletion=matching_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     output: Path | None = output_option("The file; `report.html` in the run if left out."),

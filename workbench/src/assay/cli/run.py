@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import typer
 
 from assay.cli.changes import ON_ROOT, ONLY, REPEATS, SET, TARGET, study_change
-from assay.cli.settings import RUNS
 from assay.model.base import EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_OK, AssayError
 from assay.model.room import hook
 from assay.model.user_files import path_kind
 from assay.store.entries import BATCH
 from assay.store.safe_files import plain_file_status
+from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
     from assay.plan.change import Change
@@ -171,6 +171,7 @@ def _resume(folder: Path, how: RunOptions, by: str = "by going on") -> "RunStore
     from assay.run.session import resume
 
     if how.slurm is not None or plain_file_status(folder, BATCH):
+
         def measured(listener: "Listener") -> "RunStore":
             return resume(folder, how.destroy, listener, how.budget, how.stage, by, how.on_root, how.settle)
 
@@ -221,7 +222,7 @@ def _data_text(store: "RunStore") -> str:
 
 def print_stopped(store: "RunStore", stage: bool = False) -> int:
     """Print how to resume a run that was stopped; return the exit code."""
-    from assay.cli.output import note
+    from assay.terminal.output import note
 
     info = store.info()
     note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
@@ -237,8 +238,8 @@ def print_stopped(store: "RunStore", stage: bool = False) -> int:
 
 def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool = False) -> int:
     """Print the results of a run; return the exit code."""
-    from assay.cli.output import note, print_json, print_line
     from assay.cli.show import print_results, print_summary, result_json
+    from assay.terminal.output import note, print_json, print_line
 
     info = store.info()
     folder = store.folder

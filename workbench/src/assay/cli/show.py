@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.output import ceiling_text, note, print_blocks, print_json, print_line, print_table
-from assay.cli.settings import RUNS, complete_runs
 from assay.model.base import AssayError, warning
 from assay.model.room import hook
 from assay.model.units import about_count, about_rate
 from assay.run.brief_results import first_results, stored_or_new_page, stored_or_new_results
 from assay.store.entries import BATCH
 from assay.store.safe_files import plain_file_status
+from assay.terminal.output import ceiling_text, note, print_blocks, print_json, print_line, print_table
+from assay.terminal.settings import RUNS, matching_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ def command(
     run: str = typer.Argument(
         ...,
         metavar="RUN",
-        autocompletion=complete_runs,
+        autocompletion=matching_runs,
         help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path.",
     ),
     case: str = typer.Argument("", metavar="[CASE]", help="Id of a case, such as c0001."),

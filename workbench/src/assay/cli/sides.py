@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from assay.cli.output import note
 from assay.launch.binary import Engine, load_engine
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.escape import escape_line
 from assay.model.units import choices_hint
 from assay.model.user_files import path_kind
+from assay.terminal.output import note
 
 TEST_FOLDER = "assay-ab"
 """Name of the directory that is made in a directory under test, and removed at the end."""

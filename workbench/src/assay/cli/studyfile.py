@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import typer
 
-from assay.cli.output import note, print_problem
 from assay.launch.machine_checks import cache_policy_faults, exclude_unavailable
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.escape import escape_line
@@ -21,6 +20,7 @@ from assay.plan.capability_check import Backends, general_faults, read_capabilit
 from assay.plan.expand import expand
 from assay.plan.load import LoadedStudy, load_study
 from assay.run.study_plan import Plan
+from assay.terminal.output import note, print_problem
 
 if TYPE_CHECKING:
     from assay.model.money.priced_designs import FrozenPrices

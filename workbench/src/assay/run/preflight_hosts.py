@@ -9,8 +9,8 @@ from pathlib import Path
 from assay.launch.mounter import check_mounts
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, PrintLine
-from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.room import hook
+from assay.model.site.host import LOCALHOST, THIS_HOST, Host
 from assay.model.study.hosts import Hosts
 from assay.model.study.study import Study
 from assay.model.units import display_value

@@ -2,8 +2,8 @@
 
 import inspect
 
-from assay.cli import serve
-from assay.cli.settings import DEFAULT_RUNS, RUNS
+from assay.rooms.serve import command as serve
+from assay.terminal.settings import DEFAULT_RUNS, RUNS
 
 
 def test_the_default_folder_stands_in_one_pair_of_brackets() -> None:

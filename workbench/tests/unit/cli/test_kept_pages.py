@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.cli.serving.page_cache import PageCache
+from assay.rooms.serve.work.page_cache import PageCache
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 60)), max_size=60), st.integers(0, 100))

@@ -20,9 +20,9 @@ from assay.launch.shell import LocalShell
 from assay.launch.ssh_faults import explain_failure
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.host import Host
-from assay.run.batch.programs import SlurmError
-from assay.run.batch.slurm import Job, job_state
-from assay.run.batch.submission import submit
+from assay.rooms.slurm.work.programs import SlurmError
+from assay.rooms.slurm.work.slurm import Job, job_state
+from assay.rooms.slurm.work.submission import submit
 
 HERE = LocalShell(Host(name="here", kind="local"))
 NONE = '{"kind": "null"}'
@@ -145,7 +145,7 @@ BOUNDED = {
     "launch/shell.py": "by `collect`",
     "model/user_files.py": "as many bytes as a file may have",
     "store/lock.py": "a word of 64 bytes",
-    "site/box/up.py": "a line of so many bytes, of a program of ours",
+    "rooms/testbed/work/up.py": "a line of so many bytes, of a program of ours",
     "wires/remote_command.py": "by `collect`",
 }
 """File that opens a pipe from a program -> how what comes out of it is bounded."""

@@ -15,10 +15,10 @@ from assay.launch.ssh_faults import explain_failure
 from assay.model.base import AssayError
 from assay.model.secret import redact, redact_command, redact_word
 from assay.model.site.host import Host
-from assay.plan.foreign.ior import ior_study
 from assay.plan.text import study_text
-from assay.run.batch.programs import complaint_text as told_by_slurm
-from assay.run.batch.script import check_options
+from assay.rooms.foreign.work.ior import ior_study
+from assay.rooms.slurm.work.programs import complaint_text as told_by_slurm
+from assay.rooms.slurm.work.script import check_options
 
 SECRETS = st.text(
     st.characters(min_codepoint=0x21, max_codepoint=0x24F, exclude_characters='"'), min_size=1, max_size=20

@@ -11,15 +11,15 @@ import pytest
 from advise_tools import NEEDS, advice_on, best, measured, read_need, reason
 from run_tools import assay
 
-from assay.model.money.need import AccessProfile, Need
 from assay.model.money.use import Use
-from assay.money.advice.advise import advise
-from assay.money.advice.grid import BadValueError
-from assay.money.advice.losses import yearly_loss
-from assay.money.advice.traffic import derived_traffic_text, monthly_traffic, use_of
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
+from assay.rooms.advice.model.need import AccessProfile, Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.grid import BadValueError
+from assay.rooms.advice.work.losses import yearly_loss
+from assay.rooms.advice.work.traffic import derived_traffic_text, monthly_traffic, use_of
 
 HOURS = Decimal(730)
 

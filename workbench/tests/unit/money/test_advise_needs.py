@@ -4,7 +4,7 @@ import pytest
 from advise_tools import advice_on, best, measured, reason
 from outlook_tools import KINDS
 
-from assay.money.advice import rules
+from assay.rooms.advice.work import rules
 
 
 def test_home_directories_go_to_one_nfs_server_on_st1():

@@ -7,12 +7,12 @@ from advise_tools import NEEDS, advised, read_need
 from outlook_tools import KINDS, Looked, anew, at_size, looked_at, near, scaled
 
 from assay.model.money.amount import parse_share
-from assay.model.money.sensitivity import Assumption, CostCurves, RangeEnd
-from assay.money.advice.outlook import reassess as again_module
-from assay.money.advice.outlook.curves import FACTORS, HALVINGS, NeedSweep
-from assay.money.advice.outlook.picture import change_texts, picture
-from assay.money.advice.outlook.reassess import MOST_DESIGNS
 from assay.money.books.books import load_book
+from assay.rooms.advice.model.sensitivity import Assumption, CostCurves, RangeEnd
+from assay.rooms.advice.work.outlook import reassess as again_module
+from assay.rooms.advice.work.outlook.curves import FACTORS, HALVINGS, NeedSweep
+from assay.rooms.advice.work.outlook.picture import change_texts, picture
+from assay.rooms.advice.work.outlook.reassess import MOST_DESIGNS
 
 NAMES = ("01", "02", "05", "07", "08", "09", "12")
 DISCOUNTED = {"discount": "5%", "tax": "19%", "months": 36}

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import PriceBook
-from assay.money.advice.advise import advise
-from assay.money.advice.candidates import build_variants, design_key
-from assay.money.advice.market import market_of
-from assay.money.advice.pareto import pareto_front
 from assay.money.cost import sizing
 from assay.money.cost.cost import break_even_duty
 from assay.money.cost.designs import load_template
+from assay.rooms.advice.model.need import CandidateDesign, Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.candidates import build_variants, design_key
+from assay.rooms.advice.work.market import market_of
+from assay.rooms.advice.work.pareto import pareto_front
 
 POINTS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=25)
 

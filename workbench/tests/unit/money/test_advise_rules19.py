@@ -7,24 +7,24 @@ import pytest
 from advise_tools import NEEDS, advice_on, best, book_of, measured, read_need, reason
 from run_tools import assay
 
-from assay.model.money.need import CandidateDesign, Need
 from assay.model.money.price import PriceBook
-from assay.money.advice.advise import advise
-from assay.money.advice.candidates import build_variants, design_key
-from assay.money.advice.caps import CLIENT_READ, CLIENT_WRITE, parallel_clients
-from assay.money.advice.checks import assess
-from assay.money.advice.conditions import small_objects
-from assay.money.advice.contradictions import contradictions
-from assay.money.advice.evidence_index import index_evidence
-from assay.money.advice.losses import yearly_loss
-from assay.money.advice.market import market_of
-from assay.money.advice.published_evidence import published_evidence
-from assay.money.advice.texts import percent
-from assay.money.advice.warnings import old_share
 from assay.money.books.books import load_book
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
+from assay.rooms.advice.model.need import CandidateDesign, Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.candidates import build_variants, design_key
+from assay.rooms.advice.work.caps import CLIENT_READ, CLIENT_WRITE, parallel_clients
+from assay.rooms.advice.work.checks import assess
+from assay.rooms.advice.work.conditions import small_objects
+from assay.rooms.advice.work.contradictions import contradictions
+from assay.rooms.advice.work.evidence_index import index_evidence
+from assay.rooms.advice.work.losses import yearly_loss
+from assay.rooms.advice.work.market import market_of
+from assay.rooms.advice.work.published_evidence import published_evidence
+from assay.rooms.advice.work.texts import percent
+from assay.rooms.advice.work.warnings import old_share
 
 BEEGFS = {"instance": "c3.8xlarge", "servers": 8, "metadata": "c3.large"}
 PAPER = {"candidates": [{"design": "beegfs", "set": BEEGFS}]}

@@ -17,7 +17,7 @@ import second_opinion
 from advise_tools import NEEDS, best
 from twenty_tools import NUMBERS, OTHERWISE, REASONS, among, given, standing, told
 
-from assay.model.money.advice import AdviceOption
+from assay.rooms.advice.model.advice import AdviceOption
 
 SUPPORT = Path(second_opinion.__file__).parent
 CENT = Decimal("0.01")

@@ -5,15 +5,15 @@ from decimal import Decimal
 import pytest
 from advise_tools import NEEDS
 
-from assay.model.money.advice import Advice, AdviceOption
-from assay.model.money.need import Need
 from assay.model.money.price import PriceBook
-from assay.money.advice.advise import advise
-from assay.money.advice.outlook.reassess import Reassessment
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill
 from assay.money.cost.designs import load_template
+from assay.rooms.advice.model.advice import Advice, AdviceOption
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.outlook.reassess import Reassessment
 
 CENT = Decimal("0.01")
 GIB = Decimal(2**30)

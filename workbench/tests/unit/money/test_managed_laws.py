@@ -11,11 +11,8 @@ from pydantic import ValidationError
 
 from assay.model.base import AssayError
 from assay.model.money.managed import CountLaw, RateLaw
-from assay.model.money.need import Need
 from assay.model.money.price import PriceRow
 from assay.model.units import parse_size
-from assay.money.advice.advise import advise
-from assay.money.advice.provisioned import provision_for
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.catalog import catalog
@@ -23,6 +20,9 @@ from assay.money.cost.cost import price_bill
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import Limits, design_limits
 from assay.money.cost.sizing import size_for_capacity
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.advise import advise
+from assay.rooms.advice.work.provisioned import provision_for
 
 MIB, MB, GIB, TIB = 2**20, 10**6, 2**30, 2**40
 

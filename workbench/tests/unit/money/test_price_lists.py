@@ -8,16 +8,16 @@ import pytest
 from offer_files import Price, Product, as_csv, instance
 from paths import GOLDEN
 
-from assay.cli.money.prices_fetch import read_lists
 from assay.model.base import AssayError
 from assay.model.money.price import PriceBook
-from assay.money.books.aws import HOST, savings_table_url
-from assay.money.books.azure import AZURE_PAGES, list_url
-from assay.money.books.book_yaml import book_text
-from assay.money.books.gcp import GCP_PAGES, KEY
-from assay.money.books.pages import decode_page
-from assay.money.books.price_list import PriceListFile
-from assay.money.books.refresh import needed_urls, product_filter, provider_of, refresh
+from assay.rooms.pricelists.commands.prices_fetch import read_lists
+from assay.rooms.pricelists.work.aws import HOST, savings_table_url
+from assay.rooms.pricelists.work.azure import AZURE_PAGES, list_url
+from assay.rooms.pricelists.work.book_yaml import book_text
+from assay.rooms.pricelists.work.gcp import GCP_PAGES, KEY
+from assay.rooms.pricelists.work.pages import decode_page
+from assay.rooms.pricelists.work.price_list import PriceListFile
+from assay.rooms.pricelists.work.refresh import needed_urls, product_filter, provider_of, refresh
 
 LISTS = GOLDEN / "price_lists"
 DAY = dt.date(2026, 9, 1)
@@ -278,7 +278,7 @@ def test_a_table_of_savings_plans_has_the_columns_of_a_real_one():
 def _offers(text, old):
     import io
 
-    from assay.money.books.aws import read_offers
+    from assay.rooms.pricelists.work.aws import read_offers
 
     return read_offers(io.StringIO(text, newline=""), "f", old.currency, product_filter(old))
 
@@ -548,7 +548,7 @@ def test_skus_of_google():
 def test_a_machine_of_google_is_the_sum_of_cores_and_memory(monkeypatch):
     """A2: 12 x 0.031611 + 85 x 0.004237; spot N1: 4 x 0.0088 + 15 x 0.001128."""
     sizes = {"a2-highgpu-1g": (Decimal(12), Decimal(85)), "n1-standard-4": (Decimal(4), Decimal(15))}
-    monkeypatch.setattr("assay.money.books.gcp_items._size", sizes.get)
+    monkeypatch.setattr("assay.rooms.pricelists.work.gcp_items._size", sizes.get)
     old = book(
         "gcp",
         "us-central1",
@@ -566,7 +566,7 @@ def test_a_machine_of_google_is_the_sum_of_cores_and_memory(monkeypatch):
 
 
 def test_prices_in_another_currency_are_not_taken(monkeypatch):
-    monkeypatch.setattr("assay.money.books.gcp_items._size", lambda name: (Decimal(2), Decimal(8)))
+    monkeypatch.setattr("assay.rooms.pricelists.work.gcp_items._size", lambda name: (Decimal(2), Decimal(8)))
     old = book("gcp", "asia-southeast1", row("instance", "t2d-standard-2", "hour"))
     with pytest.raises(AssayError, match="prices in IDR; the book old is in USD"):
         renewed(old, "page-2024-10-24.json")
@@ -624,7 +624,7 @@ def google(old, *skus, day=DAY):
 
 def test_descriptions_of_google_as_its_readers_know_them(monkeypatch):
     """Made: the descriptions are known, but no real page of these services was found."""
-    monkeypatch.setattr("assay.money.books.gcp_items._size", lambda name: (Decimal(8), Decimal(32)))
+    monkeypatch.setattr("assay.rooms.pricelists.work.gcp_items._size", lambda name: (Decimal(8), Decimal(32)))
     old = book(
         "gcp",
         "us-central1",

@@ -15,12 +15,12 @@ from run_tools import assay
 
 from assay.model.base import AssayError
 from assay.model.money.price import PriceBook, PriceTier, row_name
-from assay.money.books.aws import read_offers
-from assay.money.books.book_yaml import book_text
 from assay.money.books.books import BOOKS, book_names, load_book
-from assay.money.books.price_list import PriceListFile
-from assay.money.books.providers import PROVIDERS
-from assay.money.books.refresh import needed_urls, product_filter, refresh
+from assay.rooms.pricelists.work.aws import read_offers
+from assay.rooms.pricelists.work.book_yaml import book_text
+from assay.rooms.pricelists.work.price_list import PriceListFile
+from assay.rooms.pricelists.work.providers import PROVIDERS
+from assay.rooms.pricelists.work.refresh import needed_urls, product_filter, refresh
 
 GB, HOURS = "GB-Mo", "Hrs"
 OUTBOUND = {
@@ -457,7 +457,7 @@ def test_what_is_no_price_list_file_gets_one_line(text, message):
 def test_where_the_pieces_end_makes_no_difference(monkeypatch, form, size):
     book = small()
     whole = read(GOOD[form], book)
-    monkeypatch.setattr("assay.money.books.stream.CHUNK", size)
+    monkeypatch.setattr("assay.rooms.pricelists.work.stream.CHUNK", size)
     assert read(GOOD[form], book) == whole
     assert whole.prices and isinstance(whole, PriceListFile)
 

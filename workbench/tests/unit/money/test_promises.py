@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from assay.model.money.advice import RequirementCheck
 from assay.model.money.catalog import ObjectClass
 from assay.model.money.managed import ManagedType
-from assay.money.advice.requirements import availability
 from assay.money.books.books import load_book
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import design_names, load_template
+from assay.rooms.advice.model.advice import RequirementCheck
+from assay.rooms.advice.work.requirements import availability
 
 EAST = load_book("aws-us-east-1")
 

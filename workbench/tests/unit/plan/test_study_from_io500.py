@@ -6,8 +6,8 @@ import yaml
 from assay.model.base import AssayError
 from assay.model.study.io500 import is_io500
 from assay.plan.expand import expand
-from assay.plan.foreign.io500 import io500_study
 from assay.plan.load import load_study
+from assay.rooms.foreign.work.io500 import io500_study
 
 WHOLE = """[global]
 datadir = /scratch/bench

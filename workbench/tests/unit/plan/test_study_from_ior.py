@@ -15,11 +15,11 @@ import yaml
 
 from assay.model.base import AssayError
 from assay.plan.expand import expand
-from assay.plan.foreign.ior import ior_study
-from assay.plan.foreign.line import binary_size
-from assay.plan.foreign.mdtest import mdtest_study
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
+from assay.rooms.foreign.work.ior import ior_study
+from assay.rooms.foreign.work.line import binary_size
+from assay.rooms.foreign.work.mdtest import mdtest_study
 
 ROOT = Path(__file__).resolve().parents[4]
 

@@ -12,13 +12,13 @@ from page_text import text_of_page
 from paths import GOLDEN
 
 from assay.model.money.amount import format_money
-from assay.money.advice.published_evidence import published_evidence
 from assay.money.books.books import load_book
-from assay.report.advice import sentences
-from assay.report.advice.page import MOST_ROWS, build_page
 from assay.report.document import Bullets, Plots, Spans
 from assay.report.document import plain_text as plain
 from assay.report.html import render_html
+from assay.rooms.advice.shown import sentences
+from assay.rooms.advice.shown.page import MOST_ROWS, build_page
+from assay.rooms.advice.work.published_evidence import published_evidence
 
 WIDTH = 400
 """Of a drawn area, in pixels, where two plots stand side by side."""

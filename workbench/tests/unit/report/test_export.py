@@ -19,7 +19,6 @@ from in_process import run_here
 from jsonschema import Draft202012Validator
 
 from assay.cli.export import Format, TableName, default_path, write_export
-from assay.cli.output_file import write_atomically
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 from assay.model.study.parameters import Parameters
@@ -29,6 +28,7 @@ from assay.report.kinds_table import kinds_table
 from assay.report.tables import RESULT_COLUMNS, FlatTable, ceilings_table, results_table, samples_table
 from assay.run.analysis import load_analysis
 from assay.store import RunMeta, RunStore
+from assay.terminal.output_file import write_atomically
 
 SPREADSHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.run.batch.progress_file import (
+from assay.rooms.slurm.work.progress_file import (
     IntervalMerger,
     ProgressReader,
     RecordingListener,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assay.model.base import AssayError
-from assay.run.batch.script import check_options, node_count, script_text, stop_seconds, time_limit
+from assay.rooms.slurm.work.script import check_options, node_count, script_text, stop_seconds, time_limit
 
 COMMAND = ["/opt/my python", "-m", "assay", "run", "/home/me/assay-runs/r", "--resume"]
 WHOLE = """\

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.run.batch import slurm
-from assay.run.batch.programs import SlurmError, complaint_text
-from assay.run.batch.slurm import Job, JobState, job_facts, job_state, own_states, read_facts
-from assay.run.batch.submission import UnsureError, submit
+from assay.rooms.slurm.work import slurm
+from assay.rooms.slurm.work.programs import SlurmError, complaint_text
+from assay.rooms.slurm.work.slurm import Job, JobState, job_facts, job_state, own_states, read_facts
+from assay.rooms.slurm.work.submission import UnsureError, submit
 
 GONE = "slurm_load_jobs error: Invalid job id specified"
 SCONTROL = (

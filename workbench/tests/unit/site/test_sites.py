@@ -12,8 +12,8 @@ from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 from assay.model.study.study import Study
 from assay.plan.expand import expand
+from assay.rooms.testbed.work.site import BoxSite
 from assay.run import study_hosts
-from assay.site.box.site import BoxSite
 from assay.site.choose import site_of
 from assay.site.inventory.site import InventorySite
 from assay.site.local import LocalSite

@@ -14,7 +14,7 @@ import pytest
 from builders import make_meta
 
 from assay.model.base import AssayError
-from assay.run.batch.record import last_output_lines, output_size, read_batch
+from assay.rooms.slurm.work.record import last_output_lines, output_size, read_batch
 from assay.store import RunStore, find_run, list_runs, new_run_id, run_is_alive, snapshot
 from assay.store.entries import ALL_FILES, DATABASE, FOREIGN_JOURNAL_END, JOURNAL, STUDY, WAL
 from assay.store.heartbeat import last_alive

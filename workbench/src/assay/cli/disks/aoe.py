@@ -2,8 +2,8 @@
 
 import typer
 
-from assay.cli.help.group import group
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
+from assay.terminal.help.group import group
 
 app = group()
 
@@ -42,8 +42,8 @@ def discover(
 
     Example: `assay aoe discover --interface eth1 --trace`
     """
-    from assay.cli.output import note, print_json, print_table
     from assay.launch.aoe import discover_disks
+    from assay.terminal.output import note, print_json, print_table
 
     disks = discover_disks(interfaces, wait, trace)
     if as_json:
@@ -84,9 +84,9 @@ def info(
 
     Example: `assay aoe info e1.0`
     """
-    from assay.cli.output import print_json, print_table
     from assay.launch.aoe import describe_disk
     from assay.model.units import format_size
+    from assay.terminal.output import print_json, print_table
 
     found = describe_disk(disk, interfaces, trace)
     if as_json:
@@ -124,8 +124,8 @@ def attach(
 
     Example: `assay aoe attach e1.0 e2.0`, then `mkfs.btrfs -d raid1 /dev/loop0 /dev/loop1`
     """
-    from assay.cli.output import print_json, print_line
     from assay.launch.attach_disks import attach as attach_disk
+    from assay.terminal.output import print_json, print_line
 
     made = [attach_disk(disk, interfaces) for disk in disks]
     if as_json:
@@ -146,10 +146,10 @@ def pairs(
 
     Example: `assay aoe pairs e1.0 e1.1 e2.0 e2.1`
     """
-    from assay.cli.output import print_line
     from assay.launch.aoe import discover_disks
     from assay.launch.mirrored.array import servers_of
     from assay.model.site.mirrors import mirror_pairs
+    from assay.terminal.output import print_line
 
     for pair in mirror_pairs(servers_of(discover_disks(interfaces, 1000, False), disks)):
         print_line(" ".join(pair))
@@ -183,8 +183,8 @@ def attached(as_json: bool = JSON) -> None:
 
     Example: `assay aoe attached`
     """
-    from assay.cli.output import note, print_json, print_table
     from assay.launch.attach_disks import list_attached as attached_disks
+    from assay.terminal.output import note, print_json, print_table
 
     found = attached_disks()
     if as_json:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 
-from assay.cli.output import note
 from assay.launch.aoe import discover_disks
 from assay.launch.mirrored.array import Array, servers_of
 from assay.model.base import EXIT_REFUSED, EXIT_USAGE, AssayError
 from assay.model.escape import escape_line
 from assay.model.units import choices_hint
+from assay.terminal.output import note
 
 LEVELS = ("raid10", "raid1", "raid0")
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Self
 
 from assay.cli.live.panel import FINE, PLAIN, Glyphs, panel
 from assay.cli.live.state import State
-from assay.cli.output import MOST_LINE, to_encoding, unguarded
 from assay.cli.progress import repeat_line
 from assay.model.escape import escape_line
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import ClosestCeiling, HostInterval, TimeLeft
+from assay.terminal.output import MOST_LINE, to_encoding, unguarded
 
 if TYPE_CHECKING:
     from rich.text import Text

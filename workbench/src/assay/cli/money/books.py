@@ -3,9 +3,9 @@
 import datetime as dt
 from collections.abc import Iterable, Mapping
 
-from assay.cli.output import note
 from assay.model.money.price import STALE_DAYS, PriceBook, PriceRow, row_name
 from assay.money.books.books import book_names
+from assay.terminal.output import note
 
 REFRESHABLE_PROVIDERS = ("aws", "azure", "gcp")
 """Providers whose price lists `assay prices refresh` can read."""

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.help.group import group
-from assay.cli.output import print_json, print_line, print_table
 from assay.model.base import AssayError
 from assay.model.units import UnitError, about_duration, about_number, format_size, parse_size, parse_throughput
+from assay.terminal.help.group import group
+from assay.terminal.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from assay.model.money.catalog import (

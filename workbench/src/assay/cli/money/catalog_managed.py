@@ -1,9 +1,9 @@
 """`assay catalog show` for a managed service: its scaling laws in words, and its limits at a few sizes."""
 
-from assay.cli.output import print_json, print_line, print_table
 from assay.model.money.catalog import ManagedType
 from assay.model.money.catalog_entry import TIB
 from assay.model.units import format_size
+from assay.terminal.output import print_json, print_line, print_table
 
 COLUMNS = ("size", "reading", "writing", "read IOPS", "write IOPS")
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from assay.cli.output import print_line, print_table
 from assay.model.money.amount import exact_sum, format_money, round_half_up
 from assay.model.money.priced_designs import FrozenPrices
 from assay.model.study.study import Study
 from assay.money.cost.stored_prices import hour_of_running
 from assay.plan.estimate import StudyEstimate
 from assay.run.budget import Budget, cost_of_time
+from assay.terminal.output import print_line, print_table
 
 EXCLUDED_COSTS = (
     "data transfer (the bytes of the plan are not taken for egress), requests, snapshots, and what else is paid by use",

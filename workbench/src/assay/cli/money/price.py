@@ -134,7 +134,7 @@ def _warn(options: "list[PricedOption]", use: list[str]) -> None:
     """Warn about old prices among the rows that were used, and note `--use` values that change nothing."""
     from assay.cli.money.books import warn_all_stale
     from assay.cli.money.price_choose import unused_use_notes
-    from assay.cli.output import note
+    from assay.terminal.output import note
 
     for text in unused_use_notes(options, use):
         note(f"note: {text}")
@@ -151,7 +151,7 @@ def _show(
 ) -> None:
     if as_json:
         from assay.cli.money.price_data import prices_document
-        from assay.cli.output import print_json
+        from assay.terminal.output import print_json
 
         print_json(prices_document(options, months, sized))
     elif as_csv:
@@ -165,9 +165,9 @@ def _show(
 
 
 def _list(as_json: bool) -> None:
-    from assay.cli.output import print_json, print_table
     from assay.money.cost.designs import design_names, load_template
     from assay.money.papers.presets import load_preset, preset_names
+    from assay.terminal.output import print_json, print_table
 
     templates = [load_template(name) for name in design_names()]
     presets = [load_preset(name) for name in preset_names()]

@@ -5,11 +5,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from assay.cli.output import print_json, print_line, print_table
 from assay.model.escape import csv_row
 from assay.model.money.amount import round_half_up
 from assay.money.papers.audit import mistakes_text
 from assay.money.papers.presets import ComputedFigure, Preset, TableRow, figures, load_preset, table_rows, wrong_groups
+from assay.terminal.output import print_json, print_line, print_table
 
 COSTS = ("cost_per_hour_usd", "cost_per_month_usd", "cost_1yr_usd", "cost_3yr_usd")
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from assay.cli.money.price_data import MOST_COMPARED
 from assay.cli.money.price_sizing import incomparable_reason, unpriced_parameters
-from assay.cli.output import print_blocks
 from assay.model.money.amount import EXACT, format_money, round_half_up
 from assay.model.money.price import PriceBook
 from assay.model.units import about_size
@@ -24,6 +23,7 @@ from assay.report.pricing import (
     money_cell,
     rate_text,
 )
+from assay.terminal.output import print_blocks
 
 _READING = "TB-month, GB/s and 1,000 IOPS: cost per month for each of them. Rates are sustained rates."
 

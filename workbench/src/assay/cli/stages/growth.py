@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.output import print_line, print_table
 from assay.model.money.amount import format_money
 from assay.model.study.growth import GROWING_AXES, work_scaling
 from assay.model.units import about_duration, format_size
@@ -10,6 +9,7 @@ from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
 from assay.run.budget import cost_of_time
 from assay.run.study_plan import Plan
+from assay.terminal.output import print_line, print_table
 
 if TYPE_CHECKING:
     from assay.model.money.priced_designs import FrozenPrices

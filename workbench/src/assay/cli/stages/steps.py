@@ -4,9 +4,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from assay.cli.output import note, print_line
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK
 from assay.model.units import about_duration
+from assay.terminal.output import note, print_line
 
 if TYPE_CHECKING:
     from assay.run.staged.stages import EndedStage

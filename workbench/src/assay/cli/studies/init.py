@@ -5,10 +5,10 @@ from pathlib import Path
 
 import typer
 
-from assay.cli.output import print_line
-from assay.cli.output_file import FORCE, OutputFile, never_marked
 from assay.model.base import AssayError
 from assay.model.units import choices_hint
+from assay.terminal.output import print_line
+from assay.terminal.output_file import FORCE, OutputFile, never_marked
 
 PRESETS = ("two-places", "quickstart", "sweep", "oltp", "thirteen", "metadata", "objects", "engine")
 

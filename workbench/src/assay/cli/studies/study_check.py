@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from assay.cli.output import note, print_line
 from assay.cli.studyfile import exit_with_faults, load_study_file
 from assay.launch.free_space import SpaceRequirement
 from assay.model.base import warning
@@ -11,6 +10,7 @@ from assay.plan.change import Change
 from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.study_warnings import study_warnings
 from assay.run.study_plan import Plan
+from assay.terminal.output import note, print_line
 
 
 def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> None:

@@ -4,8 +4,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from assay.cli.output import print_json, print_line, print_table
-from assay.cli.settings import runs_folder
 from assay.cli.stages.growth import print_growth, print_stages, stages_document
 from assay.cli.studies.study_check import summary
 from assay.cli.studyfile import load_study_file
@@ -19,6 +17,8 @@ from assay.plan.study_warnings import study_warnings
 from assay.run.budget import Budget, read_budget
 from assay.run.run_time import RunTime, find_past_run, predict_run_time
 from assay.run.study_plan import Plan
+from assay.terminal.output import print_json, print_line, print_table
+from assay.terminal.settings import runs_folder
 
 
 def plan_file(path: Path, change: Change | None, most: int | None, budget: str | None, as_json: bool) -> None:

@@ -18,11 +18,18 @@ from assay.journal.entry import CGROUP, DIRECTORY, PROCESS
 from assay.journal.processes import boot_id, start_time
 from assay.journal.trees import MAX_DEPTH
 from assay.model.base import AssayError
-from assay.site.box.clean import remove_lost_disks, remove_parts, take_down
-from assay.site.box.disks import find_hierarchy, group_prefix, loops_of
-from assay.site.box.find import remove_dead_boxes, running_boxes
-from assay.site.box.folders import MARKER, box_lock, boxes_root, disks_root, make_disks_folder, ownership_fault
-from assay.site.box.journal import NAME, Journal
+from assay.rooms.testbed.work.clean import remove_lost_disks, remove_parts, take_down
+from assay.rooms.testbed.work.disks import find_hierarchy, group_prefix, loops_of
+from assay.rooms.testbed.work.find import remove_dead_boxes, running_boxes
+from assay.rooms.testbed.work.folders import (
+    MARKER,
+    box_lock,
+    boxes_root,
+    disks_root,
+    make_disks_folder,
+    ownership_fault,
+)
+from assay.rooms.testbed.work.journal import NAME, Journal
 
 
 @pytest.fixture(autouse=True)
@@ -260,7 +267,7 @@ def test_a_loop_device_of_another_file_of_this_name_stays(tmp_path: Path, monkey
         shown.mkdir(parents=True)
         (shown / "backing_file").write_text(f"{disks}/image\n")
         (disks / "a-0.img").write_bytes(bytes(4096))
-        monkeypatch.setattr("assay.site.box.disks.BLOCK_DEVICES", tmp_path / "sys")
+        monkeypatch.setattr("assay.rooms.testbed.work.disks.BLOCK_DEVICES", tmp_path / "sys")
         assert loops_of(disks) == []
         assert remove_parts(folder) == []
         assert Path(f"/sys/block/{Path(device).name}/loop/backing_file").exists()

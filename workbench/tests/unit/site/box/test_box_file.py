@@ -8,7 +8,7 @@ from testbed_tools import written
 from assay.model.base import AssayError
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, format_link, format_loss, parse_link, parse_loss
-from assay.site.box.box import load_box, preset_names
+from assay.rooms.testbed.work.box import load_box, preset_names
 
 HOSTS = "name: small\nhosts:\n"
 

@@ -14,16 +14,16 @@ from assay.journal.processes import ProcessIdentity, boot_id, start_time
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.site.box_servers import BoxMount
 from assay.model.site.box_state import BoxState, RunningHost
+from assay.rooms.testbed.work import layout, programs, ssh
+from assay.rooms.testbed.work.box import load_box
+from assay.rooms.testbed.work.clean import remove_lost_disks, remove_parts, take_down
+from assay.rooms.testbed.work.disks import find_hierarchy
+from assay.rooms.testbed.work.find import remove_dead_boxes, running_boxes
+from assay.rooms.testbed.work.folders import MARKER, box_lock, boxes_root, disks_root, make_disks_folder
+from assay.rooms.testbed.work.journal import Journal, read_journal
+from assay.rooms.testbed.work.process import is_init_of, kill_inits, wait_reaped
+from assay.rooms.testbed.work.state import read_state, write_state
 from assay.site import installed
-from assay.site.box import layout, programs, ssh
-from assay.site.box.box import load_box
-from assay.site.box.clean import remove_lost_disks, remove_parts, take_down
-from assay.site.box.disks import find_hierarchy
-from assay.site.box.find import remove_dead_boxes, running_boxes
-from assay.site.box.folders import MARKER, box_lock, boxes_root, disks_root, make_disks_folder
-from assay.site.box.journal import Journal, read_journal
-from assay.site.box.process import is_init_of, kill_inits, wait_reaped
-from assay.site.box.state import read_state, write_state
 
 
 @pytest.fixture(autouse=True)

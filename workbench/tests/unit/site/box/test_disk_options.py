@@ -6,7 +6,7 @@ import pytest
 from testbed_tools import written
 
 from assay.model.base import AssayError
-from assay.site.box.layout import disk_script
+from assay.rooms.testbed.work.layout import disk_script
 
 DISK = "name: x\nhosts:\n  h: {disks: [{size: 1GiB, mount: /data, %s}]}"
 OSS = "noatime,nodiratime,logbufs=8,logbsize=256k,largeio,inode64,swalloc,allocsize=131072k"

@@ -1,0 +1,229 @@
+"""Advice in a few lines: the choice, the next best, the reason, what would change the choice, what is not known."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from assay.model.money.amount import format_money
+from assay.model.units import about_number
+from assay.rooms.advice.model.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
+from assay.rooms.advice.work.texts import count_text, percent, term_text
+from assay.rooms.advice.work.warnings import OLD_RULE
+from assay.terminal.output import print_line
+
+HEADS = {
+    "recommended": "Recommended",
+    "unproven": "Best candidate, not proven to meet the need",
+    "not separable": "Not separable",
+    "none": "Nothing meets this need",
+}
+FIXED_REQUIREMENTS = ("profile", "where", "term")
+"""Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
+SHORT_CHARS = 110
+"""Characters to which a longer text is shortened."""
+LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MOST_RELAXED, MOST_CONDITIONS = 3, 6
+
+
+def print_answer(advice: Advice) -> None:
+    """Print the answer in five lines, then the conditions of the choice; if nothing meets the need, about ten lines."""
+    best = chosen(advice)
+    for line in _no_answer_lines(advice) if best is None else _answer_lines(advice, best):
+        print_line(line)
+    more = () if best is None else best.conditions
+    if more:
+        print_line("You accept with it:")
+        for text in more[:MOST_CONDITIONS]:
+            print_line(f"  {text}")
+        if len(more) > MOST_CONDITIONS:
+            print_line(f"  and {len(more) - MOST_CONDITIONS} more")
+    print_line(f"\n`--all` prints the reasons, the options and {count_text(len(advice.rejected), 'rejected design')}")
+
+
+def chosen(advice: Advice) -> AdviceOption | None:
+    """Return the option that is recommended first; None if there is none."""
+    label = advice.recommended[0] if advice.recommended else None
+    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
+
+
+def dates_of(advice: Advice) -> str:
+    """Return the range of dates of the choice's prices; without a choice, of all prices used."""
+    best = chosen(advice)
+    lines = best.price.lines if best is not None else ()
+    dates = [line.date for line in lines if line.date is not None]
+    dates = dates or [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
+    first, last = min(dates), max(dates)
+    return f"of {first}" if first == last else f"of {first} to {last}"
+
+
+def assumed_words(advice: Advice) -> str:
+    """Return the assumptions of all prices: tax, exchange rates with date, and the electricity price if it is used."""
+    need, exchange = advice.need, advice.exchange
+    words = [f"{percent(need.tax)} tax included" if need.tax else "before tax"]
+    if exchange is not None:
+        by = f" by {exchange.source}" if exchange.source else ""
+        worth = [f"1 {name} is {rate.normalize():f} {advice.prices.currency}" for name, rate in exchange.rates.items()]
+        words.append(f"{', '.join(worth)} of {exchange.date}{by}")
+    best = chosen(advice)
+    used = best is not None and any(line.dimension == "power" for line in best.price.lines)
+    power = next((row for row in advice.rows if row.dimension == "power" and row.price is not None), None)
+    if used and power is not None and power.price is not None:
+        words.append(f"electricity at {format_money(power.price, advice.prices.currency)}/{power.unit}")
+    return ", ".join(words)
+
+
+def old_prices_words(advice: Advice) -> str:
+    """Return how much of the price is based on old prices; empty if little is."""
+    found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
+    return f"; {found}" if found else ""
+
+
+def shortened(text: str) -> str:
+    """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one.
+
+    A single part is cut after 2 * `SHORT_CHARS` characters.
+    """
+    beginning = ""
+    for part in text.split("; "):
+        if beginning and len(beginning) + len(part) + 2 > SHORT_CHARS:
+            break
+        beginning = f"{beginning}; {part}" if beginning else part
+    if len(beginning) <= 2 * SHORT_CHARS:
+        return beginning
+    beginning = beginning[: 2 * SHORT_CHARS].rsplit(" ", 1)[0]
+    # Drop a bracket that the cut left open.
+    return f"{beginning.rsplit(' (', 1)[0] if beginning.count('(') > beginning.count(')') else beginning} ..."
+
+
+def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
+    price, months = best.price, advice.need.months
+    term = term_text(price.term, price.payment, price.bought)
+    about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
+    whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
+    monthly = f"{about}{format_money(price.month, price.currency)} a month"
+    yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
+    yield _next_line(advice, best)
+    yield f"Reason: {_reason(advice, best)}"
+    change = (
+        shortened(advice.changes[0].text)
+        if advice.changes
+        else "by no price a fifth lower or higher, and by no end of an interval"
+    )
+    yield f"The choice would change: {change}"
+    yield _prices_line(advice, best)
+
+
+def _next_line(advice: Advice, best: AdviceOption) -> str:
+    """Return a line about the other recommended option, or the best option of another design."""
+    pool = advice.options if best in advice.options else advice.unproven
+    other = next((item for item in pool if item.label in advice.recommended[1:]), None)
+    head = "As good" if other is not None else "Next"
+    other = other or next((item for item in pool if item.design != best.design), None)
+    if other is None:
+        return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
+    lacks = other.price.lacks
+    about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
+    month = format_money(other.price.month, other.price.currency)
+    return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
+
+
+def _more(other: AdviceOption, best: AdviceOption) -> str:
+    """Return in words how the monthly price of `other` differs from that of `best`."""
+    if other.price.month == best.price.month or not best.price.month:
+        return "as much" if other.price.month == best.price.month else "more"
+    share = other.price.month / best.price.month - 1
+    if share >= MANY_TIMES:
+        return f"{about_number(share + 1)} times as much"
+    difference = format_money(abs(other.price.month - best.price.month), best.price.currency)
+    return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
+
+
+def _reason(advice: Advice, best: AdviceOption) -> str:
+    if advice.result == "not separable" and advice.reasons:
+        return shortened(advice.reasons[0].text)
+    if advice.result == "unproven":
+        return _least_open(advice, best)
+    least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
+    designs = len({item.design for item in advice.options})
+    text = (
+        f"it {least} of {count_text(advice.counts.met, 'variant')} of {count_text(designs, 'design')} "
+        "that meet the need"
+    )
+    use = next((item.text for item in advice.reasons if item.about == "use"), None)
+    text += f"; {use}" if use else ""
+    cheaper = [
+        item for item in advice.reasons if item.about == "cheaper" and item.requirement not in FIXED_REQUIREMENTS
+    ]
+    return f"{text}; {shortened(cheaper[0].text)}" if cheaper else text
+
+
+def _least_open(advice: Advice, best: AdviceOption) -> str:
+    """Return why `best` comes first although none is proven: it has the fewest unproven requirements."""
+    count = _unproven_count(best)
+    text = f"no option is proven to meet the need; of the {advice.counts.unproven:,} that may, it has the fewest "
+    text += f"unproven requirements ({count})"
+    other = next((item for item in advice.unproven if item.design != best.design), None)
+    if other is not None and other.price.month < best.price.month and _unproven_count(other) > count:
+        text += f"; the next is cheaper, with {_unproven_count(other)} unproven"
+    return text
+
+
+def _unproven_count(item: AdviceOption) -> int:
+    return len({check.requirement for check in item.checks if check.outcome == "unproven"})
+
+
+def _prices_line(advice: Advice, best: AdviceOption) -> str:
+    """Return the line about the prices: their dates, the assumptions, and what is not known."""
+    names = ", ".join(best.price.books or (advice.prices.book,))
+    text = f"Prices {dates_of(advice)} ({names}), {assumed_words(advice)}{old_prices_words(advice)}"
+    open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
+    unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
+    if advice.unpriced:
+        more = len(advice.unpriced) - MOST_RELAXED
+        names = ", ".join(advice.unpriced[:MOST_RELAXED])
+        unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
+    unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
+    if any(item.rule == "requests_unknown" for item in best.remarks):
+        unknown.append("what is read and written in a month, which is paid for here")
+    return f"{text}; not known: {', '.join(unknown)}" if unknown else text
+
+
+def _no_answer_lines(advice: Advice) -> Iterator[str]:
+    """Yield the answer if nothing meets the need: what excludes everything, and what dropping a requirement allows."""
+    counts, designs = advice.counts, len(advice.rejected)
+    yield f"{HEADS['none']}: {count_text(counts.enumerated, 'variant')} of {count_text(designs, 'design')} were tried"
+    if advice.conflicts:
+        first = advice.conflicts[0]
+        for requirement in first.requirements:
+            yield _excludes(advice, requirement)
+        others = [" + ".join(item.requirements) for item in advice.conflicts[1:]]
+        if others:
+            yield f"So does each of: {'; '.join(others)}"
+    else:
+        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_RELAXED])
+    yield from (item.text for item in advice.relaxed[:MOST_RELAXED])
+    if advice.conflicts and not advice.relaxed:
+        yield "giving up one requirement alone allows nothing that is known to meet the rest"
+    yield f"Prices {dates_of(advice)} ({advice.prices.book})"
+
+
+def _excludes(advice: Advice, requirement: str) -> str:
+    """Return a line about the variant closest to this requirement, among those that fail the fewest requirements."""
+
+    def rank(item: tuple[RejectedDesign, RequirementCheck]) -> tuple[int, float]:
+        return len({check.requirement for check in item[0].fails}), -(item[1].share or 0.0)
+
+    found = [(item, check) for item in advice.rejected for check in item.fails if check.requirement == requirement]
+    if not found:
+        return f"{requirement} excludes all that is left"
+    item, check = min(found, key=rank)
+    name = item.closest.label if item.closest is not None else item.design
+    return f"{requirement} excludes; closest is {name}: {shortened(check.text)}"
+
+
+def rejected_words(item: RejectedDesign) -> str:
+    """Return in one line why a design is rejected: the first requirement that it fails, and the names of the others."""
+    if not item.fails:
+        return item.why
+    first = item.fails[0]
+    others = dict.fromkeys(check.requirement for check in item.fails if check.requirement != first.requirement)
+    return f"{first.requirement}: {shortened(first.text)}" + (f"; also {', '.join(others)}" if others else "")

@@ -1,0 +1,1 @@
+"""What advice reads and returns: needs, answers, what would change them."""

@@ -1,0 +1,276 @@
+"""The sentences of the advice page."""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from assay.model.money.amount import TERM_MONTHS, format_money
+from assay.model.units import about_size
+from assay.report.document import Mono, Strong, Text
+from assay.rooms.advice.model.advice import Advice, AdviceOption, Remark
+from assay.rooms.advice.model.sensitivity import Sensitivity
+from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
+
+RATES = ("read", "write", "read_iops", "write_iops", "p99")
+MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
+LONGEST_SENTENCE = 230
+"""Longest sentence, in characters."""
+
+
+def chosen(advice: Advice) -> AdviceOption | None:
+    """Return the option that is recommended first; None if none is."""
+    label = advice.recommended[0] if advice.recommended else None
+    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
+
+
+def runner_up(advice: Advice, best: AdviceOption) -> AdviceOption | None:
+    """Return the second recommended option, which is not separable from the first, else the best of another design."""
+    pool = advice.options if best in advice.options else advice.unproven
+    inseparable = next((item for item in pool if item.label in advice.recommended[1:]), None)
+    return inseparable or next((item for item in pool if item.design != best.design), None)
+
+
+def answer_sentence(advice: Advice) -> Text:
+    """Return the answer in one sentence with the price."""
+    best = chosen(advice)
+    if best is None:
+        return (Strong("Nothing meets this need"), f": {count_text(advice.counts.enumerated, 'variant')} were tried.")
+    price, months = best.price, count_text(advice.need.months, "month")
+    nearly = "about " if price.lacks else ""
+    costs = f"{nearly}{format_money(price.month, price.currency)} a month"
+    term = term_text(price.term, price.payment, price.bought)
+    whole = f" ({format_money(price.paid, price.currency)} in {months}, {term}): "
+    before, does = {
+        "recommended": ("", " meets the need for "),
+        "not separable": ("The evidence does not show which of the best two is better. The first is ", " for "),
+        "unproven": ("Nothing is proven to meet the need. The cheapest that may is ", " for "),
+    }[advice.result]
+    return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
+
+
+def _about(advice: Advice, option: AdviceOption) -> str:
+    designs = advice.picture.designs if advice.picture is not None else ()
+    found = next((each.about for each in designs if each.design == option.design and each.about), option.design)
+    return found.split("; ", 1)[0].rstrip(".")
+
+
+def runner_up_sentence(advice: Advice) -> Text:
+    """Return a sentence on the runner-up and its difference in cost; empty without a choice."""
+    best = chosen(advice)
+    other = runner_up(advice, best) if best is not None else None
+    if best is None:
+        return ""
+    if other is None:
+        does = "meets the need" if best in advice.options else "may meet the need"
+        return (Strong("Runner-up: "), f"no other design {does}.")
+    more = other.price.month - best.price.month
+    about = _about(advice, other)
+    name = f"{about} " if about not in (other.design, _about(advice, best)) else ""
+    cost = f"for {format_money(other.price.month, other.price.currency)} a month, {_difference(more, best)}: "
+    return (Strong("Runner-up: "), name, cost, Mono(other.label), ".")
+
+
+def _difference(more: Decimal, best: AdviceOption) -> str:
+    if not more:
+        return "as much"
+    share = f" ({percent(abs(more) / best.price.month)})" if best.price.month else ""
+    return f"{format_money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
+
+
+def reason_sentences(advice: Advice) -> Iterator[str]:
+    """Yield up to three reasons with numbers, first on cost, then on rates, then why nothing cheaper was chosen.
+
+    Without a choice, yield the requirements that conflict.
+    """
+    best = chosen(advice)
+    if best is None:
+        for conflict in advice.conflicts[:MOST_REASONS]:
+            yield sentence(f"{' + '.join(conflict.requirements)}: {conflict.text}")
+        return
+    if advice.result == "not separable" and advice.reasons:
+        yield sentence(advice.reasons[0].text)
+    yield from _ranked(advice)
+
+
+def _ranked(advice: Advice) -> list[str]:
+    fitting = [each for each in advice.reasons if any(sign.isdigit() for sign in each.text)]
+    kinds = (
+        [each for each in fitting if each.rule == "cost" and each.speaks == "for"],
+        [each for each in fitting if each.speaks == "for" and each.requirement in RATES],
+        [each for each in fitting if each.about == "cheaper"],
+        [each for each in fitting if each.speaks == "for"],
+    )
+    firsts: list[Remark] = []
+    for kind in kinds:
+        firsts += [each for each in kind if each not in firsts][: 1 if kind is not kinds[-1] else None]
+    return [sentence(each.text) for each in firsts[:MOST_REASONS]]
+
+
+def drawbacks(advice: Advice) -> Iterator[str]:
+    """Yield the conditions of the choice and the reasons against it."""
+    best = chosen(advice)
+    if best is None:
+        return
+    texts = [*best.conditions, *(each.text for each in advice.reasons if each.speaks == "against")]
+    months = TERM_MONTHS.get(best.price.term)
+    if months is not None and best.price.payment:
+        texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
+    if best.price.once:
+        texts.append(f"{format_money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
+    sentences = list(dict.fromkeys(sentence(text) for text in texts))
+    yield from sentences[:MOST_ACCEPTED]
+    if len(sentences) > MOST_ACCEPTED:
+        yield f"{len(sentences) - MOST_ACCEPTED} more: see --all."
+    if not sentences:
+        yield f"Nothing: no condition of {best.design} is on record, and no rule speaks against it."
+
+
+def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
+    """Yield what the advice does not know or assumes."""
+    best = chosen(advice)
+    if best is not None:
+        yield from _of_option(advice, best)
+    if advice.counts.unpriced:
+        yield f"{count_text(advice.counts.unpriced, 'variant')} had no price in these books, and could be cheaper."
+    yield price_dates(advice, today)
+    if advice.exchange is not None:
+        rates = ", ".join(
+            f"1 {key} = {value:f} {advice.prices.currency}" for key, value in advice.exchange.rates.items()
+        )
+        source = f", {advice.exchange.source}" if advice.exchange.source else ""
+        yield f"Exchange rate of {advice.exchange.date}: {rates}{source}."
+    yield f"{percent(advice.need.tax)} of tax is in all costs." if advice.need.tax else "No tax is in the costs."
+    yield _power(advice)
+    assumed = [
+        key for key in ("pattern", "record", "read_share", "streams") if key not in advice.need.profile.model_fields_set
+    ]
+    if assumed:
+        profile = advice.need.profile
+        values = {
+            "pattern": profile.pattern,
+            "record": f"records of {about_size(profile.record)}",
+            "read_share": f"{percent(profile.read_share)} reading",
+            "streams": f"{count_text(profile.streams, 'stream')} of each client",
+        }
+        yield f"The need does not say how it is used; assumed: {', '.join(values[key] for key in assumed)}."
+
+
+def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
+    if best.price.lacks:
+        yield f"The price is without {', '.join(best.price.lacks)}: no book has a price of it."
+    other = runner_up(advice, best)
+    if other is not None and other.price.lacks:
+        yield f"The price of the runner-up is without {', '.join(other.price.lacks)}."
+    for check in best.checks:
+        if check.outcome == "unproven" or not check.certain:
+            yield sentence(f"not proven: {check.requirement}: {check.text}")
+    bases = {
+        figure.metric: figure.basis for figure in best.figures if getattr(advice.need, figure.metric, None) is not None
+    }
+    ruled = [amount_words(advice, metric) for metric, basis in bases.items() if basis == "rule"]
+    if ruled:
+        yield f"Not measured: {' and '.join(ruled)} rest on published limits and a rule of thumb; measure first."
+
+
+def amount_words(advice: Advice, metric: str) -> str:
+    """Return a requirement in words: `read 3 GB/s`."""
+    return f"{metric.removesuffix('_iops')} {amount(metric, getattr(advice.need, metric))}"
+
+
+def price_dates(advice: Advice, today: dt.date) -> str:
+    """Return the dates of the prices that were used, and the age of the oldest."""
+    found = [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
+    first, last = min(found), max(found)
+    span = f"of {first}" if first == last else f"of {first} to {last}"
+    age = (today - first).days
+    old = f"the oldest is {count_text(age, 'day')} old" if age >= 0 else "they lie in the future"
+    return f"Prices {span}: on {today} {old}."
+
+
+def _power(advice: Advice) -> str:
+    rows = [row for row in advice.rows if row.dimension == "power"]
+    if not rows:
+        return "No option that is shown pays for electricity by itself."
+    each = ", ".join(
+        f"{format_money(row.price or Decimal(0), advice.prices.currency)} for 1 {row.unit.split('-')[0]}"
+        for row in rows
+    )
+    return f"Electricity of own hardware: {each}."
+
+
+def price_books(advice: Advice) -> Iterator[Text]:
+    """Yield the price books, each with the options it was used for."""
+    best = chosen(advice)
+    other = runner_up(advice, best) if best is not None else None
+    for book in advice.books or (advice.prices,):
+        uses = [
+            name
+            for name, option in (("the choice", best), ("the runner-up", other))
+            if option is not None and book.book in option.price.books
+        ]
+        used = f"; prices {' and '.join(uses)}" if uses else ""
+        yield (Strong(book.book), f": {book.region}, {book.currency}, {book.date}{used}")
+
+
+def sentence(text: str) -> str:
+    """Return the first part of a remark as one sentence; beyond `LONGEST_SENTENCE` its brackets go, then its end."""
+    first = _part(text)
+    if len(first) > LONGEST_SENTENCE:
+        first = _without_brackets(first)
+    if len(first) > LONGEST_SENTENCE:
+        first = f"{first[:LONGEST_SENTENCE].rsplit(' ', 1)[0]} …"
+    if first.split(" ", 1)[0].rstrip(":,").isalpha():
+        # The first word of a label, such as `st1:`, keeps its case.
+        first = first[:1].upper() + first[1:]
+    return first if first.endswith((".", "…")) else f"{first}."
+
+
+def _part(text: str) -> str:
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if sign == ";" and depth <= 0:
+            return text[:place]
+    return text
+
+
+def _without_brackets(text: str) -> str:
+    outside, depth = [], 0
+    for sign in text:
+        depth += sign == "("
+        if depth <= 0:
+            outside.append(sign)
+        depth -= sign == ")"
+    return " ".join("".join(outside).split()).replace(" ,", ",")
+
+
+def need_facts(advice: Advice) -> Iterable[tuple[str, str]]:
+    """Yield names and values that identify the need."""
+    need = advice.need
+    demands = [f"{need.access}, {about_size(need.capacity)}"]
+    demands += [amount_words(advice, metric) for metric in RATES[:4] if getattr(need, metric) is not None]
+    yield "Need", ", ".join(demands)
+    more = [count_text(need.clients, "client")] if need.clients else []
+    more += [f"durability {need.durability}"] if need.durability else []
+    more += [f"availability {need.availability:g} %"] if need.availability else []
+    more += [f"growth {percent(need.growth)}"] if need.growth else []
+    more += [f"growth {percent(need.growth_per_year)} a year"] if need.growth_per_year else []
+    if more:
+        yield "With", ", ".join(more)
+    yield "For", count_text(need.months, "month") + (f", on {percent(need.duty)} of the time" if need.duty < 1 else "")
+    if need.budget is not None:
+        per = "a month" if need.budget.per == "month" else "in all"
+        yield "Budget", f"{format_money(need.budget.amount, need.budget.currency)} {per}"
+    designs = len({item.design for item in advice.options})
+    met = f"{advice.counts.met:,} of {count_text(designs, 'design')} meet the need"
+    yield "Tried", f"{count_text(advice.counts.enumerated, 'variant')}, of which {met}"
+
+
+def crossings(found: Sensitivity) -> Iterator[tuple[str, float, str, str]]:
+    """Yield axis, position, sign and sentence of each crossing; signs are numbered through both plots."""
+    number = 0
+    for curves in (found.capacity, found.rate):
+        if curves is not None:
+            for crossing in curves.crossings:
+                number += 1
+                yield curves.axis, crossing.at, str(number), crossing.text

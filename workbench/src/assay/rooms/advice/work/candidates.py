@@ -1,0 +1,269 @@
+"""The variants of a design: combinations of parameters and sizes, with their prices."""
+
+import math
+from collections import Counter
+from collections.abc import Container, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
+from assay.model.money.price import Bill
+from assay.model.money.volumes import ProvisionedVolume
+from assay.money.cost.bill import make_bill, volume_count
+from assay.money.cost.catalog import catalog
+from assay.money.cost.designs import Template, load_template
+from assay.money.cost.limits import Limits
+from assay.money.cost.sizing import SIZE_PARAMETERS, count_names
+from assay.rooms.advice.model.need import CandidateDesign, Need
+from assay.rooms.advice.work.grid import ValueTracker, axes_of, grid_points
+from assay.rooms.advice.work.market import Market, ProviderPrices
+from assay.rooms.advice.work.pricer import Pricer, TermOffer
+from assay.rooms.advice.work.provisioned import provisioned_names
+from assay.rooms.advice.work.sizes import COLD_SHARE_PARAMETERS
+
+MOST_VARIANTS = 30_000
+"""Most combinations of one design's values."""
+HIDDEN_DEFAULTS = ("layout", "prefixes", "infrequent")
+"""Parameters left out of labels where they have the design's default value."""
+
+
+class DesignKey:
+    """Identity of a design by its parts, equal for two ways to write the same design; its hash is cached for speed."""
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, *parts: Hashable) -> None:
+        """Store all parts that are built."""
+        self._parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DesignKey) and self._hash == other._hash and self._parts == other._parts
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A design with parameter values, its limits, and its cost.
+
+    Attributes:
+        values: Values of all parameters.
+        label_values: The values that distinguish it from the design's other variants.
+        offers: Its price on each allowed term; the cheapest first.
+        key: Identity by which evidence is found.
+        label: `nfs-volumes instance=m5.large capacity=5TB`.
+        prices: The prices that apply.
+    """
+
+    template: str
+    values: Mapping[str, Any]
+    label_values: Mapping[str, Any]
+    design: Design
+    limits: Limits
+    offers: tuple[TermOffer, ...]
+    key: DesignKey
+    label: str
+    prices: ProviderPrices
+
+    @property
+    def best(self) -> TermOffer:
+        """The cheapest offer."""
+        return self.offers[0]
+
+
+@dataclass
+class DesignVariants:
+    """All variants of one design by the prices of one book, and the combinations that cannot be built.
+
+    Attributes:
+        name: Name in labels.
+        about: Description of the design.
+        design: Name that a candidate uses.
+        prices: The prices that apply; None: there is no book of its provider.
+        provider: Provider of the design.
+        book: Price book that the design was written for; empty: none.
+        variants: Variants with a price.
+        unpriced: Variants whose storage has no price.
+        infeasible: Only one variant was built, because none can have the required access or durability.
+        build_errors: Why combinations cannot be built, as the catalogue states it -> how many.
+    """
+
+    name: str
+    about: str
+    design: str = ""
+    prices: ProviderPrices | None = None
+    provider: str | None = None
+    book: str = ""
+    variants: list[Variant] = field(default_factory=list)
+    unpriced: list[Variant] = field(default_factory=list)
+    build_errors: Counter[str] = field(default_factory=Counter)
+    infeasible: bool = False
+
+    @property
+    def count(self) -> int:
+        """Number of all combinations."""
+        return len(self.variants) + self.build_errors.total() + len(self.unpriced)
+
+    @property
+    def missing_prices(self) -> Counter[str]:
+        """Item without a price in the book -> number of variants that need it."""
+        return Counter(name for variant in self.unpriced for name in variant.best.missing_prices[:1])
+
+
+def build_variants(
+    candidate: CandidateDesign,
+    need: Need,
+    market: Market,
+    prices: ProviderPrices,
+    base: Path | None = None,
+    name: str = "",
+    known_keys: Container[DesignKey] = (),
+) -> DesignVariants:
+    """Build and price every variant of a design.
+
+    Args:
+        candidate: The design and the values to combine.
+        need: What the design is for.
+        market: All prices.
+        prices: The prices of this design's provider.
+        base: Folder where relative paths of designs start.
+        name: Name in labels; empty: the design's name.
+        known_keys: Keys of variants that another design has built already.
+
+    Raises:
+        AssayError: There is no such design or parameter.
+        BadValueError: No variant can be built with one of the candidate's values.
+    """
+    template = load_template(candidate.design, base)
+    pricer = Pricer(need, prices, market)
+    data = template.source.data
+    result = DesignVariants(
+        name or template.name, str(data.get("about", "")), candidate.design, prices, template.provider
+    )
+    result.book = str(data.get("book") or "")
+    axes = axes_of(template, candidate)
+    _check_number(candidate, axes)
+
+    def parts(values: Mapping[str, Any]) -> tuple[Design, Bill, Limits]:
+        design = template.build(values)
+        return design, make_bill(design, pricer.use(design)), template.limits(values)
+
+    def builds(values: Mapping[str, Any]) -> bool:
+        with suppress(AssayError):
+            return bool(parts(values))
+        return False
+
+    tracker = ValueTracker(candidate, axes, builds)
+    labelled = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
+    labelled |= {*provisioned_names(template, candidate.set), *count_names(template, candidate.set)}
+    labelled |= {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in template.parameters}
+    defaults = {key: parameter.value for key, parameter in template.parameters.items()}
+    order = sorted(template.parameters, key=lambda name: name in SIZE_PARAMETERS)
+    known: set[DesignKey] = set()
+    points = grid_points(template, axes, candidate, need)
+    if not candidate.set and _is_infeasible(template, need):
+        points, result.infeasible = islice(points, 1), True
+    for values, sized in points:
+        try:
+            design, bill, limits = parts(values)
+        except AssayError as error:
+            result.build_errors[error.message] += 1
+            tracker.record_failed(values, error)
+            continue
+        tracker.record_built(values)
+        key = design_key(design)
+        if sized and key in known:
+            continue
+        known.add(key)
+        if key in known_keys:
+            continue
+        distinguishing = {key: values[key] for key in order if key in labelled and values[key] is not None}
+        label_values = {
+            key: value for key, value in distinguishing.items() if key not in HIDDEN_DEFAULTS or value != defaults[key]
+        }
+        label = " ".join([result.name, *(f"{name}={value}" for name, value in label_values.items())])
+        offers = pricer.offers(bill, design)
+        unpriced_values = [
+            f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != defaults[key]
+        ]
+        if unpriced_values and not offers[0].is_unpriced:
+            offers = tuple(
+                replace(each, missing_prices=(*each.missing_prices, *unpriced_values), missing_cost_max=None)
+                for each in offers
+            )
+        variant = Variant(result.name, values, distinguishing, design, limits, offers, key, label, prices)
+        (result.unpriced if offers[0].is_unpriced else result.variants).append(variant)
+    tracker.check()
+    return result
+
+
+def _check_number(candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse more combinations than can be computed in reasonable time.
+
+    Raises:
+        AssayError: There are too many combinations.
+    """
+    count = math.prod(len(values) for values in axes.values())
+    if count > MOST_VARIANTS:
+        raise AssayError(
+            f"{candidate.design}: {count:,} combinations are more than {MOST_VARIANTS:,}", "name fewer values"
+        )
+
+
+def _is_infeasible(template: Template, need: Need) -> bool:
+    """Return whether no parameter can give the design the required access or durability."""
+    if not (template.is_fixed("access") and template.is_fixed("durability")):
+        return False
+    try:
+        design = template.build()
+    except AssayError:
+        return False
+    order = DURABILITIES.index
+    weak = need.durability is not None and order(design.durability) < order(need.durability)
+    return weak or need.access not in design.access
+
+
+def design_key(design: Design) -> DesignKey:
+    """Return the identity of a design: all that is built, with numbers of volumes and default performance filled in.
+
+    Names, texts and sources do not count.
+    """
+    servers = tuple(_with_defaults(group) for group in design.servers)
+    return DesignKey(
+        design.family,
+        design.served,
+        design.copies,
+        design.erasure,
+        design.usable,
+        design.overhead,
+        servers,
+        _without_unused_class(design.service),
+        tuple(piece.model_copy(update={"source": ""}) for piece in design.hardware),
+        design.link,
+    )
+
+
+def _without_unused_class(service: Service | None) -> Service | None:
+    """Return a bucket without its class for cold data if no data is in it."""
+    if isinstance(service, S3) and not service.cold_share:
+        return service.model_copy(update={"cold_class": None})
+    return service
+
+
+def _with_defaults(group: Servers) -> Servers:
+    volumes = group.volumes
+    if volumes is None:
+        return group
+    changes: dict[str, Any] = {"count": volume_count(volumes)}
+    kind = catalog().volume(volumes.type)
+    if isinstance(kind, ProvisionedVolume):
+        changes |= {"iops": volumes.iops or kind.iops_free, "throughput": volumes.throughput or kind.rate_free}
+    if changes["count"] == 1 and volumes.layout in ("raid0", "lvm"):
+        # With one volume these layouts are the same as `single`.
+        changes["layout"] = "single"
+    return group.model_copy(update={"volumes": volumes.model_copy(update=changes)})

@@ -1,0 +1,347 @@
+"""The assessment of one variant for one need: its expected performance, and the requirements it meets."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from assay.model.base import AssayError
+from assay.model.money.amount import EXACT, format_money
+from assay.model.money.design import DURABILITIES
+from assay.model.units import about_size
+from assay.money.cost.limits import METRICS, Limits, Metric
+from assay.money.cost.sizing import COMPONENT_SOURCE, PAIRS
+from assay.rooms.advice.model.advice import ExpectedFigure, Outcome, Remark, RequirementCheck
+from assay.rooms.advice.model.need import CostLimit, Need
+from assay.rooms.advice.work.candidates import Variant
+from assay.rooms.advice.work.conditions import conditions_of
+from assay.rooms.advice.work.expect import (
+    EvidenceByKey,
+    SharedLoad,
+    bounds_of,
+    figure_under_load,
+    latency_figure,
+    rate_figure,
+    shared_load,
+    value_under_load,
+)
+from assay.rooms.advice.work.facts import RuleInput
+from assay.rooms.advice.work.rules import EXCLUDING_RULES, REMARK_RULES
+from assay.rooms.advice.work.texts import MANY_TIMES, amount, more_text, percent, seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A variant with its expected performance and its checks against the need.
+
+    Attributes:
+        figures: Metric -> expected value.
+        checks: The check of each requirement.
+        rate: The rate that ranks variants: the lowest of the required rates, or of both if none is required. If reads
+            and writes share a layer, the rate with both at once.
+        failed_requirements: Requirements that it fails.
+        facts: Input of the rules.
+        rule_remarks: Remarks of the rules that may exclude.
+    """
+
+    variant: Variant
+    figures: Mapping[str, ExpectedFigure]
+    checks: tuple[RequirementCheck, ...]
+    rate: ExpectedFigure | None
+    failed_requirements: frozenset[str]
+    facts: RuleInput
+    rule_remarks: tuple[Remark, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """Remarks of all rules; those that never exclude are computed on demand, because few variants are shown."""
+        results = [result for rule in REMARK_RULES for result in rule(self.facts)]
+        return (*self.rule_remarks, *(result for result in results if isinstance(result, Remark)))
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Drawbacks to accept with it; computed on demand, because only few variants are shown."""
+        return conditions_of(self.facts)
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of its checks."""
+        if self.failed_requirements:
+            return "failed"
+        return "unproven" if any(check.outcome == "unproven" for check in self.checks) else "met"
+
+    @property
+    def total_cost(self) -> Decimal:
+        """Total cost on its cheapest term, in the months of the need."""
+        return self.variant.best.total_cost
+
+    @property
+    def present_value(self) -> Decimal:
+        """Present value of the total cost, which ranks variants; without a discount it equals `paid`."""
+        return self.variant.best.present_value
+
+    @property
+    def open_requirements(self) -> frozenset[str]:
+        """Requirements that it fails, or is not known to meet."""
+        return frozenset(check.requirement for check in self.checks if check.outcome != "met")
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether all requirements are met over the whole intervals of the evidence."""
+        return all(check.certain for check in self.checks)
+
+    @property
+    def distance(self) -> tuple[int, float]:
+        """How far it is from meeting the need: number of failed requirements, and the sum of the missing shares."""
+        missing_shares = [1 - (check.share or 0.0) for check in self.checks if check.outcome == "failed"]
+        return len(self.failed_requirements), sum(missing_shares)
+
+
+MIN_SHARE = Decimal("0.001")
+"""Lower shares are shown as an amount of money, not as a percentage."""
+
+
+def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
+    """Assess one variant.
+
+    Args:
+        variant: The design with its values and prices.
+        need: The requirements.
+        evidence: Evidence by variant.
+    """
+    bounds = {metric: bounds_of(variant, metric, need) for metric in _metrics(need)}
+    figures: dict[str, ExpectedFigure] = {
+        metric: rate_figure(variant, metric, need, evidence, each) for metric, each in bounds.items()
+    }
+    if need.p99 is not None:
+        figures |= {
+            f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, evidence) for side in _sides(need)
+        }
+    client_counts = [
+        item.clients or 0 for item in evidence.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)
+    ]
+    facts = RuleInput(variant, need, figures, max(client_counts, default=0))
+    rule_results = [result for rule in EXCLUDING_RULES for result in rule(facts)]
+    sums = [shared_load(pair, need, figures, bounds) for pair in PAIRS]
+    checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
+    checks += [
+        check
+        for pair, load in zip(PAIRS, sums, strict=True)
+        if load is not None
+        for check in _sum_check(pair, load, figures, need)
+    ]
+    checks += [result for result in rule_results if isinstance(result, RequirementCheck)]
+    return Assessment(
+        variant=variant,
+        figures=figures,
+        checks=tuple(checks),
+        rate=_ranking_rate(figures, need, sums[0]),
+        failed_requirements=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+        facts=facts,
+        rule_remarks=tuple(result for result in rule_results if isinstance(result, Remark)),
+    )
+
+
+def _sides(need: Need) -> tuple[str, ...]:
+    share = need.profile.read_share
+    return tuple(side for side, none in (("read", share == 0), ("write", share == 1)) if not none)
+
+
+def _metrics(need: Need) -> Iterator[Metric]:
+    """Yield the metrics to compute: rates always, since they rank variants; operations if they are required."""
+    for metric in METRICS:
+        if not metric.endswith("_iops") or getattr(need, metric) is not None:
+            yield metric
+
+
+def _ranking_rate(
+    figures: Mapping[str, ExpectedFigure], need: Need, sum_of: SharedLoad | None
+) -> ExpectedFigure | None:
+    metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
+    known = [figures[metric] for metric in metrics if figures[metric].value is not None]
+    if len(known) != len(metrics):
+        return None
+    least = min(known, key=lambda figure: value_under_load(figure, need, sum_of) or 0.0)
+    return figure_under_load(least, need, sum_of)
+
+
+def _plain_checks(variant: Variant, need: Need) -> Iterator[RequirementCheck]:
+    """Yield the checks that need no rate: access, capacity, durability, budget."""
+    design, source = variant.design, f"design {variant.template}"
+    if need.access not in design.access:
+        text = f"{need.access} access is needed; it has {' and '.join(design.access)}"
+        yield RequirementCheck(requirement="access", outcome="failed", text=text, source=source)
+    yield _capacity(variant, need)
+    if need.durability is not None:
+        enough = DURABILITIES.index(design.durability) >= DURABILITIES.index(need.durability)
+        text = f"class {design.durability}; {need.durability} is needed"
+        yield RequirementCheck(
+            requirement="durability", outcome="met" if enough else "failed", text=text, source=source
+        )
+    if need.budget is not None:
+        yield _budget(variant, need)
+
+
+def _capacity(variant: Variant, need: Need) -> RequirementCheck:
+    usable = variant.limits.usable
+    text = f"{about_size(usable)} usable ({variant.limits.how_usable}); {about_size(need.capacity)} are needed"
+    enough = usable >= need.capacity
+    return RequirementCheck(
+        requirement="capacity",
+        outcome="met" if enough else "failed",
+        share=min(1.0, usable / need.capacity),
+        text=text,
+        source="catalogue",
+    )
+
+
+def _budget(variant: Variant, need: Need) -> RequirementCheck:
+    budget, offer = need.budget, variant.best
+    assert budget is not None
+    costs = offer.total_cost if budget.per == "all" else EXACT.divide(offer.total_cost, Decimal(need.months))
+    per = "in all" if budget.per == "all" else "a month"
+    over = f", {_excess_text(costs, budget)}" if costs > budget.amount else ""
+    text = (
+        f"{format_money(costs, budget.currency)} {per} of a budget of "
+        f"{format_money(budget.amount, budget.currency)}{over}"
+    )
+    return RequirementCheck(
+        requirement="budget",
+        outcome="met" if costs <= budget.amount else "failed",
+        share=min(1.0, float(budget.amount / costs)) if costs else 1.0,
+        text=text,
+        source="price book",
+    )
+
+
+def _excess_text(costs: Decimal, budget: CostLimit) -> str:
+    """Return by how much the cost exceeds the budget: as a share, or below 0.1 % as an amount."""
+    ratio = costs / budget.amount
+    if ratio >= MANY_TIMES:
+        return more_text(ratio)
+    share = percent(ratio - 1) if ratio - 1 >= MIN_SHARE else format_money(costs - budget.amount, budget.currency)
+    return f"{share} too much"
+
+
+def _figure_checks(figures: Mapping[str, ExpectedFigure], need: Need, limits: Limits) -> Iterator[RequirementCheck]:
+    for metric in METRICS:
+        wanted = getattr(need, metric)
+        if wanted is not None:
+            yield _rate_check(figures[metric], wanted, limits)
+    if need.p99 is not None:
+        for side in _sides(need):
+            yield _latency_check(figures[f"{side}_p99"], side, need.p99)
+
+
+def _sum_check(
+    pair: tuple[Metric, Metric], sum_of: SharedLoad, figures: Mapping[str, ExpectedFigure], need: Need
+) -> Iterator[RequirementCheck]:
+    """Yield the check of reads and writes at once, unless one of them alone fails already."""
+    if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
+        return
+    fits = sum_of.used_share <= sum_of.usable_share * (1 + 1e-9)
+    unsure = any(figures[metric].basis == "ceiling" for metric in pair)
+    yield RequirementCheck(
+        requirement=" + ".join(pair),
+        outcome="failed" if not fits else "unproven" if unsure else "met",
+        share=min(1.0, sum_of.scale),
+        text=sum_of.text,
+        source=sum_of.source,
+        rule="component_share",
+    )
+
+
+def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> RequirementCheck:
+    metric, value = figure.metric, figure.value
+    needed = f"{amount(metric, wanted)} are needed"
+    if value is None:
+        return RequirementCheck(
+            requirement=metric, outcome="unproven", text=f"{figure.how}; {needed}", source=figure.source
+        )
+    text = f"{amount(metric, value)} expected, {needed}; {figure.how}"
+    if value < wanted:
+        burst = limits.burst(_metric(metric)) if figure.basis != "measured" else None
+        if burst is not None and burst[0] >= wanted:
+            text += f"; it bursts to {amount(metric, burst[0])}, which does not last"
+        return RequirementCheck(
+            requirement=metric,
+            outcome="failed",
+            share=value / wanted,
+            text=text,
+            source=figure.source,
+            rule=_rule(figure),
+        )
+    outcome: Outcome = "unproven" if figure.basis == "ceiling" else "met"
+    certain = figure.low is None or figure.low >= wanted
+    text += "" if certain else "; the interval reaches below what is needed"
+    return RequirementCheck(
+        requirement=metric,
+        outcome=outcome,
+        certain=certain,
+        share=1.0,
+        text=text,
+        source=figure.source,
+        rule=_rule(figure),
+    )
+
+
+def _metric(name: str) -> Metric:
+    return next(metric for metric in METRICS if metric == name)
+
+
+def _rule(figure: ExpectedFigure) -> str:
+    return "component_share" if COMPONENT_SOURCE in figure.source else ""
+
+
+def _latency_check(figure: ExpectedFigure, side: str, wanted: float) -> RequirementCheck:
+    """Return the check of a p99 latency.
+
+    Met if all that was measured is below the limit, failed if all is above; in between it depends on the load.
+    """
+    needed = f"{seconds(wanted)} for 99 of 100 {side}s are needed"
+    if figure.value is None:
+        text = f"latency of {side}s is {figure.how}; {needed}"
+        return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
+    low, high = figure.low or figure.value, figure.high or figure.value
+    text = f"of {side}s {figure.how}; {needed}"
+    if low > wanted:
+        return RequirementCheck(
+            requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source
+        )
+    if figure.value > wanted:
+        text += "; by load it is met or not"
+        return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
+    return RequirementCheck(
+        requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source
+    )
+
+
+def check_currency(need: Need, currency: str) -> None:
+    """Refuse a budget in another currency than the prices.
+
+    Raises:
+        AssayError: They differ.
+    """
+    budget = need.budget
+    if budget is not None and budget.currency != currency:
+        hint = f"write the budget in {currency}, or say what one {currency} is worth: "
+        hint += f"exchange: {{{currency}: 1.0, date: 2026-01-31}}"
+        raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
+
+
+def sorted_best_first(assessed: Iterable[Assessment], need: Need) -> list[Assessment]:
+    """Return variants sorted by preference, the best first."""
+    return sorted(assessed, key=lambda item: ranking_key(item, item.present_value, need))
+
+
+def ranking_key(item: Assessment, cost: Decimal, need: Need) -> tuple[Decimal, float, str]:
+    """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
+
+    Args:
+        item: The variant.
+        cost: Its cost.
+        need: States which of the two is preferred.
+    """
+    rate = item.rate.value if item.rate is not None and item.rate.value else 0.0
+    if need.prefer == "cost":
+        return cost, -rate, item.variant.label
+    return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, item.variant.label

@@ -1,0 +1,126 @@
+"""Drawbacks to accept with a design, for which a user might refuse it: sentences with their numbers."""
+
+from collections.abc import Iterator
+
+from assay.model.money.catalog import ObjectClass
+from assay.model.money.design import S3, Managed
+from assay.model.units import about_duration, about_number, about_size, format_size
+from assay.money.cost.catalog import catalog
+from assay.rooms.advice.work.facts import RuleInput
+from assay.rooms.advice.work.losses import yearly_loss
+from assay.rooms.advice.work.requirements import RESTORED_DURABILITIES, restore_time, zones_of
+from assay.rooms.advice.work.terms import interruptions, paid_months
+from assay.rooms.advice.work.texts import amount, count_text, percent
+from assay.rooms.advice.work.traffic import cold_byte_share, cold_reads
+from assay.rooms.advice.work.warnings import MOST_LOSS
+
+RESTORE_WORDS = ("restored", "rehydrated", "offline")
+
+
+def conditions_of(facts: RuleInput) -> tuple[str, ...]:
+    """Return all drawbacks of a variant for a need, each once, the most important first."""
+    rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
+    return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
+
+
+def _cold(facts: RuleInput) -> Iterator[str]:
+    """Yield how many of the reads are assumed to hit the class for cold data."""
+    need, rare = facts.need, cold_byte_share(facts.design)
+    if not rare or need.profile.cold:
+        return
+    text = f"{percent(rare)} of the bytes lie in the class for cold data"
+    if need.active is None:
+        yield f"{text}, and as much of the reads is counted from it; say `active` if less is"
+        return
+    read = cold_reads(need, rare)
+    part = f"{percent(read)} of the reads are" if read else "none of the reads are"
+    yield f"{text}, since {percent(need.active)} are used: {part} from it"
+
+
+def _taken_away(facts: RuleInput) -> Iterator[str]:
+    """Yield how often spot instances are interrupted."""
+    yield from (text for text, _ in interruptions(facts.variant.best))
+
+
+def _classes(facts: RuleInput) -> Iterator[str]:
+    """Yield how soon data of an object class can be read, and what the class charges at least."""
+    service = facts.design.service
+    if not isinstance(service, S3):
+        return
+    for name in filter(None, (service.storage_class, service.cold_class)):
+        kind = catalog().object_class(name)
+        known_text = " ".join((*kind.conditions, *facts.design.conditions)).lower()
+        if kind.retrieval_seconds:
+            # Not repeated if the catalogue or the design has its own sentence about it.
+            if not any(word in known_text for word in RESTORE_WORDS):
+                wait = about_duration(kind.retrieval_seconds)
+                yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
+            if facts.need.read is not None:
+                yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
+        if kind.least_days and f"{kind.least_days} days" not in known_text:
+            yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
+        yield from small_objects(kind, facts.need.profile.record)
+
+
+def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
+    """Yield the minimum size and the overhead that a class charges for each object.
+
+    Args:
+        kind: Class of the catalogue.
+        record: Bytes of an object.
+    """
+    if kind.least_object > record:
+        times = kind.least_object / record
+        yield (
+            f"{kind.name} charges at least {format_size(kind.least_object)} of each object: "
+            f"objects of {about_size(record)} cost {about_number(times)} times as much"
+        )
+    elif kind.least_object:
+        yield f"{kind.name} charges at least {format_size(kind.least_object)} of each object"
+    if kind.overhead:
+        more = percent(kind.overhead / record)
+        yield (
+            f"{kind.name} charges {format_size(kind.overhead)} of each object besides its own bytes: "
+            f"{more} more for objects of {about_size(record)}"
+        )
+
+
+def _failures(facts: RuleInput) -> Iterator[str]:
+    """Yield which data a failure affects, and how long restoring it takes."""
+    design, need = facts.design, facts.need
+    if design.durability in RESTORED_DURABILITIES:
+        yield f"its failure domain: {design.failure_domain}"
+        if facts.has_copy:
+            yield f"after such a failure {restore_time(facts)[1]}"
+    elif zones_of(facts) == 1 and need.data == "persistent":
+        yield "all data is in one availability zone: unavailable while that zone is down, lost if it is destroyed"
+
+
+def _loss(facts: RuleInput) -> Iterator[str]:
+    loss = yearly_loss(facts.design)
+    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+        yield loss.text
+
+
+def _committed(facts: RuleInput) -> Iterator[str]:
+    months, whole = facts.need.months, paid_months(facts.variant, facts.need.months)
+    if whole > months:
+        term = facts.variant.best.term
+        yield f"on {term} it is paid for {whole} months, {count_text(whole - months, 'month')} longer than it is needed"
+
+
+def _stated(facts: RuleInput) -> Iterator[str]:
+    """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
+    design, need = facts.design, facts.need
+    if design.provider == "own" and not design.people and not need.people.get("own"):
+        yield "the price has no hours of people, since the need states none: say `people: {own: 20}`, hours a month"
+    yield from design.conditions
+    service = facts.design.service
+    if isinstance(service, Managed):
+        kind = catalog().managed(service.type)
+        yield from kind.conditions
+        if kind.least_days and f"{kind.least_days} days" not in " ".join(kind.conditions):
+            yield f"{kind.label} charges at least {kind.least_days} days"
+    if isinstance(service, S3):
+        for name in filter(None, (service.storage_class, service.cold_class)):
+            yield from catalog().object_class(name).conditions

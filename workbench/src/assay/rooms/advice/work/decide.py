@@ -1,0 +1,349 @@
+"""The choice among variants that meet a need, and its reasons."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from assay.model.money.amount import EXACT, format_money
+from assay.money.cost.cost import MOST_MONTHS
+from assay.money.cost.stored_prices import BY_USE
+from assay.rooms.advice.model.advice import Remark, RequirementCheck
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work import rules
+from assay.rooms.advice.work.checks import Assessment, ranking_key, sorted_best_first
+from assay.rooms.advice.work.migration import first_tiering_notes
+from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
+from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
+from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
+
+MOST_CHEAPER = 5
+"""Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
+
+
+@dataclass(frozen=True)
+class AdviceDecision:
+    """The chosen variants.
+
+    Attributes:
+        chosen: One variant; two if the evidence cannot separate them; none.
+        why: Why two variants cannot be separated.
+    """
+
+    result: Literal["recommended", "unproven", "not separable", "none"]
+    chosen: tuple[Assessment, ...] = ()
+    decided_by: str = ""
+    why: str = ""
+
+
+def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: Need) -> AdviceDecision:
+    """Choose the best variant that is proven to meet the need; without one, the best that may meet it.
+
+    Args:
+        proven: Variants that meet all requirements.
+        unproven: Variants that fail no requirement, and are not known to meet some.
+        need: The requirements.
+    """
+    by = "cost" if need.prefer == "cost" else "cost for each GB/s"
+    if not proven:
+        # The variant with the fewest unknown requirements; of equal ones the cheapest.
+        ranked = sorted(sorted_best_first(unproven, need), key=lambda item: len(item.open_requirements))
+        return AdviceDecision("unproven", tuple(ranked[:1]), by) if ranked else AdviceDecision("none")
+    best, *rest = sorted_best_first(proven, need)
+    alternative, why = _missing_price_rival(best, rest, need)
+    if alternative is not None:
+        return AdviceDecision("not separable", (best, alternative), by, why)
+    rival, quantity, why = _inseparable(best, rest, need)
+    if rival is not None:
+        return AdviceDecision("not separable", (best, rival), quantity, why)
+    return AdviceDecision("recommended", (best,), by)
+
+
+def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str]:
+    """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
+
+    A missing price may be up to `MISSING_PRICE_FACTOR` times the highest of its kind in the books.
+    """
+    offer = best.variant.best
+    whole = next((item for item in rest if not item.variant.best.missing_prices), None)
+    if not offer.missing_prices or whole is None:
+        return None, ""
+    if offer.missing_cost_max is not None and ranking_key(
+        best, best.present_value + offer.missing_cost_max, need
+    ) <= ranking_key(whole, whole.present_value, need):
+        return None, ""
+    text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.missing_prices)}"
+    text += f", {whole.variant.label} {_month(whole, need)} with everything"
+    gap = format_money((whole.present_value - best.present_value) / need.months, offer.cost.currency)
+    text += f": what is missing turns the choice from {gap} a month on"
+    if offer.missing_cost_max is None:
+        return whole, f"{text}; no book has a price of anything like it"
+    most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
+    return (
+        whole,
+        f"{text}; what is missing may cost up to {most}, {MISSING_PRICE_FACTOR} times the dearest of its "
+        "kind in the books",
+    )
+
+
+def _inseparable(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str, str]:
+    """Return a variant that the evidence cannot separate from the best one, the quantity, and the explanation.
+
+    With the preference for cost, the order is known. Open are only whether the best one meets the need over its whole
+    intervals, and which of two at equal cost is faster. With cost for each GB/s, the intervals of the rates decide.
+    """
+    if need.prefer == "cost" and not best.is_certain:
+        open_checks = [check for check in best.checks if not check.certain]
+        rival = next((item for item in rest if item.is_certain), None)
+        first = open_checks[0]
+        why = f"whether {best.variant.label} meets {first.requirement} is within its interval: {first.text}"
+        return rival, first.requirement, why
+    if not rest:
+        return None, "", ""
+    second = rest[0]
+    if best.rate is None or second.rate is None or best.rate.low is None or second.rate.low is None:
+        return None, "", ""
+    if need.prefer == "cost":
+        if best.total_cost != second.total_cost or not _overlap(best, second, 1, 1):
+            return None, "", ""
+        return second, "rate", f"they cost the same, and their rates overlap: {_rates(best)}; {_rates(second)}"
+    if _overlap(best, second, best.total_cost, second.total_cost):
+        why = f"their intervals of cost for each GB/s overlap: {_worth(best, need)}; {_worth(second, need)}"
+        return second, "cost for each GB/s", why
+    return None, "", ""
+
+
+def _overlap(first: Assessment, second: Assessment, first_cost: Decimal | int, second_cost: Decimal | int) -> bool:
+    """Return whether the intervals of rate / cost of two variants overlap; both have intervals."""
+    ends = []
+    for item, cost in ((first, first_cost), (second, second_cost)):
+        assert item.rate is not None
+        ends.append(tuple(Decimal(repr(end)) / cost for end in (item.rate.low, item.rate.high)))
+    return ends[0][0] <= ends[1][1] and ends[1][0] <= ends[0][1]
+
+
+def _rates(item: Assessment) -> str:
+    rate = item.rate
+    assert rate is not None and rate.low is not None and rate.high is not None
+    return f"{item.variant.label} {amount(rate.metric, rate.low)} to {amount(rate.metric, rate.high)}"
+
+
+def _worth(item: Assessment, need: Need) -> str:
+    rate = item.rate
+    assert rate is not None and rate.low is not None and rate.high is not None
+    month = item.total_cost / need.months * 10**9
+    ends = [format_money(month / Decimal(repr(end)), item.variant.best.cost.currency) for end in (rate.high, rate.low)]
+    return f"{item.variant.label} {ends[0]} to {ends[1]} a month"
+
+
+def reasons(
+    decision: AdviceDecision,
+    proven: Sequence[Assessment],
+    failed: Sequence[Assessment],
+    need: Need,
+) -> Iterator[Remark]:
+    """Yield why the best one is chosen: its price and the next one's, requirements, rules, excluded cheaper designs."""
+    if not decision.chosen:
+        return
+    best = decision.chosen[0]
+    source = f"price book {' and '.join(books_of(best))}"
+    if decision.why:
+        yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
+    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven, need), source=source)
+    yield from _price_remarks(best, need, source)
+    yield from _break_even_remarks(best, proven, need)
+    for check in best.checks:
+        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
+        text = f"{check.requirement}: {check.text}"
+        yield _check_remark(check, speaks, text)
+    yield from best.remarks
+    remark = rules.saturated_nfs(best.variant.design, need, nfs_max_rates([*proven, *failed]))
+    if remark is not None:
+        yield remark
+    cheaper = [
+        item
+        for item in failed
+        if item.total_cost < best.total_cost and not item.failed_requirements & {"capacity", "access"}
+    ]
+    closest: dict[str, Assessment] = {}
+    for item in sorted(cheaper, key=lambda item: (item.distance, item.total_cost)):
+        closest.setdefault(item.variant.template, item)
+    for item in list(closest.values())[:MOST_CHEAPER]:
+        check = next(check for check in reversed(item.checks) if check.outcome == "failed")
+        text = (
+            f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
+        )
+        yield _check_remark(check, "note", text, about="cheaper")
+
+
+def _check_remark(
+    check: RequirementCheck, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
+) -> Remark:
+    rule = check.rule or check.requirement
+    return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
+
+
+def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark]:
+    """Yield remarks on what the price includes and what it lacks."""
+    offer = best.variant.best
+    largest = _largest_use(offer)
+    if largest is not None:
+        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
+    if offer.missing_prices:
+        text = f"the price is without {', '.join(offer.missing_prices)}, of which the book has no price"
+        if offer.missing_cost_max is not None:
+            most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
+            text += f"; at {MISSING_PRICE_FACTOR} times the dearest of its kind that would be {most} a month more"
+        yield Remark(rule="cost", speaks="note", text=text, source=source)
+    if offer.migration_cost:
+        text = f"{format_money(offer.migration_cost, offer.cost.currency)} of it are paid once for moving the data in"
+        yield Remark(rule="migration", speaks="note", text=text, source="price book")
+    for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
+        yield Remark(rule="first_move", speaks="note", text=text, source=source)
+    if need.discount:
+        text = f"at {percent(need.discount)} a year all that is paid is worth "
+        text += (
+            f"{format_money(offer.present_value, offer.cost.currency)} on the first day; designs are compared by that"
+        )
+        yield Remark(rule="discount", speaks="note", text=text, source="the need")
+    if offer.factor != 1:
+        text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
+        yield Remark(rule="cost", speaks="note", text=text, source="the need")
+
+
+def _largest_use(offer: TermOffer) -> str | None:
+    """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
+    whole = offer.cost.month
+    parts: dict[str, Decimal] = {}
+    for charge in offer.cost.charges:
+        if charge.line.dimension in BY_USE:
+            month = charge.month(offer.cost.duty)
+            parts[charge.line.dimension] = parts.get(charge.line.dimension, Decimal(0)) + month
+    name = max(parts, key=lambda key: parts[key], default=None)
+    if name is None or not whole or parts[name] * 2 <= whole:
+        return None
+    return f"{name} is {percent(parts[name] / whole)}"
+
+
+def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> Iterator[Remark]:
+    """Yield when the best purchase has cost less than the best rental, and how long it could be used afterwards."""
+    best_is_purchased = is_purchased(best)
+    other = next(
+        (item for item in sorted_best_first(satisfying, need) if is_purchased(item) != best_is_purchased), None
+    )
+    if other is not None:
+        own, rented = (best, other) if best_is_purchased else (other, best)
+        text = f"{_break_even_text(own, rented, need)}; it is needed for {count_text(need.months, 'month')}"
+        yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+    elif best_is_purchased:
+        own = best
+    else:
+        return
+    remaining = [-need.months % months for months in _lives(own)]
+    if any(remaining):
+        time = (
+            f"{min(remaining)} to {count_text(max(remaining), 'month')}"
+            if min(remaining) < max(remaining)
+            else count_text(remaining[0], "month")
+        )
+        text = f"the hardware of {own.variant.label} is paid whole; it could be used for {time} more"
+        yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
+
+
+def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
+    """Return when a purchase has cost less in total, and until when.
+
+    Hardware is bought again when its years of use end, which may make it the more expensive one again. One life of the
+    hardware is considered after the need, and after the first month in which it costs less.
+    """
+
+    def cheaper(month: int) -> bool:
+        return _spent(own, month) <= _spent(rented, month)
+
+    name, than = own.variant.label, f"{rented.variant.label}, rented"
+    month = next((month for month in range(1, MOST_MONTHS + 1) if cheaper(month)), None)
+    if month is None:
+        return f"{name} never costs less in all than {than}, within 20 years"
+    lives = _lives(own)
+    last = max(month, need.months) + max(lives)
+    ends_at = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
+    if ends_at is None:
+        return f"from month {month} on {name} has cost less in all than {than}"
+    bought_again = any((ends_at - 1) % life == 0 for life in lives)
+    if ends_at == month + 1:
+        text = f"after month {month} only {name} has cost less in all than {than}"
+        return f"{text}: then it is bought anew" if bought_again else text
+    text = f"from month {month} on {name} has cost less in all than {than}"
+    return (
+        f"{text}, until it is bought anew after month {ends_at - 1}"
+        if bought_again
+        else f"{text}, until month {ends_at - 1}"
+    )
+
+
+def _lives(own: Assessment) -> tuple[int, ...]:
+    """Return the months after which each piece of hardware is bought again."""
+    return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.per == "once")
+
+
+def _spent(item: Assessment, months: int) -> Decimal:
+    """Return all that is paid for so many months, with support, tax and migration."""
+    offer = item.variant.best
+    return EXACT.add(EXACT.multiply(offer.cost.committed_cost(months), offer.factor), offer.migration_cost)
+
+
+def nfs_max_rates(assessed: Sequence[Assessment]) -> dict[str, float]:
+    """Return the highest rate of a single NFS server among the variants, by metric.
+
+    It is measured, else computed from its figures, else the limit of the rule of thumb.
+    """
+    rates: dict[str, float] = {}
+    for item in assessed:
+        if item.variant.design.family == "nfs":
+            for metric in ("read", "write"):
+                figure = item.figures.get(metric)
+                if figure is None:
+                    continue
+                if figure.basis == "measured" and figure.value is not None:
+                    rate = figure.value
+                else:
+                    known = figure.basis == "rule" and figure.value is not None
+                    rate = (figure.value or 0.0) if known else rules.NFS_RATE
+                rates[metric] = max(rates.get(metric, 0.0), rate)
+    return rates
+
+
+def _price_words(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> str:
+    offer = best.variant.best
+    term = term_text(offer.term, offer.payment, is_purchased(best))
+    months = count_text(need.months, "month")
+    whole = format_money(offer.total_cost, offer.cost.currency)
+    about = "about " if offer.missing_prices else ""
+    text = f"it costs {about}{_month(best, need)} a month, {whole} in {months} ({term})"
+    others = [item for item in best_of_each(satisfying, need) if item.variant.template != best.variant.template]
+    if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
+        worth = format_money(
+            best.total_cost / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency
+        )
+        text += f", {worth} for each GB/s"
+    if best.outcome != "met":
+        return f"{text}; no variant is proven to meet the need"
+    designs = len({item.variant.template for item in satisfying})
+    word = "least" if need.prefer == "cost" else "least for each GB/s"
+    text += (
+        f", the {word} of {count_text(len(satisfying), 'variant')} of {count_text(designs, 'design')} "
+        "that meet the need"
+    )
+    if others:
+        more = more_text(EXACT.divide(others[0].total_cost, best.total_cost)) if best.total_cost else "more"
+        text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"
+        text += f", {more}" if others[0].total_cost >= best.total_cost else ""
+    return text
+
+
+def _month(item: Assessment, need: Need) -> str:
+    return format_money(item.total_cost / need.months, item.variant.best.cost.currency)
+
+
+def _sources(chosen: Sequence[Assessment]) -> str:
+    return "; ".join(dict.fromkeys(item.rate.source for item in chosen if item.rate is not None))

@@ -1,0 +1,350 @@
+"""The expected performance of a variant: by evidence of the same design, else by its limits and rules of thumb.
+
+Rates are bytes per second, times seconds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay.model.money.design import S3, DynamoDb
+from assay.model.money.priced_designs import DesignEvidence
+from assay.model.units import format_size
+from assay.money.cost.catalog import catalog
+from assay.money.cost.limits import Limit, Metric
+from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE
+from assay.rooms.advice.model.advice import Basis, ExpectedFigure
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.candidates import DesignKey, Variant
+from assay.rooms.advice.work.caps import Cap, caps
+from assay.rooms.advice.work.contradictions import contradiction_text, contradictions
+from assay.rooms.advice.work.texts import amount, count_text, percent, seconds, sum_text
+
+EvidenceByKey = Mapping[DesignKey, tuple[DesignEvidence, ...]]
+
+_WIRES = ("network", "volume bandwidth", "leased link")
+"""Layers that random access does not slow down. For every other layer, its operations per second must be known."""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """The rate that one layer allows.
+
+    Attributes:
+        kind: What bounds it: bytes, operations, or the clients.
+        shared: Reads and writes count against it together.
+        share: Share of it that is expected in practice.
+        cap: The limit of the clients that it stands for; None: it is a layer of the design.
+    """
+
+    value: float
+    layer: str
+    how: str
+    source: str
+    kind: Literal["rate", "iops", "clients"] = "clients"
+    shared: bool = False
+    share: float = COMPONENT_SHARE
+    cap: Cap | None = None
+
+    @property
+    def expected(self) -> float:
+        return self.value * self.share
+
+    def freed(self, metric: Metric) -> "_Bound | None":
+        """Return the bound without doubt: None if it is only assumed; the higher figure where two contradict."""
+        if self.cap is not None:
+            return None if self.cap.assumed else self
+        dispute = contradictions().get((self.layer, metric)) if self.kind == "rate" else None
+        return self if dispute is None else replace(self, value=self.value * dispute.factor)
+
+    def doubt(self, metric: Metric) -> str:
+        """Return why the bound does not exclude."""
+        if self.cap is not None:
+            return f"{self.cap.text} are {amount(metric, self.cap.value)} ({self.source}): {self.cap.assumed}"
+        dispute = contradictions()[self.layer, metric]
+        return f"{dispute.text}: measure it"
+
+
+@dataclass(frozen=True)
+class SharedLoad:
+    """The load of reads and writes at once on the shared layer that has the least left.
+
+    Attributes:
+        used_share: Share of the layer that they use.
+        usable_share: Share of the layer that may be used.
+        text: The sum in words.
+        source: Source of the layer's limit.
+    """
+
+    used_share: float
+    usable_share: float
+    text: str
+    source: str
+
+    @property
+    def scale(self) -> float:
+        """Factor by which reads and writes could both be multiplied."""
+        return self.usable_share / self.used_share
+
+
+Bounds = tuple[list[_Bound], list[Limit]]
+"""The rates that the layers allow, and the layers whose rate is unknown."""
+
+
+def rate_figure(
+    variant: Variant, metric: Metric, need: Need, evidence: EvidenceByKey, bounds: Bounds
+) -> ExpectedFigure:
+    """Return the rate that a variant is expected to sustain.
+
+    The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the share
+    `COMPONENT_SHARE` that is expected in practice.
+    """
+    measured, unused_text = _measured(variant, metric, need, evidence)
+    if measured is not None:
+        return measured
+    known, unknown = bounds
+    if not known:
+        missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
+        how = f"not known ({missing}): measure it{unused_text}"
+        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
+    known, doubt = _without_doubtful(known, getattr(need, metric), metric)
+    binding = min(known, key=lambda bound: bound.expected)
+    part = percent(binding.share) if binding.share < 1 else "all"
+    how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
+    source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
+    if unknown:
+        how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
+    how += doubt
+    basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
+    if need.profile.small_files:
+        how += "; small files reach less, and how much is not known: measure it"
+    return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
+
+
+def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
+    """Leave out bounds that rest on an assumption or that evidence contradicts, if the need could be met without them.
+
+    Returns:
+        The remaining bounds, and what to measure; empty if nothing is left out.
+    """
+    if wanted is None or min(bound.expected for bound in known) >= wanted:
+        return known, ""
+    freed = [bound.freed(metric) for bound in known]
+    sure = [bound for bound in freed if bound is not None]
+    if not sure or min(bound.expected for bound in sure) < wanted:
+        return known, ""
+    words = [bound.doubt(metric) for bound in known if bound.expected < wanted]
+    return sure, "".join(f"; {text}" for text in words)
+
+
+def shared_load(
+    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, ExpectedFigure], bounds: Mapping[Metric, Bounds]
+) -> SharedLoad | None:
+    """Return the load of the required reads and writes at once on a layer that both share.
+
+    Args:
+        metrics: The metric of reads and that of writes.
+        need: Must require both; otherwise there is no sum.
+        figures: What is expected of each alone. A measured one overrides a layer's limit; if both are, there is no sum.
+        bounds: Bounds of each metric.
+    """
+    wanted = [getattr(need, metric) for metric in metrics]
+    if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
+        return None
+    sides = [{(bound.layer, bound.kind): bound for bound in bounds[metric][0] if bound.shared} for metric in metrics]
+    loads = []
+    for key in sides[0].keys() & sides[1].keys():
+        parts = []
+        for metric, rate, side in zip(metrics, wanted, sides, strict=True):
+            figure, limit = figures[metric], side[key].value
+            limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
+            parts.append(rate / limit if limit else float("inf"))
+        loads.append((sum(parts), key, parts, sides[0][key]))
+    if not loads:
+        return None
+    used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
+    rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
+    text = f"reading and writing {rates} at once take {sum_text(parts)} "
+    text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
+    return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
+
+
+def value_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> float | None:
+    """Return the value of `at_once`."""
+    wanted = getattr(need, figure.metric)
+    if load is None or figure.value is None or wanted is None:
+        return figure.value
+    return min(figure.value, float(wanted * load.scale))
+
+
+def figure_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> ExpectedFigure:
+    """Return the figure of one side under the load of both sides, in the proportion that the need requires."""
+    value = value_under_load(figure, need, load)
+    if value == figure.value:
+        return figure
+    return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _combined_basis(figure)})
+
+
+def _combined_basis(figure: ExpectedFigure) -> Basis:
+    return "ceiling" if figure.basis == "ceiling" else "rule"
+
+
+def latency_figure(variant: Variant, metric: str, need: Need, evidence: EvidenceByKey) -> ExpectedFigure:
+    """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
+
+    More clients can only increase latency: a measurement with fewer clients can exclude a variant, but proves nothing.
+    """
+    fitting = [
+        item for item in evidence.get(variant.key, ()) if item.metric == metric and not mismatch_reason(item, need)
+    ]
+    exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
+    fewer = [item for item in fitting if item.clients is not None]
+    slow = fewer and need.p99 is not None and min(item.measured.low for item in fewer) > need.p99
+    counting = exact or (fewer if slow else [])
+    if not counting:
+        how = "not known: measure it"
+        if fitting:
+            largest = max(fitting, key=lambda item: item.clients or 0)
+            by = count_text(largest.clients, "client") if largest.clients else "an unknown number of clients"
+            how = f"{seconds(largest.measured.value)} measured with {by}, "
+            how += f"which proves nothing for {need.clients}: measure it"
+        elif has_first_byte_latency(variant):
+            return _first_bytes(metric, need)
+        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
+    worst = max(counting, key=lambda item: item.measured.value)
+    low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
+    how = f"{seconds(worst.measured.value)} measured"
+    how += f" with {count_text(worst.clients, 'client')} already" if not exact and worst.clients else ""
+    if len(counting) > 1:
+        how += f", the highest of {len(counting)}; the lowest {seconds(low)}"
+    return ExpectedFigure(
+        metric=metric, value=worst.measured.value, low=low, high=high, basis="measured", how=how, source=worst.source
+    )
+
+
+FIRST_BYTE_SECONDS = (0.1, 0.2)
+"""Seconds to the first byte or for a small object in S3. Source: `S3_GUIDE`."""
+P99_FACTOR = 5
+"""The upper end times this factor is assumed to hold for 99 of 100; the guide states no percentile."""
+S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
+
+
+def has_first_byte_latency(variant: Variant) -> bool:
+    """Return whether the guide's times hold for the design: a class of S3 that is neither an archive nor Express."""
+    service = variant.design.service
+    if not isinstance(service, S3):
+        return False
+    kind = catalog().object_class(service.storage_class)
+    return kind.provider == "aws" and "express" not in kind.name and not kind.retrieval_seconds
+
+
+def _first_bytes(metric: str, need: Need) -> ExpectedFigure:
+    low, high = FIRST_BYTE_SECONDS
+    how = f"{seconds(low)} to {seconds(high)} to the first byte by its guide, which states no percentile"
+    surely = need.p99 is not None and need.p99 >= P99_FACTOR * high
+    end = high if surely else P99_FACTOR * high
+    return ExpectedFigure(metric=metric, value=high, low=low, high=end, basis="rule", how=how, source=S3_GUIDE)
+
+
+def _measured(variant: Variant, metric: str, need: Need, found: EvidenceByKey) -> tuple[ExpectedFigure | None, str]:
+    """Return the figure of the evidence that counts; else, in words, what was measured and why it does not count.
+
+    The nearest number of clients counts. Fewer clients than the need has cannot ask for more: a rate below the need
+    does not exclude the variant. A rate that they reach is proven: more clients do not lower what the design can do.
+    """
+    own = [item for item in found.get(variant.key, ()) if item.metric == metric]
+    fitting = [item for item in own if not mismatch_reason(item, need)]
+    if not fitting:
+        return None, _mismatched_text(own, metric, need)
+    known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
+    if not known:
+        rate = amount(metric, max(item.measured.value for item in fitting))
+        return None, f"; {rate} measured with an unknown number of clients say nothing for {need.clients}"
+    if need.clients is not None:
+        most = max(item.clients or 0 for item in known)
+        known = [item for item in known if item.clients == most]
+    best = max(known, key=lambda item: item.measured.value)
+    value, low, high = best.measured.value, best.measured.low, best.measured.high
+    wanted = getattr(need, metric, None)
+    fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
+    by = count_text(best.clients, "client") if best.clients else ""
+    if fewer and wanted is not None and value < wanted:
+        return None, f"; {amount(metric, value)} measured with {by} exclude nothing for {need.clients}"
+    how = f"{amount(metric, value)} measured"
+    how += f" with {by}{' already' if fewer else ''}" if by else ""
+    how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
+    how += f", the best of {len(known)}" if len(known) > 1 else ""
+    how += contradiction_text(variant.limits, metric, value, best.source)
+    return ExpectedFigure(
+        metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source
+    ), ""
+
+
+def _mismatched_text(own: Sequence[DesignEvidence], metric: str, need: Need) -> str:
+    """Return, in words, what was measured only with other record sizes or patterns: it proves nothing, but is shown."""
+    near = [
+        item for item in own if not mismatch_reason(item.model_copy(update={"pattern": None, "record": None}), need)
+    ]
+    if not near:
+        return ""
+    clients = max(item.clients or 0 for item in near)
+    best = max((item for item in near if (item.clients or 0) == clients), key=lambda item: item.measured.value)
+    words = [f"with {count_text(best.clients, 'client')}"] if best.clients else []
+    words += [f"{best.pattern} access"] if best.pattern not in (None, need.profile.pattern) else []
+    words += [f"records of {format_size(best.record)}"] if best.record is not None else []
+    rate = amount(metric, best.measured.value)
+    return f"; {rate} measured {', '.join(words)} ({best.source}), but {mismatch_reason(best, need)}"
+
+
+def mismatch_reason(item: DesignEvidence, need: Need) -> str:
+    """Return why a measurement does not apply to the need; empty if it applies.
+
+    Rates grow with the record size and operations fall with it: a smaller record proves a rate, a larger one a number
+    of operations. More clients than the need has prove nothing for fewer.
+    """
+    profile, metric = need.profile, item.metric
+    if profile.small_files:
+        return "it is not of small files"
+    if item.pattern not in (None, profile.pattern):
+        return f"it is of {item.pattern} access, and the need's is {profile.pattern}"
+    if item.record is not None:
+        operations = metric.endswith(("_iops", "_p99"))
+        if (operations and item.record < profile.record) or (not operations and item.record > profile.record):
+            than = "smaller" if operations else "larger"
+            return f"its records of {format_size(item.record)} are {than} than the need's {format_size(profile.record)}"
+    if need.clients is not None and item.clients is not None and item.clients > need.clients:
+        return f"{count_text(item.clients, 'client')} measured it, and the need has {need.clients}"
+    return ""
+
+
+def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
+    """Return the rates that the layers allow, and the layers whose rate is unknown."""
+    known: list[_Bound] = []
+    unknown = []
+    random = need.profile.pattern == "random"
+    for layer in variant.limits.layers:
+        layer_bounds = list(_layer_bounds(layer, metric, need))
+        iops = layer.sustained("read_iops" if metric.startswith("read") else "write_iops")
+        if not layer_bounds or (random and iops is None and not layer.layer.startswith(_WIRES)):
+            unknown.append(layer)
+        known += layer_bounds
+    if isinstance(variant.design.service, DynamoDb) and variant.design.service.mode == "provisioned":
+        # Provisioned units can be used up.
+        known = [replace(bound, share=1.0) for bound in known]
+    for cap in caps(variant, metric, need):
+        share = 1.0 if cap.whole else COMPONENT_SHARE
+        known.append(_Bound(cap.value, cap.what, cap.text, cap.source, share=share, cap=cap))
+    return known, unknown
+
+
+def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
+    """Yield what the bytes and the operations of one layer allow, in the unit of the metric."""
+    side: Metric = "read" if metric.startswith("read") else "write"
+    side_iops: Metric = "read_iops" if side == "read" else "write_iops"
+    rate, iops, record = layer.sustained(side), layer.sustained(side_iops), need.profile.record
+    operations = metric.endswith("_iops")
+    about = (layer.layer, layer.how, layer.source)
+    if rate is not None:
+        yield _Bound(rate / record if operations else rate, *about, kind="rate", shared=layer.shared)
+    if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
+        yield _Bound(iops if operations else iops * record, *about, kind="iops", shared=layer.shared)

@@ -1,0 +1,104 @@
+"""Migration: moving data in over a link, the cost of leaving a cloud, and the first move to a colder class."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+
+from assay.model.money.amount import EXACT, format_money
+from assay.model.money.design import S3, Design, Efs
+from assay.model.units import about_size
+from assay.money.cost.bill import EFS_MOVED, move_item
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.market import Market, ProviderPrices, transfer_out
+
+LINK_SHARE = 0.8
+"""Share of a link that a copy of many files fills on average; a planning figure, not measured."""
+
+
+@dataclass(frozen=True)
+class MigrationEstimate:
+    """The migration of a need's data.
+
+    Attributes:
+        size_bytes: Bytes to move.
+        duration_s: Time on the need's link.
+        cost: Cost of leaving the present cloud; None: no book has a price.
+    """
+
+    size_bytes: int
+    duration_s: float
+    cost: Decimal | None
+
+
+def migration_estimate(need: Need, market: Market, provider: str | None) -> MigrationEstimate | None:
+    """Return the migration to a provider; None if nothing must be moved, or the provider has the data already."""
+    plan = need.migration
+    if plan is None or plan.origin == provider:
+        return None
+    size = plan.size or need.capacity
+    seconds = size / (plan.link * LINK_SHARE)
+    if plan.origin == "own":
+        return MigrationEstimate(size, seconds, Decimal(0))
+    sold = next((each for each in market.sold if each.provider == plan.origin), None)
+    cost = transfer_out(sold.book, size) if sold is not None else None
+    return MigrationEstimate(size, seconds, cost)
+
+
+def migration_cost(need: Need, market: Market, provider: str | None) -> Decimal:
+    """Return the one-time cost of migration; 0 if there is none, or if no book has a price (a note reports that)."""
+    migration = migration_estimate(need, market, provider)
+    return Decimal(0) if migration is None or migration.cost is None else migration.cost
+
+
+def migration_notes(need: Need, market: Market) -> Iterator[str]:
+    """Yield how long migration takes, and what leaving the present cloud costs."""
+    others = [sold.provider for sold in market.sold]
+    migration = next(
+        (each for provider in others if (each := migration_estimate(need, market, provider)) is not None), None
+    )
+    if need.migration is None or migration is None:
+        return
+    origin = need.migration.origin
+    time = (
+        f"{about_size(migration.size_bytes)} over {about_size(need.migration.link)}/s, {LINK_SHARE:.0%} "
+        "of which a copy fills"
+    )
+    text = f"moving the data from {origin} takes {migration.duration_s / 86400:,.1f} days: {time}"
+    if migration.cost is None:
+        yield f"{text}; what leaving costs is not in it: give a price book of {origin}"
+    elif migration.cost:
+        yield f"{text}; leaving costs {format_money(migration.cost, market.currency)} once, which all but {origin} pay"
+    else:
+        yield text
+
+
+def first_tiering_notes(design: Design, need: Need, prices: ProviderPrices, factor: Decimal) -> Iterator[str]:
+    """Yield the one-time cost of moving existing data to the class for cold data; the bill has only new data.
+
+    Args:
+        design: The design with its sizes.
+        need: Its record is the size of an object.
+        prices: The prices that apply.
+        factor: Factor for support and tax.
+    """
+    service = design.service
+    if isinstance(service, S3) and service.cold_class is not None and service.cold_share:
+        name, dimension, item = service.cold_class, "object-requests", move_item(service.cold_class)
+        count = EXACT.divide(EXACT.multiply(Decimal(service.stored), service.cold_share), Decimal(need.profile.record))
+        each = count.to_integral_value(ROUND_CEILING)
+        what = f"{each:,} requests"
+    elif isinstance(service, Efs) and service.infrequent:
+        name, dimension, item = "infrequent access", "filesystem-access", EFS_MOVED
+        each = EXACT.multiply(Decimal(service.stored), service.infrequent)
+        what = about_size(int(each))
+    else:
+        return
+    text = f"moving what is there already to {name} once is {what}"
+    row = next((row for row in prices.book.rows if (row.dimension, row.item) == (dimension, item)), None)
+    if row is None:
+        yield f"{text}, of which the book has no price"
+    else:
+        yield (
+            f"{text}: {format_money(EXACT.multiply(row.cost(each), factor), prices.book.currency)} that "
+            "are not in the price"
+        )

@@ -1,0 +1,168 @@
+"""Assessed variants in the form that the advice shows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from assay.model.money.amount import EXACT
+from assay.rooms.advice.model.advice import AdviceOption, BillLine, OptionPrice, RejectedDesign, RequirementCheck
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.candidates import DesignVariants
+from assay.rooms.advice.work.checks import Assessment, sorted_best_first
+from assay.rooms.advice.work.texts import count_text, rounded_12
+
+TB, GB = Decimal(10**12), Decimal(10**9)
+
+
+def option_of(item: Assessment, need: Need) -> AdviceOption:
+    """Return one variant with all that is known of it."""
+    variant = item.variant
+    return AdviceOption(
+        label=variant.label,
+        design=variant.template,
+        family=variant.design.family,
+        set=dict(variant.label_values),
+        outcome=item.outcome,
+        usable=variant.limits.usable,
+        durability=variant.design.durability,
+        rate=item.rate.value if item.rate is not None else None,
+        basis=item.rate.basis if item.rate is not None else None,
+        price=_price(item, need),
+        figures=tuple(item.figures.values()),
+        checks=item.checks,
+        remarks=item.remarks,
+        conditions=item.conditions,
+        provider=variant.design.provider or variant.prices.provider,
+    )
+
+
+def _price(item: Assessment, need: Need) -> OptionPrice:
+    offer, rate = item.variant.best, item.rate
+    month = EXACT.divide(offer.total_cost, Decimal(need.months))
+
+    def per_gbs(value: float | None) -> Decimal | None:
+        return rounded_12(EXACT.divide(EXACT.multiply(month, GB), Decimal(repr(value)))) if value else None
+
+    usable = Decimal(item.variant.limits.usable)
+    return OptionPrice(
+        currency=offer.cost.currency,
+        term=offer.term,
+        payment=offer.payment,
+        paid=offer.total_cost,
+        month=rounded_12(month),
+        per_tb_month=rounded_12(EXACT.divide(EXACT.multiply(month, TB), usable)) if usable else Decimal(0),
+        per_gbs_month=per_gbs(rate.value if rate else None),
+        per_gbs_low=per_gbs(rate.high if rate else None),
+        per_gbs_high=per_gbs(rate.low if rate else None),
+        bought=is_purchased(item),
+        present=offer.present_value if need.discount else None,
+        once=offer.migration_cost,
+        lacks=offer.missing_prices,
+        books=books_of(item),
+        lines=tuple(_lines(item, need)),
+    )
+
+
+def _lines(item: Assessment, need: Need) -> list[BillLine]:
+    """Return the lines of its bill, the most expensive first."""
+    offer, sold = item.variant.best, item.variant.prices
+    lines = []
+    for charge in offer.cost.charges:
+        alone = offer.cost.model_copy(update={"charges": (charge,)})
+        lines.append(
+            BillLine(
+                what=charge.line.what,
+                dimension=charge.row.dimension,
+                item=charge.row.item,
+                month=rounded_12(EXACT.divide(alone.committed_cost(need.months), Decimal(need.months))),
+                book=sold.origin.get(charge.row.key, sold.name),
+                date=charge.row.date,
+            )
+        )
+    return sorted(lines, key=lambda line: -line.month)
+
+
+def is_purchased(item: Assessment) -> bool:
+    """Return whether it includes hardware that is bought."""
+    return any(charge.row.dimension == "purchase" for charge in item.variant.best.cost.charges)
+
+
+def books_of(item: Assessment) -> tuple[str, ...]:
+    """Return the price books that a variant's prices come from, the design's own first."""
+    sold = item.variant.prices
+    books = dict.fromkeys(sold.origin[row.key] for row in item.variant.best.cost.rows if row.key in sold.origin)
+    return tuple(sorted(books, key=lambda name: name != sold.name))
+
+
+def best_of_each(assessed: Iterable[Assessment], need: Need) -> list[Assessment]:
+    """Return the best variant of each design, the best design first."""
+    best: dict[str, Assessment] = {}
+    for item in sorted_best_first(list(assessed), need):
+        best.setdefault(item.variant.template, item)
+    return list(best.values())
+
+
+def rejected_designs(
+    designs: Sequence[DesignVariants],
+    assessed: Sequence[Assessment],
+    unpriced: Mapping[str, Sequence[Assessment]],
+    need: Need,
+) -> tuple[RejectedDesign, ...]:
+    """Return the designs without a variant that meets or may meet the need, each with its closest variant.
+
+    Args:
+        designs: All designs.
+        assessed: Their variants that have a price.
+        unpriced: Variants of each design without any price.
+        need: The requirements.
+    """
+    by_design: dict[str, list[Assessment]] = {}
+    for item in assessed:
+        by_design.setdefault(item.variant.template, []).append(item)
+    results = []
+    for design in designs:
+        assessed_variants = by_design.get(design.name, [])
+        if any(item.outcome != "failed" for item in assessed_variants) or (
+            design.prices is not None and not design.count
+        ):
+            continue
+        if assessed_variants:
+            closest = min(assessed_variants, key=lambda item: (item.distance, item.total_cost))
+            fails = _failing(design, closest)
+            shown = option_of(closest, need)
+            results.append(RejectedDesign(design=design.name, variants=design.count, closest=shown, fails=fails))
+        else:
+            results.append(_unpriced(design, unpriced.get(design.name, ())))
+    return tuple(results)
+
+
+def _failing(design: DesignVariants, closest: Assessment) -> tuple[RequirementCheck, ...]:
+    """Return the checks that the closest variant fails; if it stands for all variants, only those that hold for all."""
+    fails = [check for check in closest.checks if check.outcome == "failed"]
+    for_all = [check for check in fails if check.requirement in ("access", "durability", "data")]
+    return tuple(for_all if design.infeasible and for_all else fails)
+
+
+def _unpriced(design: DesignVariants, assessed: Sequence[Assessment]) -> RejectedDesign:
+    """Return a design without any price: what it fails is reported rather than its missing prices."""
+    closest = min(assessed, key=lambda item: item.distance, default=None)
+    if closest is None or closest.outcome != "failed":
+        fits = closest is not None and closest.outcome == "met"
+        return RejectedDesign(design=design.name, variants=design.count, why=_reason(design, fits))
+    fails = _failing(design, closest)
+    return RejectedDesign(design=design.name, variants=design.count, fails=fails)
+
+
+def _reason(design: DesignVariants, fits: bool) -> str:
+    if design.prices is None:
+        return f"no price book of {design.provider} is given"
+    parts = []
+    if design.unpriced:
+        names = [name for name, _ in design.missing_prices.most_common(3)]
+        does = "it meets the need, but " if fits else ""
+        parts.append(f"{does}the book has no price of {' or '.join(names)}")
+        if design.book and design.book != design.prices.name:
+            parts.append(f"its own book is {design.book}: name it under `books`, too")
+    if design.build_errors:
+        text, count = design.build_errors.most_common(1)[0]
+        parts.append(f"{count_text(count, 'variant')} not available: {text}")
+    return "; ".join(parts) or "it has no variants"

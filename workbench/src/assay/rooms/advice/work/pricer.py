@@ -1,0 +1,235 @@
+"""The cost of a variant on each term that a need allows, over the need's months, and its missing prices."""
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from assay.model.money.amount import EXACT, Payment, Term
+from assay.model.money.design import S3, Design, DynamoDb
+from assay.model.money.price import Bill, BillItem
+from assay.model.money.use import Use
+from assay.money.cost.bill import ONE, backup_item, book_item
+from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
+from assay.money.cost.stored_prices import BY_USE
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.market import Market, ProviderPrices
+from assay.rooms.advice.work.migration import migration_cost
+from assay.rooms.advice.work.traffic import cold_byte_share, use_of
+
+OPTIONAL_DIMENSIONS = BY_USE | {"people", "support", "power", "rack"}
+"""Dimensions that may lack a price: the storage itself is still priced without them."""
+MISSING_PRICE_FACTOR = 10
+"""A missing price is assumed to be up to this factor times the highest of its kind in the books."""
+MAX_SPOT_MONTHS = 1
+"""Most months for which spot is considered for scratch data if the need does not ask for it."""
+MAX_INTERRUPTION_CHANCE = Decimal("0.5")
+"""Probability of an interruption within the need's months above which spot is not considered."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermOffer:
+    """The cost of a variant on one term.
+
+    Attributes:
+        cost: Cost of all lines that have a price.
+        total_cost: Total over the months of the need: whole commitments, support, tax and migration.
+        factor: Factor on `cost` for support and tax.
+        migration_cost: Part of the total that is paid for migration.
+        present_value: Present value of the total; equals `total_cost` if the need has no discount.
+        missing_prices: Items without a price, such as `object-requests s3-glacier/get`.
+        missing_cost_max: Most that these cost in the months of the need; None: nothing comparable has a price.
+        is_unpriced: Whether the storage itself has no price.
+        interruption_chance: Probability that a spot instance is interrupted within the need's months; None: not stated.
+    """
+
+    term: Term
+    payment: Payment | None
+    cost: Cost
+    total_cost: Decimal
+    factor: Decimal = Decimal(1)
+    migration_cost: Decimal = ZERO
+    present_value: Decimal = ZERO
+    missing_prices: tuple[str, ...] = ()
+    missing_cost_max: Decimal | None = ZERO
+    is_unpriced: bool = False
+    interruption_chance: Decimal | None = None
+
+
+class Pricer:
+    """Prices bills on all terms that a need allows; caches what the books have."""
+
+    def __init__(self, need: Need, sold: ProviderPrices, market: Market) -> None:
+        """Store the need and index the prices."""
+        self._need, self._sold, self._market, self._book = need, sold, market, sold.book
+        self._known: dict[Payment | None, dict[tuple[int, str], tuple[BillItem, Charge]]] = {}
+        self._use: dict[tuple[bool, Decimal], Use] = {}
+        self._on_demand_items = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
+        self._terms: dict[tuple[Term, Payment | None], set[str]] = {}
+        for row in self._book.rows:
+            if row.dimension == "instance":
+                self._terms.setdefault((row.term, row.payment), set()).add(row.item)
+
+    def use(self, design: Design) -> Use:
+        """Return the use of a design that follows from the need's traffic."""
+        rare = cold_byte_share(design)
+        key = (isinstance(design.service, DynamoDb), rare)
+        if key not in self._use:
+            provider = design.provider or self._sold.provider
+            self._use[key] = use_of(self._need, design, self._book.hours_per_month, rare, provider)
+        return self._use[key]
+
+    def offers(self, bill: Bill, design: Design) -> tuple[TermOffer, ...]:
+        """Return the cost on each allowed term, cheapest first; one `unpriced` offer if the storage has no price."""
+        lacking = [line for line in bill.lines if line.dimension != "instance" and not self._has_price(line)]
+        lacking += self._missing_backups(design)
+        instances = {line.item for line in bill.lines if line.dimension == "instance"}
+        if any(line.dimension not in OPTIONAL_DIMENSIONS for line in lacking):
+            return (self._unpriced_offer(bill, lacking),)
+        priced = Bill(lines=tuple(line for line in bill.lines if line not in lacking)) if lacking else bill
+        offers = list(self._offers(priced, lacking, instances, design))
+        if not offers:
+            return (self._unpriced_offer(bill, lacking),)
+        return tuple(sorted(offers, key=lambda offer: offer.present_value))
+
+    def _offers(self, bill: Bill, lacking: list[BillItem], instances: set[str], design: Design) -> Iterator[TermOffer]:
+        if not instances:
+            # Without instances there are no terms; a rule reports it if the need asks for one.
+            yield self._offer("on-demand", None, self._price(bill, "on-demand", None), lacking, design)
+            return
+        for (term, payment), items in self._allowed.items():
+            if term == "spot":
+                yield from self._spot(bill, lacking, instances & items, instances, design)
+            elif instances <= items:
+                cost = self._price(bill, term, payment)
+                yield self._offer(term, payment, cost, lacking, design)
+
+    def _price(self, bill: Bill, term: Term, payment: Payment | None, but: Container[str] = ()) -> Cost:
+        known = self._known.setdefault(payment, {})
+        return price_bill(bill, self._book, term, payment, self._need.duty, but, known)
+
+    def _spot(
+        self, bill: Bill, lacking: list[BillItem], on_spot: set[str], instances: set[str], design: Design
+    ) -> Iterator[TermOffer]:
+        """Yield the bill with spot prices for instances that have one, and the others on demand."""
+        on_demand = instances - on_spot
+        if not on_spot or not on_demand <= self._terms.get(("on-demand", None), set()):
+            return
+        cost = self._price(bill, "spot", None, on_demand)
+        chance = self.interruption_chance(cost)
+        is_required = self._need.term == "spot"
+        if is_required or (chance is not None and chance <= MAX_INTERRUPTION_CHANCE):
+            yield self._offer("spot", None, cost, lacking, design, chance)
+
+    def interruption_chance(self, cost: Cost) -> Decimal | None:
+        """Return the chance that a spot instance is interrupted in the need's months; None: a row does not state it.
+
+        1 - product over the instances of (1 - share of a month)^(months x duty), as if they were independent.
+        """
+        undisturbed = Decimal(1)
+        months = EXACT.multiply(Decimal(self._need.months), self._need.duty)
+        for charge in cost.charges:
+            if charge.row.term == "spot":
+                if charge.row.interruptions is None:
+                    return None
+                power = EXACT.multiply(charge.line.pieces, months)
+                undisturbed = EXACT.multiply(undisturbed, EXACT.power(1 - charge.row.interruptions, power))
+        return 1 - undisturbed
+
+    def _offer(
+        self,
+        term: Term,
+        payment: Payment | None,
+        cost: Cost,
+        lacking: list[BillItem],
+        design: Design,
+        interrupted: Decimal | None = None,
+    ) -> TermOffer:
+        need = self._need
+        provider = design.provider or self._sold.provider
+        support = need.support.get(provider, ZERO) if provider else ZERO  # type: ignore[call-overload]
+        factor = EXACT.multiply(1 + support, 1 + need.tax)
+        once = EXACT.multiply(migration_cost(need, self._market, provider), 1 + need.tax)
+        paid = EXACT.add(EXACT.multiply(cost.committed_cost(need.months), factor), once)
+        present = paid
+        if need.discount:
+            present = EXACT.add(EXACT.multiply(cost.present_value(need.months, need.discount), factor), once)
+        return TermOffer(
+            term,
+            payment,
+            cost,
+            paid,
+            factor,
+            once,
+            present,
+            tuple(dict.fromkeys(f"{line.dimension} {line.item}" for line in lacking)),
+            self._beyond(lacking, factor),
+            interruption_chance=interrupted,
+        )
+
+    def _beyond(self, lacking: list[BillItem], factor: Decimal) -> Decimal | None:
+        total = ZERO
+        for line in lacking:
+            highest = self._market.most_expensive(line)
+            if highest is None:
+                return None
+            if line.per == "hour":
+                highest = EXACT.multiply(highest, self._book.hours_per_month)
+            total = EXACT.add(total, EXACT.multiply(highest, Decimal(MISSING_PRICE_FACTOR * self._need.months)))
+        return EXACT.multiply(total, factor)
+
+    def _unpriced_offer(self, bill: Bill, lacking: list[BillItem]) -> TermOffer:
+        """Return an offer without price, listing what has none."""
+        names = [f"{line.dimension} {line.item}" for line in lacking if line.dimension not in OPTIONAL_DIMENSIONS]
+        names += [
+            self._instance_name(line)
+            for line in bill.lines
+            if line.dimension == "instance" and not self._has_instance(line)
+        ]
+        cost = Cost(
+            currency=self._market.currency,
+            hours_per_month=self._book.hours_per_month,
+            term="on-demand",
+            duty=self._need.duty,
+            charges=(),
+        )
+        lacks = tuple(dict.fromkeys(names)) or ("any one term of all its instances",)
+        return TermOffer("on-demand", None, cost, ZERO, missing_prices=lacks, missing_cost_max=None, is_unpriced=True)
+
+    def _missing_backups(self, design: Design) -> Iterator[BillItem]:
+        """Yield a line for backups that the need requires and the provider does not sell; they still need a price."""
+        service = design.service
+        if self._need.snapshots and not isinstance(service, S3) and backup_item(design) is None:
+            yield BillItem(
+                what="backups",
+                dimension="filesystem-backup",
+                item=book_item(getattr(service, "type", design.design)),
+                pieces=ONE,
+                each=Decimal(self._need.snapshots),
+                per="month",
+            )
+
+    def _has_price(self, line: BillItem) -> bool:
+        return (line.dimension, line.item) in self._on_demand_items
+
+    def _has_instance(self, line: BillItem) -> bool:
+        return any(line.item in items for items in self._allowed.values())
+
+    def _instance_name(self, line: BillItem) -> str:
+        term = self._need.term or "on-demand"
+        return f"instance {line.item}" + (f", {term}" if term != "on-demand" else "")
+
+    @cached_property
+    def _allowed(self) -> dict[tuple[Term, Payment | None], set[str]]:
+        """Terms that the need allows: the required one, or all; spot without being required only for short scratch use.
+
+        A reservation is paid in full, so it is expensive for a short need. Source: BeeGFS-2016, Choosing: no spot for
+        servers that hold data; NFS-2016, Expected costs: spot for the short term.
+        """
+        need = self._need
+        short = need.data == "scratch" and need.months <= MAX_SPOT_MONTHS
+        return {
+            key: items
+            for key, items in self._terms.items()
+            if (key[0] == need.term if need.term is not None else key[0] != "spot" or short)
+        }

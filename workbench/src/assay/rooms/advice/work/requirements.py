@@ -1,0 +1,202 @@
+"""Requirements other than rates and capacity: availability, location, bursts, and recovery time."""
+
+from collections.abc import Callable, Iterator
+
+from assay.model.money.design import S3, Efs, FsxLustre, Managed
+from assay.model.units import about_duration, about_size
+from assay.money.cost.catalog import catalog
+from assay.money.cost.limits import Metric
+from assay.money.cost.sizing import COMPONENT_SHARE
+from assay.rooms.advice.model.advice import Outcome, RequirementCheck
+from assay.rooms.advice.work.facts import RuleInput, RuleResult
+from assay.rooms.advice.work.texts import amount, percent
+
+HOUR, DAY_HOURS = 3600.0, 24.0
+RESTORED_DURABILITIES = ("scratch", "host")
+"""Classes of durability whose failures lose the data, so that a copy must be restored."""
+
+
+def availability(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check the promised availability; without a promise it is unproven.
+
+    Source: the design, else the catalogue's entry of its service.
+    """
+    wanted = facts.need.availability
+    if wanted is None:
+        return
+    promise, source = promised_availability(facts)
+    if promise is None:
+        text = f"no promise is known; {wanted:g} % are needed"
+        yield RequirementCheck(requirement="availability", outcome="unproven", text=text, source=source)
+        return
+    text = f"{promise:g} % are promised; {wanted:g} % are needed"
+    outcome: Outcome = "met" if promise >= wanted else "failed"
+    # Compare unavailable time: shares of available time are all close to 1.
+    share = min(1.0, (100 - wanted) / (100 - promise)) if promise < 100 else 1.0
+    yield RequirementCheck(requirement="availability", outcome=outcome, share=share, text=text, source=source)
+
+
+def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
+    """Return the promised availability in percent, None if unknown, and its source.
+
+    A bucket of two classes has the lower promise of the two.
+    """
+    design, source = facts.design, f"design {facts.variant.template}"
+    if design.availability is not None:
+        return design.availability, design.availability_source or source
+    service = design.service
+    if isinstance(service, Managed):
+        kind = catalog().managed(service.type)
+        return kind.availability, kind.availability_source or kind.source
+    if isinstance(service, S3):
+        names = [service.storage_class] + ([service.cold_class] if service.cold_class is not None else [])
+        worst = min((catalog().object_class(name) for name in names), key=lambda each: each.promised or 0.0)
+        return worst.promised, (worst.promised_source if worst.promised is not None else "") or worst.source
+    return None, source
+
+
+def location(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check that the data is with the providers and in the regions that the need names; own hardware may be anywhere.
+
+    Source: the design, and the price book that it is priced by.
+    """
+    allowed, provider = facts.need.where, facts.design.provider or facts.variant.prices.provider
+    source = f"design {facts.variant.template}"
+    if allowed.providers:
+        names = " or ".join(allowed.providers)
+        outcome: Outcome = "met" if provider in allowed.providers else "failed"
+        text = f"it is of {provider}; {names} is asked for"
+        yield RequirementCheck(requirement="where", outcome=outcome, text=text, source=source)
+    if allowed.regions and provider != "own":
+        names = " or ".join(allowed.regions)
+        region = facts.variant.prices.region
+        outcome = "met" if region in allowed.regions else "failed"
+        text = f"it is in {region} by its price book; {names} is asked for"
+        yield RequirementCheck(requirement="where", outcome=outcome, text=text, source="price book")
+
+
+def burst(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check a rate for some hours a day: sustained, or by credits that last so long and are earned back afterwards.
+
+    Credits used above the sustained rate are earned back while less than that rate is used. Instance bandwidth to
+    volumes can burst once a day, whatever is used during the rest.
+    Source: the catalogue's entries.
+    """
+    required = facts.need.burst
+    if required is None:
+        return
+    sides: tuple[tuple[Metric, float | None], ...] = (("read", required.read), ("write", required.write))
+    for metric, wanted in sides:
+        if wanted is not None:
+            yield _burst_check(facts, metric, wanted, float(required.hours))
+
+
+def _burst_check(facts: RuleInput, metric: Metric, wanted: float, hours: float) -> RequirementCheck:
+    figure = facts.figures[metric]
+    needed = f"{amount(metric, wanted)} for {hours:g} h a day are needed ({metric})"
+
+    def check(outcome: Outcome, text: str, share: float | None = None) -> RequirementCheck:
+        return RequirementCheck(requirement="burst", outcome=outcome, share=share, text=text, source=figure.source)
+
+    if figure.value is not None and figure.value >= wanted:
+        unsure = figure.basis == "ceiling"
+        return check("unproven" if unsure else "met", f"{amount(metric, figure.value)} is sustained; {needed}", 1.0)
+    limit_burst = facts.variant.limits.burst(metric)
+    if limit_burst is None:
+        if figure.value is None:
+            return check("unproven", f"{figure.how}; {needed}")
+        text = f"{amount(metric, figure.value)} expected, without a burst; {needed}"
+        return check("unproven" if figure.basis == "ceiling" else "failed", text, figure.value / wanted)
+    most, seconds = limit_burst[0] * COMPONENT_SHARE, limit_burst[1]
+    text = f"it bursts to {amount(metric, most)}, {percent(COMPONENT_SHARE)} of {amount(metric, limit_burst[0])}"
+    if most < wanted:
+        return check("failed", f"{text}; {needed}", most / wanted)
+    if seconds is None:
+        return check("unproven", f"{text}, for how long is not published; {needed}")
+    text += f", for {about_duration(seconds)}"
+    if seconds < hours * HOUR:
+        return check("failed", f"{text}; {needed}", seconds / (hours * HOUR))
+    lacking = _credit_shortage(facts, metric, wanted, hours)
+    if lacking is not None:
+        return check("failed", f"{text}, but {lacking}; {needed}")
+    return check("met", f"{text}; {needed}", 1.0)
+
+
+def _credit_shortage(facts: RuleInput, metric: Metric, wanted: float, hours: float) -> str | None:
+    """Return, in words, that a day's burst takes more credits than the rest of the day earns; None if it does not."""
+    limits = facts.variant.limits
+    layer = limits.binding_layer(metric)
+    sustained = limits.sustained(metric)
+    if layer is None or sustained is None or layer.layer.startswith("volume bandwidth"):
+        return None
+    spent, steady = (wanted - sustained) * hours, getattr(facts.need, metric) or 0.0
+    earned = max(0.0, sustained - steady) * (DAY_HOURS - hours)
+    if spent <= earned:
+        return None
+    return (
+        f"that takes {about_size(spent * HOUR)} of credits a day, and {about_size(earned * HOUR)} come back in the rest"
+    )
+
+
+def recovery(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check how soon data can be read: restored from an archive class, or copied back after a failure.
+
+    Source: the catalogue's entry of the class; capacity / write rate.
+    """
+    wanted = facts.need.recovery
+    if wanted is None:
+        return
+    needed = f"{about_duration(wanted)} is asked for"
+    service = facts.design.service
+    if isinstance(service, S3):
+        kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]
+        for kind in kinds:
+            if kind.retrieval_seconds:
+                late = kind.retrieval_seconds > wanted
+                text = f"reading from {kind.name} begins {kind.retrieval}: {about_duration(kind.retrieval_seconds)} at "
+                text += f"standard retrieval; {needed}"
+                share = min(1.0, wanted / kind.retrieval_seconds)
+                outcome: Outcome = "failed" if late else "met"
+                yield RequirementCheck(
+                    requirement="recovery", outcome=outcome, share=share, text=text, source=kind.source
+                )
+                return
+    source = f"design {facts.variant.template}"
+    if facts.design.durability not in RESTORED_DURABILITIES:
+        text = f"its data survive failures of class {facts.design.durability}, so that nothing is copied back; {needed}"
+        yield RequirementCheck(requirement="recovery", outcome="met", share=1.0, text=text, source=source)
+        return
+    seconds, how = restore_time(facts)
+    if not facts.has_copy or seconds is None:
+        why = how if facts.has_copy else "no copy elsewhere is named, from which data could come back"
+        yield RequirementCheck(requirement="recovery", outcome="unproven", text=f"{why}; {needed}", source=source)
+        return
+    unsure = facts.figures["write"].basis == "ceiling"
+    outcome = "failed" if seconds > wanted else "unproven" if unsure else "met"
+    share = min(1.0, wanted / seconds)
+    yield RequirementCheck(requirement="recovery", outcome=outcome, share=share, text=f"{how}; {needed}", source=source)
+
+
+def restore_time(facts: RuleInput) -> tuple[float | None, str]:
+    """Return the seconds it takes to write all data again, and the calculation in words; None: the rate is unknown."""
+    figure, capacity = facts.figures["write"], facts.need.capacity
+    if not figure.value:
+        return None, f"how long copying {about_size(capacity)} back takes is not known, since its write rate is not"
+    seconds = capacity / figure.value
+    rate = amount("write", figure.value)
+    return seconds, f"copying {about_size(capacity)} back at {rate} takes {about_duration(seconds)}"
+
+
+def zones_of(facts: RuleInput) -> int | None:
+    """Return in how many zones a service keeps the data; None: it is not a service, or no number is stated."""
+    service = facts.design.service
+    if isinstance(service, S3):
+        return catalog().object_class(service.storage_class).zones
+    if isinstance(service, Managed):
+        return catalog().managed(service.type).zones
+    if isinstance(service, Efs):
+        return 1 if service.zones == "one-zone" else catalog().filesystem(service.type).zones
+    return catalog().filesystem(service.type).zones if isinstance(service, FsxLustre) else None
+
+
+REQUIREMENT_RULES: tuple[Callable[[RuleInput], Iterator[RuleResult]], ...] = (availability, location, burst, recovery)

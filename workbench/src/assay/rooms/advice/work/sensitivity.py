@@ -1,0 +1,218 @@
+"""What would change a decision: prices, the ends of intervals, the duty cycle."""
+
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+
+from assay.model.money.amount import EXACT, exact_sum, format_money
+from assay.money.cost.cost import Charge, Cost
+from assay.rooms.advice.model.advice import DecisionChange
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.checks import Assessment, ranking_key, sorted_best_first
+from assay.rooms.advice.work.texts import amount, percent, rounded_12
+from assay.rooms.advice.work.traffic import traffic_sides
+
+STEPS = (Decimal("0.8"), Decimal("1.2"))
+Item = tuple[str, str, str]
+
+
+def price_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
+    """Yield prices that at 20 % more or less would change the choice: of each item, the chosen design, and each rival.
+
+    Terms stay the same. An item's price is one row of the book, wherever it is used. The budget still applies: a change
+    may exclude the choice, and may admit what only the budget excludes.
+
+    Args:
+        best: The chosen variant.
+        others: All others that meet the need, or fail only the budget.
+        need: Its months, budget and preference.
+    """
+    if need.prefer == "cost":
+        # More expensive variants stay so whatever a single price does.
+        near = [item for item in others if item.present_value * STEPS[0] <= best.present_value * STEPS[1]]
+    else:
+        near = list(others)
+    shares = {id(item): _by_item(item, need) for item in (best, *near)}
+    for name in sorted({name for parts in shares.values() for name in parts}):
+        what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
+        for step in STEPS:
+
+            def changed(item: Assessment, name: Item = name, step: Decimal = step) -> Decimal:
+                return item.present_value + shares[id(item)].get(name, Decimal(0)) * (step - 1)
+
+            yield from _change(f"{what} cost", step, best, near, need, changed)
+    own = best.variant.template
+    rivals = sorted({item.variant.template for item in near} - {own})
+    for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
+
+        def whole(item: Assessment, template: str = template, step: Decimal = step) -> Decimal:
+            return item.present_value * step if item.variant.template == template else item.present_value
+
+        yield from _change(f"all of {template} cost", step, best, near, need, whole)
+
+
+def _change(
+    what: str,
+    step: Decimal,
+    best: Assessment,
+    others: Sequence[Assessment],
+    need: Need,
+    cost: Callable[[Assessment], Decimal],
+) -> Iterator[DecisionChange]:
+    """Yield what would be chosen at these costs, if it is another variant or none."""
+    budget = _total_budget(need)
+    is_affordable = budget is None or cost(best) <= budget
+    costs = [(ranking_key(item, cost(item), need), item) for item in others if budget is None or cost(item) <= budget]
+    least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
+    now = _month(cost(best), need, best)
+    if rival is not None and least is not None and (not is_affordable or least < ranking_key(best, cost(best), need)):
+        text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
+        lacks = f", without {', '.join(rival.variant.best.missing_prices)}" if rival.variant.best.missing_prices else ""
+        text += f"({_month(cost(rival), need, rival)} a month instead of {now}{lacks})"
+        yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
+    elif not is_affordable:
+        text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
+        text += "which is above the budget"
+        yield DecisionChange(kind="price", text=text, to=None, at=step)
+
+
+def _total_budget(need: Need) -> Decimal | None:
+    """Return the total budget over all months; None: there is none."""
+    if need.budget is None:
+        return None
+    return need.budget.amount * (1 if need.budget.per == "all" else need.months)
+
+
+def _by_item(item: Assessment, need: Need) -> dict[Item, Decimal]:
+    """Return what each price contributes to the total, with support, tax and discount."""
+    parts: dict[Item, Decimal] = {}
+    offer = item.variant.best
+    # Support, tax and discount scale all lines alike; the one-time cost of migration is not a line.
+    whole = EXACT.subtract(offer.present_value, offer.migration_cost)
+    bare = offer.cost.committed_cost(need.months)
+    scale = EXACT.divide(whole, bare) if bare else Decimal(1)
+    for charge in item.variant.best.cost.charges:
+        key = (charge.row.dimension, charge.row.item, charge.row.term)
+        fixed, running = _parts(charge, need)
+        paid = EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
+        parts[key] = EXACT.add(parts.get(key, Decimal(0)), paid)
+    return parts
+
+
+def interval_changes(
+    best: Assessment, others: Sequence[Assessment], failed: Sequence[Assessment], need: Need
+) -> Iterator[DecisionChange]:
+    """Yield the interval ends at which the best variant fails, or a cheaper failed one would meet the need.
+
+    Args:
+        best: The chosen variant.
+        others: All others that meet the need.
+        failed: Variants that fail.
+        need: The requirements.
+    """
+    for check in best.checks:
+        figure = best.figures.get(check.requirement)
+        if check.certain or figure is None or figure.low is None:
+            continue
+        rival = next((item for item in sorted_best_first(others, need) if item.is_certain), None)
+        then = rival.variant.label if rival is not None else "nothing that is proven"
+        text = f"at the low end of its interval, {amount(figure.metric, figure.low)}, {best.variant.label} fails "
+        text += f"{check.requirement}; then {then} would be the choice"
+        to = rival.variant.label if rival else None
+        yield DecisionChange(kind="interval", text=text, to=to, at=rounded_12(Decimal(repr(figure.low))))
+    yield from _could_do(best, failed, need)
+
+
+def _could_do(best: Assessment, failed: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
+    for item in sorted_best_first([item for item in failed if item.total_cost < best.total_cost], need):
+        figures = [item.figures.get(name) for name in sorted(item.failed_requirements)]
+        wanted = [getattr(need, name, None) for name in sorted(item.failed_requirements)]
+        if figures and all(
+            figure is not None and figure.high is not None and isinstance(required, float) and figure.high >= required
+            for figure, required in zip(figures, wanted, strict=True)
+        ):
+            figure = figures[0]
+            assert figure is not None and figure.high is not None
+            end = amount(figure.metric, figure.high)
+            text = f"at the high end of its interval, {end}, {item.variant.label} would do, for "
+            text += f"{_month(item.total_cost, need, item)} a month"
+            yield DecisionChange(
+                kind="interval", text=text, to=item.variant.label, at=rounded_12(Decimal(repr(figure.high)))
+            )
+            return
+
+
+def duty_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
+    """Yield the nearest duty cycles, above and below the need's, at which another variant or term becomes cheaper.
+
+    Paid(d) = fixed + running x d for each; the cheapest over d is their lower envelope.
+
+    Args:
+        best: The chosen variant.
+        others: All others that meet the need, or fail only the budget.
+        need: Its months, budget and duty cycle.
+    """
+    if need.prefer != "cost" or need.discount or need.migration is not None:
+        return
+    lines = [
+        (*_line(offer.cost, need, offer.factor), item, offer)
+        for item in (best, *others)
+        for offer in item.variant.offers
+    ]
+    fixed, running = _line(best.variant.best.cost, need, best.variant.best.factor)
+    budget = _total_budget(need)
+    for up in (False, True):
+        crossings = []
+        for other_fixed, other_running, item, offer in lines:
+            slope = EXACT.subtract(running, other_running)
+            # At a higher duty only a flatter line can be cheaper, at a lower duty only a steeper one.
+            if slope == 0 or (slope > 0) != up:
+                continue
+            duty = EXACT.divide(EXACT.subtract(other_fixed, fixed), slope)
+            if (need.duty < duty <= 1) if up else (0 < duty < need.duty):
+                crossings.append((duty, item, offer))
+        first = min(crossings, key=lambda crossing: crossing[0])[0] if crossings and up else None
+        limit = EXACT.divide(EXACT.subtract(budget, fixed), running) if up and budget is not None and running else None
+        if limit is not None and limit < 1 and (first is None or limit < first):
+            # Below the first crossing all others are still more expensive.
+            text = (
+                f"if it runs more than {percent(limit)} of the time, nothing would meet the need: {best.variant.label} "
+            )
+            text += f"would be above the budget; the need says {percent(need.duty)}"
+            yield DecisionChange(kind="duty", text=text, to=None, at=rounded_12(limit))
+        elif crossings:
+            duty, item, offer = (min if up else max)(crossings, key=lambda crossing: crossing[0])
+            than = "more" if up else "less"
+            term = "" if len(item.variant.offers) == 1 else f" on term {offer.term}"
+            text = f"if it runs {than} than {percent(duty)} of the time, {item.variant.label}{term} would be cheaper; "
+            text += f"the need says {percent(need.duty)}"
+            yield DecisionChange(kind="duty", text=text, to=item.variant.label, at=rounded_12(duty))
+
+
+def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
+    """Return what is paid at duty 0, and what full duty adds; their sum is `Cost.committed_cost`."""
+    parts = [_parts(charge, need) for charge in cost.charges]
+    return EXACT.multiply(exact_sum(fixed for fixed, _ in parts), factor), EXACT.multiply(
+        exact_sum(running for _, running in parts), factor
+    )
+
+
+def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
+    months = Decimal(need.months)
+    fixed = EXACT.multiply(charge.fixed, Decimal(charge.months_paid(need.months)))
+    running = EXACT.multiply(charge.running, months)
+    if charge.once_months:
+        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-need.months // charge.once_months))))
+    sides = traffic_sides(charge.row.dimension, charge.row.item)
+    stated = {"read": need.monthly.read, "write": need.monthly.written}
+    if sides and all(stated[side] is None for side in sides):
+        # Requests computed from the rates are made only while the design is on.
+        return EXACT.subtract(fixed, fixed), EXACT.add(running, EXACT.divide(fixed, need.duty))
+    return fixed, running
+
+
+def _step(step: Decimal) -> str:
+    return f"{percent(abs(step - 1))} {'less' if step < 1 else 'more'}"
+
+
+def _month(paid: Decimal, need: Need, item: Assessment) -> str:
+    return format_money(paid / need.months, item.variant.best.cost.currency)

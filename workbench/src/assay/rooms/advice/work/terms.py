@@ -1,0 +1,114 @@
+"""Rules of thumb about terms: reserved for long use, spot for short jobs that can restart."""
+
+from collections.abc import Iterator
+
+from assay.model.money.amount import TERM_MONTHS
+from assay.rooms.advice.model.advice import Remark
+from assay.rooms.advice.work.candidates import Variant
+from assay.rooms.advice.work.facts import AWS_PAPER, BEEGFS_PAPER, NFS_PAPER, RuleInput, RuleResult, failed_check
+from assay.rooms.advice.work.pricer import MAX_SPOT_MONTHS, TermOffer
+from assay.rooms.advice.work.texts import count_text, percent
+
+
+def spot(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check spot: only for servers of short scratch data; not for persistent data, and not for services.
+
+    Source: BeeGFS-2016, Choosing your filesystem servers; NFS-2016, Expected costs; AWS-2012, II.
+    """
+    need, offer = facts.need, facts.variant.best
+    if need.term == "spot" and not facts.design.servers:
+        text = "it has no spot price: there is no server in it that could be rented so"
+        yield failed_check("term", "spot", text, f"design {facts.variant.template}")
+        return
+    if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
+        text = f"{need.term} is for instances: it has none, and one price only"
+        yield Remark(rule="long_term", speaks="note", text=text, source=f"design {facts.variant.template}")
+    if need.term != "spot" and offer.term != "spot":
+        return
+    if need.data != "scratch" and any(group.role != "client" for group in facts.design.servers):
+        text = "its servers hold the data, which are to persist, and spot instances are taken away"
+        source = f"{BEEGFS_PAPER}, Choosing your filesystem servers: on demand for servers, spot for compute nodes"
+        yield failed_check("term", "spot", text, source)
+        return
+    yield from _spot_remarks(facts)
+
+
+def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
+    need, offer = facts.need, facts.variant.best
+    if offer.term != "spot":
+        return
+    chance = offer.interruption_chance
+    if chance is not None:
+        text = (
+            f"in {count_text(need.months, 'month')} one of its servers is taken away with a chance of {percent(chance)}"
+        )
+        yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
+    for text, source in interruptions(offer):
+        yield Remark(rule="spot", speaks="against", text=text, source=source)
+    on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if on_demand is not None and on_demand.total_cost > offer.total_cost:
+        text = (
+            "the data are scratch, and spot costs "
+            f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
+        )
+        source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
+        yield Remark(rule="spot", speaks="for", text=text, source=source)
+    if need.months > MAX_SPOT_MONTHS:
+        text = (
+            f"{count_text(need.months, 'month')} are long for spot: each interruption loses the scratch data, and the "
+        )
+        text += "work on it starts again"
+        source = f"{AWS_PAPER}, II: spot suits short runs of predictable length"
+        yield Remark(rule="spot", speaks="against", text=text, source=source)
+
+
+def interruptions(offer: TermOffer) -> Iterator[tuple[str, str]]:
+    """Yield how often each spot instance is interrupted, in words, with the source."""
+    for row in offer.cost.rows:
+        if row.dimension != "instance" or row.term != "spot":
+            continue
+        if row.interruptions:
+            text = f"up to {percent(row.interruptions)} of {row.item} on spot are taken away in a month"
+            text += ", with what they hold"
+        elif row.interruptions_above is not None:
+            text = f"more than {percent(row.interruptions_above)} of {row.item} on spot are taken away in a month"
+            text += ", with what they hold"
+        else:
+            text = f"{row.item} on spot may be taken away, with what it holds; how often is not stated"
+        yield text, row.source
+
+
+def long_term(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield that a reservation or savings plan suits long terms.
+
+    Source: NFS-2016, Expected costs; AWS-2012, II.
+    """
+    offer = facts.variant.best
+    if facts.need.term is None and facts.design.servers and not any(map(_is_committed, facts.variant.offers)):
+        names = " and ".join(sorted({group.instance for group in facts.design.servers}))
+        text = f"the book has no reserved price of {names}, so that none was compared"
+        yield Remark(rule="no_reserved_price", speaks="note", text=text, source="price book")
+    on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
+    if _is_committed(offer) and on_demand is not None and on_demand.total_cost > offer.total_cost:
+        saved = percent(1 - offer.total_cost / on_demand.total_cost)
+        months = facts.need.months
+        fits = "is long enough" if months == 1 else "are long enough"
+        text = f"{count_text(months, 'month')} {fits} for {_term_text(offer)}, which costs {saved} less than on demand"
+        whole = paid_months(facts.variant, months)
+        text += f", though it is paid for {whole} months" if whole > months else ""
+        source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
+        yield Remark(rule="long_term", speaks="for", text=text, source=source)
+
+
+def paid_months(variant: Variant, months: int) -> int:
+    """Return the months that a variant's best offer is paid: whole terms of a commitment, else the months of need."""
+    term = TERM_MONTHS.get(variant.best.term)
+    return months if term is None else -(-months // term) * term
+
+
+def _is_committed(offer: TermOffer) -> bool:
+    return offer.term in TERM_MONTHS
+
+
+def _term_text(offer: TermOffer) -> str:
+    return ", ".join(word for word in (offer.term, offer.payment) if word)

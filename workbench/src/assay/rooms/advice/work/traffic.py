@@ -1,0 +1,193 @@
+"""Bytes and operations of a month: as the need states them, or as its rates give them."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from functools import cache
+from typing import Literal
+
+from assay.model.money.amount import EXACT
+from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
+from assay.model.money.use import MAX_USED_BYTES, Use
+from assay.model.units import about_size
+from assay.money.cost.catalog import catalog
+from assay.rooms.advice.model.need import Need
+from assay.rooms.advice.work.texts import amount, percent
+
+Side = Literal["read", "write"]
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Reads or writes of a month.
+
+    Attributes:
+        size_bytes: Bytes.
+        operations: Operations of `profile.record` bytes each.
+        rate_text: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
+    """
+
+    size_bytes: int
+    operations: Decimal
+    rate_text: str = ""
+
+
+def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
+    """Return the bytes and operations of one side in a month.
+
+    What `monthly` does not state is rate x seconds of a month x duty.
+
+    Args:
+        need: Its rates, record, and duty.
+        side: Reads or writes.
+        hours: Hours of a month, by the price book.
+    """
+    record = need.profile.record
+    stated = need.monthly.read if side == "read" else need.monthly.written
+    if stated is not None:
+        return Traffic(stated, Decimal(-(-stated // record)))
+    rate, iops = getattr(need, side), getattr(need, f"{side}_iops")
+    required = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
+    required += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
+    if not required:
+        return Traffic(0, Decimal(0))
+    each, words = max(required)
+    seconds = EXACT.multiply(EXACT.multiply(hours, Decimal(HOUR)), need.duty)
+    count = EXACT.multiply(each, seconds)
+    size = EXACT.multiply(count, Decimal(record)).to_integral_value(ROUND_CEILING, EXACT)
+    return Traffic(min(int(size), MAX_USED_BYTES), count.to_integral_value(ROUND_CEILING, EXACT), words)
+
+
+def active_share(need: Need) -> Decimal:
+    """Return the share of the data used in a month: as stated, else at most what is read; cold data is not used."""
+    if need.active is not None:
+        return need.active
+    if need.monthly.read is not None:
+        return min(Decimal(1), EXACT.divide(Decimal(need.monthly.read), Decimal(need.capacity)))
+    return Decimal(0) if need.profile.cold else Decimal(1)
+
+
+def cold_byte_share(design: Design) -> Decimal:
+    """Return the share of a design's bytes in a class for cold data; 0 if there is none."""
+    service = design.service
+    found: Decimal = getattr(service, "cold_share", None) or getattr(service, "infrequent", None) or Decimal(0)
+    return found
+
+
+def cold_reads(need: Need, rare: Decimal) -> Decimal:
+    """Return the share of reads that hit a class for cold data with a share `rare` of the bytes.
+
+    Active data is outside the class as far as there is room; (active - (1 - rare)) / active of the reads hit the
+    rest. If the need does not state what is active, reads are spread over all data.
+    """
+    active = need.active
+    if not active:
+        return rare
+    return max(Decimal(0), EXACT.divide(EXACT.subtract(active, 1 - rare), active))
+
+
+@cache
+def _average_fill(growth: Decimal, months: int) -> Decimal:
+    """Return the average stored data as a share of the final amount: mean of (1 + g)^(month / 12)."""
+    if not growth:
+        return Decimal(1)
+    grown = [EXACT.power(1 + growth, Decimal(2 * month + 1) / 24) for month in range(months)]
+    end = EXACT.power(1 + growth, Decimal(months) / 12)
+    return min(Decimal(1), sum(grown, Decimal(0)) / months / end)
+
+
+def _kept_days(need: Need) -> int:
+    """Return how many days bytes are stored: the whole need, or until new writes have replaced all data."""
+    months = Decimal(need.months)
+    if need.monthly.written and not need.growth_per_year:
+        months = min(months, EXACT.divide(Decimal(need.capacity), Decimal(need.monthly.written)))
+    return max(1, int(months * 365 / 12))
+
+
+def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0), provider: str | None = None) -> Use:
+    """Return the use of a design that follows from a need's monthly traffic; each request has one record.
+
+    Args:
+        need: Its traffic, snapshots, growth and people.
+        design: Its service determines the cost of a request.
+        hours: Hours of a month, by the price book.
+        rare: Share of the bytes in a class for cold data.
+        provider: Provider of the design.
+    """
+    read_traffic, write_traffic, record = (
+        monthly_traffic(need, "read", hours),
+        monthly_traffic(need, "write", hours),
+        need.profile.record,
+    )
+    reads, writes = read_traffic.operations, write_traffic.operations
+    if isinstance(design.service, DynamoDb):
+        kind = catalog().table("dynamodb")
+        reads, writes = reads * int(kind.read_units(record)), writes * kind.write_units(record)
+    return Use(
+        duty=need.duty,
+        egress=need.monthly.egress,
+        zone_traffic=need.monthly.zone,
+        gets=read_traffic.operations,
+        puts=write_traffic.operations,
+        retrieved=read_traffic.size_bytes,
+        written=write_traffic.size_bytes,
+        table_reads=reads,
+        table_writes=writes,
+        volume_requests=read_traffic.operations + write_traffic.operations,
+        snapshots=need.snapshots,
+        cold_reads=cold_reads(need, rare) if rare else Decimal(0),
+        object_size=record if need.access == "object" else 0,
+        kept_days=_kept_days(need),
+        filled=_average_fill(need.growth_per_year, need.months),
+        deleted_when_off=need.data == "scratch",
+        people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
+    )
+
+
+def paid_by_request(design: Design) -> bool:
+    """Return whether reading and writing cost money, so that the bill depends on the traffic."""
+    service = design.service
+    return (
+        isinstance(service, S3)
+        or (isinstance(service, DynamoDb) and service.mode == "on-demand")
+        or (isinstance(service, Efs) and service.type == "efs-elastic")
+        or (isinstance(service, Managed) and catalog().managed(service.type).charges_requests)
+        or any(group.volumes is not None and group.volumes.type == "standard" for group in design.servers)
+    )
+
+
+def traffic_sides(dimension: str, item: str) -> frozenset[Side]:
+    """Return which traffic a bill line depends on: none, reads, writes or both."""
+    if dimension == "volume-requests":
+        return frozenset({"read", "write"})
+    if dimension == "object-retrieval":
+        return frozenset({"read"})
+    if dimension in ("object-requests", "table-requests", "filesystem-access", "filesystem-requests"):
+        return frozenset({"read"}) if item.endswith(("get", "read")) else frozenset({"write"})
+    return frozenset()
+
+
+def derived_traffic_text(need: Need, hours: Decimal) -> str:
+    """Return in words the traffic computed from rates; empty if `monthly` states all, or there are no rates."""
+    parts = []
+    for side, verb in (("read", "read"), ("write", "written")):
+        traffic = monthly_traffic(need, "read" if side == "read" else "write", hours)
+        if traffic.rate_text:
+            operations = traffic.rate_text.endswith("s/s")
+            what = (
+                f"{traffic.operations:,.0f} operations, {about_size(traffic.size_bytes)}"
+                if operations
+                else _large_size_text(traffic.size_bytes)
+            )
+            parts.append((f"{what} {verb}", traffic.rate_text, verb))
+    if not parts:
+        return ""
+    time = "all the time" if need.duty == 1 else f"{percent(need.duty)} of the time"
+    keys = " and ".join(f"`monthly.{verb}`" for _, _, verb in parts)
+    whats, rates = (" and ".join(each[place] for each in parts) for place in (0, 1))
+    less = "they are" if len(parts) > 1 else "it is"
+    return f"{whats} a month follow from {rates} {time}; state {keys} if {less} less"
+
+
+def _large_size_text(size: int) -> str:
+    return f"{size / 10**12:,.0f} TB" if size >= 10**15 else about_size(size)

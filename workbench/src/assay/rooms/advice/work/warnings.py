@@ -1,0 +1,140 @@
+"""Warnings about a variant: growth, data loss, missing measurements, costs by use, old prices."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+from assay.model.money.amount import EXACT
+from assay.model.units import about_size
+from assay.money.cost.cost import Cost
+from assay.money.cost.limits import METRICS
+from assay.rooms.advice.model.advice import Remark, RequirementCheck
+from assay.rooms.advice.work.facts import RuleInput, RuleResult, failed_check
+from assay.rooms.advice.work.losses import yearly_loss
+from assay.rooms.advice.work.texts import amount, percent
+from assay.rooms.advice.work.traffic import derived_traffic_text, paid_by_request
+
+MOST_LOSS_COPIED = 0.1
+"""Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
+MOST_LOSS = 0.01
+"""Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
+OLD_DAYS = 180
+OLD_SHARE = Decimal("0.1")
+"""Share of the price: a smaller share from old rows is not reported."""
+OLD_RULE = "old_prices"
+
+
+def growth(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield that growth is included in the required capacity and rates from the start.
+
+    Source: the need.
+    """
+    need = facts.need
+    if need.growth:
+        rates = [amount(name, value) for name in METRICS if (value := getattr(need, name)) is not None]
+        text = f"{percent(need.growth)} of growth is counted in capacity and rates: {about_size(need.capacity)}"
+        text += f" and {', '.join(rates)} are asked for and paid for from the start" if rates else " are asked for"
+        yield Remark(rule="growth", speaks="note", text=text, source="the need")
+
+
+def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check the chance of losing all data in a year: without redundancy, one failed volume loses everything.
+
+    Persistent data may not exceed the limit that the need states; else 1 % a year if it requires a class of durability
+    and no copy is elsewhere, else 10 %. Lower chances are reported from 1 % on.
+    Source: the catalogue's entry of the type.
+    """
+    need, loss = facts.need, yearly_loss(facts.design)
+    if need.data != "persistent":
+        return
+    limit = _loss_limit(facts)
+    if loss is None:
+        if need.most_loss is not None and not facts.has_copy:
+            text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
+            source = f"design {facts.variant.template}"
+            yield RequirementCheck(
+                requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source
+            )
+    elif loss.chance > limit:
+        text = f"{loss.text}; at most {percent(limit)} is borne"
+        text += "" if need.most_loss is not None else " unless `most_loss` says more"
+        share = float(limit) / loss.chance
+        yield failed_check("durability", "volume_loss", text, loss.source, share)
+    elif loss.chance > MOST_LOSS:
+        yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
+    elif need.most_loss is not None:
+        text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
+        yield RequirementCheck(
+            requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source
+        )
+
+
+def _loss_limit(facts: RuleInput) -> float:
+    """Return the chance of loss in a year above which a design is excluded."""
+    need = facts.need
+    if need.most_loss is not None:
+        return 1.0 if facts.has_copy else float(need.most_loss)
+    return MOST_LOSS if need.durability is not None and not facts.has_copy else MOST_LOSS_COPIED
+
+
+def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield that reads and writes were measured separately, though they may share a disk.
+
+    Source: the evidence.
+    """
+    need = facts.need
+    for read, write in (("read", "write"), ("read_iops", "write_iops")):
+        both_required = getattr(need, read) is not None and getattr(need, write) is not None
+        if both_required and facts.is_measured(read) and facts.is_measured(write):
+            text = "reads and writes were measured each alone; both at once were not measured"
+            source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
+            yield Remark(rule="evidence", speaks="note", text=text, source=source)
+
+
+def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield the requests and bytes that are paid for and were computed from the rates, or that they are unknown.
+
+    Source: the design's bill.
+    """
+    need = facts.need
+    if not paid_by_request(facts.design):
+        return
+    source = f"design {facts.variant.template}"
+    text = derived_traffic_text(need, facts.variant.best.cost.hours_per_month)
+    if text:
+        yield Remark(rule="monthly", speaks="note", text=f"{text}; they cost money here", source=source)
+    elif need.monthly.read is None and need.monthly.written is None:
+        text = "reads and writes cost money here, and the price has 0 B of them: say monthly.read and monthly.written"
+        yield Remark(rule="requests_unknown", speaks="against", text=text, source=source)
+
+
+def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
+    """Return the share of the cost from rows older than `OLD_DAYS`, and the date of the oldest; None: there are none.
+
+    Args:
+        cost: Its rows have dates; those without are taken as new.
+        months: Months that are paid.
+        today: The present day.
+    """
+    whole = cost.committed_cost(months)
+    old = [
+        charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
+    ]
+    if not old or not whole:
+        return None
+    part = cost.model_copy(update={"charges": tuple(old)}).committed_cost(months)
+    dates = [charge.row.date for charge in old if charge.row.date is not None]
+    return EXACT.divide(part, whole), min(dates)
+
+
+def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield the share of a price from old rows, above a tenth; historic books are old on purpose.
+
+    Source: the rows' dates.
+    """
+    if facts.variant.prices.book.historic:
+        return
+    old = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
+    if old is not None and old[0] > OLD_SHARE:
+        text = f"{percent(old[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {old[1]}"
+        yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")

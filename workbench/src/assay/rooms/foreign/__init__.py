@@ -1,0 +1,1 @@
+"""Room `foreign`: studies from command lines of IOR and mdtest."""

@@ -1,0 +1,130 @@
+"""`assay study`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from assay.model.base import AssayError
+from assay.model.user_files import read_user_file
+from assay.terminal.help.group import Group, group
+from assay.terminal.output import note
+from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_option
+
+_MOST_SCRIPT = 1 << 20
+"""Bytes of a script at most."""
+
+_OTHER_PROGRAMS = (
+    *(
+        "fio",
+        "iozone",
+        "vdbench",
+        "elbencho",
+        "warp",
+        "cosbench",
+        "hsbench",
+        "ycsb",
+        "sysbench",
+        "smallfile",
+        "filebench",
+    ),
+    *("bonnie", "bonnie++", "dbench", "diskspd", "dd"),
+)
+"""Other programs that measure storage, whose command lines are not converted."""
+
+
+class _Sources(Group):
+    """The group of programs whose command lines become studies."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Resolve a command as any group does, but for a program in `_OTHER_PROGRAMS` suggest no similar name."""
+        if args and args[0].lower() in _OTHER_PROGRAMS:
+            read = ", ".join(self.list_commands(ctx))
+            words = "where a study has a word of fio, iozone or vdbench, `assay check` names ours"
+            ctx.fail(f"no study is made from {args[0]}, but from {read}; {words}")
+        return super().resolve_command(ctx, args)
+
+
+app = group("Make study files from command lines of IOR and mdtest.")
+source = group("Make a study file from the command line of another program.", _Sources)
+app.add_typer(source, name="from")
+
+_LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")
+_INI = typer.Argument(help="The configuration.", metavar="FILE")
+_EACH = typer.Option(None, "--tasks", min=1, help="Tasks of each host.")
+_TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, whatever the command line says.")
+_OUTPUT = output_option("Write the study to a file.")
+
+
+@source.command("ior")
+def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
+    """A study that asks what a command line of IOR asks.
+
+    Sizes are read as IOR reads them: k, m and g are powers of 1024. At the head of the study is a line for each option
+    that has no counterpart, and why. A script file (-f) is read; each of its tests is a workload.
+
+    Example: `assay study from ior "mpirun -np 4 ior -t 1m -b 16m -s 16 -F -C -e -o /mnt/x" --output ior.yaml`
+    """
+    from assay.rooms.foreign.work.ior import ior_study
+
+    _write_study(lambda: ior_study(line, _script, tasks), output, force)
+
+
+@source.command("mdtest")
+def from_mdtest(
+    line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE
+) -> None:
+    """A study that asks what a command line of mdtest asks.
+
+    At the head of the study is a line for each option that has no counterpart, and why.
+
+    Example: `assay study from mdtest "mpirun -np 4 mdtest -n 1000 -F -u -w 3901 -N 1 -d /mnt/x" --output mdtest.yaml`
+    """
+    from assay.rooms.foreign.work.mdtest import mdtest_study
+
+    _write_study(lambda: mdtest_study(line, tasks), output, force)
+
+
+@source.command("io500")
+def from_io500(
+    file: Path = _INI, tasks: int | None = _EACH, output: Path | None = _OUTPUT, force: bool = FORCE
+) -> None:
+    """A study with the phases of a configuration of IO500 (config.ini).
+
+    At the head of the study is a line for each option that has no counterpart, and why. `assay show` has the score of
+    a run of it.
+
+    Example: `assay study from io500 config.ini --tasks 16 --output io500.yaml`
+    """
+    from assay.rooms.foreign.work.io500 import io500_study
+
+    _write_study(
+        lambda: io500_study(_text(str(file), str(file), "name a configuration of IO500"), str(file), tasks),
+        output,
+        force,
+    )
+
+
+def _script(path: str) -> str:
+    from assay.rooms.foreign.work.io500 import looks_like_io500
+
+    text = _text(path, f"ior -f {path}", "name a script of IOR")
+    if looks_like_io500(text):
+        message = f"ior -f {path}: it is a configuration of IO500, and no script of IOR"
+        raise AssayError(message, f"write: assay study from io500 {path}")
+    return text
+
+
+def _text(path: str, what: str, hint: str) -> str:
+    try:
+        return read_user_file(path, what, hint, _MOST_SCRIPT).decode()
+    except UnicodeDecodeError:
+        raise AssayError(f"{what}: it is not text", hint) from None
+
+
+def _write_study(make: Callable[[], str], output: Path | None, force: bool) -> None:
+    file = OutputFile(output or Path("-"), never_marked, force)
+    file.write(make())
+    if not file.prints:
+        note(f"the study: {file.path}; next: assay plan {file.path}")

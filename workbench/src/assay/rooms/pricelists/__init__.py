@@ -1,0 +1,1 @@
+"""Room `pricelists`: price books from the price lists of AWS, Azure, Google and from tables."""

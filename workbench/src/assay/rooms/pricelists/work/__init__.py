@@ -1,0 +1,1 @@
+"""Reading of price lists and tables, and writing of price books."""

@@ -1,0 +1,1 @@
+"""Room `serve`: the runs of a folder in a browser."""

@@ -1,0 +1,1 @@
+"""Room `slurm`: runs as batch jobs of Slurm."""

@@ -1,0 +1,31 @@
+"""`assay attach`."""
+
+from pathlib import Path
+
+import typer
+
+from assay.terminal.settings import RUNS
+
+
+def command(
+    run: str = typer.Argument(..., metavar="RUN", help="Run: id, start of one, `last`, path, or name of a study."),
+    out: Path = RUNS,
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print the folder of the run and warnings only."),
+    as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
+) -> None:
+    """Follow a run that was submitted to Slurm, until its job is over; then print what came out.
+
+    Nothing of the run depends on it: Ctrl-C ends only this command. Exit codes are those of `assay run`.
+
+    Example: `assay run study.yaml --slurm "-p compute -N 16 -t 1:00:00"`, later `assay attach last`
+    """
+    from assay.cli.run import listener_for, print_run_results
+    from assay.rooms.slurm.commands.slurm_jobs import follow_run
+    from assay.store import find_run
+
+    store = follow_run(find_run(run, out), listener_for(quiet), later=True)
+    try:
+        code = print_run_results(store, as_json, quiet)
+    finally:
+        store.close()
+    raise typer.Exit(code)

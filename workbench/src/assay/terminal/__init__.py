@@ -1,0 +1,1 @@
+"""What all commands share: printing, options and their defaults, files that they write, help."""
