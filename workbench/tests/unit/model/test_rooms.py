@@ -28,6 +28,13 @@ def test_a_folder_with_a_room_is_found(tmp_path: Path, monkeypatch: pytest.Monke
     assert names[names.index("list") + 1] == "bring" and set(main._CORE) < set(names)
 
 
+def test_each_hook_has_one_room_and_each_room_has_what_it_registers() -> None:
+    found = [name for each in room.rooms() for name in each.hooks]
+    assert sorted(found) == sorted(room.HOOKS)
+    for each in room.rooms():
+        assert all(callable(room.load(reference)) for reference in (*each.hooks.values(), *each.sections))
+
+
 def test_a_section_stands_behind_the_one_it_names_or_last() -> None:
     answer, method, more = (Section(name, name, ()) for name in ("answer", "method", "more"))
     assert build._behind([answer, method], "answer", more) == [answer, more, method]
