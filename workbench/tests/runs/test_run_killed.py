@@ -14,7 +14,7 @@ from killing import GUARD, Start, engines_of, kill_engine, strike, wait_for_line
 from run_tools import ASSAY, SLOW, assay, check_nothing_left, check_whole, needs_engine, only_run, study
 from soak import times
 
-from assay.run.executor import Interruption
+from assay.run.interruption import Interruption
 from assay.store import ENGINE_LOCK, RunStore, list_runs
 from assay.store.lock import is_locked
 

@@ -10,7 +10,8 @@ from assay.cli.quiet import QuietListener
 from assay.cli.studyfile import check_study
 from assay.launch.other_load import LoadCause
 from assay.model.deadline import Deadline
-from assay.run.session import OUT_OF_TIME, start
+from assay.run.measure import OUT_OF_TIME
+from assay.run.session import start
 from assay.store import RunStore
 
 pytestmark = needs_engine
@@ -71,7 +72,7 @@ def test_what_else_the_machine_does_is_one_line_before_a_run_and_no_time_is_said
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard, busy = Heard(), LoadCause("others keep sda busy 45 % of the time", "wait")
-    monkeypatch.setattr("assay.run.session.sample_load", lambda _devices: [busy])
+    monkeypatch.setattr("assay.run.prepare.sample_load", lambda _devices: [busy])
     ended(tmp_path, 0.0, heard).close()
     assert [line for line in heard.said if busy.text in line] == [
         f"this machine is not idle: {busy.text}. Results will vary: {busy.remedy}"

@@ -51,7 +51,7 @@ def claim_targets(
         names: The targets that are used.
         store: The run.
         print_line: Prints a line.
-        fleet: The hosts that have them; None for this machine.
+        fleet: The hosts that have them; None: this machine.
         silent: Gets the path of a target whose storage does not answer.
         destroy: The user has confirmed that devices and buckets may be written to.
 
@@ -89,7 +89,7 @@ class RunClaimer:
     def directory(self, path: str) -> None:
         """Make and mark a directory on each machine that generates load."""
         before = self.before.get(path)
-        if self.fleet is not None:
+        if self.fleet is not None and not self.fleet.is_local:
             _claim_on_hosts(path, self.store, self.fleet, patience_of(self.study), before, self.say)
         else:
             _claim_here(self.study, path, self.store, before, self.say)
@@ -212,7 +212,11 @@ def release_targets(
         return min(patience, SILENT_PATIENCE_SECONDS) if entry.name in silent else patience
 
     def release_on_hosts(entry: Entry) -> list[str] | None:
-        return None if keep or fleet is None else _release_on_hosts(entry, store, fleet, patience_for(entry))
+        return (
+            None
+            if keep or fleet is None or fleet.is_local
+            else _release_on_hosts(entry, store, fleet, patience_for(entry))
+        )
 
     removers: dict[str, Remover] = {
         # Only engines make anything in an export.

@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping
 from assay.analyse.machine import machine_finding, machine_sample, summarise_controls
 from assay.analyse.usable import usable
 from assay.contract._generated import Job
-from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome, run_job
-from assay.launch.launcher import Launcher
+from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome
 from assay.model.base import AssayError, warning
 from assay.model.result.machine import ControlReading
 from assay.model.result.sample import Sample
 from assay.plan.controls import WORKS, control_jobs
 from assay.plan.estimate import CONTROL_SECONDS, CONTROL_SHARE
-from assay.plan.jobs import joint_job
 from assay.run.fleet import Fleet
 from assay.run.read_events import read_repeat
 from assay.store import RunStore
@@ -31,8 +29,7 @@ class Control:
     def __init__(
         self,
         store: RunStore,
-        launcher: Launcher,
-        fleet: Fleet | None,
+        fleet: Fleet,
         stop: Callable[[], int],
         print_line: Callable[[str], None],
     ) -> None:
@@ -40,15 +37,14 @@ class Control:
 
         Args:
             store: The run, open for writing.
-            launcher: Starts engines.
-            fleet: The machines that generate the load; only this one if None.
+            fleet: The machines that generate the load.
             stop: As for `run_job`.
             print_line: Prints one line if the control cannot be measured.
         """
-        self._store, self._launcher, self._fleet = store, launcher, fleet
+        self._store, self._fleet = store, fleet
         self._stop, self._print_line = stop, print_line
         # Hosts may be one machine, and then their shares of its CPUs are unknown.
-        self._lanes = 1 if fleet is not None else min(MOST_LANES, len(os.sched_getaffinity(0)))
+        self._lanes = min(MOST_LANES, len(os.sched_getaffinity(0))) if fleet.is_local else 1
         self._broken = False
         self._took = CONTROL_SECONDS
         self._last = time.monotonic()
@@ -72,17 +68,12 @@ class Control:
 
     def _sample(self, job: Job) -> Sample | None:
         """Measure one part; None if the run is to stop, or the part cannot be measured."""
-        has_hosts = self._fleet is not None
-        limit = REPORT_MARGIN_SECONDS
+        job = self._fleet.joint_job(job, len(self._fleet.hosts))
         try:
-            if self._fleet is not None:
-                job = joint_job(job, len(self._fleet.hosts))
-                outcome = self._fleet.run(job, limit, lambda _host, _event: None, self._stop)
-            else:
-                outcome = run_job(self._launcher, job.model_dump_json(), limit, stop=self._stop)
+            outcome = self._fleet.run(job, REPORT_MARGIN_SECONDS, lambda _host, _event: None, self._stop)
         except AssayError as error:
             outcome = Outcome("crashed", error.message, time.time(), 0.0, False)
-        outcome, samples = read_repeat("control", 1, job, outcome, has_hosts)
+        outcome, samples = read_repeat("control", 1, job, outcome, not self._fleet.is_local)
         with_rate = [sample for sample in usable(samples) if sample.rate > 0]
         if outcome.status == "ok" and with_rate:
             return with_rate[0]

@@ -1,13 +1,10 @@
 """Executes the repeats of a run one after the other, and stores each as it ends."""
 
 import contextlib
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import FrameType
 from typing import Any
 
 from assay.analyse.ceilings import Ceilings
@@ -19,34 +16,30 @@ from assay.contract.messages import Event, PhaseStartEvent
 from assay.kinds.handler import handler_of
 from assay.launch.cgroup import MemoryCap
 from assay.launch.cold.drop_caches import CacheDropper
-from assay.launch.cold.remount import Remounter
-from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome, run_job
+from assay.launch.engine import REPORT_MARGIN_SECONDS, Outcome
 from assay.launch.inspector import MachineInspector
-from assay.launch.launcher import Launcher
 from assay.launch.place_commands import SilentStorageError, patience_of
 from assay.launch.shell import make_shell
 from assay.model.base import AssayError, warning
-from assay.model.deadline import Deadline
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import Sample
 from assay.model.steady_clock import steady_time
 from assay.model.study.case import Case
 from assay.model.study.names import DATA, OP_KINDS, is_counted
-from assay.model.study.study import Study
 from assay.model.units import about_duration, format_size
-from assay.plan.jobs import PlannedJob, in_directory, joint_job, plan_job, with_safeguards, with_watched_devices
+from assay.plan.jobs import PlannedJob, in_directory, plan_job, with_safeguards, with_watched_devices
 from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import choices_by_shape, with_methods
 from assay.run.added.repeats import AddedRounds
 from assay.run.claims import run_owner, update_remounted
 from assay.run.cleaning import LeftoverJournal, RunCleaner, record_leftovers
+from assay.run.context import RunContext
 from assay.run.control import Control
 from assay.run.fleet import Fleet
 from assay.run.legs import leg_filter, run_legs, with_remounts
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
-from assay.run.meter import Meter
 from assay.run.read_events import read_repeat
 from assay.run.settle import RoundRules, settle
 from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
@@ -66,52 +59,6 @@ STOPPED_BY_BUDGET = "stopped by the budget"
 """Reason of an attempt that took longer than the budget lasted."""
 STOPPED_BY_DEADLINE = "stopped because the time was over"
 SILENT_ESTIMATES = 10
-
-
-class Interruption:
-    """Counts requests to stop: Ctrl-C, SIGTERM, SIGHUP. The first is orderly, the second immediate."""
-
-    def __init__(self) -> None:
-        """Start with no requests."""
-        self.count = 0
-
-    @contextlib.contextmanager
-    def watch(self) -> Iterator[None]:
-        """Handle the signals during the block, except those that the parent process has set to ignore, as `nohup` does.
-
-        Python handles signals in the main thread only; in any other thread the run receives none.
-        """
-        main = threading.current_thread() is threading.main_thread()
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if main else ()
-        handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-        before = {number: signal.signal(number, self._take) for number in handled}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    @contextlib.contextmanager
-    def raise_on_signal(self) -> Iterator[None]:
-        """In the block, raise a request to stop as KeyboardInterrupt, for work that cannot poll for it.
-
-        The request is counted, and ends the block.
-        """
-        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-        before = {number: signal.getsignal(number) for number in numbers}
-        handled = [number for number in numbers if before[number] == self._take]
-        for number in handled:
-            signal.signal(number, signal.default_int_handler)
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.count += 1
-        finally:
-            for number in handled:
-                signal.signal(number, before[number])
-
-    def _take(self, _number: int, _frame: FrameType | None) -> None:
-        self.count += 1
 
 
 def silence_limit(interval_ns: int, estimated: float) -> float:
@@ -135,71 +82,45 @@ class Executor:
     """Executes the pending repeats of a run whose targets are ready."""
 
     def __init__(
-        self,
-        study: Study,
-        cases: Sequence[Case],
-        store: RunStore,
-        launcher: Launcher,
-        interruption: Interruption,
-        destroy: bool = False,
-        fleet: Fleet | None = None,
-        meter: Meter | None = None,
-        silent: set[str] | None = None,
-        before_repeat: Callable[[int], None] | None = None,
-        launchers: Mapping[str, Launcher] | None = None,
-        spending: ChargeTracker | None = None,
-        remounting: Remounter | None = None,
-        rounds: "RoundRules | AddedRounds | None" = None,
-        deadline: Deadline | None = None,
+        self, context: RunContext, spending: ChargeTracker, rounds: "RoundRules | AddedRounds | None" = None
     ) -> None:
         """Start nothing yet.
 
         Args:
-            study: The study.
-            cases: Its cases.
-            store: The run, open for writing.
-            launcher: Starts engines.
-            interruption: Requests to stop.
-            destroy: The user has confirmed that devices may be overwritten.
-            fleet: The machines that generate the load; only this one if left out.
-            meter: Checks before each repeat whether the budget pays for it, and during it whether anything is left.
-            silent: Gets the paths of targets whose storage did not answer.
-            before_repeat: Called with the number of each repeat before it.
-            launchers: Target -> what starts its engines, if not `launcher`.
-            spending: What the run has spent before; nothing if left out.
-            remounting: Remounts file systems on the fleet; only with one.
+            context: The run.
+            spending: What the run has spent before.
             rounds: Decides between two rounds whether cases go on; by the study's rules if left out.
-            deadline: When the run ends, whatever is left to do.
         """
-        self.deadline = deadline
-        self.remounting = remounting
-        self.between = before_repeat
-        self.launchers = launchers or {}
-        self.silent = set() if silent is None else silent
-        self.meter = meter
+        self.context = context
+        self.deadline = context.deadline
+        self.silent = context.silent
+        self.meter = context.meter
         self.took: dict[str, float] = {}
         """Case id -> seconds of its longest repeat of this session."""
-        self.fleet = fleet
-        self.study = study
-        self.cases = {case.id: case for case in cases}
-        self.store = store
-        self.owner = run_owner(store)
-        self.launcher = launcher
-        self.interruption = interruption
-        self.destroy = destroy
-        self.spending = spending or ChargeTracker()
+        self.study = context.plan.study
+        self.cases = {case.id: case for case in context.plan.cases}
+        self.store = context.store
+        self.owner = run_owner(context.store)
+        self.interruption = context.interruption
+        self.destroy = context.destroy
+        self.spending = spending
         self.used_up = ""
         """Limit of a target that has ended the run, in words."""
-        self.known = _KnownCeilings(store)
-        self.diary = LeftoverJournal(store)
-        self.rounds = rounds or RoundRules(store, study.repeating, cases)
-        self.shared = SharedFiles(study, cases)
+        self.known = _KnownCeilings(self.store)
+        self.diary = LeftoverJournal(self.store)
+        self.rounds = rounds or RoundRules(self.store, self.study.repeating, context.plan.cases)
+        self.shared = SharedFiles(self.study, context.plan.cases)
         self.made: set[str] = set()
         """Names of directories with complete shared files; the targets are emptied at the end of the run."""
-        info = store.info()
+        info = self.store.info()
         self.methods = choices_by_shape(info.methods)
-        self.layers = {place.target: place.layers for place in info.places} if fleet is None else {}
+        self.layers = {place.target: place.layers for place in info.places} if self.fleet.is_local else {}
         """Layers of targets on this machine; the device numbers of other hosts are unknown."""
+
+    @property
+    def fleet(self) -> Fleet:
+        """The hosts that generate the load; counted ones once the measurement has begun."""
+        return self.context.fleet
 
     def run(
         self,
@@ -218,7 +139,7 @@ class Executor:
             left: Receives how long each repeat took.
             due: Time, in seconds since 1970, before which a repeat does not start; without an entry it starts at once.
         """
-        control = Control(self.store, self.launcher, self.fleet, self._stop, progress.print_line)
+        control = Control(self.store, self.fleet, self._stop, progress.print_line)
         under_way = 0
         for case_id, repeat in planned:
             if repeat != under_way and not self.interruption.count:
@@ -231,8 +152,8 @@ class Executor:
                 # Repeats on other targets go on.
                 self.used_up = used_up
                 continue
-            if self.between is not None:
-                self.between(repeat)
+            if self.context.passes is not None:
+                self.context.passes.before_repeat(repeat)
             if self.interruption.count or self._late(case_id):
                 return
             moment, estimated = (due or {}).get((case_id, repeat), 0.0), seconds.get(case_id, 0.0)
@@ -299,12 +220,12 @@ class Executor:
         name = shared or planned.id
         failure = refusal or (None if name in self.made else self._clean_place(case, name, planned, progress))
         outcome = failure or self._execute(planned, case, estimated, progress)
-        outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, self.fleet is not None)
+        outcome, samples = read_repeat(case.id, repeat, planned.job, outcome, not self.fleet.is_local)
         remounts = case.parameters.cache == "remount"
         samples = with_remounts(planned.job, samples) if remounts else samples
         samples = tuple(self._with_host_use(sample, case) for sample in samples)
         if limits_of(planned.job.target):
-            self.spending.add(case.target, charge_of_repeat(outcome.events, self.fleet is not None))
+            self.spending.add(case.target, charge_of_repeat(outcome.events, not self.fleet.is_local))
         if outcome.status == "incomplete":
             self.silent.add(target_path(self.study, case.target))
         self.made.discard(name)
@@ -343,7 +264,7 @@ class Executor:
 
     def _with_host_use(self, sample: Sample, case: Case) -> Sample:
         """Return the sample with what the hosts did during its phase."""
-        if self.fleet is None or not sample.elapsed_ns:
+        if not sample.elapsed_ns:
             return sample
         uses = self.fleet.host_uses(sample.started_at, sample.elapsed_ns / 1e9, case.parameters.hosts)
         return sample.model_copy(update={"uses": uses}) if uses else sample
@@ -354,8 +275,7 @@ class Executor:
         if shared:
             planned = self.shared.job(planned, shared in self.made)
         job = with_methods(planned.job, case, self.methods)
-        if self.fleet is not None:
-            job = joint_job(job, case.parameters.hosts)
+        job = self.fleet.joint_job(job, case.parameters.hosts)
         job = in_directory(job, self._directory(case, shared or planned.id))
         limit = (self.study.patience or 0) / 1e9 or silence_limit(job.interval_ns, estimated)
         job = with_safeguards(job, self.owner.identity, limit)
@@ -369,22 +289,11 @@ class Executor:
             place, directory = self.study.targets[case.target].path, getattr(planned.job.target, "directory", "")
             record_event = partial(self.diary.on_event, place, directory)
             reporter = _ProgressReporter(progress, self.known.closest(case), record_event)
-            if self.fleet is not None:
-                execute = partial(self._on_hosts, self.fleet, case, limit, reporter.on_event, bounds, planned.tasks)
-                if case.parameters.cache != "remount":
-                    return execute(Leg(0, planned.job))
-                return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
-            with self._capped(planned.memory_limit) as cap:
-                outcome = run_job(
-                    self.launchers.get(case.target, self.launcher),
-                    planned.job.model_dump_json(),
-                    limit,
-                    on_event=lambda event: reporter.on_event("", event),
-                    on_start=lambda pid: cap.add(pid) if cap else None,
-                    stop=self._stop,
-                    bounds=bounds,
-                    tasks=planned.tasks,
-                )
+            with self._capped(planned.memory_limit if self.fleet.is_local else None) as cap:
+                execute = partial(self._on_hosts, case, limit, reporter.on_event, bounds, planned.tasks, cap)
+                if case.parameters.cache == "remount":
+                    return run_legs(planned.job, execute, lambda: self._remount(case), self._stop)
+                outcome = execute(Leg(0, planned.job))
                 return cap.explain(outcome) if cap else outcome
         except _DisturbedError as error:
             # The engines had begun to work, and have ended.
@@ -395,12 +304,12 @@ class Executor:
 
     def _on_hosts(
         self,
-        fleet: Fleet,
         case: Case,
         limit: float,
         on_event: Callable[[str, Event], None],
         bounds: Bounds,
         tasks: int,
+        cap: "_Cap | None",
         leg: Leg,
     ) -> Outcome:
         """Execute one leg of a job, or all of it, on the hosts of the case."""
@@ -410,15 +319,26 @@ class Executor:
             if phase >= leg.first:
                 drop_caches()
 
-        return fleet.run(leg.job, limit, leg_filter(leg, on_event), self._stop, bounds, before, tasks, mpi)
+        return self.fleet.run(
+            leg.job,
+            limit,
+            leg_filter(leg, on_event),
+            self._stop,
+            bounds,
+            before,
+            tasks,
+            mpi,
+            case.target,
+            on_start=lambda pid: cap.add(pid) if cap else None,
+        )
 
     def _remount(self, case: Case) -> None:
         """Remount the file systems of the target on the case's hosts."""
-        if self.remounting is None or self.fleet is None:
+        if self.context.remounting is None:
             raise _ImpossibleError("cache: remount: Assay has mounted nothing")
         try:
             paths, count = self.study.targets[case.target].paths, case.parameters.hosts
-            self.remounting(paths, self.fleet.shells[:count])
+            self.context.remounting(paths, self.fleet.shells[:count])
             update_remounted(self.store, self.fleet, paths, count)
         except AssayError as error:
             raise _DisturbedError(f"cache: remount: {error.message}") from None
@@ -429,7 +349,7 @@ class Executor:
         Raises:
             _ImpossibleError: No server of the target may be entered.
         """
-        if case.parameters.server_cache == "keep" or self.fleet is None:
+        if case.parameters.server_cache == "keep":
             return lambda: None
         hosts = self.fleet.serving_hosts(self.study.targets[case.target].server_names)
         if not hosts:
@@ -500,12 +420,12 @@ class Executor:
         patience = patience_of(self.study, target.path in self.silent)
         if self.interruption.count:
             patience = min(patience, LEAVING_TIMEOUT_SECONDS)
-        hosts = None
-        if self.fleet is not None:
+        hosts, launchers = None, self.fleet.launchers
+        if self.fleet.is_local:
+            launchers = (self.fleet.launcher_for(case.target),)
+        else:
             names = [host.name for host in self.fleet.hosts[: case.parameters.hosts]]
-            hosts = dict(zip(names, self.fleet.launchers, strict=False))
-        launcher = self.launchers.get(case.target, self.launcher)
-        launchers = self.fleet.launchers if self.fleet is not None else (launcher,)
+            hosts = dict(zip(names, launchers, strict=False))
         leaving = LEAVING_TIMEOUT_SECONDS if self.interruption.count else None
         directory = self._directory(case, name)
         left_job = self.diary.left_job(planned.job, target.path, directory) if target.is_made_by_engines else None
@@ -524,7 +444,7 @@ class Executor:
         target = self.study.targets[case.target]
         # Places that only engines reach have no marks of runs, so the names themselves must be unique to the run.
         run = self.owner.name if target.is_made_by_engines else self.store.folder.name
-        return target.directory_of(name, run, self.fleet is None)
+        return target.directory_of(name, run, self.fleet.is_local)
 
 
 class _ImpossibleError(Exception):

@@ -1,6 +1,6 @@
-"""The machines that generate the load of a run, and jobs on several of them."""
+"""The machines that generate the load of a run, and jobs on them: other hosts, or this machine alone."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -8,16 +8,17 @@ from assay.contract._generated import Job
 from assay.contract.bounds import Bounds
 from assay.contract.messages import Event
 from assay.contract.parts import HostPart, join_parts
-from assay.launch.engine import Outcome
+from assay.launch.binary import Engine
+from assay.launch.engine import Outcome, run_job
 from assay.launch.environment.remote import capture_hosts
 from assay.launch.group import Member, MemberOutcome, run_group
 from assay.launch.host_counters import CounterRecorder
-from assay.launch.launcher import Launcher, engine_arguments
+from assay.launch.launcher import Launcher, LocalLauncher, engine_arguments
 from assay.launch.parallel.step import StepLauncher
 from assay.launch.shell import Shell, make_shell
 from assay.model.result.host_use import HostUse
-from assay.model.site.host import Host
-from assay.plan.jobs import rank_job
+from assay.model.site.host import THIS_HOST, Host
+from assay.plan.jobs import joint_job, rank_job
 from assay.site.site import SiteState
 
 
@@ -38,6 +39,19 @@ class Fleet:
     counting: CounterRecorder | None = None
     steps: StepLauncher | None = None
     mpi_steps: StepLauncher | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether this machine alone generates the load, and its directories and devices are those of the targets."""
+        return False
+
+    def launcher_for(self, target: str) -> Launcher:  # noqa: ARG002
+        """Return what starts single engines for a target: on the first host."""
+        return self.launchers[0]
+
+    def joint_job(self, job: Job, ranks: int) -> Job:
+        """Return a job for as many of the hosts."""
+        return joint_job(job, ranks)
 
     @property
     def launchers_by_host(self) -> dict[str, Launcher]:
@@ -109,11 +123,13 @@ class Fleet:
         before_start: Callable[[int], None] = lambda _: None,
         tasks: int = 1,
         mpi: bool = False,
+        target: str = "",  # noqa: ARG002
+        on_start: Callable[[int], None] = lambda _: None,  # noqa: ARG002
     ) -> Outcome:
         """Execute a job on as many hosts as it has ranks, the first ones.
 
         Args:
-            job: As `assay.plan.jobs.together` makes it.
+            job: As `joint_job` returns it.
             silence_limit: Seconds without progress after which an engine counts as hung.
             on_event: Called with the host's name and each event.
             stop: As for `run_job`.
@@ -121,6 +137,8 @@ class Fleet:
             before_start: As for `run_group`.
             tasks: Engines on each host, which share its lanes.
             mpi: The engines are ranks of one MPI job.
+            target: Where it works; on hosts, all targets have the same engine.
+            on_start: Called with the process id of an engine on this machine before it gets the job.
 
         Raises:
             AssayError: An engine cannot be started.
@@ -150,3 +168,74 @@ class Fleet:
 
 def _part(part: MemberOutcome) -> HostPart:
     return HostPart(part.host, part.status, part.reason, part.offset_ns, part.uncertainty_ns, part.events)
+
+
+@dataclass(frozen=True)
+class LocalFleet(Fleet):
+    """This machine alone.
+
+    Attributes:
+        own_launchers: Target -> what starts its engines, if another program or environment than for the others.
+    """
+
+    own_launchers: Mapping[str, Launcher] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, site: SiteState, engine: Engine, engines: Mapping[str, Engine], descriptors: Sequence[int]
+    ) -> "LocalFleet":
+        """Return the fleet.
+
+        Args:
+            site: What the site of the study provides.
+            engine: The engine of targets that have no other.
+            engines: Target -> its own engine.
+            descriptors: Open file descriptors that engines inherit; some may be added later.
+        """
+        own = {
+            name: LocalLauncher(engines.get(name, engine).path, descriptors, site.engine_variables.get(name, {}))
+            for name in dict.fromkeys((*engines, *site.engine_variables))
+        }
+        return cls((THIS_HOST,), (LocalLauncher(engine.path, descriptors),), site, own_launchers=own)
+
+    @property
+    def is_local(self) -> bool:
+        """See `Fleet`."""
+        return True
+
+    def environment(self, names: Collection[str] = ()) -> dict[str, dict[str, str]]:  # noqa: ARG002
+        """Return the facts of what was started for the run; this machine is described in any case."""
+        return {name: dict(section) for name, section in self.site.server_facts.items()}
+
+    def launcher_for(self, target: str) -> Launcher:
+        """Return what starts engines for a target."""
+        return self.own_launchers.get(target, self.launchers[0])
+
+    def joint_job(self, job: Job, ranks: int) -> Job:  # noqa: ARG002
+        """Return the job as it is: one engine needs no ranks."""
+        return job
+
+    def run(
+        self,
+        job: Job,
+        silence_limit: float,
+        on_event: Callable[[str, Event], None],
+        stop: Callable[[], int],
+        bounds: Bounds | None = None,
+        before_start: Callable[[int], None] = lambda _: None,  # noqa: ARG002
+        tasks: int = 1,
+        mpi: bool = False,  # noqa: ARG002
+        target: str = "",
+        on_start: Callable[[int], None] = lambda _: None,
+    ) -> Outcome:
+        """Execute a job with one engine; arguments as for `Fleet.run`, and no phase waits for other hosts."""
+        return run_job(
+            self.launcher_for(target),
+            job.model_dump_json(),
+            silence_limit,
+            on_event=lambda event: on_event("", event),
+            on_start=on_start,
+            stop=stop,
+            bounds=bounds,
+            tasks=tasks,
+        )

@@ -6,7 +6,6 @@ from assay.analyse.network import network_findings
 from assay.launch.shell import make_shell
 from assay.model.base import PrintLine
 from assay.model.result.network import NetworkMeasurements
-from assay.model.site.host import THIS_HOST
 from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.run.fleet import Fleet
@@ -18,18 +17,17 @@ SHORT_OPTIONS = PreflightOptions(seconds=1, streams=(4,))
 
 
 def measure_network(
-    study: Study, fleet: Fleet | None, print_line: PrintLine, limit: float | None = None
+    study: Study, fleet: Fleet, print_line: PrintLine, limit: float | None = None
 ) -> NetworkMeasurements | None:
     """Measure bandwidth, round trips and packet sizes; None without a server to measure to.
 
     Args:
         study: The study.
-        fleet: The hosts; None if this machine generates the load.
+        fleet: The hosts that generate the load.
         print_line: Prints a line.
         limit: Seconds that it may take; longer measurements are left out. None for no limit.
     """
-    hosts = fleet.hosts if fleet is not None else (THIS_HOST,)
-    servers = servers_of_study(study, fleet.enterable_hosts if fleet is not None else hosts)
+    hosts, servers = fleet.hosts, servers_of_study(study, fleet.enterable_hosts)
     if not servers:
         return None
     counts = f"{len(hosts)} host{'s' * (len(hosts) != 1)} and {len(servers)} server{'s' * (len(servers) != 1)}"

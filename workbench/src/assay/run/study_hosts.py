@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assay.launch.binary import Engine, find_mpi_engine
@@ -41,11 +41,14 @@ def copy_study_files(study: Study, base: Path, folder: Path) -> None:
 
 @contextlib.contextmanager
 def hosts_of_study(
-    study: Study, cases: Sequence[Case], base: Path, engine: Engine, print_line: PrintLine
-) -> Iterator[tuple[Fleet | None, SiteState]]:
-    """Bring up the site, and yield the hosts with an engine on each, and the site; release it afterwards.
-
-    The hosts are None if this machine alone is enough.
+    study: Study,
+    cases: Sequence[Case],
+    base: Path,
+    engine: Engine,
+    print_line: PrintLine,
+    local_fleet: Callable[[SiteState], Fleet],
+) -> Iterator[Fleet]:
+    """Bring up the site, and yield the hosts with an engine on each; release it afterwards.
 
     Args:
         study: The study.
@@ -53,6 +56,7 @@ def hosts_of_study(
         base: Folder with the files that `copy_study_files` copies.
         engine: The engine of this machine.
         print_line: Prints a line.
+        local_fleet: Makes the fleet if this machine alone is enough.
 
     Raises:
         AssayError: A host cannot be reached or used; the site is released.
@@ -60,17 +64,17 @@ def hosts_of_study(
     needed = max((case.parameters.hosts for case in cases), default=1)
     with running_site(site_of(study, base, is_run_folder=True), needed, print_line) as site:
         if site.is_local:
-            yield None, site
+            yield local_fleet(site)
             return
         try:
             used = site.clients[:needed]
             launchers = tuple(launcher_for(host, engine) for host in used)
             if study.launcher == "ssh":
-                yield Fleet(used, launchers, site), site
+                yield Fleet(used, launchers, site)
                 return
             steps = make_step_launcher(study.launcher, used, launchers, base)
             uses_mpi = any(study.targets[case.target].through_mpi for case in cases)
             mpi = with_mpi_engine(steps, find_mpi_engine()) if uses_mpi else None
-            yield Fleet(used, launchers, site, steps=steps, mpi_steps=mpi), site
+            yield Fleet(used, launchers, site, steps=steps, mpi_steps=mpi)
         finally:
             close_shells()

@@ -4,9 +4,13 @@ from typing import Any, cast
 
 import pytest
 
+from assay.model.site.host import THIS_HOST
 from assay.run import run_network
+from assay.run.fleet import Fleet
 from assay.run.run_network import SHORT_OPTIONS, measure_network
 from assay.wires.preflight import PreflightOptions, ServerEndpoint, estimate_seconds
+
+FLEET = Fleet((THIS_HOST,), ())
 
 
 class MeasuredError(Exception):
@@ -30,11 +34,11 @@ def test_what_takes_longer_is_left_out(
     monkeypatch.setattr(run_network, "run_preflight", preflight)
     said: list[str] = []
     if bandwidth is None:
-        assert measure_network(cast(Any, None), None, said.append, limit) is None
+        assert measure_network(cast(Any, None), FLEET, said.append, limit) is None
         assert said == ["no time to measure the network between 1 host and 1 server"]
         return
     with pytest.raises(MeasuredError) as measured:
-        measure_network(cast(Any, None), None, said.append, limit)
+        measure_network(cast(Any, None), FLEET, said.append, limit)
     assert measured.value.options.bandwidth is bandwidth
     # Whoever gives a limit has said how long all of it takes.
     assert ("about" in said[0]) is (limit is None)

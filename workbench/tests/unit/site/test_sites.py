@@ -14,6 +14,7 @@ from assay.model.study.study import Study
 from assay.plan.expand import expand
 from assay.rooms.testbed.work.site import BoxSite
 from assay.run import study_hosts
+from assay.run.fleet import Fleet
 from assay.site.choose import site_of
 from assay.site.inventory.site import InventorySite
 from assay.site.local import LocalSite
@@ -128,12 +129,15 @@ def test_a_run_takes_any_site_and_gives_it_back(tmp_path: Path, monkeypatch: pyt
     study_hosts.copy_study_files(many(), tmp_path, tmp_path)
     assert (tmp_path / "stack.yaml").read_bytes() == b"stack: 1\n"
     cases = expand(many()).cases
-    with study_hosts.hosts_of_study(many(), cases, tmp_path, load_engine(), said.append) as (fleet, standing):
-        assert fleet is not None
+
+    def no_fleet(_site: SiteState) -> Fleet:
+        raise AssertionError("the study has hosts")
+
+    with study_hosts.hosts_of_study(many(), cases, tmp_path, load_engine(), said.append, no_fleet) as fleet:
         assert [host.name for host in fleet.hosts] == ["node0"]
         assert [host.name for host in fleet.enterable_hosts] == ["node0", "server"]
         assert set(fleet.environment()) >= {"server server nfs"}
-        resolved = many().with_targets(standing.targets).targets["store"]
+        resolved = many().with_targets(fleet.site.targets).targets["store"]
         assert isinstance(resolved, NfsTarget)
         assert resolved.servers == ("10.1.2.3",)
         assert stack.log == ["check 1", "ready 1", "up"]
