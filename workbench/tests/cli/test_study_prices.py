@@ -32,9 +32,9 @@ from assay.model.study.study import study_schema
 from assay.money.cost.stored_prices import design_cost, hour_of_all_running, hour_of_running
 from assay.plan.estimate import estimate_study
 from assay.plan.expand import expand
-from assay.run import meter as meters
-from assay.run.budget import Budget, cost_of_time, read_budget
-from assay.run.meter import Meter, spent_seconds
+from assay.run.costs import meter as meters
+from assay.run.costs.budget import Budget, cost_of_time, read_budget
+from assay.run.costs.meter import Meter, spent_seconds
 from assay.run.session import measured_seconds
 from assay.store import Attempt, RunStore, heartbeat, list_runs
 

@@ -136,7 +136,7 @@ def _first_look(
     """Measure short writes to each place; return how to bypass the page cache, and how much fits into the time."""
     from assay.model.deadline import Deadline
     from assay.plan.measure import holds_files, probe_study
-    from assay.run.temporary_run import temporary_run_folder
+    from assay.run.places.temporary_run import temporary_run_folder
 
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:

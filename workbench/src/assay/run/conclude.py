@@ -6,12 +6,12 @@ from assay.launch.environment.reading import Files
 from assay.launch.locks import close_all
 from assay.launch.place_commands import patience_of
 from assay.model.base import AssayError, warning
-from assay.run import claims
 from assay.run.added.repeats import end_added_repeats
 from assay.run.answers import store_conclusions
 from assay.run.context import RunContext
 from assay.run.control import describe_machine
 from assay.run.executor import LEAVING_TIMEOUT_SECONDS
+from assay.run.places import claims
 from assay.run.series import run_rows
 
 

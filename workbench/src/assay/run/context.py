@@ -11,12 +11,12 @@ from assay.model.result.added_repeats import AddedRepeats
 from assay.plan.estimate import StudyEstimate
 from assay.plan.schedule import RepeatKey
 from assay.run.ceilings.passes import CeilingPasses
+from assay.run.costs.meter import Meter
 from assay.run.fleet import Fleet, LocalFleet
 from assay.run.interruption import Interruption
 from assay.run.listener import Listener
-from assay.run.meter import Meter
+from assay.run.places.targets import used_targets
 from assay.run.study_plan import Plan
-from assay.run.targets import used_targets
 from assay.site.site import SiteState
 from assay.store import RunStore
 

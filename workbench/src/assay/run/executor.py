@@ -33,17 +33,17 @@ from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import choices_by_shape, with_methods
 from assay.run.added.repeats import AddedRounds
-from assay.run.claims import run_owner, update_remounted
-from assay.run.cleaning import LeftoverJournal, RunCleaner, record_leftovers
 from assay.run.context import RunContext
 from assay.run.control import Control
+from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.fleet import Fleet
 from assay.run.legs import leg_filter, run_legs, with_remounts
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
+from assay.run.places.claims import run_owner, update_remounted
+from assay.run.places.cleaning import LeftoverJournal, RunCleaner, record_leftovers
+from assay.run.places.targets import target_path
 from assay.run.read_events import read_repeat
 from assay.run.settle import RoundRules, settle
-from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
-from assay.run.targets import target_path
 from assay.store import RunStore
 
 LEAST_SILENCE_SECONDS = 120.0

@@ -13,11 +13,11 @@ from assay.plan.schedule import RepeatKey, due_times
 from assay.plan.study_warnings import request_limit_warnings
 from assay.run.added.repeats import AddedRounds
 from assay.run.context import RunContext
+from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.executor import Executor, silence_limit
 from assay.run.listener import Progress, TimeLeft
 from assay.run.rounds import run_rounds
 from assay.run.settle import repeats_time_s, settle_all
-from assay.run.spending import ChargeTracker, charge_of_repeat, limits_of
 
 OUT_OF_TIME = "the time is over"
 """Why a case gets no more repeats."""

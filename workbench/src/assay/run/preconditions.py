@@ -27,8 +27,8 @@ from assay.model.source import FieldFault
 from assay.model.study.study import Study
 from assay.plan.capability_check import capability_faults
 from assay.plan.crosscheck import unmounted_fault, unmounted_path
+from assay.run.places.targets import EngineProber, MachineLocker, hint_of, refuse
 from assay.run.study_plan import Plan
-from assay.run.targets import EngineProber, MachineLocker, hint_of, refuse
 from assay.site.choose import site_of
 from assay.store.lock import foreign_run_state
 from assay.store.runs_folder import runs_folder_problem

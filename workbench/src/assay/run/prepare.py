@@ -19,13 +19,13 @@ from assay.model.result.run import LAUNCHER_SECTION, TargetPlace
 from assay.model.room import hook
 from assay.plan.ceilings import stated_ceilings
 from assay.plan.methods import undecided_shapes
-from assay.run import claims, targets
 from assay.run.ceilings.meter import CeilingMeter
 from assay.run.ceilings.passes import CeilingPasses
 from assay.run.context import RunContext
 from assay.run.methods import find_methods
+from assay.run.places import claims, targets
+from assay.run.places.target_layers import layer_notes
 from assay.run.run_network import measure_network
-from assay.run.target_layers import layer_notes
 
 BUSY_CHECK_FROM_SECONDS = 3.0
 """A run expected to take this long checks what else the machine does."""

@@ -19,15 +19,15 @@ from assay.model.escape import escape_line
 from assay.model.study.blocks import Blocks
 from assay.plan.estimate import estimate_study
 from assay.plan.load import load_study
-from assay.run import claims
-from assay.run import meter as meters
 from assay.run.added.repeats import add_repeats, current_settling, with_repeats
-from assay.run.budget import read_budget
 from assay.run.conclude import conclude, release
 from assay.run.context import RunContext
 from assay.run.control import describe_machine
+from assay.run.costs import meter as meters
+from assay.run.costs.budget import read_budget
 from assay.run.listener import Listener
 from assay.run.measure import measure
+from assay.run.places import claims
 from assay.run.preconditions import CheckRequest, refuse_impossible
 from assay.run.prepare import prepare, study_hash
 from assay.run.run_time import find_past_run, predict_run_time

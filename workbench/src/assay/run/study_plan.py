@@ -77,7 +77,7 @@ class Plan:
     @property
     def places(self) -> list[str]:
         """Names of the targets that are used, each place once."""
-        from assay.run.targets import used_targets
+        from assay.run.places.targets import used_targets
 
         return [name for name in used_targets(self.study, self.cases) if name not in self.twins]
 

@@ -20,8 +20,8 @@ from assay.model.base import AssayError
 from assay.model.study.study import Study
 from assay.plan.expand import expand
 from assay.plan.jobs import in_directory, joint_job, plan_job
-from assay.run import cleaning
-from assay.run.cleaning import LeftoverJournal, RunCleaner
+from assay.run.places import cleaning
+from assay.run.places.cleaning import LeftoverJournal, RunCleaner
 
 STUDY = """
 study: s

@@ -10,8 +10,8 @@ from assay.journal.entry import DIRECTORY
 from assay.launch.places import MARKER, claim_target
 from assay.model.base import AssayError
 from assay.run.ceilings.place import _folder_of_runs
-from assay.run.claims import run_owner
-from assay.run.temporary_run import PREFIX, temporary_run_folder
+from assay.run.places.claims import run_owner
+from assay.run.places.temporary_run import PREFIX, temporary_run_folder
 from assay.store import RunStore, foreign_run_state
 from assay.store.lookup import run_folders
 

@@ -12,7 +12,7 @@ from assay.kinds.handler import handler_of
 from assay.launch.launcher import Launcher
 from assay.model.base import AssayError, Code
 from assay.model.study.study import Study
-from assay.run import targets
+from assay.run.places import targets
 
 TARGETS = {
     "bucket": {"kind": "s3", "endpoint": "http://s", "bucket": "abc"},

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plan_tools import first_case, object_written
 
 from assay.plan.jobs import plan_job
-from assay.run.spending import ChargeTracker, ServiceCharge, charge_of_repeat, limits_of
+from assay.run.costs.spending import ChargeTracker, ServiceCharge, charge_of_repeat, limits_of
 
 TARGET = {"kind": "dynamodb", "endpoint": "http://127.0.0.1:8000", "table": "abc"}
 

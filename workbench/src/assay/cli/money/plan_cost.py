@@ -9,7 +9,7 @@ from assay.model.money.priced_designs import FrozenPrices
 from assay.model.study.study import Study
 from assay.money.cost.stored_prices import hour_of_running
 from assay.plan.estimate import StudyEstimate
-from assay.run.budget import Budget, cost_of_time
+from assay.run.costs.budget import Budget, cost_of_time
 from assay.terminal.output import print_line, print_table
 
 EXCLUDED_COSTS = (

@@ -7,7 +7,7 @@ from assay.model.study.growth import GROWING_AXES, work_scaling
 from assay.model.units import about_duration, format_size
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
-from assay.run.budget import cost_of_time
+from assay.run.costs.budget import cost_of_time
 from assay.run.study_plan import Plan
 from assay.terminal.output import print_line, print_table
 

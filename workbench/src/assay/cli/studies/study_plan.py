@@ -14,7 +14,7 @@ from assay.plan.estimate import StudyEstimate, estimate_study
 from assay.plan.phases import job_id, plan_phases
 from assay.plan.schedule import timetable
 from assay.plan.study_warnings import study_warnings
-from assay.run.budget import Budget, read_budget
+from assay.run.costs.budget import Budget, read_budget
 from assay.run.run_time import RunTime, find_past_run, predict_run_time
 from assay.run.study_plan import Plan
 from assay.terminal.output import print_json, print_line, print_table

@@ -23,9 +23,9 @@ from assay.plan import device_ceilings as device
 from assay.plan.ceiling_times import MOST_KINDS
 from assay.plan.client_ceilings import client_jobs
 from assay.plan.jobs import with_safeguards
-from assay.run.cleaning import RunCleaner
+from assay.run.places.cleaning import RunCleaner
+from assay.run.places.targets import target_path
 from assay.run.read_events import read_repeat
-from assay.run.targets import target_path
 
 SILENCE_LIMIT_SECONDS = 60.0
 """Seconds without progress after which the storage counts as hung; the flush after a second of writing takes longest.

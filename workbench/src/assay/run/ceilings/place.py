@@ -22,9 +22,9 @@ from assay.model.result.ceiling import Ceiling
 from assay.model.result.run import TargetPlace
 from assay.model.study.study import Study
 from assay.plan.load import load_study
-from assay.run import claims, targets
 from assay.run.ceilings.meter import CeilingMeter
 from assay.run.interruption import Interruption
+from assay.run.places import claims, targets
 from assay.run.preconditions import refuse_place
 from assay.store import RunMeta, RunStore, new_run_id
 from assay.store.entries import RUN_LOCK

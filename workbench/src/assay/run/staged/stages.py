@@ -19,8 +19,8 @@ from assay.money.cost.stored_prices import hour_of_all_running
 from assay.plan.estimate import estimate_study
 from assay.plan.growth.stages import Stage, stages_of
 from assay.run.analysis import judged_rows
-from assay.run.budget import cost_of_time
-from assay.run.meter import spent_seconds
+from assay.run.costs.budget import cost_of_time
+from assay.run.costs.meter import spent_seconds
 from assay.run.study_plan import Plan
 from assay.store import RunStore
 from assay.store.prices import stored_prices

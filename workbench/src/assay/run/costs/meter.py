@@ -11,7 +11,7 @@ from assay.model.steady_clock import steady_time
 from assay.model.units import about_duration
 from assay.money.cost.stored_prices import hour_of_all_running
 from assay.plan.estimate import StudyEstimate
-from assay.run.budget import Budget, cost_of_time
+from assay.run.costs.budget import Budget, cost_of_time
 from assay.store import Attempt, RunStore
 
 now = steady_time

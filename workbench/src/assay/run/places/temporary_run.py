@@ -14,7 +14,7 @@ from assay.launch.binary import find_engine
 from assay.launch.launcher import LocalLauncher
 from assay.model.base import AssayError, PrintLine, warning
 from assay.plan.load import load_study
-from assay.run.claims import release_targets
+from assay.run.places.claims import release_targets
 from assay.store import RunStore
 from assay.store.entries import remove_folder
 

@@ -27,7 +27,7 @@ from assay.model.study.study import Study
 from assay.model.study.target import Target
 from assay.model.units import about_size
 from assay.plan.capability_check import backends_by_kind, capability_faults
-from assay.run.target_layers import MachineLayerFinder
+from assay.run.places.target_layers import MachineLayerFinder
 
 SERVICE_HINT = "correct what the study says of it, or see to its service"
 PLACE_HINT = "name another place, or see to this one"
