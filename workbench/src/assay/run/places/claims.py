@@ -212,11 +212,9 @@ def release_targets(
         return min(patience, SILENT_PATIENCE_SECONDS) if entry.name in silent else patience
 
     def release_on_hosts(entry: Entry) -> list[str] | None:
-        return (
-            None
-            if keep or fleet is None or fleet.is_local
-            else _release_on_hosts(entry, store, fleet, patience_for(entry))
-        )
+        if keep or fleet is None or fleet.is_local:
+            return None
+        return _release_on_hosts(entry, store, fleet, patience_for(entry))
 
     removers: dict[str, Remover] = {
         # Only engines make anything in an export.
