@@ -340,10 +340,7 @@ class Ceilings:
     def _of_storage(self, case: Case, operation: str, place: TargetPlace | None) -> Iterator[Key]:
         if place is None or place.has_no_storage or operation in MIXES:
             return
-        for key in _of_storage(case, operation, place):
-            # Older versions did not measure rewrites separately; their device write ceiling is of new files.
-            old = key[1] == "device rewrite" and key not in self._known
-            yield (case.target, "device write", "") if old else key
+        yield from _of_storage(case, operation, place)
 
 
 def _until_missing(items: Iterator[Item]) -> tuple[list[Item], MissingValue | None]:

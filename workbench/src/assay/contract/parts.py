@@ -49,7 +49,7 @@ def _pieces(part: HostPart) -> Iterator[str]:
 
 
 def split_parts(text: str) -> list[HostPart]:
-    """Split a text that `join_parts` made; texts of older versions, whose headers state no line count, are read too.
+    """Split a text that `join_parts` made.
 
     Raises:
         ValueError: The text has another form.
@@ -59,15 +59,10 @@ def split_parts(text: str) -> list[HostPart]:
     line = next(lines, None)
     while line is not None:
         head = _header(line)
-        host_lines: list[str] = []
-        if "lines" in head:
-            host_lines = [found for _, found in zip(range(head["lines"]), lines, strict=False)]
-            if len(host_lines) < head["lines"]:
-                raise ValueError("the events of a host are cut off")
-            line = next(lines, None)
-        else:
-            while (line := next(lines, None)) is not None and not line.startswith(HOST_LINE_START):
-                host_lines.append(line)
+        host_lines = [found for _, found in zip(range(head["lines"]), lines, strict=False)]
+        if len(host_lines) < head["lines"]:
+            raise ValueError("the events of a host are cut off")
+        line = next(lines, None)
         fields = {name: head[name] for name in ("host", "status", "reason", "offset_ns", "uncertainty_ns")}
         parts.append(HostPart(**fields, events="\n".join([*host_lines, ""])))
     return parts
@@ -91,4 +86,4 @@ def _is_text(value: object) -> bool:
 def _is_complete(head: dict[str, Any]) -> bool:
     texts = all(_is_text(head.get(name)) for name in ("host", "status", "reason"))
     numbers = isinstance(head.get("offset_ns"), int) and isinstance(head.get("uncertainty_ns", ""), int | None)
-    return texts and numbers and isinstance(head.get("lines", 0), int)
+    return texts and numbers and isinstance(head.get("lines"), int)

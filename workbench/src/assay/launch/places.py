@@ -51,12 +51,8 @@ class Owner:
         return f"{self.run}-{self.identity[:8]}"
 
     def owns(self, mark: Mark | None) -> bool:
-        """Return whether a mark is of this run; a mark without identity was written by an earlier version."""
-        if mark is None:
-            return False
-        if mark.identity:
-            return mark.identity == self.identity
-        return bool(mark.run_folder) and os.path.realpath(mark.run_folder) == os.path.realpath(self.folder)
+        """Return whether a mark is of this run."""
+        return mark is not None and mark.identity == self.identity
 
     def mark(self, keep: bool, elsewhere: bool = False) -> Mark:
         """Return the mark to write; on other hosts (`elsewhere`) without the folder, which is not valid there."""

@@ -187,20 +187,6 @@ def test_parts_come_back_whatever_engines_say(parts: list[HostPart]) -> None:
     assert split_parts(join_parts(parts)) == parts
 
 
-def test_parts_of_an_older_assay_are_read() -> None:
-    """Their headers do not say how many lines follow."""
-    text = (GOLDEN / "streams" / "two-hosts.ndjson").read_text()
-    new = split_parts(text)
-    lines = [json.loads(line) for line in lines_of(text)]
-    for line in lines:
-        line.pop("lines", None) if line["event"] == "host" else None
-    old = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
-    assert '"lines"' not in old
-    assert [(part.host, part.events.count("\n")) for part in split_parts(old)] == [
-        (part.host, part.events.count("\n")) for part in new
-    ]
-
-
 @pytest.mark.parametrize("text", ["x\n", HOST_LINE_START + "\n", HOST_LINE_START + '"host":"a","lines":7}\n', "{}\n"])
 def test_parts_that_are_none_are_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="host"):

@@ -141,7 +141,7 @@ class Sample(Partial):
         latency: Name (`min`, `mean`, `p50`, `p90`, `p99`, `p99.9`, `p99.99`, `max`) -> nanoseconds; empty without any.
             All values that the engine computed, however few the operations; `reliable_latency` has the meaningful ones.
         histogram: All latencies of the phase: HDR histogram, V2, deflated, base64.
-        kinds: Counts by kind of operation, for kinds with completed operations; empty for runs of older versions.
+        kinds: Counts by kind of operation, for kinds with completed operations.
         start_delay: Open loop: delays from intended starts to submissions, named as `latency`; else empty.
         start_delay_histogram: Histogram of these delays.
         method: How operations reached the kernel; `method_reason`: why.

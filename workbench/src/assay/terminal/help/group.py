@@ -12,7 +12,7 @@ SETTINGS: dict[str, Any] = {"default_map": {"help": False}}
 
 
 OPTION_ALIASES = dict.fromkeys(("--html", "--report", "--save"), "--output")
-"""Option name of other commands or older versions -> name of the option here."""
+"""Option name that people try -> name of the option here."""
 
 
 class Command(typer.core.TyperCommand):
