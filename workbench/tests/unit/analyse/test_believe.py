@@ -11,7 +11,6 @@ import pytest
 from builders import make_case, make_sample
 from hypothesis import given
 from hypothesis import strategies as st
-from paths import GOLDEN
 from run_tools import assay, needs_engine, only_run, study
 from stream_tools import bases, bomb, histograms, through
 
@@ -22,7 +21,7 @@ from assay.analyse.validate import CLOCK_NS, CLOCK_SHARE, InvalidEventsError, ch
 from assay.contract._generated import Job
 from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, STATED_TIME_FACTOR, output_bounds
 from assay.contract.parts import HOST_LINE_START, HostPart, join_parts, split_parts
-from assay.contract.reader import BrokenLine, lines_of, read_line
+from assay.contract.reader import BrokenLine, read_line
 from assay.judge.judge import judge
 from assay.launch.engine import Outcome
 from assay.model.base import AssayError
