@@ -79,7 +79,7 @@ from assay.store.prices import stored_prices
 CLAIM_TYPES: dict[str, type] = {DIRECTORY: str, REMOTE: dict}
 """Kind of a journal entry -> type of `claimed` and `above` in its details, once they are known."""
 ACCEPTED_BY_RESUME = "by going on"
-OUT_OF_TIME = "the time is over"
+OUT_OF_TIME = "the time for the run is over"
 """Why a case gets no more repeats."""
 BUSY_CHECK_FROM_SECONDS = 3.0
 """A run expected to take this long checks what else the machine does."""
@@ -128,7 +128,7 @@ def start(
         listener.print_line(prediction_text(plan, estimate))
     request = CheckRequest(plan, engine, destroy, SpaceRequirement(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(request).items():
-        listener.print_line(f"{name} lies on {place.words}")
+        listener.print_line(f"{name} is on {place.words}")
     if plan.blocks is None and deadline is None:
         listener.print_line(f"whole run: {predict_run_time(plan, estimate, find_past_run(out, study.name)).words}")
     store = RunStore.create(
@@ -195,7 +195,7 @@ def resume(
             listener.print_line(prediction_text(plan, estimate))
         mounts_of_places = refuse_impossible(CheckRequest(plan, engine, destroy, needs, owner=claims.run_owner(store)))
         for name, place in mounts_of_places.items() if is_new else ():
-            listener.print_line(f"{name} lies on {place.words}")
+            listener.print_line(f"{name} is on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
         if settle and not add_repeats(store, listener.print_line):
             return store
@@ -224,7 +224,7 @@ def _check_contract(store: RunStore) -> None:
         message = (
             f"run {store.folder.name} was measured by {age} Assay (contract {version}, this one has {SPEC_VERSION})"
         )
-        hint = "measure its study again with `assay run STUDY`, or go on with the version that began it"
+        hint = "measure its study again with `assay run STUDY`, or resume it with the version that began it"
         raise AssayError(message, hint, EXIT_REFUSED)
 
 
@@ -237,7 +237,7 @@ def _resumable(store: RunStore) -> Blocks | None:
     """
     blocks = store.info().blocks
     if blocks is not None and blocks.engines:
-        message = f"run {store.folder.name} compares two engines, and a run does not keep programs"
+        message = f"run {store.folder.name} compares two engines, which a run does not store"
         raise AssayError(message, "measure again: `assay compare --ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)
     return blocks
 
@@ -248,18 +248,18 @@ def _check_unchanged(store: RunStore, plan: Plan) -> None:
     Raises:
         AssayError: Something was changed by hand; nothing was touched.
     """
-    hint = "a run goes on with the study it began with: start a new run with the changed one"
+    hint = "a run is resumed with the study that it began with: start a new run with the changed study"
     stored = store.info().versions.get("study_sha256")
     if stored is not None and stored != _study_hash(plan.text):
-        raise AssayError(f"{plan.file}: was changed since the run began", hint, EXIT_REFUSED)
+        raise AssayError(f"{plan.file}: has changed since the run began", hint, EXIT_REFUSED)
     for case in plan.cases:
         if case.target not in plan.study.targets or case.workload not in plan.study.workloads:
             missing = f"{case.target} / {case.workload}"
-            raise AssayError(f"{plan.file}: has no {escape_line(missing)}, which the run has", hint, EXIT_REFUSED)
+            raise AssayError(f"{plan.file}: has no {escape_line(missing)}, which the run needs", hint, EXIT_REFUSED)
     for entry in store.entries():
         kind = CLAIM_TYPES.get(entry.kind, object)
         if any(not isinstance(entry.details.get(key, kind()), kind) for key in ("claimed", "above")):
-            message = f"{plan.folder} is damaged: its journal does not tell what was claimed"
+            message = f"{plan.folder} is damaged: its journal does not say what was claimed"
             raise AssayError(message, "restore it from a copy")
 
 
@@ -519,7 +519,7 @@ class _Session:
         if not self.store.info().ceilings:
             if meter.stored:
                 about = "" if self.deadline else f", about {self.estimate.ceilings_before:.0f} s"
-                self.say(f"ceilings first: what memory, devices and the engine can do at most{about}")
+                self.say(f"measuring ceilings first: the most that memory, devices and the engine can do{about}")
             with self.deadline.limit_to_share(CEILING_SHARE) if self.deadline else contextlib.nullcontext():
                 ceilings = meter.measure()
             own = [ceiling for ceiling in ceilings if ceiling.target]
@@ -597,7 +597,7 @@ class _Session:
             return
         changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
         if changed:
-            self.say(warning(f"the run goes on with another {', '.join(sorted(changed))} than it began with"))
+            self.say(warning(f"the run continues with a different {', '.join(sorted(changed))} than it began with"))
             later = {f"{name} (resumed)": value for name, value in changed.items()}
             self.store.describe(versions={**info.versions, **later})
         self._compare_environment({**info.environment, **job}, {**environment, **job})
@@ -615,7 +615,7 @@ class _Session:
             later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
         if changed:
             names = ", ".join(f"{item.section} {item.name}" for item in changed)
-            self.say(warning(f"the run goes on in another environment than it began in: {names}"))
+            self.say(warning(f"the environment has changed since the run began: {names}"))
         if later or joined:
             self.store.describe(environment={**before, **joined, **later})
 
@@ -762,7 +762,7 @@ class _Session:
             try:
                 self.remounting.restore()
             except AssayError as error:
-                self.say(warning(f"what lies there is not removed: {error.message}"))
+                self.say(warning(f"mounts could not be restored, so the data there is not removed: {error.message}"))
         keep = self.plan.study.output.keep_files
         patience = patience_of(self.plan.study)
         if self.interruption.count or self.deadline is not None:
