@@ -107,7 +107,7 @@ def test_a_run_that_goes_on_in_another_directory_says_so(tmp_path: Path) -> None
     target = tmp_path / "target"
     target.rename(tmp_path / "elsewhere")
     done = assay(tmp_path, "run", "--resume")
-    words = "is not the directory that this run had claimed before: what that one holds stays"
+    words = "is not the directory that this run claimed earlier: data in the earlier one is not removed"
     assert f"warning: {target}: {words}" in done.stderr
     assert (tmp_path / "elsewhere" / ".assay-target").is_file() and not target.exists()
 

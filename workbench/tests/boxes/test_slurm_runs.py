@@ -231,13 +231,13 @@ def test_what_slurm_does_not_take_leaves_nothing(box: RunningBox, place: str) ->
     write_study(box, place)
     refused = assay(box, place, "run", "study.yaml", "--slurm", "-p nosuch -N 3")
     assert refused.returncode == 3
-    assert "Slurm does not take the job: " in refused.stderr
+    assert "Slurm refused the job: " in refused.stderr
     assert "nvalid partition" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert said(box, "node1", "ls", "-A", f"{place}/runs") == ""
     few = assay(box, place, "run", "study.yaml", "--slurm", "-N 2")
     assert few.returncode == 3
-    assert "the study needs 3 hosts, and the job asks for 2 nodes" in few.stderr
+    assert "the study needs 3 hosts, but the job requests 2 nodes" in few.stderr
 
 
 @pytest.mark.parametrize("options", ["-N 3", "-N 3 -n 5"], ids=["one-cpu-each", "uneven"])

@@ -38,12 +38,12 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_hosts_join_stage_by_stage(work: Path) -> None:
     names = ["client1", "client2", "client3"]
     planned = assay(work, "plan", study(work, "testbed: box.yaml")).stdout
-    assert "Stages, with `assay run --stage`" in planned and "hosts: 3 at once at most" in planned
+    assert "Stages, with `assay run --stage`" in planned and "hosts: up to 3 at the same time" in planned
     for number in (1, 2, 3):
         words = ["study.yaml"] if number == 1 else ["--resume", "last"]
         done = assay(work, "run", *words, "--stage")
         assert f"stage {number} of 3, hosts {number}:" in done.stdout
-        assert "goes on in another environment" not in done.stderr
+        assert "the environment has changed since the run began" not in done.stderr
         with RunStore.open(only_run(work)) as store:
             info = store.info()
             assert list(info.hosts) == names[:number]

@@ -176,7 +176,7 @@ def test_03_larger_disks_of_a_rack_are_not_chosen_at_the_price_of_small_ones(tmp
 
 def test_03_a_price_that_does_not_follow_the_disks_says_so(tmp_path: Path) -> None:
     text = assay(tmp_path, "price", "aoe-rack:disks=1TB", "aoe-rack:disks=8TB").stdout
-    assert "The price of aoe-rack disks=8TB does not follow disks" in text
+    assert "The price of aoe-rack disks=8TB does not depend on disks" in text
     assert "cost the same" not in text
 
 

@@ -63,7 +63,7 @@ def test_what_is_left_out_is_counted_with_its_reason(runs):
 
 def test_a_run_without_designs_is_refused(tmp_path):
     store_run(tmp_path, "plain", {("disk", "read"): READ})
-    with pytest.raises(AssayError, match="the run plain says of no target which design it is"):
+    with pytest.raises(AssayError, match="the run plain names no design for its targets"):
         evidence_of("plain", tmp_path)
 
 

@@ -64,7 +64,7 @@ def test_every_kind_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> N
         (["show", "gp3", "--size", "1TiB", "--throughput", "500"], "--throughput: `500` is not", "500MB/s"),
         (["show", "gp3", "--iops", "4000"], "--iops and --throughput need --size", "--size 1TiB"),
         (["show", "s3-standard", "--size", "1TB"], "s3-standard has no size", "volumes and file systems"),
-        (["show", "efs-bursting", "--size", "1TB", "--iops", "4"], "takes no provisioned IOPS", "gp3"),
+        (["show", "efs-bursting", "--size", "1TB", "--iops", "4"], "has no provisioned IOPS", "gp3"),
         (
             ["show", "azure-netapp-files-premium", "--size", "1536GiB"],
             "of 1536GiB is not available",

@@ -35,9 +35,9 @@ def test_what_is_typed_here_works(line: str) -> None:
     done = run_here(REPOSITORY, *shlex.split(line)[1:])
     assert done.returncode == 0, done.stderr
     if "plan" in line:
-        assert "at once at most" in done.stdout and "Stages, with `assay run --stage`" in done.stdout
+        assert "at the same time" in done.stdout and "Stages, with `assay run --stage`" in done.stdout
     if "parallelcluster-study" in line:
-        assert "USD" in done.stdout and "hosts: 16 at once at most" in done.stdout
+        assert "USD" in done.stdout and "hosts: up to 16 at the same time" in done.stdout
 
 
 def test_there_is_something_to_type() -> None:

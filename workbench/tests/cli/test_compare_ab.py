@@ -48,7 +48,7 @@ def refused(folder: Path, *words: object, expect: int = 2) -> str:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--ab", "one", "two"), "'one' has no slash, so that it is a target, but no study is named"),
+        (("--ab", "one", "two"), "'one' has no slash, so it names a target, but no study is named"),
         (("--ab", "one", "four", "--study", "study.yaml"), "the study has no target 'four'"),
         (("--ab", "one", "one", "--study", "study.yaml"), "both sides are one"),
         (("--ab", "./a", "./none"), "./none: there is nothing of that name"),
@@ -57,7 +57,7 @@ def refused(folder: Path, *words: object, expect: int = 2) -> str:
         (("--ab", "./a", "./link"), "both sides are ./a"),
         (("--ab", "./a", "one", "--study", "study.yaml"), "./a is a place, one a target of the study"),
         (("--ab", "./a", "./study.yaml"), "./study.yaml: is not executable"),
-        (("--ab", "./a", "/dev/null"), "/dev/null: is no directory, device or engine"),
+        (("--ab", "./a", "/dev/null"), "/dev/null: is not a directory, device or engine"),
         (("--ab", "./a", "./b", "--time", "5"), "--time: "),
         (("--ab", "./a", "./b", "--time", "1ms"), "--time 1ms is too short"),
         (("--ab", "./a", "./b", "--by", "target"), "--ab measures"),
@@ -95,7 +95,7 @@ def test_engines_need_a_study_with_one_target(tmp_path: Path) -> None:
     done = assay(tmp_path, "compare", "--ab", ENGINE, "./engine", expect=2)
     assert "two engines need a study" in done.stderr
     done = assay(tmp_path, "compare", "--ab", ENGINE, other, "--study", "study.yaml", expect=2)
-    assert "has 3 targets, one, two, three: two engines are compared at one" in done.stderr
+    assert "has 3 targets, one, two, three: two engines are compared on a single target" in done.stderr
 
 
 @needs_engine
@@ -103,7 +103,7 @@ def test_rounds_that_do_not_fit_into_the_time_are_refused_with_the_time_that_the
     write_study(tmp_path, STUDY.replace("runtime: 20ms", "runtime: 60s"))
     error = refused(tmp_path, "--ab", "one", "two", "--study", "study.yaml", expect=3)
     assert "5 rounds of 2 repeats, the fewest that can decide, take about 10 min" in error
-    assert error.endswith("more than the 5 min that there are")
+    assert error.endswith("more than the 5 min of --time")
 
 
 def stored(folder: Path, rates: dict[str, list[float]], cached: bool = False, **changes: Any) -> None:
@@ -156,7 +156,7 @@ def test_what_is_open_is_no_pass(tmp_path: Path) -> None:
     stored(tmp_path, {"A": noisy(3e8, 8, 0.15, seed=1), "B": noisy(3e8, 8, 0.15, seed=2)})
     judged, error, hint = gate(tmp_path, "5%", expect=3)
     assert judged.startswith("not judged: A -> B / grid / , write: undecided: B is −")
-    assert error == "error: no row is decided, so nothing can be judged" and hint.startswith("hint: ")
+    assert error == "error: no row is decided, so --fail-if-slower cannot be checked" and hint.startswith("hint: ")
     assert "\nundecided: grid / , write: B is −" in assay(tmp_path, "compare", "r").stdout
     value = json.loads(assay(tmp_path, "compare", "r", "--json").stdout)["ab"]
     assert len(value["open"]) == 1 and value["equal"] == value["slower"] == value["faster"] == []
@@ -167,7 +167,7 @@ def test_a_row_that_is_none_does_not_pass_for_one_that_is_decided(tmp_path: Path
     """Beside noise that decides nothing a cached row is no reason to pass, nor counts it as equal or faster."""
     stored(tmp_path, {"A": noisy(3e8, 8, 0.15, seed=1), "B": noisy(3e8, 8, 0.15, seed=2)}, cached=True)
     *_, error, hint = gate(tmp_path, "5%", expect=3)
-    assert error == "error: no row is decided, so nothing can be judged" and hint.startswith("hint: ")
+    assert error == "error: no row is decided, so --fail-if-slower cannot be checked" and hint.startswith("hint: ")
     text = assay(tmp_path, "compare", "r").stdout
     assert "no result: grid / , read: A is cached; B is cached" in text and "\ndecided" not in text
     assert "1 with a side that is cached, impossible or incomplete" in text

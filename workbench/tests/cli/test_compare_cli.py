@@ -151,7 +151,7 @@ def test_three_runs_a_side_tell_by_themselves(tmp_path: Path) -> None:
     assert "run a0 is named more than once on a side" in assay(tmp_path, *both[0], expect=2).stderr
     assert "--by target compares the targets of one run" in assay(tmp_path, *both[1], expect=2).stderr
     assert "both are run a1" in assay(tmp_path, "compare", "a0,a1", "a1,b0", expect=2).stderr
-    assert "names no run behind a comma" in assay(tmp_path, "compare", "a0,,a1", "b0", expect=2).stderr
+    assert "has no run after a comma" in assay(tmp_path, "compare", "a0,,a1", "b0", expect=2).stderr
 
 
 def test_a_machine_that_differs_from_day_to_day_fails_no_check(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_runs_of_one_name_that_began_at_different_times_are_two(tmp_path: Path) 
         (("a", "b", "--fail-if-slower", "100%"), "'100%' is not a percentage"),
         (("a", "b", "--fail-if-slower", "x%"), "'x%' is not a percentage"),
         (("a", "z"), "there is no run or study 'z'"),
-        (("assay-runs", "a"), "the folder assay-runs holds no run"),
+        (("assay-runs", "a"), "the folder assay-runs is not a run"),
         (("a", "b" * 300), "File name too long"),
         (("a", "b", "--out", "b" * 300), "File name too long"),
         (("a", "b", "--output", "b" * 300), "File name too long"),

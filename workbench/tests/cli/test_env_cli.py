@@ -178,7 +178,7 @@ def test_env_diff_of_the_same_says_so(tmp_path: Path, store: Store) -> None:
     done = assay(tmp_path, "env", "--diff", "last", "last")
     assert done.stdout == "the environments are the same: 4 items in 4 sections\n"
     store("20270102-000000-s", {})
-    assert "20270102-000000-s holds no description" in assay(tmp_path, "env", "--diff", "last", "20270101").stderr
+    assert "20270102-000000-s has no stored description" in assay(tmp_path, "env", "--diff", "last", "20270101").stderr
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_env_diff_of_the_same_says_so(tmp_path: Path, store: Store) -> None:
         (("--diff", "a"), "error: --diff compares two runs, but 1 is named"),
         (("--diff", "a", "b", "c"), "error: --diff compares two runs, but 3 are named"),
         (("a", "b"), "error: 2 runs are named"),
-        (("a", "--target", "/"), "error: --target describes a place of this machine now, not of a run"),
+        (("a", "--target", "/"), "error: --target describes a folder or device of this machine now, not of a run"),
         (("--target", ""), "error: --target is empty"),
         (("--target", "x" * 300), f"error: {'x' * 300}: File name too long"),
         (("--target", "nowhere"), "error: nowhere: there is no such folder or device"),

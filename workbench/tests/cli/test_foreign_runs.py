@@ -218,7 +218,7 @@ def test_a_run_goes_on_with_the_study_it_began_with(tmp_path: Path, before: str,
     done = assay(
         tmp_path, "run", str(folder), "--resume", expect=0 if not known and "repeats" in before else EXIT_REFUSED
     )
-    assert not known or "study.yaml: was changed since the run began" in done.stderr
+    assert not known or "study.yaml: has changed since the run began" in done.stderr
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["letter.txt"]
 
 

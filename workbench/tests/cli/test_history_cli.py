@@ -36,7 +36,7 @@ def test_a_change_has_its_date_its_size_and_what_differs_around_it(tmp_path: Pat
     chart = next(word for word in first.split() if set(word) <= set("▁▂▃▄▅▆▇█"))
     assert len(chart) == 9 and min(chart[:5]) > max(chart[5:])
     assert second.startswith("disk / grid / record_size=65536, read  ") and "2026-" not in second
-    place = lines.index("What is new with the run of 2026-11-26")
+    place = lines.index("What changed with the run of 2026-11-26")
     assert lines[place + 1 : place + 3] == [
         "  from  run-04 (complete, 2026-11-25 19:15 UTC)",
         "  to    run-05 (complete, 2026-11-26 19:15 UTC)",
@@ -61,7 +61,7 @@ def test_a_level_that_is_left_and_returned_to_shows_twice(tmp_path: Path) -> Non
 def test_noise_is_no_change(tmp_path: Path) -> None:
     nightly(tmp_path, [1.0] * 12)
     text = assay(tmp_path, "history", "nightly").stdout
-    assert "0 of 2 results changed" in text and "What is new" not in text
+    assert "0 of 2 results changed" in text and "What changed" not in text
 
 
 def test_two_runs_on_each_side_are_enough_for_a_great_change(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_runs_that_cannot_be_used_are_left_out_and_named(tmp_path: Path) -> None
     notes = done.stderr.splitlines()
     assert len(notes) == 4 and all(note.startswith("note: left out: ") for note in notes)
     assert "/empty/" in notes[0] + notes[1] and "/run-03/" in notes[0] + notes[1]
-    assert notes[2] == "note: left out: 1 run without an end: run-02 (interrupted)"
+    assert notes[2] == "note: left out: 1 run that did not complete: run-02 (interrupted)"
     assert "run-01 is damaged: Case.id: field required" in notes[3]
     spoil(runs / "run-04", "UPDATE run SET details = 'null'")
     spoil(runs / "run-05", "DROP TABLE results")

@@ -345,7 +345,7 @@ def test_a_folder_of_runs_that_is_none_is_one_line(tmp_path: Path, run: Path) ->
     (tmp_path / "file").write_text("")
     shutil.copy(run / "study.yaml", tmp_path / "study.yaml")
     for name in ("fifo", "file"):
-        assert "is no folder" in assay(tmp_path, "list", "--out", name, expect=2).stderr
+        assert "is not a folder" in assay(tmp_path, "list", "--out", name, expect=2).stderr
         assay(tmp_path, "show", "last", "--out", name, expect=2)
 
 
@@ -364,4 +364,4 @@ def test_without_a_working_directory_there_is_one_line(tmp_path: Path, words: tu
     command = ["sh", "-c", GONE, "sh", str(gone), ASSAY, *(word.format(tmp_path) for word in words)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == EXIT_USAGE
-    assert done.stderr == "error: the working directory is gone\nhint: go to one that is there\n"
+    assert done.stderr == "error: the working directory is gone\nhint: change to an existing directory\n"

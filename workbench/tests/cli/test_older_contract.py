@@ -41,7 +41,7 @@ def test_an_older_run_is_not_gone_on_with(older: Path, tmp_path: Path) -> None:
         database.execute("UPDATE run SET status = 'interrupted'")
     said = assay(tmp_path, "run", older.name, "--resume", expect=3).stderr
     assert f"run {older.name} was measured by an older Assay (contract 1, this one has 2)" in said
-    assert "measure its study again with `assay run STUDY`, or go on with the version that began it" in said
+    assert "measure its study again with `assay run STUDY`, or resume it with the version that began it" in said
     with RunStore.open(older) as store:
         assert store.contract_version() == 1 and store.current_status() == "interrupted"
         assert len(store.sessions()) == 1

@@ -85,7 +85,7 @@ def test_several_designs_stand_side_by_side_and_meet(folder: Path) -> None:
     # 730 d + 1000 = 1460 d + 960 at d = 40 / 730.
     assert meets[0] == (
         "nfs-volumes instance=m5.8xlarge capacity=9600GB is cheaper than nfs-volumes if it runs less than 5.5 % of "
-        "the month (40 hours), and dearer if it runs more"
+        "the month (40 hours), and more expensive if it runs more"
     )
     assert meets[1:] == [
         "nfs-volumes is always cheaper than efs-bursting, however much of the month it runs",
@@ -96,10 +96,10 @@ def test_several_designs_stand_side_by_side_and_meet(folder: Path) -> None:
 
 def test_what_switching_off_loses_is_said(folder: Path) -> None:
     words = ("--set", "instance=i4i.4xlarge", "--use", "duty=50%")
-    assert "its data goes each time it is switched off" in price(folder, "direct-disks", *words, book="").stdout
+    assert "its data is lost each time it is switched off" in price(folder, "direct-disks", *words, book="").stdout
     assert "switched off" not in price(folder, "nfs-volumes", "--use", "duty=50%").stdout
     several = price(folder, "direct-disks", "beegfs:servers=1", "nfs-volumes:capacity=3750GB", book="").stdout
-    assert "The data goes when it is switched off: direct-disks, beegfs servers=1\n" in several
+    assert "Data is lost when switched off: direct-disks, beegfs servers=1\n" in several
 
 
 def test_what_all_designs_share_is_told_once(folder: Path) -> None:
@@ -117,7 +117,7 @@ def test_terms_of_one_design_meet(folder: Path) -> None:
     # 4380 of a year are 365 hours of a month at 1; paid back when 730 n > 4380, which is in the seventh month.
     assert (
         "on-demand is cheaper than reserved-1y, all-upfront if it runs less than 50 % of the month (365 hours), and "
-        "dearer if it runs more; reserved-1y, all-upfront has cost less in all from month 7 on"
+        "more expensive if it runs more; reserved-1y, all-upfront has cost less in total from month 7 on"
     ) in done.stdout
 
 
@@ -190,12 +190,12 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
          "is the unit missing?"),
         (("nfs-volumes", "--set", "capacity=1TB", "--vary", "capacity=2TB,3TB"), 2, "capacity is both set and varied",
          "leave one"),
-        (("nfs-volumes", "--term", "forever"), 2, "--term: `forever` is not possible here", "one of: on-demand"),
+        (("nfs-volumes", "--term", "forever"), 2, "--term: `forever` is unknown", "one of: on-demand"),
         (("nfs-volumes", "--payment", "no-upfront"), 2, "--payment belongs to reservations", "--term reserved-1y"),
         (("nfs-volumes", "--use", "duty=150%"), 2, "--use duty: `150%` is more than the whole", "5%"),
         (("nfs-volumes", "--use", "egres=1TB"), 2, "--use: there is nothing called `egres`", "did you mean `egress`?"),
         (("nfs-volumes", "--use", "egress=-1TB"), 2, "--use egress: -1TB is negative", "0 or more"),
-        (("nfs-volumes", "--use", "duty=0", "--use", "job_hours=1"), 2, "no job can run in what is never on",
+        (("nfs-volumes", "--use", "duty=0", "--use", "job_hours=1"), 2, "no job can run with a duty of 0",
          "duty=25%"),
         (("nfs-volumes", "--set", "volumes=3"), 2,
          "design nfs-volumes volumes=3: 10TB cannot be split evenly into 3 volumes",
@@ -216,14 +216,14 @@ def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(fol
         (("s3", "--use", "job_hours=1e7"), 2, "--use job_hours: `1e7` is more than a century", "1000000 hours or less"),
         (("s3", "--use", f"egress={'9' * 30}PB"), 2, "--use egress: these are more bytes than can be", "2PB"),
         (("s3", "--use", f"egress={'9' * 5000}"), 2, "--use egress: ", "sizes as"),
-        (("nfs-volumes", "--use", "job_egress=1TB"), 2, "--use job_egress: nothing says what the job is", "job_hours"),
+        (("nfs-volumes", "--use", "job_egress=1TB"), 2, "--use job_egress: the job has no size", "job_hours"),
         (("nfs-volumes", "--use", "job_hours=0"), 2, "--use job_hours: 0 is not the size of a job", "leave it out"),
         (("nfs-volumes", "--book", "small.yaml"), 2, "--book is given twice", "once"),
         (("/dev/zero",), 2, "/dev/zero: not a regular file", "give a file, or one of: aoe-rack"),
         ((".",), 2, ".: is a directory", "give a file, or one of: aoe-rack"),
         (("pipe.yaml",), 2, "pipe.yaml: not a regular file", "give a file"),
         (("nfs-volumes", "--months", "-1"), 2, "--months -1", "whole months"),
-        (("nfs-volumes", "--json", "--csv"), 2, "--json and --csv do not go together", "leave one out"),
+        (("nfs-volumes", "--json", "--csv"), 2, "--json and --csv exclude each other", "leave one out"),
         (("nfs-volumes", "--preset", "nfs-aws-2016"), 2, "a preset has its own designs", "leave all"),
     ],
 )  # fmt: skip
@@ -250,12 +250,12 @@ def test_what_is_no_book_is_refused(folder: Path, book: str, message: str) -> No
 @pytest.mark.parametrize(
     ("words", "notes"),
     [
-        (("nfs-volumes", "--use", "puts=5"), ["--use puts changes nothing: no part of this design is paid for by it"]),
+        (("nfs-volumes", "--use", "puts=5"), ["--use puts changes nothing: no part of this design is charged by it"]),
         (("nfs-volumes", "efs-bursting", "--use", "gets=5"),
-         ["--use gets changes nothing: none of these designs is paid for by it"]),
+         ["--use gets has no effect: none of these designs is charged by it"]),
         (("nfs-volumes", "efs-bursting", "--use", "egress=5GB", "--use", "puts=0"), []),
         (("nfs-volumes", "--use", "egress_way=internet"),
-         ["--use egress_way changes nothing without egress or job_egress"]),
+         ["--use egress_way has no effect without egress or job_egress"]),
     ],
 )  # fmt: skip
 def test_use_that_changes_nothing_is_noted(folder: Path, words: tuple[str, ...], notes: list[str]) -> None:
@@ -271,12 +271,12 @@ def test_a_job_at_an_unknown_rate_is_noted(folder: Path) -> None:
 
 def test_a_job_that_cannot_be_done_is_said(folder: Path) -> None:
     job = ("--use", "job_bytes=1PB", "--use", "job_hours=1")
-    keeps = "that is more than it keeps: 131 MB/s of reading, 131 MB/s of writing"
+    keeps = "that exceeds its sustained rate: 131 MB/s of reading, 131 MB/s of writing"
     holds = "its 1 PB are more than the 10 TB for data"
     alone = [line.strip() for line in price(folder, "nfs-volumes", *job).stdout.splitlines()]
     assert keeps in alone and holds in alone
     several = price(folder, "nfs-volumes", LARGE, *job).stdout
-    assert f"The job is too much for nfs-volumes: {keeps}\nThe job is too much for nfs-volumes: {holds}\n" in several
+    assert f"The job exceeds nfs-volumes: {keeps}\nThe job exceeds nfs-volumes: {holds}\n" in several
     data = json.loads(price(folder, "nfs-volumes", *job, "--json").stdout)
     assert data["designs"][0]["job"]["exceeds"] == ["read", "write", "capacity"]
     (row,) = csv.DictReader(io.StringIO(price(folder, "nfs-volumes", *job, "--csv").stdout))
@@ -295,8 +295,8 @@ def test_a_reservation_that_is_dearer_once_more_is_said_to_be(folder: Path) -> N
     )
     (folder / "again.yaml").write_text(text)
     words = (
-        "reserved-1y, all-upfront, dearer at first, has cost less in all after month 10 for the first time, and for "
-        "good from month 28 on; between them not always, since it pays at once again"
+        "reserved-1y, all-upfront, which costs more at first, has cost less in total after month 10 for the first "
+        "time, and permanently from month 28 on; in between not always, because its upfront payment recurs"
     )
     assert words in price(folder, "nfs-volumes", book="again.yaml").stdout
     (pair,) = json.loads(price(folder, "nfs-volumes", "--json", book="again.yaml").stdout)["designs"][0]["terms_meet"]

@@ -47,11 +47,11 @@ def data(folder: Path, *words: str, **more: str) -> dict[str, object]:
 def test_designs_of_60_40_and_10_tb_are_not_compared_as_if_they_were_one(folder: Path) -> None:
     words = ("nfs-volumes:capacity=60TB", "efs-bursting:stored=40TB", "nfs-volumes:capacity=10TB")
     text = price(folder, *words).stdout
-    assert "cheaper" not in text and "Where designs meet" not in text
-    (line,) = (line for line in text.splitlines() if "unlike" in line)
+    assert "cheaper" not in text and "Break-even points" not in text
+    (line,) = (line for line in text.splitlines() if "cannot be compared" in line)
     # 730 + 6,000 for 60 TB, 12,000 for 40 TB, 730 + 1,000 for 10 TB: 112.17, 300 and 173 for each TB.
     assert line == (
-        "They hold 10 TB to 60 TB, so that their prices are of unlike things; size them with --capacity 60TB. "
+        "They hold 10 TB to 60 TB, so their prices cannot be compared; size them with --capacity 60TB. "
         "For each usable TB nfs-volumes capacity=60TB costs least."
     )
     found = data(folder, *words)
@@ -133,12 +133,16 @@ def test_own_and_rented_are_compared_each_by_its_book(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        (("nfs-volumes:capacity=5TB", "--capacity", "40TB"), "capacity is named, and --capacity sizes it", "leave one"),
-        (("nfs-volumes", "--vary", "capacity=1TB,2TB", "--capacity", "40TB"), "capacity is named", "leave one"),
-        (("direct-disks", "--capacity", "40TB"), "no parameter that is free says how much it stores", "leave"),
-        (("own-ceph:nodes=4", "--capacity", "40TB"), "no parameter that is free says how much it stores", "leave"),
+        (
+            ("nfs-volumes:capacity=5TB", "--capacity", "40TB"),
+            "capacity is set, but --capacity sets it, too",
+            "leave one",
+        ),
+        (("nfs-volumes", "--vary", "capacity=1TB,2TB", "--capacity", "40TB"), "capacity is set", "leave one"),
+        (("direct-disks", "--capacity", "40TB"), "it has no free parameter for its capacity", "leave"),
+        (("own-ceph:nodes=4", "--capacity", "40TB"), "it has no free parameter for its capacity", "leave"),
         (("own-nfs-server", "--capacity", "1PB"), "design own-nfs-server cannot hold 1PB",
-         "with groups=3, which is the most, it holds 576 TB"),
+         "with the maximum of groups, 3, it holds 576 TB"),
         (("nfs-volumes:volumes=1", "--capacity", "1PB"),
          "design nfs-volumes volumes=1 cannot hold 1PB", "take another type, instance or number"),
         (("nfs-volumes", "--capacity", "much"), "--capacity: `much` is not a size", "write sizes"),
@@ -160,7 +164,7 @@ def test_a_value_that_the_price_does_not_follow_is_said(folder: Path) -> None:
     assert "unpriced  disks: the paper's price of a server" in text
     assert "unpriced" not in price(folder, "aoe-rack:disks=1TB,servers=4", book="").stdout
     several = price(folder, "aoe-rack", "aoe-rack:disks=8TB", book="").stdout
-    assert "The price of aoe-rack disks=8TB does not follow disks: the paper's price" in several
+    assert "The price of aoe-rack disks=8TB does not depend on disks: the paper's price" in several
     (one,) = data(folder, "aoe-rack:disks=8TB", book="")["designs"]  # type: ignore[misc]
     assert list(one["unpriced"]) == ["disks"]
     (row,) = csv.DictReader(io.StringIO(price(folder, "aoe-rack:disks=8TB", "--csv", book="").stdout))
@@ -171,7 +175,7 @@ def test_what_one_accepts_is_said(folder: Path) -> None:
     alone = price(folder, "own-tape", book="").stdout
     assert "accept  Data is read after somebody has fetched its cartridge" in alone
     both = price(folder, "own-tape", "s3", "--capacity", "1PB", book="").stdout
-    assert "What one accepts with them:" in both and "  own-tape: Data is read after" in both
+    assert "Conditions of these designs:" in both and "  own-tape: Data is read after" in both
 
 
 def test_the_days_of_the_prices_that_were_used_are_said(folder: Path) -> None:

@@ -264,7 +264,7 @@ def test_without_a_key_google_is_not_asked(tmp_path, monkeypatch):
     (tmp_path / "mine.yaml").write_text(GCP)
     result = assay(tmp_path, "prices", "refresh", "mine.yaml", "--output", "new.yaml", expect=2)
     lines = result.stderr.splitlines()
-    assert lines[0].startswith("error: Google Cloud's price list needs an API key, and the environment variable ")
+    assert lines[0].startswith("error: Google Cloud's price list needs an API key, but the environment variable ")
     assert lines[1].startswith("hint: set GOOGLE_API_KEY, or name a list ") and len(lines) == 2
     assert not (tmp_path / "new.yaml").exists()
 
@@ -279,8 +279,8 @@ def test_without_a_key_google_is_not_asked(tmp_path, monkeypatch):
         ("early", "cannot read {root}/early: ", 1),
         ("words", "{root}/words: not a page of Azure's retail prices: line 1 is not JSON: expecting value", 2),
         ("busy", "{root}/busy: the server answers 429 Too Many Requests", 2),
-        ("loop", "{root}/loop: the server redirects without end", 1),
-        ("file", "{root}/file: the server redirects to where nobody should go (302)", 1),
+        ("loop", "{root}/loop: the server redirects endlessly", 1),
+        ("file", "{root}/file: the server redirects to a forbidden address (302)", 1),
         ("late", "{root}/late?%24skip=7: the page breaks off", 2),
         ("euro", "{root}/euro: prices in EUR; the book mine is in USD", 2),
     ],
@@ -311,7 +311,7 @@ def test_a_page_whose_list_goes_on_is_told(tmp_path):
     text = AZURE.replace("australiaeast", "uaecentral").replace("Standard_X1", "Standard_F2")
     copy = str(LISTS / "azure/page-812-2022-04-20.json")
     result = refresh(tmp_path, copy, "--seen", "2026-04-20", text=text)
-    said = f"warning: {copy} is not the last page of the list: what is on the others stays as it is"
+    said = f"warning: {copy} is not the last page of the list: prices on the other pages keep their values"
     assert result.stderr.splitlines()[1] == said
     assert load_book("new.yaml", tmp_path).rows[2].price == Decimal("0.148")
 

@@ -125,7 +125,7 @@ def test_other_numbers_of_runs_are_refused_with_the_way_out(tmp_path: Path, quer
     two(tmp_path)
     with served(tmp_path) as server:
         found = ask(server, f"/compare{query}")
-        assert found.status == 400 and "Go back and tick two." in found.text and 'href="/"' in found.text
+        assert found.status == 400 and "Go back and select two." in found.text and 'href="/"' in found.text
 
 
 def test_runs_that_have_nothing_in_common_are_told(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_what_is_no_folder_of_runs_is_refused(tmp_path: Path) -> None:
     two(tmp_path)
     said = assay(tmp_path, "serve", "nowhere", expect=2).stderr
     assert said.splitlines()[0] == "error: there is no folder nowhere"
-    assert "early is a run, and not a folder of runs" in assay(tmp_path, "serve", "early", expect=2).stderr
+    assert "early is a run, not a folder of runs" in assay(tmp_path, "serve", "early", expect=2).stderr
 
 
 def test_the_command_serves_until_it_is_stopped(tmp_path: Path) -> None:

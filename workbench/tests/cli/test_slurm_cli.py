@@ -55,7 +55,7 @@ def test_what_slurm_refuses_leaves_no_run(program: Program, tmp_path: Path) -> N
     program("sbatch", "", "sbatch: error: Batch job submission failed: Invalid partition name specified", 1)
     done = run_here(tmp_path, "run", "study.yaml", "--slurm", "-p nosuch")
     assert done.returncode == 3
-    assert "error: Slurm does not take the job: Invalid partition name specified\n" in done.stderr
+    assert "error: Slurm refused the job: Invalid partition name specified\n" in done.stderr
     assert list((tmp_path / "assay-runs").iterdir()) == []
 
 
@@ -64,13 +64,13 @@ def test_a_run_that_slurm_may_have_is_kept_and_found_again(program: Program, tmp
     program("squeue", "", "slurm_load_jobs error: Socket timed out on send/recv operation", 1)
     done = run_here(tmp_path, "run", "study.yaml", "--slurm", "-M smp")
     assert done.returncode == 3
-    assert "error: sbatch did not tell the job's id, but: Welcome!" in done.stderr
+    assert "error: sbatch printed no job id, but: Welcome!" in done.stderr
     (run,) = list_runs(tmp_path / "assay-runs")
     assert f"run assay-runs/{run.id} is kept: Slurm may have its job" in done.stderr
     (kept,) = json.loads((Path(run.folder) / "scheduler.json").read_text())["jobs"]
     assert (kept["id"], kept["cluster"]) == ("", "smp")
     again = run_here(tmp_path, "run", "last", "--resume")
-    assert (again.returncode, "whether the run goes on is not known" in again.stderr) == (3, True)
+    assert (again.returncode, "the state of the run is unknown" in again.stderr) == (3, True)
     names = 'case " $* " in " -M smp "*--name=*) echo 17 ;; " -M smp "*) echo "PENDING|Priority|N/A|" ;; esac'
     (tmp_path / "bin" / "squeue").write_text(f"#!/bin/sh\n{names}\n")
     again = run_here(tmp_path, "run", "last", "--resume")
@@ -134,11 +134,11 @@ def test_a_job_of_too_few_nodes_is_refused_before_the_queue(program: Program, tm
         stage, options = [word for word in words if word == "--stage"], " ".join(words).replace("--stage", "")
         done = run_here(tmp_path, "run", "study.yaml", *stage, "--slurm", options)
         needed, asked = (2 if stage else 4), ("2 nodes" if "-N" in words else "1 node")
-        assert (done.returncode, f"needs {needed} hosts, and the job asks for {asked}\n" in done.stderr) == (3, True)
+        assert (done.returncode, f"needs {needed} hosts, but the job requests {asked}\n" in done.stderr) == (3, True)
     assert not (tmp_path / "assay-runs").exists()
     assert run_here(tmp_path, "run", "study.yaml", "--slurm", "-N 4").returncode == 130
     done = run_here(tmp_path, "run", "last", "--resume", "--slurm", "-N 2")
-    assert (done.returncode, "needs 4 hosts, and the job asks for 2 nodes\n" in done.stderr) == (3, True)
+    assert (done.returncode, "needs 4 hosts, but the job requests 2 nodes\n" in done.stderr) == (3, True)
 
 
 def test_a_job_that_waits_is_listed_and_not_submitted_twice(program: Program, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_job_that_waits_is_listed_and_not_submitted_twice(program: Program, tm
     assert unknown.returncode == 3
     assert "Unable to contact slurm controller" in unknown.stderr
     told = run_here(tmp_path, "list")
-    assert "which runs wait or go on is not known" in told.stderr
+    assert "the states of submitted runs are unknown" in told.stderr
 
 
 def test_a_run_that_was_not_submitted_cannot_be_followed(program: Program, tmp_path: Path) -> None:

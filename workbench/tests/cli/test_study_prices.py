@@ -336,7 +336,7 @@ def assay(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 def test_plan_prints_the_cost_and_whether_it_fits(place: Path) -> None:
     text = assay("plan", "study.yaml", "--budget", "1USD").stdout
     assert "USD/hour" in text
-    assert "not in it: data transfer" in text
+    assert "not included: data transfer" in text
     assert "budget: 1.00 USD is too little" in text
     document = json.loads(assay("plan", "study.yaml", "--json", "--budget", "1USD").stdout)
     assert document["cost"]["budget"] == {"amount": "1", "fits": "no"}
@@ -570,11 +570,11 @@ def test_a_run_without_a_budget_goes_on_without_its_prices(place: Path) -> None:
 @needs_engine
 def test_missing_prices_of_today_are_told(place: Path) -> None:
     assay("run", "study.yaml")
-    assert "says nothing" in assay("report", "last", "--prices", "", code=2).stderr
+    assert "is not valid" in assay("report", "last", "--prices", "", code=2).stderr
     rows = [row.model_dump() for row in book().rows[1:]]
     write_book(place / "new.yaml", "1", rows=rows, date="2026-11-20")
     done = assay("report", "last", "--output", "today.html", "--prices", "today=new.yaml")
-    assert "none has no cost of today: the price book made-up has no price of instance c4.large" in done.stderr
+    assert "none has no cost at today's prices: the price book made-up has no price of instance c4.large" in done.stderr
     assert "2026-11-20" not in cost_part(place / "today.html")
 
 
@@ -594,7 +594,7 @@ def test_which_book_is_todays() -> None:
     other = book(region="mars-1")
     with pytest.raises(AssayError, match="mars-1"):
         current_book(prices(book=other, disk=VOLUMES), "today")
-    with pytest.raises(AssayError, match="says nothing"):
+    with pytest.raises(AssayError, match="is not valid"):
         current_book(frozen, "yesterday")
     with pytest.raises(AssayError, match="EUR and USD"):
         current_book(prices(book=book(currency="EUR"), disk=VOLUMES), "today")

@@ -27,7 +27,7 @@ def test_a_program_that_is_not_read_is_not_taken_for_one_that_is(tmp_path: Path)
     for program in ("fio", "elbencho", "vdbench"):
         said = run_here(tmp_path, "study", "from", program, "x")
         assert said.returncode == 2
-        assert f"error: no study is made from {program}, but from ior" in said.stderr
+        assert f"error: command lines of {program} cannot be converted, only those of ior" in said.stderr
         assert "mean" not in said.stderr
     assert "'ior'" in run_here(tmp_path, "study", "from", "iorr", "x").stderr
 
@@ -64,7 +64,7 @@ def test_a_study_file_stands_for_the_newest_run_of_its_study(tmp_path: Path) -> 
     unknown = assay(tmp_path, "show", "db.yaml", expect=2).stderr.splitlines()
     assert unknown == [
         "error: there is no run of the study other of db.yaml in assay-runs",
-        "hint: `assay run db.yaml` makes one",
+        "hint: `assay run db.yaml` starts one",
     ]
     assert "did you mean `nightly`?" in assay(tmp_path, "show", "nightly.yaml", expect=2).stderr
 
@@ -111,7 +111,7 @@ def test_a_fault_of_a_change_has_the_line_that_it_takes_the_place_of(tmp_path: P
     line = next(number for number, text in enumerate(path.read_text().splitlines(), 1) if "file_size" in text)
     said = assay(tmp_path, "check", "study.yaml", "--set", "file_size=4KiB", expect=2).stderr.splitlines()
     assert any(each.startswith("study.yaml:") and "is larger than file_size 4KiB" in each for each in said), said
-    assert line > 1 and said[-1] == "this is the study with --set file_size=4KiB"
+    assert line > 1 and said[-1] == "the study was changed with --set file_size=4KiB"
 
 
 @needs_engine
@@ -128,4 +128,4 @@ def test_a_run_keeps_the_changed_study_and_is_resumed_with_the_same_change(tmp_p
     said = assay(tmp_path, "run", "study.yaml", *change, "--resume", expect=2)
     assert "there is no unfinished run" in said.stderr
     refused = assay(tmp_path, "run", run, *change[:2], "--resume", expect=2).stderr
-    assert "a run goes on as it began, without --set record_size=64KiB" in refused
+    assert "a run is resumed unchanged, without --set record_size=64KiB" in refused

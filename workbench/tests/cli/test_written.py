@@ -150,7 +150,7 @@ def test_a_dash_prints_what_the_file_would_have(source: Path, tmp_path: Path, co
 @pytest.mark.parametrize("command", ["compare a b --json -o", "advise need.yaml --json -o", f"{GATE} -o - --junit"])
 def test_two_things_are_not_printed_at_once(source: Path, command: str) -> None:
     done = assay(source, *words(command, "-"), expect=2)
-    assert "would both be printed" in done.stderr and done.stdout == ""
+    assert "would both go to standard output" in done.stderr and done.stdout == ""
 
 
 def test_a_failure_while_writing_leaves_the_old_file(

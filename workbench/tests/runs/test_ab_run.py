@@ -105,7 +105,7 @@ def test_the_time_ends_a_run_whatever_is_open_but_not_before_the_fewest_rounds(t
         rounds = check_rounds(store)
         assert rounds >= 5
         told = set(store.settled().values())
-    assert told == {"decided: one is faster"} or all("time is up" in why for why in told)
+    assert told == {"decided: one is faster"} or all("the time is over" in why for why in told)
 
 
 def test_two_directories_are_left_as_they_were(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_two_engines_measure_in_one_place_and_are_told_apart(tmp_path: Path) -> 
         assert info.blocks is not None and info.blocks.engines
         check_rounds(store)
     done = assay(tmp_path, "run", run, "--resume", expect=3)
-    assert "compares two engines, and a run does not keep programs" in done.stderr
+    assert "compares two engines, which a run does not store" in done.stderr
     assert only_run(tmp_path) == run
 
 
@@ -179,10 +179,11 @@ def test_ctrl_c_stops_it_and_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert process.returncode == 130, output
     run = only_run(tmp_path)
     assert (
-        f"go on with: assay run {run} --resume" in output.replace("assay-runs", str(run.parent)) or run.name in output
+        f"continue with: assay run {run} --resume" in output.replace("assay-runs", str(run.parent))
+        or run.name in output
     )
     done = assay(tmp_path, "run", "--resume")
-    assert f"the two sides: assay compare assay-runs/{run.name}" in done.stderr
+    assert f"comparison: assay compare assay-runs/{run.name}" in done.stderr
     with RunStore.open(run) as store:
         assert check_rounds(store) in blocks_of(store).looks
     assert "wild against one" in assay(tmp_path, "compare", "last").stdout

@@ -98,7 +98,7 @@ def test_too_small_a_place_is_told_and_the_exit_code_says_so(tmp_path: Path, lef
     with small_ext4(tmp_path, 48 * MIB) as (_, point):
         done = ceilings(point, expect=1)
         assert "not measured: less than 64 MiB are free" in done.stdout
-        assert "a loop device without direct I/O: what is measured is partly this machine's memory" in done.stdout
+        assert "a loop device without direct I/O: the ceilings are partly those of this machine's memory" in done.stdout
         assert "1 of 3 ceilings could not be measured" in done.stderr
 
 
@@ -136,7 +136,7 @@ def test_interruption_removes_everything(root: Path, leftovers: Path, number: si
     process.send_signal(number)
     output, errors = process.communicate(timeout=GUARD)
     assert (process.returncode, output) == (130, "")
-    assert "stopped: nothing was measured to the end, and what was made is removed" in errors
+    assert "stopped: no measurement was completed, and the test data is removed" in errors
 
 
 def test_what_a_killed_call_left_the_next_one_removes_wherever_it_was(root: Path, leftovers: Path) -> None:
@@ -176,4 +176,4 @@ def test_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest
     trap.unlink()
     trap.mkdir()
     trap.chmod(0o777)
-    assert "not a folder of this user alone" in ceilings("/dev/shm", expect=3).stderr
+    assert "not a folder that only this user can use" in ceilings("/dev/shm", expect=3).stderr

@@ -113,7 +113,7 @@ def test_a_control_that_cannot_be_measured_is_told_once(tmp_path: Path, monkeypa
     monkeypatch.setattr(control, "control_jobs", broken)
     monkeypatch.setattr(control, "CONTROL_SHARE", OFTEN)
     done = assay(tmp_path, "run", study(tmp_path, record="64KiB"))
-    assert (done.stdout + done.stderr).count("the control beside the repeats cannot be measured") == 1
+    assert (done.stdout + done.stderr).count("the control between repeats cannot be measured") == 1
     check_whole(tmp_path, phases=2)
 
 

@@ -118,4 +118,4 @@ def test_an_engine_that_was_given_another_job_is_not_believed(root: Path) -> Non
         outcome = run_legs(whole, partial(lying, number), lambda: None, lambda: 0)
         outcome, samples = read_repeat("c", 1, whole, outcome, hosts=True)
         assert outcome.status == "crashed" and samples == ()
-        assert "the engine said what cannot be: h2" in outcome.reason
+        assert "the engine sent invalid events: h2" in outcome.reason

@@ -73,16 +73,16 @@ def test_a_run_is_seen_while_it_goes_on(tmp_path: Path) -> None:
     assert code == 0, text
     assert "repeat 1, random_read; place / grid" in text
     assert re.search(r"[kM]B/s \(\d+ ops/s\) now, [0-9.]+ [kM]B/s over the last \d", text)
-    for part in ("p50 ", " of the last interval", "none known", " up to ", "0/1 ─"):
+    for part in ("p50 ", " in the last interval", "none known", " up to ", "0/1 ─"):
         assert part in text, (part, text)
     assert said.count(HIDDEN) == said.count(SHOWN) == 1
-    assert text.index("complete: ") > text.rindex("course"), "the panel is gone when the results come"
+    assert text.index("complete: ") > text.rindex("history"), "the panel is gone when the results come"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_request_to_stop_leaves_the_terminal_as_it_was(tmp_path: Path, number: int) -> None:
     paced(tmp_path, 60)
-    code, said = on_terminal(tmp_path, 80, {}, b"of the last interval", number)
+    code, said = on_terminal(tmp_path, 80, {}, b"in the last interval", number)
     assert code not in (0, -number), said
     assert said.rindex(SHOWN) > said.rindex(HIDDEN)
     assert b"Traceback" not in said

@@ -85,7 +85,7 @@ def test_interruption_removes_the_data_and_says_how_to_go_on(
     process.send_signal(number)
     output = process.communicate(timeout=GUARD)[0]
     assert process.returncode == 130, output
-    assert f"go on with: assay run {Path('assay-runs') / only_run(tmp_path).name} --resume" in output
+    assert f"continue with: assay run {Path('assay-runs') / only_run(tmp_path).name} --resume" in output
     check_nothing_left(tmp_path)
     with RunStore.open(only_run(tmp_path)) as store:
         done = store.info().finished
@@ -225,6 +225,6 @@ def test_of_runs_started_together_one_gets_the_target(tmp_path: Path, start: Sta
     (winner,) = alive
     assert kill_engine(winner)
     winner.send_signal(signal.SIGINT)
-    assert "go on with: " in winner.communicate(timeout=GUARD)[0]
+    assert "continue with: " in winner.communicate(timeout=GUARD)[0]
     assert winner.returncode == 130
     check_nothing_left(tmp_path)

@@ -70,7 +70,7 @@ def test_each_stage_is_measured_told_and_accepted_by_going_on(tmp_path: Path) ->
     assert "stage 1 of 3, lanes 1:" in first.stdout and "none, grid, write: " in first.stdout
     assert "next: lanes 2, about " in first.stdout
     run = only_run(tmp_path)
-    assert f"accept it and go on with: assay run assay-runs/{run.name} --resume --stage" in first.stderr
+    assert f"accept it and continue with: assay run assay-runs/{run.name} --resume --stage" in first.stderr
     (done,) = stages(tmp_path)
     assert (done.axis, done.value, done.efficiency, done.accepted_by) == ("lanes", 1, 1.0, "")
     shown = assay(tmp_path, "show", "last").stdout
@@ -205,8 +205,8 @@ def test_a_program_gets_the_stages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--set", "lanes=2"], "nothing grows in the study, so it has no stages"),
-        ([], "a study with a schedule is spread over hours"),
+        (["--set", "lanes=2"], "the study has no stages: no workload has several numbers of hosts, tasks or lanes"),
+        ([], "a study with a schedule cannot be measured in stages"),
     ],
 )
 def test_what_has_no_stages_is_refused_in_one_line(tmp_path: Path, more: list[str], message: str) -> None:

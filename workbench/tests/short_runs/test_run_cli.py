@@ -112,7 +112,7 @@ def test_memory_cap_is_made_and_removed(tmp_path: Path) -> None:
 
 def test_study_that_is_wrong_leaves_no_run(tmp_path: Path) -> None:
     assay(tmp_path, "run", str(study(tmp_path, record="2MiB")), expect=2)
-    assert "there is no study to run" in assay(tmp_path, "run", expect=2).stderr
+    assert "no study is named" in assay(tmp_path, "run", expect=2).stderr
     assert not (tmp_path / "assay-runs").exists()
 
 

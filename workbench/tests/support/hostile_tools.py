@@ -14,7 +14,7 @@ from assay.launch import conversation, group
 from assay.run import executor as execute
 from assay.store import RunStore
 
-CANNOT = r"the engine said what cannot be: (node1: )?"
+CANNOT = r"the engine sent invalid events: (node1: )?"
 WAYS = {
     "silence": "hung: no progress for",
     "exits": "the engine ended with exit code 0 before it was done",

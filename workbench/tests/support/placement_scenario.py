@@ -50,7 +50,7 @@ KINDS = {act.__name__: act for act in (*ANYWHERE, *ELSEWHERE)}
 SWAPS = {"swap", "trade", "flicker"}
 MOMENTS = ("before", "claimed", "repeat", "killed", "resumed", "last")
 POINTS = ("target", "job", "unfinished", "inside")
-LEFT = ("could not be removed", "may still be there", "what that one holds stays")
+LEFT = ("could not be removed", "may still be there", "data in the earlier one is not removed")
 """How Assay says that something is left."""
 SECONDS = 150.0
 """A command that takes longer hangs."""

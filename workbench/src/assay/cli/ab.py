@@ -98,7 +98,7 @@ def _study_or_preset(known: Plan | None, base: Side) -> Plan:
     if known is not None:
         return known
     if base.kind == "engine":
-        raise AssayError("two engines need a study that says what they do", "add --study STUDY, with one target")
+        raise AssayError("two engines need a study, which says what to measure", "add --study STUDY, with one target")
     from assay.cli.studies.init import preset_text
 
     return check_study(Path(PRESET), preset_text(PRESET).encode())
@@ -140,7 +140,7 @@ def _study_data(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[s
             note(f"note: left out, because they do not run on both sides: {', '.join(alone)}")
         return study_data
     if not known.study.is_local:
-        message = f"{known.path} has hosts of its own, which two {base.kind}s named here are not on"
+        message = f"{known.path} measures on other hosts, but the two {base.kind}s are on this machine"
         raise AssayError(message, "name two of its targets")
     if base.kind == "place":
         return study_of_places(data, {side.name: dict(side.target or {}) for side in sides}, blocks)
@@ -150,8 +150,10 @@ def _study_data(sides: tuple[Side, Side], known: Plan, blocks: Blocks) -> dict[s
 def _only_target(known: Plan) -> str:
     used = list(dict.fromkeys(case.target for case in known.cases))
     if len(used) > 1:
-        message = f"{known.path} has {len(used)} targets, {', '.join(used)}: two engines are compared at one"
-        raise AssayError(message, "leave one of them in a copy of the study")
+        message = (
+            f"{known.path} has {len(used)} targets, {', '.join(used)}: two engines are compared on a single target"
+        )
+        raise AssayError(message, "keep only one of them in a copy of the study")
     return used[0]
 
 
@@ -161,7 +163,7 @@ def _paired(cases: tuple[Case, ...], blocks: Blocks) -> tuple[Case, ...]:
     if not both:
         raise AssayError(f"{blocks.base} and {blocks.other} have no case in common", "see `where` and `exclude`")
     if len(both) < len(cases):
-        note(f"note: {len(cases) - len(both)} cases are left out, which are on one side only")
+        note(f"note: {len(cases) - len(both)} cases are left out because they run on one side only")
     return tuple(case for case in cases if case.id in both)
 
 
@@ -171,8 +173,8 @@ def _with_rounds_in_time(study: Study, cases: Sequence[Case], blocks: Blocks) ->
     least = blocks.min_rounds * seconds
     if least > blocks.seconds:
         message = (
-            f"{blocks.min_rounds} rounds of {len(cases)} repeats, the fewest that can decide, take about "
-            f"{about_duration(least)}, more than the {about_duration(blocks.seconds)} that there are"
+            f"{blocks.min_rounds} rounds of {len(cases)} repeats, the fewest for a decision, take about "
+            f"{about_duration(least)}, more than the {about_duration(blocks.seconds)} of --time"
         )
         hint = f"give more time, such as --time {math.ceil(2 * least / 60)}m, or a study of fewer cases"
         raise AssayError(message, hint, EXIT_REFUSED)

@@ -152,13 +152,11 @@ def gate_code(answer: SidesOutcome, allowed: float) -> int:
     if slow or result.lost:
         return EXIT_INCOMPLETE
     if not any(answer.rows_with(outcome) for outcome in ("faster", "slower", "equal")):
-        note("error: no row is decided, so nothing can be judged")
+        note("error: no row is decided, so --fail-if-slower cannot be checked")
         more = (
-            "give it more time with --time"
-            if answer.rounds < LOOK_ROUNDS[-1]
-            else "make the repeats of the study longer"
+            "give more time with --time" if answer.rounds < LOOK_ROUNDS[-1] else "make the repeats of the study longer"
         )
-        note(f"hint: {more}, or see what else the machine is doing")
+        note(f"hint: {more}, or stop other load on this machine")
         return EXIT_REFUSED
     return EXIT_OK
 

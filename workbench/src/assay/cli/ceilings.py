@@ -16,15 +16,15 @@ def command(
     target: str = typer.Argument(
         ...,
         metavar="TARGET",
-        help="A directory in which Assay may make its own, or a block device.",
+        help="A directory in which Assay may create its own, or a block device.",
     ),
     destroy: bool = typer.Option(False, "--destroy", help="The block device may be overwritten."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Measure what this machine's memory and one place can do at most.
+    """Measure the ceilings of this machine's memory and one directory or device: the most that each can do.
 
     Takes about 5 seconds. Writes a file of up to 128 MiB several times in a directory of its own, and removes it.
-    `assay run` does the same before its cases. Exit codes: 0 all were measured, 1 some could not be, 3 refused,
+    `assay run` does the same before its cases. Exit codes: 0 all measured, 1 some could not be measured, 3 refused,
     130 interrupted.
 
     Example: `assay ceilings /var/tmp`, `assay ceilings /dev/sdx --destroy --json`
@@ -36,7 +36,7 @@ def command(
     try:
         found = measure_place(Path(target).absolute(), destroy, note)
     except KeyboardInterrupt:
-        note("stopped: nothing was measured to the end, and what was made is removed")
+        note("stopped: no measurement was completed, and the test data is removed")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if as_json:
         print_json({"target": found.place.path, "place": found.place, "ceilings": found.ceilings})
@@ -51,7 +51,7 @@ def command(
 def _print_ceilings(found: "PlaceCeilings") -> None:
     place = found.place
     print_line(f"target   {place.path}, {place.storage_chain}")
-    below = f"lies on {place.stacked_on}: what is measured is partly this machine's memory"
+    below = f"is on {place.stacked_on}: the ceilings are partly those of this machine's memory"
     for line in (*place.limits, *([below] if place.stacked_on else ())):
         print_line(f"limit    {line}")
     rows = [

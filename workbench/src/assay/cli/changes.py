@@ -13,14 +13,14 @@ SET = typer.Option(
     [],
     "--set",
     metavar="NAME=VALUE",
-    help="Give a parameter another value, or several, in all workloads that use it: "
+    help="Set a parameter to another value, or to several, in all workloads that use it: "
     "`record_size=4KiB,1MiB`; `grid.record_size=4KiB` in one.",
 )
-REPEATS = typer.Option(None, "--repeats", min=1, max=MAX_REPEATS, help="Repeats of each case, whatever the study says.")
-ONLY = typer.Option([], "--only", metavar="WORKLOAD", help="Only this workload; may come several times.")
-TARGET = typer.Option([], "--target", metavar="TARGET", help="Only at this target; may come several times.")
+REPEATS = typer.Option(None, "--repeats", min=1, max=MAX_REPEATS, help="Repeats of each case, instead of the study's.")
+ONLY = typer.Option([], "--only", metavar="WORKLOAD", help="Only this workload. Repeatable.")
+TARGET = typer.Option([], "--target", metavar="TARGET", help="Only this target. Repeatable.")
 
-ON_ROOT = "Directories for mounts may lie on the root file system."
+ON_ROOT = "Directories for mounts may be on the root file system."
 
 
 def study_change(values: list[str], repeats: int | None, only: list[str], targets: list[str]) -> "Change | None":

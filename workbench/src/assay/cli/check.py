@@ -20,9 +20,9 @@ def command(
 ) -> None:
     """Check a study file and its targets without writing anything.
 
-    What `assay run` refuses before it measures is refused here, as far as this machine can tell: nothing is made,
-    mounted or started. A bucket, table or export is asked whether this machine may use it. Other hosts are asked by
-    `assay preflight`, and by `assay run`.
+    Reports what `assay run` would refuse before measuring, if this machine can find it out: nothing is created, mounted
+    or started. This machine's access to buckets, tables and exports is checked. Other hosts are not:
+    `assay preflight` and `assay run` check them.
 
     Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2.
 

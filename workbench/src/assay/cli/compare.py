@@ -31,56 +31,57 @@ def command(
     ab: tuple[str, str] | None = typer.Option(
         None, "--ab", metavar="A B", help="Measure two sides in turns: directories, devices, targets, or engines."
     ),
-    study: str = typer.Option("", "--study", metavar="STUDY", help="With --ab: what is done on both sides."),
+    study: str = typer.Option("", "--study", metavar="STUDY", help="With --ab: the study to run on both sides."),
     time: str | None = typer.Option(
-        None, "--time", metavar="TIME", help="With --ab: longest time of measuring; 5m if left out."
+        None, "--time", metavar="TIME", help="With --ab: longest time to measure; 5m if left out."
     ),
     destroy: bool = typer.Option(False, "--destroy", help="With --ab: block devices may be overwritten."),
-    budget: str | None = typer.Option(None, "--budget", help="With --ab: as of `assay run`."),
+    budget: str | None = typer.Option(None, "--budget", help="With --ab: budget, as in `assay run`."),
     by: str | None = typer.Option(
-        None, "--by", metavar="target", help="Of one run: its targets against each other. Of two: each against each."
+        None, "--by", metavar="target", help="One run: compare its targets. Two runs: each target with each."
     ),
     fail_if_slower: str | None = typer.Option(
         None,
         "--fail-if-slower",
         metavar="PERCENT",
-        help="Exit with 1 if a row is slower by more than that.",
+        help="Exit with 1 if a row is slower by more than this.",
     ),
     junit: Path | None = typer.Option(
-        None, "--junit", metavar="FILE", help="Write the check of --fail-if-slower as JUnit XML too."
+        None, "--junit", metavar="FILE", help="Write the result of --fail-if-slower as JUnit XML, too."
     ),
-    everything: bool = typer.Option(False, "--all", help="All rows, also of a large study those without a difference."),
+    everything: bool = typer.Option(
+        False, "--all", help="All rows; a large study's are otherwise only those with a difference."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    output: Path | None = output_option("Write a page too."),
+    output: Path | None = output_option("Write an HTML page, too."),
     force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
-    """Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.
+    """Compare two runs, the targets of one run, or, with --ab, two sides measured now in turns.
 
-    Rows are the same if target, workload, operation and parameters are. If the runs have one target each, its name does
-    not matter. `~` means no significant difference, after adjustment for the number of rows (Bonferroni).
+    Rows are compared if target, workload, operation and parameters are the same. If the runs have one target each, its
+    name does not matter. `~` means no significant difference, after adjustment for the number of rows (Bonferroni).
 
-    Repeats of a run share its day, so that each run counts as one observation. How much runs differ though nothing was
-    changed is taken from the runs themselves, three or more a side, joined by commas, or from at least three other
-    runs of the study in the folder. Two runs alone show no difference. Targets of one run are compared round by round.
-    p50 and p99 of latency are compared too, where both sides have enough operations; between runs that takes three a
-    side. What differs in the environment is printed below.
+    Repeats of a run share the conditions of its day, so each run counts as one observation. The variation from day to
+    day is estimated from three or more runs on each side, joined by commas, or from at least three other runs of the
+    study in the folder. Two runs alone show no difference. Targets of one run are compared round by round. p50 and p99
+    of latency are compared too, if both sides have enough operations; between runs that takes three runs a side.
+    Differences in the environment are printed below.
 
-    With --ab nothing needs to be known of other days: both sides are measured in each of many short rounds, in one
-    run, until each row is decided or the time is spent. A side is a directory, a device or an engine, written with a
-    slash, or the name of a target of STUDY. Two directories or devices need no study. `assay compare RUN` shows such
-    a run again.
+    --ab needs no earlier runs: both sides are measured in each of many short rounds, in one run, until each row is
+    decided or the time is over. A side is a directory, a device or an engine, written with a slash, or the name of a
+    target of STUDY. Two directories or devices need no study. `assay compare RUN` shows such a run again.
 
     With --fail-if-slower 5% the exit code is 1 if a row is significantly slower and its median fell by more than 5 %.
     It is also 1 if a result is missing or incomplete in the second run, or has become cached or impossible there: a
-    benchmark that broke must not pass. It is 3 if there are too few runs to judge by, or if --ab has decided no row.
+    broken benchmark must not pass. It is 3 if there are too few runs for a judgement, or if --ab decided no row.
 
     Example: `assay compare 20261121 last`, `assay compare last --by target`, `assay compare a1,a2,a3 b1,b2,b3`,
     `assay compare a b --fail-if-slower 5%`, `assay compare --ab /mnt/a /mnt/b`
     """
     allowed = None if fail_if_slower is None else _parse_percent(fail_if_slower)
     if junit is not None and allowed is None:
-        raise AssayError("--junit writes what --fail-if-slower finds", "add --fail-if-slower 5%")
+        raise AssayError("--junit writes the result of --fail-if-slower, which is missing", "add --fail-if-slower 5%")
     page = None if output is None else OutputFile(output, PAGE_MARK, force)
     checks = None if junit is None else OutputFile(junit, JUNIT_MARK, force, "--junit")
     check_one_printed(json=as_json, output=page, junit=checks)
@@ -89,7 +90,7 @@ def command(
         found = _compare_runs(runs or [], by, out, latencies=as_json or page is not None)
     else:
         if runs or by is not None:
-            raise AssayError("--ab measures, and compares no run", "leave the runs and --by out")
+            raise AssayError("--ab measures two sides now, and takes no stored runs", "leave out the runs and --by")
         found = _measure_sides(ab, study, time, allowed, out, destroy, budget)
     if checks is not None and allowed is not None:
         _write_junit(found, allowed, checks)
@@ -102,7 +103,7 @@ def command(
 def _refuse_ab_options(words: dict[str, object]) -> None:
     for name, value in words.items():
         if value:
-            raise AssayError(f"{name} is for --ab A B, which measures", "leave it out, or name two sides with --ab")
+            raise AssayError(f"{name} works only with --ab A B", "leave it out, or name two sides with --ab")
 
 
 def _measure_sides(
@@ -216,7 +217,7 @@ def _compare_runs(runs: list[str], by: str | None, out: Path, latencies: bool) -
     if by is not None and by not in BY:
         raise AssayError(f"--by {by!r} is unknown", "write --by target")
     if len(runs) > 2:
-        hint = "name two, or join those of a side by commas; `assay history STUDY` looks at all runs of a study"
+        hint = "name two, or join the runs of a side by commas; `assay history STUDY` shows all runs of a study"
         raise AssayError(f"{len(runs)} runs are named", hint)
     if not runs:
         raise AssayError("no run is named", "name two runs, or two sides to measure with --ab A B")
@@ -264,7 +265,7 @@ def _split(side: str) -> list[str]:
     """Return the runs of a side, which are separated by commas."""
     names = [name.strip() for name in side.split(",")]
     if not all(names):
-        raise AssayError(f"{side!r} names no run behind a comma", "write RUN,RUN,RUN")
+        raise AssayError(f"{side!r} has no run after a comma", "write RUN,RUN,RUN")
     return names
 
 
@@ -288,11 +289,11 @@ def _runs_exit_code(found: "RunsComparison", allowed: float) -> int:
     note_unjudged(result.unjudged)
     if few := undetectable_count(found, allowed):
         note(
-            f"note: {few:,} of {len(found.rows):,} rows may have lost more than {100 * allowed:g} % without being seen:"
+            f"note: {few:,} of {len(found.rows):,} rows may be slower by more than {100 * allowed:g} % undetected:"
             " the runs differ too much from day to day"
         )
     if result.is_undecided and not result.lost:
-        note("error: these runs cannot be judged: the day-to-day variation of this study is not known")
+        note("error: these runs cannot be judged: the day-to-day variation of this study is unknown")
         note(f"hint: {MORE_RUNS_HINT}")
         return EXIT_REFUSED
     return EXIT_INCOMPLETE if result.slower or result.lost else EXIT_OK

@@ -93,9 +93,9 @@ def differences_blocks(differences: Sequence[EnvironmentDifference]) -> list[Blo
     """Return the first differences of the environment that commonly change results."""
     matter = [difference for difference in differences if difference.matters]
     if not matter:
-        return [Paragraph("nothing that commonly changes results differs in the environment")]
+        return [Paragraph("no differences in the environment that commonly change results")]
     more = f"and {len(matter) - FIRST_DIFFERENCES} more: assay env --diff RUN RUN" * (len(matter) > FIRST_DIFFERENCES)
-    title = "In the environment these differ, which commonly changes results:"
+    title = "Differences in the environment that commonly change results:"
     return [Heading(title, "environment"), differences_table(matter[:FIRST_DIFFERENCES], caption=more)]
 
 

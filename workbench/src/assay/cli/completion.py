@@ -8,9 +8,9 @@ from assay.terminal.output import print_line
 
 
 def command(
-    shell: Literal["bash", "zsh", "fish"] = typer.Argument(..., help="The shell to print it for."),
+    shell: Literal["bash", "zsh", "fish"] = typer.Argument(..., help="Shell that the script is for."),
 ) -> None:
-    """Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.
+    """Print the script with which a shell completes commands, options, runs and studies; nothing is changed.
 
     Bash: `assay completion bash > ~/.local/share/bash-completion/completions/assay`
 

@@ -11,14 +11,14 @@ from assay.terminal.output import as_path
 
 def command(
     study: Path | None = typer.Argument(
-        None, parser=as_path, metavar="STUDY", help="Study file: are this machine's settings those that it wants?"
+        None, parser=as_path, metavar="STUDY", help="Study file: check this machine for the settings that it requires."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Say what this machine can do for a measurement, and the remedy for what it cannot.
+    """Show what this machine supports for measurements, and how to get what is missing.
 
     Nothing is left behind. The exit code is 3 if the engine cannot be used, because then nothing can be measured. With
-    a STUDY, what is set otherwise than its section `settings` wants is a line each; other hosts are not asked.
+    a STUDY, each setting that differs from the study's section `settings` is a line; other hosts are not checked.
 
     Example: `assay doctor`, `assay doctor study.yaml`
     """

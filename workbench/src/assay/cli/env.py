@@ -29,14 +29,14 @@ def command(
     ),
     diff: bool = typer.Option(False, "--diff", help="Only what differs between two runs."),
     target: str | None = typer.Option(
-        None, "--target", metavar="PATH", help="Describe this folder or device too; without RUN."
+        None, "--target", metavar="PATH", help="Describe this folder or device, too; only without RUN."
     ),
     out: Path = RUNS,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Show what a run's results depend on: machine, kernel, settings, storage, network, versions.
 
-    Without RUN that of this machine now. With --diff what differs between two runs, the important first.
+    Without RUN, describes this machine now. With --diff, shows what differs between two runs, the important first.
 
     Example: `assay env --target /var/tmp`, `assay env last`, `assay env --diff 20261121 last`
     """
@@ -63,7 +63,9 @@ def _check(runs: list[str], diff: bool, target: str | None) -> None:
     if target == "":
         raise AssayError("--target is empty", "name a folder or device")
     if runs and target:
-        raise AssayError("--target describes a place of this machine now, not of a run", "leave out RUN or --target")
+        raise AssayError(
+            "--target describes a folder or device of this machine now, not of a run", "leave out RUN or --target"
+        )
 
 
 def _folder(run: str, out: Path) -> Path:
@@ -173,11 +175,11 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
         items = sum(len(values) for values in before.values())
         print_line(f"the environments are the same: {items} items in {len(before)} sections")
     elif not matters:
-        print_line("nothing that commonly changes results differs")
+        print_line("no differences that commonly change results")
     groups: dict[str, Sequence[EnvironmentDifference]] = {
         "These commonly change results:": matters,
-        "These seldom do, or one side does not know:": others,
-        "These vary by nature, and are no sign of another environment:": varying,
+        "These rarely change results, or are unknown on one side:": others,
+        "These always vary and do not mean a different environment:": varying,
     }
     blocks: list[Block] = []
     for title, group in groups.items():
@@ -185,4 +187,4 @@ def _show_difference(first: str, second: str, out: Path, as_json: bool) -> None:
     print_blocks(*blocks)
     for name, environment in zip(names, (before, after), strict=True):
         if len(environment) < 2:
-            note(warning(f"run {name} holds no description of its environment"))
+            note(warning(f"run {name} has no stored description of its environment"))

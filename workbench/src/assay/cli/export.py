@@ -65,7 +65,7 @@ def command(
     table: TableName = typer.Option(
         TableName.RESULTS,
         "--table",
-        help="csv and parquet: a line for each result, repeat, kind, ceiling, or target.",
+        help="csv and parquet: one line for each result, repeat, kind, ceiling, or target.",
     ),
     force: bool = FORCE,
     out: Path = RUNS,
@@ -73,9 +73,9 @@ def command(
     """Write a run's results as a table for other programs.
 
     json and xlsx hold everything; csv and parquet hold one table. Units are in the column names. openmetrics is for
-    Prometheus, also for node_exporter's textfile collector; fio is what `fio --output-format=json` writes, with one of
-    its jobs for each repeat of an operation that moves data; io500 is the summary of a run of studies/io500, which says
-    what kept it from being an official one.
+    Prometheus, also for node_exporter's textfile collector; fio is the format of `fio --output-format=json`, with a fio
+    job for each repeat of an operation that moves data; io500 is the summary of a run of studies/io500, with the
+    reasons why it is not an official one.
 
     Example: `assay export last --format xlsx --output results.xlsx`
     """
@@ -88,7 +88,7 @@ def command(
         raise AssayError(f"{format_} is a binary format and is not printed", "use --output FILE")
     if table is not TableName.RESULTS and format_ not in FLAT_FORMATS:
         holds = "every table" if format_ in (Format.JSON, Format.XLSX) else "no tables"
-        raise AssayError(f"{format_} holds {holds}: --table {table} does not apply", "leave --table out")
+        raise AssayError(f"{format_} has {holds}: --table {table} does not apply", "leave --table out")
     if format_ is Format.PARQUET:
         from assay.model.extras import require
 
@@ -146,7 +146,7 @@ def _note_left_out(analysis: "RunAnalysis") -> None:
     from assay.terminal.output import note
 
     if (count := left_out_count(analysis)) and count < len(analysis.rows):
-        note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has no place")
+        note(f"note: {count} of {len(analysis.rows)} results move no data and are left out: fio's format has only data")
 
 
 def default_path(run: str, format_: Format, table: TableName) -> Path:
@@ -238,7 +238,7 @@ def _table(analysis: "RunAnalysis", name: TableName) -> "FlatTable":
 
         if analysis.run.prices is None:
             hint = "only runs of studies with `prices:` have costs"
-            raise AssayError(f"run {analysis.run.id} carries no prices", hint)
+            raise AssayError(f"run {analysis.run.id} has no stored prices", hint)
         return costs_table(analysis)
     if name is TableName.CEILINGS:
         return ceilings_table(analysis)

@@ -32,11 +32,11 @@ def command(
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     out: Path = RUNS,
 ) -> None:
-    """Show how the results of a study went from run to run, and where they changed.
+    """Show the results of a study over all its runs, and where they changed.
 
-    One line a result: the median of each run as a small chart, and the change points with the date of the first run
-    after them. Those that changed come first. Below stands what differs in the environment around each change. At
-    least 4 complete runs are needed; a change must last for 2.
+    One line for each result: the median of each run as a small chart, and the change points with the date of the first
+    run after them. Results that changed come first. Differences in the environment at each change are printed below.
+    At least 4 complete runs are needed; a change must last for 2 runs.
 
     Example: `assay history nightly`, `assay history study.yaml --json`
     """
@@ -107,7 +107,7 @@ def _complete_runs(study: str, out: Path) -> list[Path]:
     if others := [f"{run.id} ({run.status})" for run in runs if run not in ended]:
         more = f", and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
         counts = f"{len(others)} {'run' if len(others) == 1 else 'runs'}"
-        note(f"note: left out: {counts} without an end: {', '.join(others[:MOST_NAMED])}{more}")
+        note(f"note: left out: {counts} that did not complete: {', '.join(others[:MOST_NAMED])}{more}")
     return [Path(run.folder) for run in ended]
 
 
@@ -159,14 +159,14 @@ def _print(found: "History", limit: int | None) -> None:
         blocks.append(Paragraph(f"{len(found.rows) - limit} more results: --all"))
     for boundary in found.boundaries:
         before, after = found.runs[boundary.before], found.runs[boundary.after]
-        title = f"What is new with the run of {_date(after.created_at)}"
+        title = f"What changed with the run of {_date(after.created_at)}"
         blocks += [Heading(title, "new"), Facts((("from", run_words(before)), ("to", run_words(after))))]
         blocks += differences_blocks(boundary.differences)
         blocks.append(Paragraph(f"more: assay compare {before.id} {after.id}"))
     print_blocks(*blocks)
     if len(found.rows) >= 50 and changed:
         expected = max(1, round(len(found.rows) / 100))
-        note(f"note: of {len(found.rows)} results that never change, about {expected} would show a change by chance")
+        note(f"note: of {len(found.rows)} unchanged results, about {expected} would show a change by chance")
 
 
 def _table(found: "History", limit: int | None) -> "Table":

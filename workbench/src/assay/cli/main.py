@@ -24,7 +24,7 @@ except KeyboardInterrupt:
 _CORE = {
     "measure": (
         "assay.cli.measure",
-        "Measure one place, or compare several: reads and writes, sequential and random, large and small.",
+        "Measure one target, or compare several: reads and writes, sequential and random, large and small.",
     ),
     "init": (
         "assay.cli.studies.init",
@@ -33,11 +33,11 @@ _CORE = {
     "check": ("assay.cli.check", "Check a study file and its targets without writing anything."),
     "plan": (
         "assay.cli.plan",
-        "Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.",
+        "Show what a run would do: cases, repeats, excluded cases with reasons, time, bytes, order and cost.",
     ),
-    "run": ("assay.cli.run", "Measure a study and keep the results."),
+    "run": ("assay.cli.run", "Measure a study and store the results."),
     "list": ("assay.cli.list", "List the runs, the newest last."),
-    "show": ("assay.cli.show", "Show a run's results and verdicts, or all that is known of one case."),
+    "show": ("assay.cli.show", "Show a run's results and verdicts, or all details of one case."),
     "report": (
         "assay.cli.report",
         "Write a run's report as one HTML file that opens without a network, and print its path.",
@@ -45,25 +45,28 @@ _CORE = {
     "export": ("assay.cli.export", "Write a run's results as a table for other programs."),
     "compare": (
         "assay.cli.compare",
-        "Compare two runs, the targets of one, or with --ab two sides that are measured now, in turns.",
+        "Compare two runs, the targets of one run, or, with --ab, two sides measured now in turns.",
     ),
-    "history": ("assay.cli.history", "Show how the results of a study went from run to run, and where they changed."),
+    "history": ("assay.cli.history", "Show the results of a study over all its runs, and where they changed."),
     "env": (
         "assay.cli.env",
         "Show what a run's results depend on: machine, kernel, settings, storage, network, versions.",
     ),
-    "ceilings": ("assay.cli.ceilings", "Measure what this machine's memory and one place can do at most."),
+    "ceilings": (
+        "assay.cli.ceilings",
+        "Measure the ceilings of this machine's memory and one directory or device: the most that each can do.",
+    ),
     "preflight": (
         "assay.cli.preflight",
-        "Measure what the network between clients and servers carries, before storage is measured over it.",
+        "Measure the network between clients and servers before measuring storage over it.",
     ),
     "aoe": (
         "assay.cli.disks.aoe",
-        "Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.",
+        "Find, describe, attach and mirror disks behind ATA over Ethernet (AoE). Needs root or `CAP_NET_RAW`.",
     ),
     "catalog": (
         "assay.cli.money.catalog",
-        "What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.",
+        "Show cloud services and their limits: instances, volumes, file systems, object storage, tables.",
     ),
     "price": (
         "assay.cli.money.price",
@@ -71,11 +74,11 @@ _CORE = {
     ),
     "doctor": (
         "assay.cli.doctor",
-        "Say what this machine can do for a measurement, and the remedy for what it cannot.",
+        "Show what this machine supports for measurements, and how to get what is missing.",
     ),
     "completion": (
         "assay.cli.completion",
-        "Print the script that makes a shell complete commands, options, runs and studies; nothing is changed.",
+        "Print the script with which a shell completes commands, options, runs and studies; nothing is changed.",
     ),
 }
 """Name -> its module, and the first paragraph of its help; in the order in which a user needs them."""
@@ -185,7 +188,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def root(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
-    """Measure and compare storage, and say which one to choose and why.
+    """Measure and compare storage, and recommend which to choose and why.
 
     A first run: `assay init`, `assay plan study.yaml`, `assay run study.yaml`, `assay report RUN`.
     """
@@ -227,14 +230,12 @@ def main(words: Sequence[str] | None = None) -> int:
             raise
         if not _has_working_directory():
             return _print_error(
-                "the working directory is gone: it was removed while Assay worked", FOLDER_HINT, EXIT_INCOMPLETE
+                "the working directory was removed while Assay was running", FOLDER_HINT, EXIT_INCOMPLETE
             )
         if (failure := _stored_data_error(error)) is not None:
             return _print_error(failure.message, failure.hint, failure.exit_code)
         message = f"Assay has a bug: {type(error).__name__}: {error}"
-        return _print_error(
-            message, "report it, with the command and what it prints with ASSAY_TRACEBACK=1 set", EXIT_BUG
-        )
+        return _print_error(message, "report it with the command and its output with ASSAY_TRACEBACK=1 set", EXIT_BUG)
 
 
 def _stored_data_error(error: Exception) -> AssayError | None:
@@ -246,8 +247,8 @@ def _stored_data_error(error: Exception) -> AssayError | None:
     if snapshot is None or damage is None or not snapshot.read_folders or not isinstance(error, damage.DATA_ERRORS):
         return None
     runs = ", ".join(map(str, list(snapshot.read_folders)[-MOST_RUNS_NAMED:]))
-    hint = "restore it from a copy; if it is as it was written, report this with what ASSAY_TRACEBACK=1 shows"
-    return AssayError(f"what was read cannot be computed with ({type(error).__name__}: {error}): {runs}", hint)
+    hint = "restore the run from a backup; if it is undamaged, report this with the output of ASSAY_TRACEBACK=1"
+    return AssayError(f"the stored data cannot be processed ({type(error).__name__}: {error}): {runs}", hint)
 
 
 def _print_error(message: str, hint: str, code: int, word: str = "error: ") -> int:
@@ -259,7 +260,7 @@ def _print_error(message: str, hint: str, code: int, word: str = "error: ") -> i
 
 MOST_RUNS_NAMED = 4
 """Runs that a message names at most: the last ones read."""
-FOLDER_HINT = "go to one that is there"
+FOLDER_HINT = "change to an existing directory"
 
 
 def _has_working_directory() -> bool:
@@ -273,4 +274,4 @@ def _has_working_directory() -> bool:
 def _check_working_directory() -> None:
     """Raise an error if the working directory does not exist, so that no relative path can be resolved."""
     if not _has_working_directory():
-        raise AssayError("the working directory is gone", FOLDER_HINT, EXIT_USAGE)
+        raise AssayError("the working directory does not exist", FOLDER_HINT, EXIT_USAGE)

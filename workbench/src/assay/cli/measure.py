@@ -47,11 +47,11 @@ class Confirmations(NamedTuple):
 def command(
     places: list[str] = typer.Argument(
         ...,
-        metavar="PLACE...",
+        metavar="TARGET...",
         help="Directory, device, nfs://SERVER/EXPORT, smb://USER@SERVER/SHARE, aoe://INTERFACE/eSHELF.SLOT, "
         "s3://BUCKET/KEYS, dynamodb://TABLE.",
     ),
-    time: str = typer.Option("30s", "--time", help="How long it takes, from start to end."),
+    time: str = typer.Option("30s", "--time", help="Total time, from start to end."),
     report: bool = typer.Option(False, "--report", help="Write the HTML report into the run, too."),
     output: Path | None = output_option("Write the HTML report to a file, too."),
     save: Path | None = typer.Option(None, "--save", metavar="FILE", help="Write the study that was measured."),
@@ -61,10 +61,10 @@ def command(
     on_root: bool = typer.Option(False, "--yes-on-root", help=ON_ROOT),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
-    """Measure one place, or compare several: reads and writes, sequential and random, large and small.
+    """Measure one target, or compare several: reads and writes, sequential and random, large and small.
 
-    In a directory a folder is made for the test data, and removed. A bucket is only read, unless --destroy is given.
-    The run is kept: `assay show last`, `assay report last`. Exit codes as of `assay run`.
+    In a directory, a folder for the test data is created and removed. A bucket is only read, unless --destroy is given.
+    The run is stored: `assay show last`, `assay report last`. Exit codes are those of `assay run`.
 
     Example: `assay measure .`, `assay measure /var/tmp /dev/shm --report`
     """
@@ -105,7 +105,8 @@ def _check_words(places: Sequence[str]) -> None:
     for place in places:
         if not place.isprintable():
             raise AssayError(
-                f"{escape_line(place)}: the place has unprintable characters", "name it by a link without them"
+                f"{escape_line(place)}: the path or address has unprintable characters",
+                "use a symbolic link without them",
             )
 
 
@@ -121,7 +122,10 @@ def _seconds(written: str) -> float:
     except UnitError as error:
         raise error.at("--time") from None
     if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
-        raise AssayError(f"--time: {written} is not between 5s and 24h", "30s is usual; longer makes surer")
+        raise AssayError(
+            f"--time: {written} is not between 5s and 24h",
+            "30s is usual; a longer time narrows the confidence intervals",
+        )
     return seconds
 
 
@@ -141,7 +145,7 @@ def _first_look(
     files = {name: target for name, target in targets.items() if holds_files(target)}
     if not files:
         return "keep", _scale_to_time(seconds, deadline, {}, {})
-    note("a first look, to see how much can be done in the time")
+    note("writing briefly to each target, to fit the measurement into the time")
     end = Deadline(deadline.end - (1 - PROBE_TIME_SHARE) * seconds, AFTER_PROBE_SECONDS)
     for cache in ("direct", "evict"):
         try:
@@ -151,7 +155,7 @@ def _first_look(
                 )
                 deadline.note_first_look(after)
         except KeyboardInterrupt:
-            note("stopped: nothing was measured, and what was made is removed")
+            note("stopped: nothing was measured, and the test data is removed")
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except AssayError as error:
             if cache == "direct" and error.code is Code.NO_DIRECT_IO:
@@ -159,7 +163,7 @@ def _first_look(
                 continue
             raise
         return cache, _scale_to_time(seconds, deadline, speeds, free)
-    raise AssayError("no way to keep the page cache out of the numbers was found", "`assay doctor` says more")
+    raise AssayError("the page cache can be neither bypassed nor emptied here", "`assay doctor` says more")
 
 
 def _scale_to_time(
@@ -175,8 +179,8 @@ def _scale_to_time(
     chosen = choose_scale(deadline.seconds_left(), speeds, free, min(ENGINE_DELAY_FACTOR, deadline.delayed()))
     if isinstance(chosen, TooShort):
         least = TIME_STEP_SECONDS * math.ceil((seconds + chosen.missing_s) / TIME_STEP_SECONDS)
-        message = f"--time {about_duration(seconds)} is too short: so slow are a first short write and this machine now"
-        raise AssayError(message, f"write --time {least:.0f}s, the least for a result here, or more", EXIT_REFUSED)
+        message = f"--time {about_duration(seconds)} is too short for the write speed and the current load here"
+        raise AssayError(message, f"use --time {least:.0f}s or more", EXIT_REFUSED)
     return chosen
 
 
@@ -186,12 +190,12 @@ def _announcement(plan: "Plan", chosen: "Scale", seconds: float) -> str:
     from assay.report.numbers import plural
 
     kinds = {(case.workload, *case.axes.items(), word) for case in plan.cases for word in case.operations}
-    where = "" if len(plan.study.targets) == 1 else f" at {len(plan.study.targets)} places"
+    where = "" if len(plan.study.targets) == 1 else f" on {len(plan.study.targets)} targets"
     estimate = estimate_study(plan.study, plan.cases)
     files = f" in files of {about_size(chosen.file_size)}"
     bytes_words = f", writes about {about_size(chosen.written)}{files}" if chosen.written else ""
     times = f"about {plural(chosen.rounds, 'time')}"
-    work = f"{plural(len(kinds), 'kind')} of work{where}, each {times}"
+    work = f"{plural(len(kinds), 'kind')} of operation{where}, each {times}"
     words = f"{about_duration(seconds)} from start to end: {work}{bytes_words}"
     left_out = f"; no time for {chosen.left_out}" if chosen.left_out else ""
     return f"{words}{estimate.requests_text}{left_out}"
@@ -229,11 +233,9 @@ def _measure_speeds(
     speeds = {}
     for name in study["targets"]:
         if (name, LARGE) not in rates or (name, SMALL) not in rates:
-            late = "a first short write did not end in time" if deadline.is_over() else "the first write failed"
+            late = "the first short write did not end in time" if deadline.is_over() else "the first write failed"
             why = next((job.reason for job in analysis.jobs if job.reason), late)
-            hint = (
-                "write twice the --time, or more" if deadline.is_over() else "`assay check` on a study of it says more"
-            )
+            hint = "use at least twice the --time" if deadline.is_over() else "`assay check` on a study of it says more"
             raise AssayError(f"{name}: {why}", hint, EXIT_REFUSED if deadline.is_over() else EXIT_INCOMPLETE)
         speeds[name] = Speeds(rates[name, SMALL], rates[name, LARGE])
     return speeds, places, after
@@ -291,10 +293,10 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})
     elif places:
         _print_text(store, places)
-    note(f"results: {store.folder}; all of it: assay show {store.folder}; report: assay report {store.folder}")
+    note(f"results: {store.folder}; details: assay show {store.folder}; report: assay report {store.folder}")
     counts = store.outcome_counts()
     if not counts:
-        note("nothing was measured in the time: write twice the --time, or more")
+        note("nothing was measured in the time: use at least twice the --time")
     return EXIT_OK if set(counts) == {"ok"} else EXIT_INCOMPLETE
 
 

@@ -18,12 +18,14 @@ def command(
     targets: list[str] = TARGET,
     json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     show_all: bool = typer.Option(False, "--all", help=f"Print every case, not only the first {FIRST_CASES}."),
-    budget: str | None = typer.Option(None, "--budget", help="Say whether a run stays within it, such as 5USD."),
+    budget: str | None = typer.Option(
+        None, "--budget", help="Check whether a run stays within this budget, such as 5USD."
+    ),
 ) -> None:
-    """Show what a run would do: cases, repeats, what is left out and why, time, bytes, order, and cost.
+    """Show what a run would do: cases, repeats, excluded cases with reasons, time, bytes, order and cost.
 
-    Nothing is written or measured. The times rest on assumed speeds, which are printed with them. Cost needs a study
-    that names `prices`.
+    Nothing is written or measured. The times follow from assumed speeds, which are printed, too. Cost needs a study
+    with `prices`.
 
     Example: `assay plan study.yaml`
     """

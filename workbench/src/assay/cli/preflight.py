@@ -25,25 +25,27 @@ SCHEMA = "assay.network/1"
 
 def command(
     study: Path = typer.Argument(
-        None, parser=as_path, metavar="STUDY", help="Its hosts, and the servers of its network targets."
+        None, parser=as_path, metavar="STUDY", help="Study file: use its hosts, and the servers of its network targets."
     ),
     hosts: str = typer.Option("", "--hosts", metavar="NODESET", help="Clients. Default: this machine."),
     servers: str = typer.Option(
-        "", "--servers", metavar="LIST", help="Node sets, or HOST:PORT where an iperf3 server runs already."
+        "", "--servers", metavar="LIST", help="Node sets, or HOST:PORT of an iperf3 server that already runs."
     ),
-    inventory: str = typer.Option("", "--inventory", metavar="FILE", help="Says how to reach hosts and servers."),
-    box: str = typer.Option("", "--box", metavar="NAME", help="A testbed that is up: its clients and servers."),
+    inventory: str = typer.Option(
+        "", "--inventory", metavar="FILE", help="File that says how to reach hosts and servers."
+    ),
+    box: str = typer.Option("", "--box", metavar="NAME", help="Use the clients and servers of this running testbed."),
     time: str = typer.Option("2s", "--time", help="Length of each measurement of bandwidth."),
-    parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, besides one alone."),
-    link: str = typer.Option("", "--link", metavar="RATE", help="What each host's link should carry, such as 10Gb/s."),
+    parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, in addition to a test with one."),
+    link: str = typer.Option("", "--link", metavar="RATE", help="Nominal rate of each host's link, such as 10Gb/s."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
     output: Path | None = output_option("Write the JSON to a file, too."),
     force: bool = FORCE,
 ) -> None:
-    """Measure what the network between clients and servers carries, before storage is measured over it.
+    """Measure the network between clients and servers before measuring storage over it.
 
-    Bandwidth by iperf3 in both directions, each client alone and all at once; round trips; packet sizes; links.
-    Exit codes: 0 all was measured, 1 something could not be, 2 wrong input, 130 interrupted.
+    Bandwidth by iperf3 in both directions, each client alone and all together; round trips; packet sizes; links.
+    Exit codes: 0 all measured, 1 something could not be measured, 2 wrong input, 130 interrupted.
 
     Example: `assay preflight --hosts client[1-4] --servers store1`, `assay preflight --box office`
     """
@@ -61,7 +63,7 @@ def command(
             _announce(places, options)
             network = run_preflight([make_shell(host) for host in places.clients], places.servers, options)
     except KeyboardInterrupt:
-        note("stopped: everything that was started is ended, and nothing is stored")
+        note("stopped: all started programs are ended, and nothing is stored")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     finally:
         close_shells()
@@ -87,9 +89,11 @@ def _options(time: str, parallel: int) -> "PreflightOptions":
     except UnitError as error:
         raise error.at("--time") from None
     if seconds != int(seconds) or not 1 <= seconds <= MOST_SECONDS:
-        raise AssayError(f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "such as 2s")
+        raise AssayError(
+            f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "write a time such as 2s"
+        )
     if not 1 <= parallel <= MOST_STREAMS:
-        raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}")
+        raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}", "write a number such as 4")
     return PreflightOptions(seconds=int(seconds), streams=tuple(sorted({1, parallel})), report=note)
 
 
@@ -99,8 +103,8 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
     from assay.run.preflight_hosts import box_hosts, named_hosts, preflight_study_hosts
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
-        hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
-        raise AssayError("STUDY, --box and --inventory do not go together", hint)
+        hint = "a study has its own hosts and servers; --hosts and --servers choose from a testbed or an inventory"
+        raise AssayError("STUDY, --box and --inventory exclude each other", hint)
     if study is not None:
         from assay.cli.studyfile import exit_with_problems, read_study
         from assay.plan.load import load_study
@@ -157,10 +161,10 @@ def _print(network: "NetworkMeasurements", found: "NetworkFindings") -> None:
         ]
         for item in found.ceilings
     ]
-    print_line("What each link carries at most:")
-    print_table(["link", "of", "direction", "at most", "how, or why not known"], rows, right=("at most",))
+    print_line("Ceiling of each link:")
+    print_table(["link", "of", "direction", "ceiling", "method, or why unknown"], rows, right=("ceiling",))
     if not found.findings:
-        print_line("Nothing that speaks against measuring storage over this network was found.")
+        print_line("No problems found for measuring storage over this network.")
     for finding in found.findings:
         print_line(f"{finding.kind}: {finding.text}")
         print_line(f"    {finding.remedy}")
@@ -203,7 +207,7 @@ def _print_rounds(network: "NetworkMeasurements") -> None:
     rows = [
         [*pair, *(_sum(found.get(direction, [])) for direction in ("write", "read"))] for pair, found in sums.items()
     ]
-    print_line("At once, added:")
+    print_line("All at the same time, sums:")
     print_table(["clients", "servers", "to servers", "to clients"], rows, right=("to servers", "to clients"))
 
 

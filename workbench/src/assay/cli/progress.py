@@ -80,7 +80,7 @@ class LineProgress:
     def drop_repeats(self, count: int) -> None:
         """Count `count` repeats as saved, and add that to the line of the repeat, unless `say` prints before it."""
         self._total -= count
-        self._fewer = f"; known well enough, {count} repeats saved" if count > 0 else ""
+        self._fewer = f"; precise enough, {count} repeats saved" if count > 0 else ""
 
     def drop_any_repeats(self, count: int) -> None:
         """Lower the total by `count` repeats; the next line shows it."""

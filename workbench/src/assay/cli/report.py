@@ -31,17 +31,17 @@ def command(
     out: Path = RUNS,
     open_: bool = typer.Option(False, "--open", help="Open it in the browser."),
     prices: str | None = typer.Option(
-        None, "--prices", metavar="today[=BOOK]", help="Show today's prices beside those that the run carries."
+        None, "--prices", metavar="today[=BOOK]", help="Show today's prices next to the run's own."
     ),
     published: str | None = typer.Option(
-        None, "--beside", metavar="FILE", help="Draw published figures of this CSV in the same charts."
+        None, "--beside", metavar="FILE", help="Draw the published figures in this CSV file in the same charts."
     ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
-    An existing page of Assay is replaced, and no other file without --force. Costs are those of the prices that the run
-    began with; `--prices today` shows today's beside them, `--prices today=BOOK` those of a book. `--beside` draws
-    figures that others have published: columns target, operation, file_size, record_size, throughput.
+    An existing page of Assay is replaced; another file only with --force. Costs use the prices stored with the run;
+    `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--beside`
+    draws published figures of others: columns target, operation, file_size, record_size, throughput.
 
     Example: `assay report last --output storage.html`
     """
@@ -49,7 +49,10 @@ def command(
 
     destination = None if output is None else OutputFile(output, PAGE_MARK, force)
     if open_ and destination is not None and destination.prints:
-        raise AssayError("--open opens a file, and none is written", "name a file with --output, or leave --open out")
+        raise AssayError(
+            "--open opens the report's file, but the report is printed",
+            "name a file with --output, or leave --open out",
+        )
     analysis = load_analysis(run, out)
     # What is loaded is needed until the end, so the garbage collector need not scan it repeatedly.
     gc.freeze()
@@ -73,7 +76,9 @@ def _current_prices(analysis: "RunAnalysis", written: str | None) -> "PriceBook 
     if written is None:
         return None
     if analysis.run.prices is None:
-        raise AssayError(f"run {analysis.run.id} carries no prices", "only runs of studies with `prices:` have costs")
+        raise AssayError(
+            f"run {analysis.run.id} has no stored prices", "only runs of studies with `prices:` have costs"
+        )
     from assay.cli.money.books import warn_stale
     from assay.cli.money.study_prices import current_book, unpriced_lines
 
@@ -81,7 +86,7 @@ def _current_prices(analysis: "RunAnalysis", written: str | None) -> "PriceBook 
     used = {row.key for row in analysis.run.prices.book.rows}
     warn_stale(book, [row for row in book.rows if row.key in used])
     for target, reasons in unpriced_lines(analysis.run.prices, book).items():
-        note(f"{target} has no cost of today: {'; '.join(reasons)}")
+        note(f"{target} has no cost at today's prices: {'; '.join(reasons)}")
     return book
 
 

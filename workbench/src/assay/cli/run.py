@@ -26,12 +26,12 @@ SHOWN_RESULTS = 200
 def command(
     study: str = typer.Argument("", metavar="STUDY", help="Study file; with --resume also a run: id, `last`, or path."),
     resume: bool = typer.Option(
-        False, "--resume", help="Go on with the newest unfinished run of STUDY, or with that run."
+        False, "--resume", help="Continue the newest unfinished run of STUDY, or the named run."
     ),
     settle: bool = typer.Option(
         False,
         "--settle",
-        help="With --resume: add repeats to what RUN, which is complete, has left undecided, within a time that is "
+        help="With --resume and a complete RUN: add repeats to what it left undecided, within a time that is "
         "printed first.",
     ),
     values: list[str] = SET,
@@ -57,18 +57,16 @@ def command(
     stage: bool = typer.Option(
         False,
         "--stage",
-        help="Measure with the fewest hosts, tasks or lanes, print the result, its cost and what more takes, "
-        "and stop; with --resume accept that, and go on with the next number.",
+        help="Measure with the fewest hosts, tasks or lanes, print the result, its cost and what the next stage "
+        "takes, and stop; with --resume accept the result and measure the next stage.",
     ),
-    quiet: bool = typer.Option(
-        False, "--quiet", "-q", help="Print the folder of the run and warnings only: no progress, no results."
-    ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only warnings and the folder of the run."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
-    """Measure a study and keep the results.
+    """Measure a study and store the results.
 
-    Ctrl-C stops after removing the test data; `--resume` goes on from there, also after a crash. Exit codes: 0 all
-    repeats went well, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted, or stopped by the budget.
+    Ctrl-C stops after removing the test data; `--resume` continues from there, also after a crash. Exit codes: 0 all
+    repeats succeeded, 1 some have errors, 2 the study is wrong, 3 refused, 130 interrupted, or stopped by the budget.
 
     Example: `assay run studies/quickstart/study.yaml`, then, if it was interrupted, `assay run --resume`
     """
@@ -133,7 +131,7 @@ def _start(study: str, how: RunOptions) -> "RunStore":
     from assay.run.session import start
 
     if not study:
-        raise AssayError("there is no study to run", "name one: `assay run STUDY`; `assay init` writes one")
+        raise AssayError("no study is named", "name one: `assay run STUDY`; `assay init` writes one")
     loaded = load_study_file(study_path(study), how.change)
     if loaded.prices is not None:
         warn_stale(loaded.prices.book)
@@ -152,7 +150,7 @@ def _unfinished(study: str, how: RunOptions) -> Path:
     if study and path_kind(path) == "file":
         return find_unfinished(how.out, _stored_text(path, how.change))
     if how.change is not None:
-        message = f"a run goes on as it began, without {how.change.options_text}"
+        message = f"a run is resumed unchanged, without {how.change.options_text}"
         raise AssayError(message, "leave the change out, or name the study file")
     return find_run(study, how.out) if study else find_unfinished(how.out)
 
@@ -217,7 +215,7 @@ def _data_text(store: "RunStore") -> str:
     """Return whether the test data is removed: it is, if the run's journal is empty."""
     if not store.entries():
         return "the test data is removed"
-    return "some of the test data may still be there: it was to be kept, or could not be removed"
+    return "some test data may remain: it was kept on request, or could not be removed"
 
 
 def print_stopped(store: "RunStore", stage: bool = False) -> int:
@@ -227,12 +225,12 @@ def print_stopped(store: "RunStore", stage: bool = False) -> int:
     info = store.info()
     note(f"stopped: {info.finished} of {info.planned} repeats are done, {_data_text(store)}")
     if info.blocks is not None and info.blocks.engines:
-        note("two engines are measured again from the beginning; a run does not keep programs")
+        note("a run of two engines cannot be resumed, as it does not store them; start it again")
         return EXIT_INTERRUPTED
     budget = store.budget()
     with_budget = "" if budget is None else f" --budget {budget}"
     staged = " --stage" if stage else ""
-    note(f"go on with: assay run {store.folder} --resume{staged}{with_budget}{', or with more' if with_budget else ''}")
+    note(f"continue with: assay run {store.folder} --resume{staged}{with_budget}{', or more' if with_budget else ''}")
     return EXIT_INTERRUPTED
 
 
@@ -279,5 +277,5 @@ def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool
         note("failed repeats: " + ", ".join(f"{count} {status}" for status, count in bad.items()))
     note(f"results: {folder}; report: assay report {folder}")
     if info.blocks is not None:
-        note(f"the two sides: assay compare {folder}")
+        note(f"comparison: assay compare {folder}")
     return EXIT_INCOMPLETE if bad else EXIT_OK

@@ -43,7 +43,7 @@ def command(
     everything: bool = typer.Option(False, "--all", help=f"All results, not only the first {FIRST_ROWS}."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON; without CASE all results."),
 ) -> None:
-    """Show a run's results and verdicts, or all that is known of one case.
+    """Show a run's results and verdicts, or all details of one case.
 
     Example: `assay show last`, `assay show last c0003 --json`
     """
@@ -179,17 +179,17 @@ def print_results(store: "RunStore", limit: int | None) -> None:
     """
     shown, count = first_results(store, limit)
     if not shown:
-        print_line("no results yet; of a large study they come at the end of the run")
+        print_line("no results yet; a large study has them only at the end of its run")
         return
     from assay.report.brief import result_tables
 
     print_line()
     print_blocks(*result_tables(shown))
     if any(one.is_partly_checked for one in shown):
-        print_line("* ok, but not all checks could run; `assay show RUN CASE` names them")
+        print_line("* ok, but some checks could not run; `assay show RUN CASE` names them")
     again = [name for name in ("rewrite", "reread") if any(one.operation == name for one in shown)]
     if again:
-        print_line(f"{' and '.join(again)}: the same file from beginning to end once more")
+        print_line(f"{' and '.join(again)}: the same file once more from beginning to end")
     print_line()
     if count > len(shown):
         print_line(f"{count - len(shown)} more results: assay show {store.folder} --all")
@@ -285,7 +285,7 @@ def _print_findings(row: "ResultRow") -> None:
         print_line(f"  {finding.verdict}{rule}: {finding.text}")
         print_line(f"    remedy: {finding.remedy}")
     for finding in row.machine:
-        print_line(f"  the machine's, not the storage's ({finding.rule}): {finding.text}")
+        print_line(f"  caused by the machine, not the storage ({finding.rule}): {finding.text}")
     if row.ceilings:
         print_line(f"  ceilings: {', '.join(f'{item.name} {Share(item.share).words}' for item in row.ceilings)}")
     for lack in unevaluated.group_by_reason([row]):
@@ -380,7 +380,7 @@ def _print_services(samples: "list[Sample]") -> None:
     for sample in samples:
         if sample.service is not None and sample.service.looks:
             looks, stale = sample.service.looks, sample.service.stale_looks
-            missed = f"{stale:,} of {looks:,} looks of the other client did not see what had been put"
+            missed = f"{stale:,} of {looks:,} reads by the other client missed objects that had been written"
             print_line(f"repeat {sample.repeat}, {sample.operation}: {missed}")
 
 

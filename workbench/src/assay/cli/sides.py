@@ -17,7 +17,7 @@ TEST_FOLDER = "assay-ab"
 """Name of the directory that is made in a directory under test, and removed at the end."""
 DEFAULT_NAMES = ("A", "B")
 """Names of places and engines, which have none of their own."""
-RULE = "a side is the name of a target of the study, or with a slash in it a directory, a device or an engine"
+RULE = "a side is the name of a target of the study, or a path with a slash: a directory, a device or an engine"
 
 Kind = Literal["target", "place", "engine"]
 
@@ -56,15 +56,15 @@ def find_sides(written: tuple[str, str], targets: Mapping[str, str] | None) -> t
     base, other = (_side(word, name, targets) for word, name in zip(written, DEFAULT_NAMES, strict=True))
     if base.kind != other.kind:
         message = f"{written[0]} is {_kind_words(base)}, {written[1]} {_kind_words(other)}"
-        raise AssayError(message, "compare two targets, two places, or two engines")
+        raise AssayError(message, "compare two targets, two directories or devices, or two engines")
     if _same(base, other):
-        raise AssayError(f"both sides are {written[0]}", "name two that differ")
+        raise AssayError(f"both sides are {written[0]}", "name two different sides")
     _note_alike(base, other)
     return base, other
 
 
 def _kind_words(side: Side) -> str:
-    return {"target": "a target of the study", "place": "a place", "engine": "an engine"}[side.kind]
+    return {"target": "a target of the study", "place": "a directory or device", "engine": "an engine"}[side.kind]
 
 
 def _same(base: Side, other: Side) -> bool:
@@ -88,7 +88,7 @@ def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
     # `look` uses a separate process, which storage that hangs may block; a path that answered may be read here.
     what = path_kind(path)
     if not what:
-        raise AssayError(f"{written}: there is nothing of that name, or no right to look at it", RULE)
+        raise AssayError(f"{written}: no such file or directory, or no permission to read it", RULE)
     real = path.resolve()
     if what == "folder":
         return _directory(written, real, name)
@@ -96,24 +96,24 @@ def _side(written: str, name: str, targets: Mapping[str, str] | None) -> Side:
         return _engine(written, real, name)
     found = real.stat()
     if not stat.S_ISBLK(found.st_mode):
-        raise AssayError(f"{written}: is no directory, device or engine", RULE)
+        raise AssayError(f"{written}: is not a directory, device or engine", RULE)
     target = {"kind": "device", "path": str(real), "description": written}
     return Side("place", name, real, written, target, device_number=found.st_rdev)
 
 
 def _target(written: str, targets: Mapping[str, str] | None) -> Side:
     if targets is None:
-        message = f"{written!r} has no slash, so that it is a target, but no study is named"
-        raise AssayError(message, f"add --study STUDY, or write ./{written} for what is in this directory")
+        message = f"{written!r} has no slash, so it names a target, but no study is named"
+        raise AssayError(message, f"add --study STUDY, or write ./{written} for a path in this directory")
     if written not in targets:
-        hint = f"{choices_hint(written, targets)}; write ./{written} for what is in this directory"
+        hint = f"{choices_hint(written, targets)}; write ./{written} for a path in this directory"
         raise AssayError(f"the study has no target {written!r}", hint)
     return Side("target", written, Path(), f"target {written}")
 
 
 def _directory(written: str, path: Path, name: str) -> Side:
     if path_kind(path / "run.sqlite"):
-        hint = "`assay compare RUN RUN` compares what was measured; --ab measures"
+        hint = "`assay compare RUN RUN` compares stored runs; --ab measures two sides now"
         raise AssayError(f"{written}: is the folder of a run", hint)
     target = {"kind": "file", "path": str(path / TEST_FOLDER), "description": written}
     return Side("place", name, path, written, target, device_number=path.stat().st_dev)
@@ -125,6 +125,6 @@ def _engine(written: str, path: Path, name: str) -> Side:
     try:
         engine = load_engine(path)
     except AssayError as error:
-        raise AssayError(f"{written}: is no engine: {error.message}", RULE, EXIT_REFUSED) from None
+        raise AssayError(f"{written}: is not an engine: {error.message}", RULE, EXIT_REFUSED) from None
     words = f"engine {path}, version {engine.version}, sha256 {engine.sha256[:12]}"
     return Side("engine", name, path, words, engine=engine)

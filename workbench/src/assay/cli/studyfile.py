@@ -60,7 +60,7 @@ def load_study_file(path: Path, change: "Change | None" = None) -> Plan:
     try:
         return check_study(path, changed.text, places=changed.places)
     except typer.Exit:
-        note(f"this is the study with {change.options_text}")
+        note(f"the study was changed with {change.options_text}")
         raise
 
 
@@ -142,7 +142,7 @@ def plan_study(path: Path, data: bytes, generated: bool = False, places: YamlSou
     cases, impossible = exclude_unavailable(study, expansion.cases)
     _note_impossible(impossible)
     if not cases:
-        raise AssayError(f"{path}: this machine can do none of the cases", "`assay doctor` says more", EXIT_REFUSED)
+        raise AssayError(f"{path}: this machine can run none of the cases", "`assay doctor` says more", EXIT_REFUSED)
     needed = max(case.parameters.hosts for case in cases)
     if not study.is_local or needed > 1:
         from assay.site.choose import site_of
@@ -174,7 +174,7 @@ def _note_impossible(left_out: tuple[ExcludedPoint, ...]) -> None:
 def _refuse_generated(path: Path, loaded: LoadedStudy, faults: Sequence[FieldFault] = ()) -> None:
     problems = (*loaded.problems, *(loaded.source.problem(fault) for fault in faults))
     if problems:
-        raise AssayError(f"{path}: cannot be measured on both sides: {problems[0].message}", problems[0].hint)
+        raise AssayError(f"{path}: the two sides cannot be measured: {problems[0].message}", problems[0].hint)
 
 
 def exit_with_faults(path: Path, source: YamlSource, faults: list[FieldFault]) -> None:
@@ -211,6 +211,6 @@ def general_capabilities() -> Backends:
     try:
         text = shipped.read_text(encoding="utf-8") if shipped.is_file() else built.read_text(encoding="utf-8")
     except OSError as error:
-        message = f"the list of what the engine can do is missing: {built}"
+        message = f"the engine's list of capabilities is missing: {built}"
         raise AssayError(message, "install assay again, or run `make generate` in its repository") from error
     return read_capabilities(text)

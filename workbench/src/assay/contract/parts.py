@@ -74,7 +74,7 @@ def _header(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or not _is_complete(header):
-        raise ValueError("what stands before the events of a host cannot be read")
+        raise ValueError("the header before a host's events cannot be read")
     return header
 
 

@@ -50,7 +50,7 @@ def read_line(line: str | bytes, number: int = 0) -> Event | BrokenLine:
     if isinstance(event, HelloEvent):
         event = _without_unlimited_space(event)
     odd = _odd_number(event)
-    return BrokenLine(number, f"{odd}: no number that an engine counts to", _beginning(line)) if odd else event
+    return BrokenLine(number, f"{odd}: number out of range", _beginning(line)) if odd else event
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _reason(error: ValidationError) -> str:
     if first["type"] == "json_invalid":
         return f"not a whole JSON object ({first['ctx']['error']})"
     if not first["loc"]:
-        return "not an event that this version knows"
+        return "unknown event"
     place = ".".join(str(part) for part in first["loc"])
     return f"{place}: {first['msg']}"
 

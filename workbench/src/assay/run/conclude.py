@@ -21,7 +21,9 @@ def release(context: RunContext) -> None:
         try:
             context.remounting.restore()
         except AssayError as error:
-            context.print_line(warning(f"what lies there is not removed: {error.message}"))
+            context.print_line(
+                warning(f"mounts could not be restored, so the data there is not removed: {error.message}")
+            )
     keep = context.plan.study.output.keep_files
     patience = patience_of(context.plan.study)
     if context.interruption.count or context.deadline is not None:

@@ -81,7 +81,7 @@ class Control:
             # Later controls would fail in the same way, so this is printed once.
             self._broken = True
             reason = outcome.reason or outcome.status
-            self._print_line(warning(f"the control beside the repeats cannot be measured: {reason}"))
+            self._print_line(warning(f"the control between repeats cannot be measured: {reason}"))
         return None
 
 

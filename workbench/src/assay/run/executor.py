@@ -57,7 +57,7 @@ STOP_POLL_SECONDS = 0.2
 SILENT_INTERVALS = 10
 STOPPED_BY_BUDGET = "stopped by the budget"
 """Reason of an attempt that took longer than the budget lasted."""
-STOPPED_BY_DEADLINE = "stopped because the time was over"
+STOPPED_BY_DEADLINE = "stopped because the time for the run was over"
 SILENT_ESTIMATES = 10
 
 
@@ -173,7 +173,7 @@ class Executor:
             progress.drop_repeats(sum(fewer.values()))
             ended = len(self.store.settled())
             progress.print_line(
-                f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or time is up"
+                f"after {repeat - 1} rounds: {ended} of {len(self.cases)} cases are decided, or the time is over"
             )
 
     def _used_up(self, case: Case) -> str:
@@ -335,7 +335,7 @@ class Executor:
     def _remount(self, case: Case) -> None:
         """Remount the file systems of the target on the case's hosts."""
         if self.context.remounting is None:
-            raise _ImpossibleError("cache: remount: Assay has mounted nothing")
+            raise _ImpossibleError("cache: remount: Assay mounted no file system for this study")
         try:
             paths, count = self.study.targets[case.target].paths, case.parameters.hosts
             self.context.remounting(paths, self.fleet.shells[:count])
@@ -401,7 +401,7 @@ class Executor:
                 status = "incomplete"
                 self.silent.add(path)
             elif path in self.silent:
-                status, reason = "incomplete", f"storage does not answer: something still waits for it: {reason}"
+                status, reason = "incomplete", f"storage does not answer: operations on it still wait: {reason}"
             return Outcome(status, reason, started_at, steady_time() - started_at, False)
         self.silent.discard(path)
         return None

@@ -19,7 +19,7 @@ from assay.run.listener import Progress, TimeLeft
 from assay.run.rounds import run_rounds
 from assay.run.settle import repeats_time_s, settle_all
 
-OUT_OF_TIME = "the time is over"
+OUT_OF_TIME = "the time for the run is over"
 """Why a case gets no more repeats."""
 FEWEST_REPEATS = 3
 """Fewest repeats that give a confidence interval."""

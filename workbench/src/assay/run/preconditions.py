@@ -121,7 +121,7 @@ def _inspect(study: Study, names: Sequence[str], destroy: bool, owner: Owner | N
         try:
             inspected[name] = handler_of(target).inspect(inspector)
         except AssayError as error:
-            hint = error.hint or "choose another place, or change the rights"
+            hint = error.hint or "choose another directory, or change its permissions"
             inspected[name] = Inspection([(f"{target.path}: {error.message}", hint)])
     return inspected
 
@@ -176,10 +176,10 @@ def _here_only(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> I
         return
     for name in sorted({case.target for case in cases}):
         if study.targets[name].whole_device:
-            message, hint = "devices are measured on this machine only", "leave hosts and testbed out"
+            message, hint = "devices can be measured only on this machine", "leave out `hosts` and `testbed`"
             yield FieldFault(path=("targets", name), message=message, hint=hint)
     for workload in sorted({case.workload for case in cases if case.parameters.cache == "limit"}):
-        message, hint = "limit works on this machine only", "use another cache policy"
+        message, hint = "`cache: limit` works only on this machine", "use another cache policy"
         yield FieldFault(path=("workloads", workload, "cache"), message=message, hint=hint)
 
 

@@ -126,7 +126,7 @@ def _measure_ceilings(context: RunContext, backends: dict[str, BackendCapabiliti
     if not context.store.info().ceilings:
         if meter.stored:
             about = "" if context.deadline else f", about {context.estimate.ceilings_before:.0f} s"
-            context.print_line(f"ceilings first: what memory, devices and the engine can do at most{about}")
+            context.print_line(f"measuring ceilings first: the most that memory, devices and the engine can do{about}")
         with context.deadline.limit_to_share(CEILING_SHARE) if context.deadline else contextlib.nullcontext():
             ceilings = meter.measure()
         own = [ceiling for ceiling in ceilings if ceiling.target]
@@ -182,7 +182,9 @@ def _describe(context: RunContext, looks: Mapping[str, Look]) -> None:
         return
     changed = {name: value for name, value in versions.items() if info.versions.get(name) != value}
     if changed:
-        context.print_line(warning(f"the run goes on with another {', '.join(sorted(changed))} than it began with"))
+        context.print_line(
+            warning(f"the run continues with a different {', '.join(sorted(changed))} than it began with")
+        )
         later = {f"{name} (resumed)": value for name, value in changed.items()}
         context.store.describe(versions={**info.versions, **later})
     _compare_environment(context, {**info.environment, **job}, {**environment, **job})
@@ -203,7 +205,7 @@ def _compare_environment(
         later.setdefault(f"{item.section} (resumed)", {})[item.name] = item.after or ""
     if changed:
         names = ", ".join(f"{item.section} {item.name}" for item in changed)
-        context.print_line(warning(f"the run goes on in another environment than it began in: {names}"))
+        context.print_line(warning(f"the environment has changed since the run began: {names}"))
     if later or joined:
         context.store.describe(environment={**before, **joined, **later})
 

@@ -46,9 +46,9 @@ def read_repeat(case: str, repeat: int, job: Job, outcome: Outcome, hosts: bool)
 def why_unreadable(error: Exception) -> str:
     """Return one line for an error that was raised while events were read."""
     if isinstance(error, InvalidEventsError):
-        return f"the engine said what cannot be: {escape_line(str(error))}"
+        return f"the engine sent invalid events: {escape_line(str(error))}"
     message = error.message if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-    return f"what the engine said cannot be read: {escape_line(message)}"
+    return f"the engine's events cannot be read: {escape_line(message)}"
 
 
 def samples_of_engine(case: str, repeat: int, job: Job, events: str, seconds: float | None) -> tuple[Sample, ...]:
@@ -83,7 +83,7 @@ def samples_of_hosts(case: str, repeat: int, job: Job, events: str, seconds: flo
         except InvalidEventsError as error:
             raise InvalidEventsError(f"{part.host}: {error}") from error
         if part.uncertainty_ns is None and log.starts:
-            raise InvalidEventsError(f"{part.host}: it began before anybody told it to")
+            raise InvalidEventsError(f"{part.host}: it started before the start signal")
         ranks.append(Rank(part.host, part.offset_ns, part.uncertainty_ns, log))
     numbers = range(len(job.phases))
     started = [{number: rank.started(number) for number in numbers} for rank in ranks]

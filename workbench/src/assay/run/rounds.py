@@ -65,7 +65,7 @@ def run_rounds(
             more = int((blocks.seconds - (now - begun)) / max(now - started, 1e-3))
             evaluation.look(number, 0 if late else more)
         if late:
-            _end(store, f"time is up: {about_duration(now - begun)}, {number} rounds", on_settled)
+            _end(store, f"the time is over: {about_duration(now - begun)}, {number} rounds", on_settled)
         if len(store.settled()) == store.case_count():
             return
 
@@ -97,11 +97,11 @@ class _Evaluation:
         self._printed_share = high
         prefix = f"after {number} rounds: in {about_duration(blocks.seconds)}"
         if low >= LARGEST_USEFUL_SHARE:
-            self._print_line(f"{prefix} no difference below a factor of 2 can be found: the rounds differ too much")
+            self._print_line(f"{prefix} no difference below a factor of 2 can be detected: the rounds vary too much")
             return
         least, most = about_number(100 * low, 2), about_number(100 * min(high, LARGEST_USEFUL_SHARE), 2)
         worst = "" if least == most else f", in the row that varies most {most} %"
-        self._print_line(f"{prefix} a difference of about {least} % or more can be found{worst}")
+        self._print_line(f"{prefix} a difference of about {least} % or more can be detected{worst}")
 
 
 def _end(store: RunStore, why: str, settled: OnSettled) -> None:

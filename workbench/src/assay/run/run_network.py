@@ -40,8 +40,8 @@ def measure_network(
         return None
     options, about = variants[fits[0]], "" if limit is not None else f", about {about_duration(lengths[0])}"
     only_distances = closed == len(servers) or not options.bandwidth
-    what = f"how far apart {counts} are" if only_distances else f"what {counts} can exchange"
-    print_line(f"network first: {what}{about}")
+    what = f"round trips between {counts}" if only_distances else f"bandwidth and round trips between {counts}"
+    print_line(f"measuring the network first: {what}{about}")
     network = run_preflight([make_shell(host) for host in hosts], servers, options)
     for finding in network_findings(network).findings:
         print_line(f"network: {finding.text}. {finding.remedy}")

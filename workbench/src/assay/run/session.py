@@ -84,7 +84,7 @@ def start(
         listener.print_line(prediction_text(plan, estimate))
     request = CheckRequest(plan, engine, destroy, SpaceRequirement(estimate.peak_space, on_root), out)
     for name, place in refuse_impossible(request).items():
-        listener.print_line(f"{name} lies on {place.words}")
+        listener.print_line(f"{name} is on {place.words}")
     if plan.blocks is None and deadline is None:
         listener.print_line(f"whole run: {predict_run_time(plan, estimate, find_past_run(out, study.name)).words}")
     store = RunStore.create(
@@ -151,7 +151,7 @@ def resume(
             listener.print_line(prediction_text(plan, estimate))
         mounts_of_places = refuse_impossible(CheckRequest(plan, engine, destroy, needs, owner=claims.run_owner(store)))
         for name, place in mounts_of_places.items() if is_new else ():
-            listener.print_line(f"{name} lies on {place.words}")
+            listener.print_line(f"{name} is on {place.words}")
         meter = meters.make_meter(amount, prices, store, estimate)
         if settle and not add_repeats(store, listener.print_line):
             return store
@@ -180,7 +180,7 @@ def _check_contract(store: RunStore) -> None:
         message = (
             f"run {store.folder.name} was measured by {age} Assay (contract {version}, this one has {SPEC_VERSION})"
         )
-        hint = "measure its study again with `assay run STUDY`, or go on with the version that began it"
+        hint = "measure its study again with `assay run STUDY`, or resume it with the version that began it"
         raise AssayError(message, hint, EXIT_REFUSED)
 
 
@@ -193,7 +193,7 @@ def _resumable(store: RunStore) -> Blocks | None:
     """
     blocks = store.info().blocks
     if blocks is not None and blocks.engines:
-        message = f"run {store.folder.name} compares two engines, and a run does not keep programs"
+        message = f"run {store.folder.name} compares two engines, which a run does not store"
         raise AssayError(message, "measure again: `assay compare --ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)
     return blocks
 
@@ -204,18 +204,18 @@ def _check_unchanged(store: RunStore, plan: Plan) -> None:
     Raises:
         AssayError: Something was changed by hand; nothing was touched.
     """
-    hint = "a run goes on with the study it began with: start a new run with the changed one"
+    hint = "a run is resumed with the study that it began with: start a new run with the changed study"
     stored = store.info().versions.get("study_sha256")
     if stored is not None and stored != study_hash(plan.text):
-        raise AssayError(f"{plan.file}: was changed since the run began", hint, EXIT_REFUSED)
+        raise AssayError(f"{plan.file}: has changed since the run began", hint, EXIT_REFUSED)
     for case in plan.cases:
         if case.target not in plan.study.targets or case.workload not in plan.study.workloads:
             missing = f"{case.target} / {case.workload}"
-            raise AssayError(f"{plan.file}: has no {escape_line(missing)}, which the run has", hint, EXIT_REFUSED)
+            raise AssayError(f"{plan.file}: has no {escape_line(missing)}, which the run needs", hint, EXIT_REFUSED)
     for entry in store.entries():
         kind = CLAIM_TYPES.get(entry.kind, object)
         if any(not isinstance(entry.details.get(key, kind()), kind) for key in ("claimed", "above")):
-            message = f"{plan.folder} is damaged: its journal does not tell what was claimed"
+            message = f"{plan.folder} is damaged: its journal does not say what was claimed"
             raise AssayError(message, "restore it from a copy")
 
 

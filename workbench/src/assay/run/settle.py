@@ -83,7 +83,7 @@ class RoundRules:
         affordable = self._affordable(needs, done)
         return {
             case.id: self._store.settle(
-                case.id, f"after {done} repeats {_reason(needs.get(case.id))}", known=case.id not in needs
+                case.id, f"after {done} repeats: {_reason(needs.get(case.id))}", known=case.id not in needs
             )
             for case in self._open_cases()
             if case.id not in affordable
@@ -110,7 +110,7 @@ class RoundRules:
         if left is None or not open_cases or sum(mean_s.get(case.id, 0.0) for case in open_cases) <= left:
             return {}
         limit = about_duration((self._repeats.time or 0) / 1e9)
-        reason = f"after {repeat - 1} repeats time was up ({limit} for all)"
+        reason = f"after {repeat - 1} repeats: the time was over ({limit} for all)"
         return {case.id: self._store.settle(case.id, reason, known=False) for case in open_cases}
 
     def _open_cases(self) -> list[Case]:
@@ -128,7 +128,7 @@ class RoundRules:
 def _reason(needs: int | None) -> str:
     """Return why a case does not go on although repeats are left."""
     if needs is None:
-        return "nothing is left that more of them would decide"
+        return "more repeats would decide nothing further"
     if needs > MOST_NEEDED:
-        return f"undecided: it would take more than {MOST_NEEDED:,}, for which there is no time"
-    return f"undecided: it would take about {needs:,}, for which there is no time"
+        return f"undecided; more than {MOST_NEEDED:,} would be needed, and there is no time"
+    return f"undecided; about {needs:,} would be needed, and there is no time"

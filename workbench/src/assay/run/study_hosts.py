@@ -36,7 +36,9 @@ def copy_study_files(study: Study, base: Path, folder: Path) -> None:
             with (folder / name).open("xb") as file:
                 file.write(content)
         except OSError as error:
-            raise AssayError(f"{folder / name}: {error.strerror}", "see the rights and the space there") from None
+            raise AssayError(
+                f"{folder / name}: {error.strerror}", "check the permissions and the free space there"
+            ) from None
 
 
 @contextlib.contextmanager

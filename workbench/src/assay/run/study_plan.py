@@ -101,13 +101,13 @@ def prediction_text(plan: Plan, estimate: StudyEstimate) -> str:
         return estimate_text(estimate, cases, plan.study.repeating.words)
     seconds = sum(case.seconds for case in estimate.cases)
     rounds = f"{blocks.min_rounds} to {blocks.max_rounds} rounds of about {about_duration(seconds)}"
-    until = f"until the difference is decided, or for {about_duration(blocks.seconds)}"
+    until = f"until all differences are decided, or for {about_duration(blocks.seconds)}"
     count = max(blocks.min_rounds, min(blocks.max_rounds, int(blocks.seconds / max(seconds, 1e-3))))
     rows = max(1, sum(len(case.operations) for case in plan.cases) // 2)
     least = max(blocks.within, detectable_difference(USUAL_DEVIATION, count, rows, len(blocks.looks)))
     percent = about_number(100 * least, 2)
     sensitivity = (
-        f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, that finds a difference of about {percent} % or more"
+        f"if rounds differ by {100 * USUAL_DEVIATION:.0f} %, a difference of about {percent} % or more can be detected"
     )
     return f"{cases // 2} case{'s' * (cases != 2)} on each side, {rounds}, {until}; {sensitivity}"
 

@@ -53,7 +53,9 @@ def damage_as_error(folder: Path) -> Iterator[None]:
         # a lock. For text that is not UTF-8, Python itself raises, without a code.
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
             raise AssayError(f"{folder} is damaged: {error}", DAMAGE_HINT) from error
-        raise AssayError(f"{folder}: cannot be read: {error}", "see its rights and the space on its disk") from error
+        raise AssayError(
+            f"{folder}: cannot be read: {error}", "check its permissions and the free space on its disk"
+        ) from error
     except OSError as error:
         raise AssayError(f"{error.filename or folder}: cannot be read: {error.strerror}", DAMAGE_HINT) from error
     except DATA_ERRORS as error:
@@ -81,7 +83,7 @@ def json_mapping(text: str, *keys: str) -> dict[str, Any]:
     """
     data = json.loads(text)
     if not isinstance(data, dict):
-        raise ValueError("a mapping is missing where one should be")
+        raise ValueError("a mapping is expected")
     if missing := [key for key in keys if key not in data]:
         raise ValueError(f"{', '.join(missing)} missing in its details")
     return data
@@ -94,7 +96,7 @@ def error_text(error: Exception) -> str:
         place = ".".join(map(str, (error.title, *first["loc"])))
         return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
     if isinstance(error, json.JSONDecodeError):
-        return f"no JSON where some should be: {error}"
+        return f"invalid JSON: {error}"
     if isinstance(error, ArithmeticError | AttributeError | LookupError | RecursionError | TypeError):
-        return "what it holds has another form than it should"
+        return "its data has an unexpected structure"
     return str(error)

@@ -59,7 +59,7 @@ def check_entries(folder: Path) -> None:
                         raise irregular_entry(folder / name, what)
             refuse_foreign_journal(folder / JOURNAL, place)
     except OSError as error:
-        raise AssayError(f"{folder}: {error.strerror}", "see the rights of the run's folder") from error
+        raise AssayError(f"{folder}: {error.strerror}", "check the permissions of the run's folder") from error
 
 
 def _strangeness(place: int, name: str) -> str:
@@ -90,8 +90,8 @@ def refuse_foreign_journal(journal: Path, place: int) -> None:
     finally:
         os.close(fd)
     if end == FOREIGN_JOURNAL_END:
-        message = f"{journal}: names another file, which no journal of a run does"
-        raise AssayError(message, "take the run from where it was made", EXIT_REFUSED)
+        message = f"{journal}: names another file, which a run's journal never does"
+        raise AssayError(message, "copy the run again from its original folder", EXIT_REFUSED)
 
 
 def open_new(path: Path) -> BinaryIO:

@@ -35,7 +35,7 @@ class RunLock:
             self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
         except OSError as error:
             message = f"{path}: cannot be opened as a lock: {(error.strerror or str(error)).lower()}"
-            raise AssayError(message, "see its rights, and that it is a file", EXIT_REFUSED) from None
+            raise AssayError(message, "check its permissions, and that it is a regular file", EXIT_REFUSED) from None
         if not self._take():
             self.release()
             raise AssayError(

@@ -45,13 +45,13 @@ def run_folders(root: Path) -> list[Path]:
     """
     try:
         if root.exists() and not root.is_dir():
-            raise AssayError(f"{root}: is no folder", "give the folder of the runs with --out")
+            raise AssayError(f"{root}: is not a folder", "name the folder of the runs with --out")
         if not root.is_dir():
             return []
         return sorted(folder for folder in root.iterdir() if not folder.name.startswith(".") and _may_be_run(folder))
     except OSError as error:
         raise AssayError(
-            f"{root}: cannot be read: {error.strerror}", "give the folder of the runs with --out"
+            f"{root}: cannot be read: {error.strerror}", "name the folder of the runs with --out"
         ) from error
 
 
@@ -119,7 +119,7 @@ def find_run(ref: str, root: Path) -> Path:
         return Path(runs[-1].folder)
     matches = _matching_runs(ref, runs)
     if not matches and is_folder:
-        raise AssayError(f"the folder {ref} holds no run (it has no {DATABASE})", "`assay list` names the runs")
+        raise AssayError(f"the folder {ref} is not a run (it has no {DATABASE})", "`assay list` names the runs")
     if not matches and is_file:
         return Path(_of_study_file(ref, runs, root).folder)
     if not runs:
@@ -145,11 +145,11 @@ def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
         data = None
     study = data.get("study") if isinstance(data, dict) else None
     if not isinstance(study, str):
-        hint = "a run is the folder that `assay run` makes; results of other programs are not read"
-        raise AssayError(f"the file {ref} is no run", hint)
+        hint = "a run is a folder that `assay run` creates; results of other programs cannot be read"
+        raise AssayError(f"{ref} is a file, not a run", hint)
     matches = [run for run in runs if run.study == study]
     if not matches:
-        raise AssayError(f"there is no run of the study {study} of {ref} in {root}", f"`assay run {ref}` makes one")
+        raise AssayError(f"there is no run of the study {study} of {ref} in {root}", f"`assay run {ref}` starts one")
     return matches[-1]
 
 

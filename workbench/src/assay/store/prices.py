@@ -71,9 +71,9 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
     except ValidationError as error:
         raise _damaged(folder, _error_text(error)) from error
     except json.JSONDecodeError as error:
-        raise _damaged(folder, f"no JSON where some should be: {error}") from error
+        raise _damaged(folder, f"invalid JSON: {error}") from error
     except (ValueError, ArithmeticError, RecursionError, TypeError, LookupError) as error:
-        raise _damaged(folder, "what it holds has another form than it should") from error
+        raise _damaged(folder, "its data has an unexpected structure") from error
     return prices
 
 
@@ -89,7 +89,7 @@ def _names_prices(study_text: str) -> bool:
 
 def _check_version(folder: Path, data: Any) -> None:
     if not isinstance(data, dict):
-        raise _damaged(folder, "a mapping is missing where one should be")
+        raise _damaged(folder, "a mapping is expected")
     version = data.get("schema_version")
     if version is None:
         message = f"run {folder.name}: {PRICES} is damaged, or made by a newer Assay: it has no schema_version"
@@ -116,7 +116,7 @@ def _check_numbers(prices: FrozenPrices, folder: Path) -> None:
         for amount in (cost.hour, cost.three_years, cost.job):
             _check_number(amount)
         if any(ceiling.value <= 0 for ceiling in item.ceilings):
-            raise ValueError("a ceiling of nothing")
+            raise ValueError("a ceiling is not above 0")
 
 
 def _numbers(data: Any) -> Iterator[Decimal | float]:
@@ -130,7 +130,7 @@ def _numbers(data: Any) -> Iterator[Decimal | float]:
 def _check_number(number: Decimal | float) -> None:
     finite = number.is_finite() if isinstance(number, Decimal) else math.isfinite(number)
     if not finite or (number and not -MOST_EXPONENT <= Decimal(number).adjusted() <= MOST_EXPONENT):
-        raise ValueError("a number out of all bounds")
+        raise ValueError("a number is out of range")
 
 
 def _error_text(error: ValidationError) -> str:

@@ -174,7 +174,7 @@ class RunReader:
     def _refuse_lost(self) -> None:
         lost = self._db.execute("SELECT case_id FROM plan EXCEPT SELECT id FROM cases ORDER BY 1").fetchall()
         if lost:
-            raise ValueError(f"{len(lost)} of its planned cases are missing, {lost[0][0]} for one")
+            raise ValueError(f"{len(lost)} of its planned cases are missing, for example {lost[0][0]}")
 
     def case(self, case_id: str) -> Case:
         """Return the case with that id, which every undamaged run has.

@@ -107,7 +107,7 @@ def journal_key(kind: object, name: object) -> tuple[str, str]:
         ValueError: One of them is invalid.
     """
     if not isinstance(kind, str) or not isinstance(name, str) or not name or "\0" in name:
-        raise ValueError("a name in its journal can be none")
+        raise ValueError("its journal has an invalid kind or name")
     return kind, name
 
 
@@ -121,10 +121,10 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
         moment_of(sample.started_at)
         for name, value in vars(sample).items():
             if type(value) in (int, float) and not -MOST_AMOUNT <= value <= MOST_AMOUNT:
-                raise ValueError(f"{name} is no number that can be computed with")
+                raise ValueError(f"{name} is out of range")
         return sample
     except ValueError as error:
-        problem = f"what is stored of it cannot be read: {escape_line(error_text(error))}"
+        problem = f"its stored data cannot be read: {escape_line(error_text(error))}"
         tally = ErrorTally(kind="unreadable", name=None, count=1, example=problem)
         fields: dict[str, Any] = {"status": "crashed", "started_at": 0.0, "errors": (tally,)}
         return Sample(case=case, repeat=repeat, phase=phase, operation=operation, **fields)

@@ -425,7 +425,7 @@ class RunStore(RunReader):
         try:
             with stable_path(self.folder) as opened:
                 if not self._is_own_folder(opened):
-                    raise self._unwritable(INTERVALS, "the folder of the run was moved, or another is in its place")
+                    raise self._unwritable(INTERVALS, "the folder of the run was moved or replaced")
                 return write_series(opened / INTERVALS, rows)
         except OSError as error:
             raise self._unwritable(INTERVALS, error.strerror or str(error)) from error
@@ -473,7 +473,7 @@ class RunStore(RunReader):
 
     def _unwritable(self, name: str, reason: str) -> AssayError:
         message = f"{self.folder / name}: cannot be written: {reason}"
-        return AssayError(message, f"mend that, then go on with `assay run {self.folder} --resume`", EXIT_INCOMPLETE)
+        return AssayError(message, f"fix that, then continue with `assay run {self.folder} --resume`", EXIT_INCOMPLETE)
 
 
 def _insert_plan(

@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-HINT = "choose one with --out"
+HINT = "choose another folder with --out"
 
 
 def runs_folder_problem(root: Path) -> tuple[str, str] | None:
@@ -28,4 +28,4 @@ def runs_folder_problem(root: Path) -> tuple[str, str] | None:
 
 def not_stored(root: Path, reason: str) -> tuple[str, str]:
     """Return the message that a run cannot be stored in a folder, and how to mend that."""
-    return f"{root}: cannot keep the run here: {reason}", HINT
+    return f"{root}: cannot store runs here: {reason}", HINT

@@ -15,7 +15,9 @@ from pathlib import Path
 from assay.model.base import EXIT_REFUSED, AssayError
 from assay.model.regular_files import IrregularError, TooLargeError, open_entry, read_fd, special_kind
 
-PLAIN_FILES_HINT = "a run's folder holds plain files; remove it, or take the run from where it was made (`cp -r`)"
+PLAIN_FILES_HINT = (
+    "a run's folder has only plain files; remove this one, or copy the run again from its original folder (`cp -r`)"
+)
 DAMAGE_HINT = "restore it from a copy"
 
 
@@ -31,7 +33,7 @@ def folder_descriptor(folder: Path) -> Iterator[int]:
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except NotADirectoryError:
         if folder.is_symlink():
-            hint = "give the path of the link, or of the folder that it leads to"
+            hint = "name the folder that the link points to"
             raise AssayError(f"{folder}: is a symbolic link", hint, EXIT_REFUSED) from None
         raise
     try:

@@ -91,11 +91,13 @@ def database_errors_as_error(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise AssayError(f"{path}: cannot be opened: {error}", "see its rights and the space on its disk") from error
+        raise AssayError(
+            f"{path}: cannot be opened: {error}", "check its permissions and the free space on its disk"
+        ) from error
     except sqlite3.DatabaseError as error:
         raise AssayError(f"{path}: cannot be read: {error}", "restore the run's folder from a copy") from error
     except OSError as error:
-        raise AssayError(f"{path}: cannot be read: {error.strerror}", "see its rights") from error
+        raise AssayError(f"{path}: cannot be read: {error.strerror}", "check its permissions") from error
 
 
 def check_schema(connection: sqlite3.Connection, path: Path) -> None:
@@ -112,7 +114,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
-        raise AssayError(f"{path}: holds no run", "its creation did not end; remove the folder")
+        raise AssayError(f"{path}: has no run", "its creation was interrupted; remove the folder")
     if version != SCHEMA_VERSION:
         newer = version > SCHEMA_VERSION
         writer, hint = ("a newer", "update Assay") if newer else ("an older", "measure its study again")
@@ -122,7 +124,7 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"):
         # SQLite's own tables, such as the statistics of ANALYZE, have reserved names.
         if sql not in _STATEMENTS and not str(sql).startswith("CREATE TABLE sqlite_"):
-            message = f"{path.parent} is damaged: {escape_line(str(name))} in its database is not what a run has"
+            message = f"{path.parent} is damaged: {escape_line(str(name))} in its database is not part of a run"
             raise AssayError(message, DAMAGE_HINT)
 
 

@@ -64,7 +64,9 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
                 read_folders[folder] = None
                 return connection
             time.sleep(RETRY_PAUSE_SECONDS)
-    raise AssayError(f"{folder}: changes faster than it can be read", "try again when less is written", EXIT_REFUSED)
+    raise AssayError(
+        f"{folder}: changes faster than it can be read", "try again when it is written less often", EXIT_REFUSED
+    )
 
 
 def _opened(place: int, folder: Path) -> sqlite3.Connection:
@@ -153,7 +155,9 @@ class _Opener:
         except Empty:
             cls.current = None
             message = f"the database of a run was not opened in {OPEN_TIMEOUT_SECONDS:g} s"
-            raise AssayError(message, "see whether its disk answers, and who changes its folder") from None
+            raise AssayError(
+                message, "check that its disk responds, and that no other program changes its folder"
+            ) from None
         if isinstance(answer, sqlite3.Error):
             raise answer
         return answer
@@ -187,8 +191,8 @@ def _copied(place: int, folder: Path, files: Mapping[str, int]) -> sqlite3.Conne
     try:
         needed, free = sum(os.fstat(fd).st_blocks * 512 for fd in files.values()), shutil.disk_usage(private).free
         if needed > free:
-            message = f"{private.parent}: has no room for a copy of the run, {needed >> 20} MiB"
-            raise AssayError(message, "make room there, or let TMPDIR name another place")
+            message = f"{private.parent}: has no space for a copy of the run, {needed >> 20} MiB"
+            raise AssayError(message, "free space there, or set TMPDIR to another folder")
         for name, fd in files.items():
             _copy(fd, private / name)
         if _state(place, files) != before:

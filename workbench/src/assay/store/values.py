@@ -23,7 +23,7 @@ def moment_of(value: object) -> float:
         ValueError: It is not a time.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LAST_MOMENT:
-        raise ValueError(f"{display_value(value)} is no time")
+        raise ValueError(f"{display_value(value)} is not a time")
     return float(value)
 
 
@@ -34,7 +34,7 @@ def count_of(value: object) -> int:
         ValueError: It is not a count.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNT:
-        raise ValueError(f"{display_value(value)} is no number of things")
+        raise ValueError(f"{display_value(value)} is not a count")
     return value
 
 
@@ -45,7 +45,7 @@ def amount_of(value: object) -> float:
         ValueError: It is something else.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_AMOUNT:
-        raise ValueError(f"{display_value(value)} is no rate, duration or share")
+        raise ValueError(f"{display_value(value)} is not a rate, duration or share")
     return float(value)
 
 
@@ -56,7 +56,7 @@ def text_of(value: object) -> str:
         ValueError: It is not a text.
     """
     if not isinstance(value, str):
-        raise ValueError(f"{display_value(value)} is no text")
+        raise ValueError(f"{display_value(value)} is not a text")
     return value
 
 

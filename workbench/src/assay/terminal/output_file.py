@@ -69,7 +69,7 @@ def output_option(about: str) -> Any:
     return typer.Option(None, "--output", "-o", metavar="FILE", help=f"{about} `-` prints it.")
 
 
-FORCE = typer.Option(False, "--force", help="Replace any file that is there.")
+FORCE = typer.Option(False, "--force", help="Replace an existing file, whatever it is.")
 
 
 class OutputFile:
@@ -124,7 +124,7 @@ def check_one_printed(**outputs: OutputFile | bool | None) -> None:
     found = [name for name, what in outputs.items() if (what.prints if isinstance(what, OutputFile) else what)]
     if len(found) > 1:
         names = " and ".join(f"--{name.rstrip('_')}" for name in found)
-        raise AssayError(f"{names} would both be printed", "name a file for one of them, or leave it out")
+        raise AssayError(f"{names} would both go to standard output", "name a file for one of them, or leave it out")
 
 
 def write_atomically(
@@ -158,7 +158,7 @@ def write_in_run(path: Path, text: str) -> None:
     Raises:
         AssayError: `path` is something other than a regular file, or cannot be written.
     """
-    hint = "choose another place with --output"
+    hint = "choose another path with --output"
     with _one_line(path, "--output"):
         with contextlib.suppress(FileNotFoundError):
             if what := special_kind(path.lstat()):
@@ -172,18 +172,20 @@ def _one_line(path: Path, option: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise AssayError(f"cannot write {path}: {error.strerror}", f"choose another place with {option}") from error
+        raise AssayError(f"cannot write {path}: {error.strerror}", f"choose another path with {option}") from error
 
 
 def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | None:
     """Return the path to replace, with links resolved; None if it is a FIFO or device, which is written into."""
-    other = f"choose another place with {option}"
+    other = f"choose another path with {option}"
     place = Path(os.path.realpath(path))
     try:
         status = place.stat()
     except FileNotFoundError:
         if not place.parent.is_dir():
-            raise AssayError(f"cannot write {path}: there is no folder {path.parent}", "make it, or " + other) from None
+            raise AssayError(
+                f"cannot write {path}: there is no folder {path.parent}", "create it, or " + other
+            ) from None
         return place
     if what := _unfit(status.st_mode):
         raise AssayError(f"cannot write {path}: it is {what}", other)
@@ -194,9 +196,9 @@ def _checked_place(path: Path, mark: Mark, force: bool, option: str) -> Path | N
         raise AssayError(f"cannot write {path}: it is write-protected", f"allow it with chmod, or {other}")
     if not force and not _is_marked(place, mark):
         existing = (
-            f"{path} exists already" if not path.is_symlink() else f"{path} leads to {place}, which exists already"
+            f"{path} exists already" if not path.is_symlink() else f"{path} points to {place}, which exists already"
         )
-        unmarked = "" if mark is never_marked else " and is no such file written by Assay"
+        unmarked = "" if mark is never_marked else " and was not written by Assay"
         raise AssayError(existing + unmarked, f"use --force to replace it, or {option} FILE for another name")
     return place
 
@@ -206,7 +208,7 @@ def _unfit(mode: int) -> str:
     if stat.S_ISDIR(mode):
         return "a folder"
     if stat.S_ISBLK(mode):
-        return "a block device, and what is on it would be lost"
+        return "a block device, whose data would be lost"
     return "a socket" if stat.S_ISSOCK(mode) else ""
 
 

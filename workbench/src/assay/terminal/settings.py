@@ -59,7 +59,7 @@ def _read_configuration(path: Path) -> dict[str, Any]:
         data = read_regular(path, MOST_BYTES)
     except (OSError, IrregularError, TooLargeError) as error:
         raise AssayError(
-            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", "mend or remove it", EXIT_USAGE
+            f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", "fix or remove the file", EXIT_USAGE
         ) from error
     from assay.model.source import read_source
     from assay.model.units import choices_hint, display_value

@@ -358,6 +358,6 @@ def test_progress_counts_what_is_still_asked_for(capsys: pytest.CaptureFixture[s
     lines.finish(CASES[1], 8, "ok", "", 1.0, [sample])
     assert capsys.readouterr().err.splitlines() == [
         "[1/24] c0001 repeat 8 ok in 1.0 s: read 100 MB/s; at most 23 s left",
-        "[2/20] c0001 repeat 8 ok in 1.0 s: read 100 MB/s; known well enough, 4 repeats saved; at most 18 s left",
+        "[2/20] c0001 repeat 8 ok in 1.0 s: read 100 MB/s; precise enough, 4 repeats saved; at most 18 s left",
         "[3/20] c0002 repeat 8 ok in 1.0 s: read 100 MB/s; at most 18 s left",
     ]

@@ -40,7 +40,7 @@ def reason(job: Job, events: list[dict[str, Any]], seconds: float = 3600.0) -> s
     outcome, _ = read_repeat(
         "c0001", 1, job, Outcome("ok", "", 1.0, seconds, stop_requested=False, events=text), hosts=False
     )
-    return outcome.reason.removeprefix("the engine said what cannot be: ")
+    return outcome.reason.removeprefix("the engine sent invalid events: ")
 
 
 def end(events: list[dict[str, Any]], phase: int = 0) -> dict[str, Any]:
@@ -262,9 +262,9 @@ def test_a_read_after_failed_writes_is_incomplete(tmp_path: Path) -> None:
 
 SPOILT = {
     "json_set(document, '$.histogram', 'AAAA')": "the latencies of repeat 2 are left out",
-    "json_set(document, '$.latency.mean', NULL)": "what is stored of it cannot be read",
-    "json_set(document, '$.status', 'odd')": "what is stored of it cannot be read",
-    "'[1'": "what is stored of it cannot be read",
+    "json_set(document, '$.latency.mean', NULL)": "its stored data cannot be read",
+    "json_set(document, '$.status', 'odd')": "its stored data cannot be read",
+    "'[1'": "its stored data cannot be read",
 }
 
 

@@ -95,7 +95,7 @@ def test_what_is_decided_is_not_repeated_and_what_is_open_goes_on(tmp_path: Path
         assert set(fewer.values()) == {MOST - 5} and store.info().planned == 7 * MOST - len(fewer) * (MOST - 5)
         assert {"disk-clear", "memory-clear", "disk-alone"} <= set(fewer)
         assert {case for case, repeat in store.pending() if repeat == 6} >= {"disk-close", "memory-close"}
-        assert store.settled()["disk-clear"] == "after 5 repeats nothing is left that more of them would decide"
+        assert store.settled()["disk-clear"] == "after 5 repeats: more repeats would decide nothing further"
         for repeat in range(6, MOST + 1):
             rounds.settle_before_round(repeat)
             execute(store, repeat)

@@ -52,9 +52,9 @@ def test_at_120_columns_everything_is_said() -> None:
         "12/40 " + "━" * 12 + "─" * 28 + " 3 min 20 s left",
         "case     c0007 repeat 2, write; disk / grid / record_size=64KiB",
         "rate     800 MB/s (12,207 ops/s) now, 450 MB/s over the last 8.0 s",
-        "latency  p50 75.0 µs, p99 310 µs of the last interval",
+        "latency  p50 75.0 µs, p99 310 µs in the last interval",
         "limit    nearest limit is device write: 50 % of 900 MB/s",
-        "course   ▂▃▄▅▅▆▇█ up to 800 MB/s",
+        "history  ▂▃▄▅▅▆▇█ up to 800 MB/s",
     ]
 
 
@@ -65,16 +65,16 @@ def test_at_40_columns_the_numbers_stay_and_words_go() -> None:
         "rate     800 MB/s; 450 MB/s in 8.0 s",
         "latency  p50 75.0 µs, p99 310 µs",
         "limit    device write: 50 %",
-        "course   ▂▃▄▅▅▆▇█ up to 800 MB/s",
+        "history  ▂▃▄▅▅▆▇█ up to 800 MB/s",
     ]
 
 
 def test_at_80_columns_each_host_has_a_line() -> None:
     assert drawn(state(("east", "west")), 80)[2:] == [
         "rate     1.2 GB/s (18,311 ops/s) now, 675 MB/s over the last 8.0 s",
-        "latency  p50 75.0 µs, p99 310 µs of the last interval",
+        "latency  p50 75.0 µs, p99 310 µs in the last interval",
         "limit    nearest limit is device write: 75 % of 900 MB/s",
-        "course   ▂▃▄▅▅▆▇█ up to 1.2 GB/s",
+        "history  ▂▃▄▅▅▆▇█ up to 1.2 GB/s",
         "host     east 800 MB/s now, 450 MB/s lately ━━━━━━━━━━━━━━━━━━━━",
         "host     west 400 MB/s now, 225 MB/s lately ━━━━━━━━━━",
     ]
@@ -124,7 +124,7 @@ def test_before_anything_is_heard_there_are_as_many_lines() -> None:
     begun.begin(CASE, 1)
     assert drawn(begun, 80)[1:] == [
         "case     c0007 repeat 1; disk / grid / record_size=64KiB",
-        *(f"{head:<9}–" for head in ("rate", "latency", "limit", "course")),
+        *(f"{head:<9}–" for head in ("rate", "latency", "limit", "history")),
     ]
 
 
@@ -152,7 +152,7 @@ def test_names_are_told_in_operations() -> None:
     seen.phase("stat", lambda _bytes, _ops: None)
     seen.interval(HostInterval("", Stretch(0, SECOND, 0.0, 12345.0), in_operations=True))
     assert drawn(seen, 80)[2] == "rate     12,345 ops/s now, 12,345 ops/s over the last 1.0 s"
-    assert drawn(seen, 80)[4:] == ["limit    none known", "course   █ up to 12,345 ops/s"]
+    assert drawn(seen, 80)[4:] == ["limit    none known", "history  █ up to 12,345 ops/s"]
 
 
 def test_what_a_study_or_host_says_moves_no_cursor() -> None:

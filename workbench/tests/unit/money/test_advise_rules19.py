@@ -491,7 +491,7 @@ def test_the_answer_comes_first_in_five_lines(tmp_path):
     heads = [line.split(":")[0].split(" of ")[0] for line in lines[:5]]
     assert heads == ["Recommended", "Next", "Reason", "The choice would change", "Prices"]
     assert "nfs-instance-store instance=d2.xlarge" in lines[0] and "USD a month" in lines[0]
-    assert lines[5] == "You accept with it:" and any("copying 5 TB back" in line for line in lines)
+    assert lines[5] == "Conditions of this choice:" and any("copying 5 TB back" in line for line in lines)
     assert lines[-1].startswith("`--all` prints") and len(lines) <= 5 + 1 + 6 + 3
     assert "Options that meet the need" not in "\n".join(lines)
     assert "Options that meet the need" in written(tmp_path, "06", "--all")
@@ -509,7 +509,7 @@ def test_nothing_takes_ten_lines_at_most_and_none_is_long(tmp_path):
 
 def test_each_rejected_design_takes_one_line(tmp_path):
     text = written(tmp_path, "01", "--all")
-    part = text.split("Rejected, with the variant")[1].split("note:")[0].strip().splitlines()[1:]
+    part = text.split("Rejected designs, each with its closest variant")[1].split("note:")[0].strip().splitlines()[1:]
     assert len(part) > 10 and all("tried): " in line or line.startswith("  without ") for line in part)
 
 

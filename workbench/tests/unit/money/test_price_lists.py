@@ -680,7 +680,7 @@ def test_google_is_asked_page_by_page():
 def test_without_a_key_google_is_not_asked(monkeypatch):
     monkeypatch.delenv(KEY, raising=False)
     old = book("gcp", "us-central1", row("object-capacity", "gcs-standard", "GiB-month"))
-    with pytest.raises(AssayError, match=rf"needs an API key, and the environment variable {KEY} has none"):
+    with pytest.raises(AssayError, match=rf"needs an API key, but the environment variable {KEY} is not set"):
         read_lists(provider_of(old), needed_urls(old), old, product_filter(old), allow_missing=True, fetched_on=None)
 
 

@@ -105,7 +105,7 @@ def test_the_command_says_what_is_wrong_in_the_beegfs_table() -> None:
     assert "Option 1, an hour: 15.41 printed, 15.42 is right\n    all 3 figures as printed: cut off" in text
     assert "Option 1, an hour for each GB/s of write: 2.06 printed, 2.26 is right" in text
     assert "all 3 figures as printed: read instead of write, and 1024 for 1000" in text
-    assert "5 of 9 printed figures are what comes out." in text
+    assert "5 of 9 printed figures are reproduced." in text
 
 
 @pytest.mark.parametrize(

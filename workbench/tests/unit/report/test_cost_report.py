@@ -264,7 +264,7 @@ def test_a_design_that_is_never_on_has_no_hour(tmp_path: Path) -> None:
 
 
 def test_a_run_without_prices_exports_no_table_of_costs(tmp_path: Path) -> None:
-    with pytest.raises(AssayError, match="carries no prices"):
+    with pytest.raises(AssayError, match="has no stored prices"):
         write_export(make_analysis(), Format.CSV, TableName.COSTS, tmp_path / "costs.csv", force=False)
     assert list(tmp_path.iterdir()) == []
 

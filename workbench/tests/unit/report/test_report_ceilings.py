@@ -161,10 +161,12 @@ def test_a_ceiling_that_was_right_when_it_was_measured_again_says_so() -> None:
 
 def test_a_hundred_engine_ceilings_are_one_line_and_folded() -> None:
     many = tuple(make_ceiling("engine", 1e6 + n, target="", kind=f"read lanes={n} depth=1") for n in range(100))
-    left_out = make_ceiling("engine", None, target="", reason="7 kinds of job more than the 100 that are measured")
+    left_out = make_ceiling(
+        "engine", None, target="", reason="7 kinds of job were not measured: there are more than 100"
+    )
     found = tables_of(ceilings.folds(RunView(with_rows(row(), ceilings=(*many, left_out)))))
     (line,) = found["ceilings-table"].rows
-    assert "100 kinds" in str(line[-1]) and "not known: 7 kinds of job more" in str(line[-1])
+    assert "100 kinds" in str(line[-1]) and "not known: 7 kinds of job were not measured" in str(line[-1])
     assert len(found["engine-table"].rows) == 101
 
 

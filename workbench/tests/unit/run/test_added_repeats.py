@@ -96,7 +96,7 @@ def test_a_changed_study_file_is_named(tmp_path: Path, monkeypatch: pytest.Monke
         assert study_change_lines(store) == []
         file.write_text("study: another\n")
         (line,) = study_change_lines(store)
-        assert "was changed since" in line
+        assert "has changed since" in line
 
 
 def test_in_turns() -> None:

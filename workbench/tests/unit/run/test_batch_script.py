@@ -13,10 +13,9 @@ WHOLE = """\
 #SBATCH --job-name=assay-r
 #SBATCH --output="/home/me/assay runs/r/job.out"
 #SBATCH --open-mode=append
-# It is told to stop in time: what is measured then is measured again by `assay run RUN --resume`.
+# Stop before the time limit: `assay run RUN --resume` measures the interrupted repeat again.
 #SBATCH --signal=B:TERM@120
-# A job that lost a node ends, and does not begin again by itself: the run goes on, on whole nodes, when you
-# say so.
+# A job that lost a node ends and is not requeued: resume the run yourself, on nodes that work.
 #SBATCH --no-requeue
 #SBATCH -p compute -N 16 -t 1:00:00 "--comment=it's \\"mine\\""
 exec '/opt/my python' -m assay run /home/me/assay-runs/r --resume
@@ -34,7 +33,7 @@ def test_without_options_there_is_no_line_for_them() -> None:
 
 @pytest.mark.parametrize("path", ["/home/%u/job.out", '/home/"a/job.out', "/home/a\\b/job.out", "/home/a\nb/job.out"])
 def test_a_path_that_slurm_would_read_as_another_is_refused(path: str) -> None:
-    with pytest.raises(AssayError, match="Slurm may take some letters"):
+    with pytest.raises(AssayError, match="Slurm would interpret some characters"):
         script_text("r", Path(path), (), COMMAND)
 
 
@@ -43,7 +42,7 @@ def test_a_path_that_slurm_would_read_as_another_is_refused(path: str) -> None:
     [
         ("-p compute\nrm -rf /", "more than one line"),
         ("-p 'compute", "cannot be read: no closing quotation"),
-        ("compute", "`compute` is no option of sbatch"),
+        ("compute", "`compute` is not an option of sbatch"),
         ("-a 1-10", "cannot have -a: a run is one job"),
         ("-a1-10", "cannot have -a: a run is one job"),
         ("--array=1-10", "cannot have --array: a run is one job"),
@@ -51,7 +50,7 @@ def test_a_path_that_slurm_would_read_as_another_is_refused(path: str) -> None:
         ("-N 1 : -N 2", "cannot have `:`: a run is one job"),
         ("-N 2 --wrap hostname", "cannot have --wrap: Assay writes the script"),
         ("-N 2 -o /tmp/x", "cannot have -o: the job's output goes into the run's folder"),
-        ("-N 2 --job-name=x", "cannot have --job-name: the job has the name of its run"),
+        ("-N 2 --job-name=x", "cannot have --job-name: Assay finds the job by its name"),
     ],
 )
 def test_options_that_are_not_the_users_are_refused(written: str, message: str) -> None:

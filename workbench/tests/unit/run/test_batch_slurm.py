@@ -42,7 +42,7 @@ def test_the_id_of_a_job_is_read(said: str, job: str, programs: Path) -> None:
 
 def test_sbatch_that_says_something_else_is_told(programs: Path) -> None:
     program(programs, "sbatch", "Submitted!")
-    with pytest.raises(SlurmError, match="did not tell the job's id, but: Submitted!"):
+    with pytest.raises(SlurmError, match="printed no job id, but: Submitted!"):
         submit("#!/bin/sh\n", (), "/tmp", "assay-r")
 
 
@@ -51,7 +51,7 @@ def test_what_slurm_refuses_is_told_in_one_line(programs: Path) -> None:
     program(programs, "sbatch", "", err, 1)
     with pytest.raises(SlurmError) as caught:
         submit("#!/bin/sh\n", (), "/tmp", "assay-r")
-    assert caught.value.message == "Slurm does not take the job: invalid partition specified: x; Invalid partition"
+    assert caught.value.message == "Slurm refused the job: invalid partition specified: x; Invalid partition"
 
 
 def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_job_that_the_queue_has_forgotten_is_over(programs: Path) -> None:
 def test_a_controller_that_does_not_answer_is_no_end_of_a_job(programs: Path) -> None:
     err = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
     program(programs, "squeue", "", err, 1)
-    with pytest.raises(SlurmError, match=r"Slurm does not tell of the job: .*Unable to contact slurm controller"):
+    with pytest.raises(SlurmError, match=r"Slurm does not report the job: .*Unable to contact slurm controller"):
         job_state(Job("17"))
 
 
@@ -180,7 +180,7 @@ def test_what_stays_unclear_is_no_refusal(
     program(programs, "sbatch", out, err, code)
     if known:
         queue(programs, "assay-r", "", "18")
-    with pytest.raises(UnsureError, match="did not tell the job's id"):
+    with pytest.raises(UnsureError, match="printed no job id"):
         submit("", (), "/tmp", "assay-r", known)
 
 

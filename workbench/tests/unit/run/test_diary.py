@@ -86,5 +86,5 @@ def test_an_engine_gets_the_job_and_what_is_left_is_named(monkeypatch: pytest.Mo
     assert keeper.clean(WHERE[1], RunCleaner(owner, (launcher,), left=left)) == ["p: w"]
     sent = LeftJob.model_validate_json(asked[0]).job
     assert (sent.ranks, sent.target.directory, sent.target.destroy) == (2, WHERE[1], True)  # type: ignore[union-attr]
-    with pytest.raises(AssayError, match="no job is known"):
+    with pytest.raises(AssayError, match="the job that made it is unknown"):
         keeper.clean(WHERE[1], RunCleaner(owner, (launcher,)))

@@ -59,7 +59,7 @@ def test_a_target_without_limits_is_left_as_it_is() -> None:
 def test_the_limit_that_is_used_up_is_named() -> None:
     spending = ChargeTracker([("t", ServiceCharge(100, 3.5))])
     assert spending.exhausted_limit("t", job_with(max_requests=100).target, 1) == (
-        "max_requests of target t, 100: nothing is left of it, and a run keeps its limits"
+        "max_requests of target t, 100: it is used up, and a run keeps its limits"
     )
     assert "max_capacity_units" in spending.exhausted_limit("t", job_with(max_capacity_units=3).target, 1)
     assert spending.exhausted_limit("other", job_with(max_requests=100).target, 1) == ""

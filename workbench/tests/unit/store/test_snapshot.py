@@ -254,10 +254,10 @@ def test_tables_that_no_run_has_are_not_asked_anything(tmp_path: Path, what: str
     connection.executescript(STRANGE[what])
     connection.close()
     for write in (False, True):
-        with pytest.raises(AssayError, match="in its database is not what a run has"):
+        with pytest.raises(AssayError, match="in its database is not part of a run"):
             RunStore.open(folder, write=write)
     (summary,) = list_runs(tmp_path / "runs")
-    assert "is not what a run has" in summary.problem
+    assert "is not part of a run" in summary.problem
 
 
 def test_statistics_of_sqlite_are_no_harm(tmp_path: Path) -> None:

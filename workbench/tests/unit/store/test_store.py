@@ -297,7 +297,7 @@ def test_two_runs_in_one_second_get_their_own_folders(tmp_path: Path) -> None:
 
 def test_run_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(AssayError, match="cannot keep the run here") as caught:
+    with pytest.raises(AssayError, match="cannot store runs here") as caught:
         create(tmp_path / "file")
     assert "--out" in caught.value.hint
 
@@ -344,23 +344,23 @@ def test_a_renamed_folder_is_found_by_its_name_and_by_the_id(tmp_path: Path) -> 
     with pytest.raises(AssayError, match=r"fits 2 runs in .*: baseline, 20270115-080000-beta"):
         find_run("2027", tmp_path)
     (tmp_path / "other").mkdir()
-    with pytest.raises(AssayError, match="holds no run"):
+    with pytest.raises(AssayError, match="is not a run"):
         find_run(str(tmp_path / "other"), tmp_path)
     (tmp_path / "fio.json").write_text("{}")
     for root in (tmp_path, tmp_path / "none"):
-        with pytest.raises(AssayError, match=r"the file .*fio\.json is no run"):
+        with pytest.raises(AssayError, match=r"fio\.json is a file, not a run"):
             find_run(str(tmp_path / "fio.json"), root)
 
 
 DAMAGE = {
-    "UPDATE run SET details = 'x'": "no JSON where some should be",
-    "UPDATE run SET details = 'null'": "a mapping is missing",
+    "UPDATE run SET details = 'x'": "invalid JSON",
+    "UPDATE run SET details = 'null'": "a mapping is expected",
     "UPDATE run SET details = json_remove(details, '$.versions', '$.places')": "versions, places missing",
-    "UPDATE run SET details = json_set(details, '$.places', NULL)": "another form",
+    "UPDATE run SET details = json_set(details, '$.places', NULL)": "unexpected structure",
     "UPDATE run SET details = json_set(details, '$.environment', 1)": "RunInfo.environment: ",
     "UPDATE cases SET document = '{}'": "Case.id: field required",
-    "DELETE FROM run": "another form",
-    "DELETE FROM cases": "planned cases are missing, c0001 for one",
+    "DELETE FROM run": "unexpected structure",
+    "DELETE FROM cases": "planned cases are missing, for example c0001",
     "UPDATE cases SET document = CAST(x'ff' AS TEXT)": "Could not decode to UTF-8",
     "DROP TABLE outcomes": "no such table",
     "UPDATE cases SET document = json_set(document, '$.id', 'x')": "case `c0001` is called `x`",
@@ -392,7 +392,10 @@ def test_a_run_that_is_read_case_by_case_is_not_read_without_a_lost_case(tmp_pat
         folder = store.folder
     with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         database.execute("DELETE FROM cases WHERE id = 'c0002'")
-    with RunStore.open(folder) as store, pytest.raises(AssayError, match="planned cases are missing, c0002 for one"):
+    with (
+        RunStore.open(folder) as store,
+        pytest.raises(AssayError, match="planned cases are missing, for example c0002"),
+    ):
         next(store.cases_with_samples())
 
 
@@ -500,7 +503,7 @@ def test_creation_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr("assay.store.run._insert_plan", full)
-    with pytest.raises(AssayError, match="cannot keep the run here: database or disk is full"):
+    with pytest.raises(AssayError, match="cannot store runs here: database or disk is full"):
         create(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -523,7 +526,7 @@ def test_nothing_is_written_where_the_folder_of_the_run_leads_by_then(tmp_path: 
     os.utime(foreign, ns=(10**18, 10**18))
     store.folder.rename(tmp_path / "moved")
     store.folder.symlink_to(foreign)
-    with pytest.raises(AssayError, match=r"the folder of the run was moved, or another is in its place"):
+    with pytest.raises(AssayError, match=r"the folder of the run was moved or replaced"):
         store.write_intervals([])
     store.close()
     assert foreign.stat().st_mtime_ns == 10**18

@@ -18,7 +18,7 @@ def test_numbers_are_held_against_what_they_count(odd: object) -> None:
 
 def test_sound_values_are_taken() -> None:
     assert (moment_of(1.8e9), count_of(7), amount_of(3), text_of("x")) == (1.8e9, 7, 3.0, "x")
-    with pytest.raises(ValueError, match="is no text"):
+    with pytest.raises(ValueError, match="is not a text"):
         text_of(1)
 
 

@@ -12,18 +12,18 @@ INTERFACES = typer.Option(
     "--interface",
     "-i",
     metavar="NAME",
-    help="Look on this network interface, or on several; without it on all that are up.",
+    help="Network interface to search. Repeatable. Default: all that are up.",
 )
-TRACE = typer.Option(False, "--trace", help="Print each frame that goes over the interfaces, decoded.")
+TRACE = typer.Option(False, "--trace", help="Print each frame on the interfaces, decoded.")
 JSON = typer.Option(False, "--json", help="Print JSON.")
 DISK = typer.Argument(..., metavar="eSHELF.SLOT", help="Address of the disk, such as e1.0.")
 
 
 @app.callback()
 def command() -> None:
-    """Disks behind ATA over Ethernet (AoE): which there are, and what they are. Needs root, or `CAP_NET_RAW`.
+    """Find, describe, attach and mirror disks behind ATA over Ethernet (AoE). Needs root or `CAP_NET_RAW`.
 
-    They are measured as targets of `kind: aoe`.
+    Studies measure them as targets of `kind: aoe`.
 
     Example: `assay aoe discover`, `assay measure aoe://eth1/e1.0 --destroy`
     """
@@ -32,13 +32,15 @@ def command() -> None:
 @app.command()
 def discover(
     interfaces: list[str] = INTERFACES,
-    wait: int = typer.Option(1000, min=10, max=600_000, metavar="MS", help="Milliseconds in which disks may answer."),
+    wait: int = typer.Option(
+        1000, min=10, max=600_000, metavar="MS", help="Time to wait for answers, in milliseconds."
+    ),
     trace: bool = TRACE,
     as_json: bool = JSON,
 ) -> None:
     """List the disks that answer.
 
-    The exit code is 1 if none does.
+    The exit code is 1 if none answers.
 
     Example: `assay aoe discover --interface eth1 --trace`
     """
@@ -49,13 +51,16 @@ def discover(
     if as_json:
         print_json(disks)
     elif disks:
-        columns = ("disk", "interface", "station", "buffers", "sectors a frame", "firmware", "text")
+        columns = ("disk", "interface", "station", "buffers", "sectors per frame", "firmware", "text")
         print_table(columns, [_row(disk) for disk in disks])
     else:
-        note("no disk answers: see that its server runs, and serves the network of this interface")
+        note("no disk answers: check that a server runs and exports disks on the network of this interface")
     for disk in disks:
         if disk["twice"]:
-            note(f"{disk['address']}: several stations on {disk['interface']} have this address: that damages data")
+            note(
+                f"{disk['address']}: several stations on {disk['interface']} have this address, which corrupts data; "
+                "give each disk its own"
+            )
     if not disks:
         raise typer.Exit(EXIT_INCOMPLETE)
 
@@ -80,7 +85,7 @@ def info(
     trace: bool = TRACE,
     as_json: bool = JSON,
 ) -> None:
-    """Say what one disk is, and how it is reached. Nothing is written to it.
+    """Describe one disk and the ways to it. Nothing is written to it.
 
     Example: `assay aoe info e1.0`
     """
@@ -98,7 +103,7 @@ def info(
         ("serial number", found["serial"]),
         ("firmware", found["firmware"]),
         ("size", f"{format_size(found['bytes'])} ({found['bytes']:,} bytes)"),
-        ("flush", found["flush"] or "none: what was written may not be stable"),
+        ("flush", found["flush"] or "none: written data may not be stable"),
         *((f"through {way['interface']}", _way(way, found["sectors_a_frame"])) for way in found["ways"]),
     ]
     print_table(("what", "found"), rows)
@@ -106,8 +111,8 @@ def info(
 
 def _way(way: dict[str, object], sectors: int) -> str:
     return (
-        f"station {way['station']}, MTU {way['mtu']}, {sectors} sectors a frame, "
-        f"{way['buffers']} commands under way at most"
+        f"station {way['station']}, MTU {way['mtu']}, {sectors} sectors per frame, "
+        f"{way['buffers']} commands in flight at most"
     )
 
 
@@ -117,10 +122,10 @@ def attach(
     interfaces: list[str] = INTERFACES,
     as_json: bool = JSON,
 ) -> None:
-    """Make block devices of disks, for file systems, and for RAID over several. Prints one a line. Needs root.
+    """Attach disks as block devices, for file systems, and for RAID over several. Prints one a line. Needs root.
 
-    They stay until they are detached. No module of the kernel's is needed: a file (FUSE) and a loop device stand for
-    the disk. Nothing on it is changed.
+    They stay until they are detached. No kernel module for AoE is needed: a file (FUSE) and a loop device represent the
+    disk. Its data is not changed.
 
     Example: `assay aoe attach e1.0 e2.0`, then `mkfs.btrfs -d raid1 /dev/loop0 /dev/loop1`
     """
@@ -140,9 +145,9 @@ def pairs(
     disks: list[str] = typer.Argument(..., metavar="eSHELF.SLOT...", help="Addresses of disks, such as e1.0."),
     interfaces: list[str] = INTERFACES,
 ) -> None:
-    """Say which disks may mirror one another: two of different servers, one pair a line.
+    """Print pairs of disks that can mirror each other, on two different servers, one pair a line.
 
-    They are refused if not all can be paired so.
+    It is an error if not all disks can be paired this way.
 
     Example: `assay aoe pairs e1.0 e1.1 e2.0 e2.1`
     """
@@ -163,12 +168,12 @@ def raid(
     level: str = typer.Option(
         "raid10", "--level", metavar="LEVEL", help="raid10, raid1, or raid0, which has no copies."
     ),
-    destroy: bool = typer.Option(False, "--destroy", help="All that is on the disks is lost: needed."),
+    destroy: bool = typer.Option(False, "--destroy", help="Required: all data on the disks may be lost."),
 ) -> None:
     """Make a file system over disks (btrfs), with each mirror on two servers, and keep it until Ctrl-C. Needs root.
 
-    A disk that does not answer for 15 s is given up, so that its copy is read at once; when it is back, it is rebuilt.
-    Where the copies lie is looked up in the file system itself: after it is made, and after each rebuild.
+    A disk that does not answer for 15 s is dropped, so that its mirror is read without delay; when it answers again, it
+    is rebuilt. The placement of the copies is read from the file system after its creation and after each rebuild.
 
     Example: `assay aoe raid /mnt/san e1.0 e1.1 e2.0 e2.1 --destroy`
     """
@@ -198,10 +203,10 @@ def attached(as_json: bool = JSON) -> None:
 @app.command()
 def detach(
     disks: list[str] = typer.Argument(None, metavar="[eSHELF.SLOT...]", help="Addresses of disks."),
-    every: bool = typer.Option(False, "--all", help="All that are attached."),
-    force: bool = typer.Option(False, "--force", help="Also those in use: what is done on them fails from then on."),
+    every: bool = typer.Option(False, "--all", help="All attached disks."),
+    force: bool = typer.Option(False, "--force", help="Detach disks in use, too; I/O to them then fails."),
 ) -> None:
-    """Take block devices of disks away again; those in use are refused.
+    """Detach disks: remove their block devices. Disks in use are refused.
 
     Example: `assay aoe detach e1.0`, `assay aoe detach --all`
     """
@@ -209,6 +214,6 @@ def detach(
     from assay.launch.attach_disks import list_attached as attached_disks
 
     if bool(disks) == every:
-        raise AssayError("say which disks, or --all", "`assay aoe attached` lists them", EXIT_USAGE)
+        raise AssayError("no disk is named", "name one of `assay aoe attached`, or write --all", EXIT_USAGE)
     for disk in [one.disk for one in attached_disks()] if every else disks:
         detach_disk(disk, force)

@@ -25,9 +25,9 @@ def serve_raid(at: str, disks: Sequence[str], interfaces: Sequence[str], level: 
     if level not in LEVELS:
         raise AssayError(f"there is no level `{escape_line(level)}`", choices_hint(level, list(LEVELS)), EXIT_USAGE)
     if not destroy:
-        raise AssayError("all that is on the disks would be lost", "add --destroy if it may be", EXIT_REFUSED)
+        raise AssayError("all data on the disks would be lost", "add --destroy if it may be", EXIT_REFUSED)
     if os.geteuid() != 0:
-        raise AssayError("file systems are mounted by root", "run it with sudo", EXIT_REFUSED)
+        raise AssayError("mounting a file system needs root", "run it with sudo", EXIT_REFUSED)
     servers = servers_of(discover_disks(interfaces, 1000, False), list(dict.fromkeys(disks)))
     array, stop = Array(Path(at).resolve(), interfaces, servers, note), Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -35,7 +35,7 @@ def serve_raid(at: str, disks: Sequence[str], interfaces: Sequence[str], level: 
     try:
         array.make(level)
         array.mount_point.chmod(0o1777)
-        note(f"{array.mount_point} is there")
+        note(f"{array.mount_point} is mounted")
         array.watch(stop)
     finally:
         for problem in array.remove():

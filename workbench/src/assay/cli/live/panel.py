@@ -56,7 +56,7 @@ def panel(state: State, width: int, height: int, glyphs: Glyphs) -> list[PanelLi
         PanelLine("rate", _rates(state, room)),
         PanelLine("latency", _latency(state, room)),
         PanelLine("limit", _limit(state, room)),
-        PanelLine("course", _course(state, room, glyphs)),
+        PanelLine("history", _course(state, room, glyphs)),
         *_hosts(state, room, max(0, height - _FIXED), glyphs),
     ]
     return [_cut(line, width, glyphs) for line in lines[: max(1, height)]]
@@ -116,7 +116,7 @@ def _latency(state: State, room: int) -> str:
     if tail is None:
         return numbers.NONE
     short = f"p50 {numbers.latency(tail.p50)}, p99 {numbers.latency(tail.p99)}"
-    return _first_fitting(room, f"{short} of the last interval", short)
+    return _first_fitting(room, f"{short} in the last interval", short)
 
 
 def _limit(state: State, room: int) -> str:

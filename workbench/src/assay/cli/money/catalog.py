@@ -26,14 +26,14 @@ NETWORK_BURST = "5 to 60 min, of saved credits"
 RATES = ("rate_", "small_rate", "knee_rate", "keeps_most", "burst_per_tib", "most_read", "most_write", "per_client")
 """Prefixes of the fields that hold bytes per second."""
 LUSTRE_RATES = ("per_tib", "write_per_tib", "disk_burst", "write_disk_burst", "network", "network_burst")
-LIMIT_COLUMNS = ("size", "what", "keeps", "burst", "how long")
+LIMIT_COLUMNS = ("size", "limit", "sustained", "burst", "burst duration")
 
 
 @app.callback()
 def command() -> None:
-    """What can be rented, and what it can do: instances, volumes, file systems, object storage, tables.
+    """Show cloud services and their limits: instances, volumes, file systems, object storage, tables.
 
-    Limits are the provider's own, each with its source: what is sustained, what is reached in bursts, how long.
+    Limits are those that the provider states, each with its source: sustained, in bursts, and how long a burst lasts.
 
     Example: `assay catalog show gp2 --size 500GiB`, `assay catalog show i3en.24xlarge`
     """
@@ -44,7 +44,7 @@ def list_entries(
     family: str = typer.Option("", "--family", metavar="NAME", help="Instances of a family, such as i3en."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """List the entries; of instances the families, or all sizes of one.
+    """List the entries; for instances, the families, or all sizes of one family.
 
     Example: `assay catalog list --family i3en`
     """
@@ -57,7 +57,16 @@ def list_entries(
         if as_json:
             print_json(list(found))
             return
-        columns = ("instance", "vCPUs", "memory", "disks", "network keeps", "burst", "to volumes keeps", "burst ")
+        columns = (
+            "instance",
+            "vCPUs",
+            "memory",
+            "disks",
+            "network sustained",
+            "burst",
+            "to volumes sustained",
+            "burst ",
+        )
         print_table(columns, [_instance_row(each) for each in found], right=columns[1:3] + columns[4:])
         return
     families: dict[str, list[str]] = {}
@@ -76,14 +85,17 @@ def list_entries(
 @app.command()
 def show(
     name: str = typer.Argument(..., metavar="NAME", help="An entry of `assay catalog list`, or an instance type."),
-    size: str = typer.Option("", "--size", metavar="SIZE", help="Of the volume or file system, such as 5TB."),
-    iops: int = typer.Option(None, "--iops", metavar="N", help="As provisioned, for gp3, io1 and io2."),
+    size: str = typer.Option("", "--size", metavar="SIZE", help="Size of the volume or file system, such as 5TB."),
+    iops: int = typer.Option(None, "--iops", metavar="N", help="Provisioned IOPS, for gp3, io1 and io2."),
     throughput: str = typer.Option(
-        "", "--throughput", metavar="RATE", help="As provisioned, such as 500MiB/s, for gp3 and efs-provisioned."
+        "",
+        "--throughput",
+        metavar="RATE",
+        help="Provisioned throughput, such as 500MiB/s, for gp3 and efs-provisioned.",
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Show an entry with its limits: what it keeps, what it reaches in bursts and how long, and the source.
+    """Show an entry with its limits, sustained and in bursts, how long a burst lasts, and the source.
 
     Example: `assay catalog show gp3 --size 5TB --iops 8000 --throughput 500MiB/s`
     """
@@ -97,7 +109,10 @@ def show(
         show_managed(entry, *wanted, as_json=as_json)
         return
     if not isinstance(entry, VolumeType | FileSystemType) and any(each is not None for each in wanted):
-        raise AssayError(f"{name} has no size, IOPS or throughput to choose", "they are of volumes and file systems")
+        raise AssayError(
+            f"{name} has no size, IOPS or throughput to choose",
+            "leave them out: only volumes and file systems have them",
+        )
     limits = _limits(entry, *wanted) if isinstance(entry, VolumeType | FileSystemType) else []
     if as_json:
         found = [{"size": each, **limit.model_dump(mode="json")} for each, limit in limits]
@@ -105,7 +120,7 @@ def show(
         return
     print_line(f"{entry.name}: {_kind(entry)}")
     if isinstance(entry, Instance):
-        print_table(("what", "figure", "burst", "how long"), _instance_rows(entry))
+        print_table(("limit", "sustained", "burst", "burst duration"), _instance_rows(entry))
     else:
         print_table(("what", "figure"), _figures(entry))
     if limits:
@@ -113,7 +128,7 @@ def show(
         for how in dict.fromkeys(limit.how for _, limit in limits) if size else ():
             print_line(f"How: {how}")
     elif isinstance(entry, VolumeType | FileSystemType):
-        print_line(f"Its limits follow from what is provisioned: {_example_command(entry)}")
+        print_line(f"Its limits depend on what is provisioned: {_example_command(entry)}")
     if entry.note:
         print_line(f"Note: {entry.note}")
     print_line(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
@@ -130,7 +145,7 @@ def _parse_options(size: str, iops: int | None, throughput: str) -> tuple[int | 
     except UnitError as error:
         raise error.at("--throughput") from None
     if size == "" and (iops is not None or rate is not None):
-        raise AssayError("--iops and --throughput need --size", "such as --size 1TiB")
+        raise AssayError("--iops and --throughput need --size", "add a size, such as --size 1TiB")
     return wanted, iops, rate
 
 
@@ -150,7 +165,7 @@ def _limits(
         sizes = sorted({min(most, max(least, each)) for each in (least, 500 * GIB, TIB, most)})
         return [(each, volume_limits(entry, each)) for each in sizes]
     if iops is not None:
-        raise AssayError(f"{entry.name} takes no provisioned IOPS", "gp3, io1 and io2 do")
+        raise AssayError(f"{entry.name} has no provisioned IOPS", "leave --iops out; gp3, io1 and io2 have them")
     if size is not None:
         return [(size, filesystem_limits(entry, size, rate))]
     if getattr(entry, "mode", "") == "provisioned":
@@ -262,7 +277,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
         shares = "." in entry.name
         return [*rows, ("to volumes", "shares the network" if shares else "not known", "", "")]
     burst = entry.ebs_burst_seconds is not None
-    long = "30 min once in 24 h, at least" if burst else ""
+    long = "at least 30 min once in 24 h" if burst else ""
     iops = (str(entry.ebs_iops_baseline), str(entry.ebs_iops_burst) if burst else "", long)
     rate = (_rate(entry.ebs_baseline), _rate(entry.ebs_burst) if burst else "", long)
     return [*rows, ("to volumes", *rate), ("IOPS to volumes", *iops)]

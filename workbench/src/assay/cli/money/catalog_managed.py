@@ -75,19 +75,19 @@ def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
 
 def _figures(entry: ManagedType) -> list[tuple[str, str]]:
     """Return the stated figures as rows, without the limits that follow from the size."""
-    most = format_size(entry.most_size) if entry.most_size is not None else "as large as you like"
+    most = format_size(entry.most_size) if entry.most_size is not None else "any size"
     step = f", in steps of {format_size(entry.step)}" if entry.step > 1 else ""
     rows = [
         ("what it is", f"{entry.label}, of {entry.provider}"),
         ("zones", str(entry.zones)),
         ("durability", entry.durability),
         ("availability", f"{entry.availability:g} %" if entry.availability is not None else ""),
-        ("promised by", entry.availability_source),
+        ("stated in", entry.availability_source),
         ("size", f"{format_size(entry.least_size)} to {most}{step}"),
-        ("paid for", "what is provisioned" if entry.billed == "provisioned" else "what is stored"),
+        ("billed by", "provisioned size" if entry.billed == "provisioned" else "stored bytes"),
     ]
     laws = {"reading": entry.read, "writing": entry.write, "read IOPS": entry.read_iops, "write IOPS": entry.write_iops}
     rows += [(name, law.formula()) for name, law in laws.items() if law is not None]
     if entry.shared:
-        rows.append(("together", "reads and writes count against one sum"))
+        rows.append(("together", "reads and writes share one limit"))
     return [row for row in rows if row[1]]

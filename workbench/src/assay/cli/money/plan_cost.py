@@ -13,9 +13,9 @@ from assay.run.costs.budget import Budget, cost_of_time
 from assay.terminal.output import print_line, print_table
 
 EXCLUDED_COSTS = (
-    "data transfer (the bytes of the plan are not taken for egress), requests, snapshots, and what else is paid by use",
-    "the time to set the designs up and to take them down, and that to measure ceilings and the network",
-    "taxes, discounts, and the least time that a provider bills",
+    "data transfer (planned bytes are not counted as egress), requests, snapshots and other charges by usage",
+    "the time to set up and remove the designs, and to measure ceilings and the network",
+    "taxes, discounts, and minimum billing times",
 )
 DIGITS = 6
 """Digits after the decimal point of amounts for programs."""
@@ -132,7 +132,7 @@ def print_cost(cost: PlanCost, budget: Budget | None) -> None:
     print_table(("target", "design", f"{currency}/hour", "this run"), rows, title=title, right=(f"{currency}/hour",))
     print_line(f"cost:  {cost.total.text(currency)}; every design is paid for from the beginning to the end")
     for line in EXCLUDED_COSTS:
-        print_line(f"  not in it: {line}")
+        print_line(f"  not included: {line}")
     if budget is not None:
         print_line(f"budget: {_verdict(cost, budget)}")
 

@@ -19,17 +19,19 @@ def command(
         None, metavar="[DESIGN]...", help="Shipped designs or files; values may follow: nfs-gp3:volumes=8,iops=16000."
     ),
     fixed: list[str] = typer.Option([], "--set", metavar="KEY=VALUE", help="Value of a parameter. Repeatable."),
-    varied: list[str] = typer.Option([], "--vary", metavar="KEY=A,B", help="Several values: a design of each."),
+    varied: list[str] = typer.Option(
+        [], "--vary", metavar="KEY=A,B", help="Several values, each of which is a design."
+    ),
     books: list[str] = typer.Option(
         [], "--book", metavar="BOOK", help="Price book: a name or a file. Default: the design's own, or aws-us-east-1."
     ),
     term: str = typer.Option("on-demand", "--term", help="on-demand, reserved-1y, reserved-3y or spot."),
     payment: str = typer.Option("", "--payment", help="no-upfront, partial-upfront or all-upfront."),
-    months: int = typer.Option(0, "--months", help="Say what has been paid after so many months."),
+    months: int = typer.Option(0, "--months", help="Print the total paid after this many months."),
     capacity: str = typer.Option(
-        "", "--capacity", metavar="SIZE", help="Size each design to so much usable capacity, such as 40TB."
+        "", "--capacity", metavar="SIZE", help="Size each design for this usable capacity, such as 40TB."
     ),
-    use: list[str] = typer.Option([], "--use", metavar="KEY=VALUE", help="How it is used, such as duty=25%."),
+    use: list[str] = typer.Option([], "--use", metavar="KEY=VALUE", help="Usage of the designs, such as duty=25%."),
     bill: bool = typer.Option(False, "--bill", help="Print the bill of materials with prices and sources."),
     preset: str = typer.Option("", "--preset", help="Compute the tables of a paper instead."),
     listed: bool = typer.Option(False, "--list", help="Print the shipped designs and presets."),
@@ -38,15 +40,15 @@ def command(
 ) -> None:
     """Price storage designs: by the hour, month and year, by TB, GB/s, IOPS and job.
 
-    Capacity and rates are what the catalogue allows at most. Rates that it does not know, such as those of the disks
-    inside instances, limit nothing, and are named. Exit codes: 0 priced, 2 wrong input, 3 the book has no such price.
+    Capacity and rates are the limits stated in the catalogue. Rates that it lacks, such as those of disks inside
+    instances, limit nothing and are listed. Exit codes: 0 priced, 2 wrong input, 3 the book has no such price.
 
     Example: `assay price nfs-volumes --set capacity=24TB --vary volume=gp3,st1 --months 12`,
     `assay price nfs-gp3:volumes=8 efs-elastic --capacity 40TB --use retrieved=5TB --use duty=25%`,
     `assay price --preset nfs-aws-2016 --csv`
     """
     if as_json and as_csv:
-        raise AssayError("--json and --csv do not go together", "leave one out")
+        raise AssayError("--json and --csv exclude each other", "leave one out")
     if listed:
         _list(as_json)
     elif preset:
@@ -99,7 +101,7 @@ def _options(
 
 def _one_book(written: list[str]) -> str:
     if len(written) > 1:
-        raise AssayError("--book is given twice", "give it once: it holds for all designs")
+        raise AssayError("--book is given twice", "give it once: it applies to all designs")
     if written and not written[0].strip():
         raise AssayError("--book: the name is empty", "`assay prices list` prints the books; or give a file")
     return written[0] if written else ""
@@ -120,13 +122,13 @@ def _book_place(ref: str, book: str, own: str | None) -> tuple[str, Path | None]
 
 def _checked_word(option: str, written: str, words: Iterable[str]) -> str:
     if written not in words:
-        raise AssayError(f"{option}: {display_value(written)} is not possible here", choices_hint(written, words))
+        raise AssayError(f"{option}: {display_value(written)} is unknown", choices_hint(written, words))
     return written
 
 
 def _checked_months(months: int) -> int | None:
     if not 0 <= months <= 1200:
-        raise AssayError(f"--months {months}: is not from 1 to 1200", "write whole months")
+        raise AssayError(f"--months {months}: is not from 1 to 1200", "write whole months, such as 12")
     return months or None
 
 

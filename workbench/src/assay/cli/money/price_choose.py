@@ -57,7 +57,7 @@ def combine_designs(
             _unknown(key, [design.template for design in named])
     found = list(itertools.islice(_combinations(named, axes), MOST_DESIGNS + 1))
     if len(found) > MOST_DESIGNS:
-        raise AssayError(f"these are more than {MOST_DESIGNS:,} designs", "vary fewer values")
+        raise AssayError(f"more than {MOST_DESIGNS:,} designs result from --vary", "vary fewer values")
     return found
 
 
@@ -146,7 +146,7 @@ def parse_use(written: Sequence[str]) -> Use:
         raise AssayError(f"--use {key}: {message}", hint) from None
     _check_job(use, values)
     if not use.duty and (use.job_hours or use.job_bytes):
-        raise AssayError("no job can run in what is never on", "write a duty above 0, such as duty=25%")
+        raise AssayError("no job can run with a duty of 0", "write a duty above 0, such as duty=25%")
     return use
 
 
@@ -156,7 +156,7 @@ def _check_job(use: Use, values: Mapping[str, str]) -> None:
             hint = "leave it out: the hours follow from job_bytes" if key == "job_hours" else "leave it out"
             raise AssayError(f"--use {key}: {values[key]} is not the size of a job", hint)
     if use.job_egress and not (use.job_hours or use.job_bytes):
-        raise AssayError("--use job_egress: nothing says what the job is", "add --use job_hours=... or job_bytes=...")
+        raise AssayError("--use job_egress: the job has no size", "add --use job_hours=... or job_bytes=...")
 
 
 def unused_use_notes(options: Sequence[PricedOption], written: Sequence[str]) -> Iterator[str]:
@@ -171,14 +171,14 @@ def unused_use_notes(options: Sequence[PricedOption], written: Sequence[str]) ->
         plain = Use.model_fields[key].default
         if key == "egress_way":
             if not (use.egress or use.job_egress):
-                yield "--use egress_way changes nothing without egress or job_egress"
+                yield "--use egress_way has no effect without egress or job_egress"
         elif key != "duty" and not key.startswith("job_") and getattr(use, key) != plain:
             without = use.model_copy(update={key: plain})
             if all(make_bill(option.design, without) == option.bill for option in options):
-                yield f"--use {key} changes nothing: {_no_design_words(options)} is paid for by it"
+                yield f"--use {key} has no effect: {_no_design_words(options)} is charged by it"
     for option in options:
         if option.job is None and option.use.job_bytes:
-            yield f"{option.label}: the job has no price, because no rate is known; give --use job_hours=..."
+            yield f"{option.label}: the job has no price, because its rate is unknown; add --use job_hours=..."
 
 
 def _no_design_words(options: Sequence[PricedOption]) -> str:

@@ -95,7 +95,7 @@ def _print(preset: Preset, rows: Sequence[TableRow], found: Sequence[ComputedFig
     all_figures = [*(cell for row in rows for cell in row.cells.values()), *found]
     printed = [one for one in all_figures if one.printed is not None]
     right = sum(bool(one.is_right) for one in printed)
-    print_line(f"{right} of {len(printed)} printed figures are what comes out.")
+    print_line(f"{right} of {len(printed)} printed figures are reproduced.")
     for group, some in wrong_groups(all_figures).items():
         _print_wrong(group, some)
 
@@ -107,6 +107,6 @@ def _print_wrong(group: str, some: Sequence[ComputedFigure]) -> None:
     count = f"all {len(some)} figures" if len(some) > 1 else "the figure"
     reasons = [mistakes_text(mistakes) for mistakes in some[0].mistakes]
     if not reasons:
-        print_line(f"    no usual mistake, and no two of them, gives {count} as printed")
+        print_line(f"    no known mistake or pair of mistakes gives {count} as printed")
     for reason in reasons:
         print_line(f"    {count} as printed: {reason}")

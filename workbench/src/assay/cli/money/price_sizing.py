@@ -34,7 +34,7 @@ def parse_capacity(written: str) -> int:
     try:
         size = parse_size(written)
         if size > MAX_BYTES:
-            raise AssayError(f"--capacity: {written} is more than can be", "write a size up to 1000000PB")
+            raise AssayError(f"--capacity: {written} is too large", "write a size up to 1000000PB")
     except UnitError as error:
         raise error.at("--capacity") from None
     if size < 1:
@@ -55,13 +55,13 @@ def _sized(chosen: DesignChoice, wanted: int) -> tuple[DesignChoice, Design]:
     template = load_template(chosen.design)
     own = next((key for key in SIZE_PARAMETERS if key in chosen.set), None)
     if own is not None:
-        message = f"design {chosen.label}: {own} is named, and --capacity sizes it"
+        message = f"design {chosen.label}: {own} is set, but --capacity sets it, too"
         raise AssayError(message, f"leave one of --capacity and {own} out")
     size = next((key for key in SIZE_PARAMETERS if key in template.parameters), None)
     counts = count_names(template, chosen.set)
     if size is None and not counts:
         hint = "leave --capacity or this design out; `assay price --list` shows the parameters of each"
-        raise AssayError(f"design {chosen.label}: no parameter that is free says how much it stores", hint)
+        raise AssayError(f"design {chosen.label}: it has no free parameter for its capacity", hint)
     values = {key: parameter.value for key, parameter in template.parameters.items()} | chosen.set
     fitting = _fitting(template, values, size, counts, wanted)
     if fitting is None:
@@ -90,7 +90,7 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
         most = template.parameters[key].most
         if most is not None:
             usable = design_limits(template.build({**values, key: most})).usable
-            return f"with {key}={most}, which is the most, it holds {about_size(usable)}: leave it out"
+            return f"with the maximum of {key}, {most}, it holds {about_size(usable)}: leave it out"
     return "leave it out, or take another type, instance or number"
 
 
@@ -102,7 +102,7 @@ def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
         return None
     cheapest = min(options, key=lambda option: option.per_tb_month)
     return (
-        f"They hold {about_size(least)} to {about_size(most)}, so that their prices are of unlike things; "
+        f"They hold {about_size(least)} to {about_size(most)}, so their prices cannot be compared; "
         f"size them with --capacity {_rounded(most)}. For each usable TB {cheapest.label} costs least"
     )
 

@@ -42,14 +42,14 @@ def print_options(options: Sequence[PricedOption], months: int | None, bill: boo
 def _break_even_blocks(options: Sequence[PricedOption], sized: bool) -> list[Block]:
     """Return the break-even points of several designs, if they hold equally much or are sized to one capacity."""
     if len(options) > MOST_COMPARED:
-        return [Paragraph(f"Where designs meet is worked out for up to {MOST_COMPARED} of them.")]
+        return [Paragraph(f"Break-even points are computed for up to {MOST_COMPARED} designs.")]
     refused = None if sized else incomparable_reason(options)
     if refused is not None:
         return [Paragraph(f"{refused}.")]
     labels = _labels(options)
     names = {option.label: label for option, label in zip(options, labels, strict=True)}
     break_evens = _break_even_lines([pair.renamed(names) for pair in compare(options)])
-    blocks: list[Block] = [Heading("Where designs meet:", "meet"), break_evens]
+    blocks: list[Block] = [Heading("Break-even points:", "meet"), break_evens]
     if sized:
         blocks.insert(
             0,
@@ -61,10 +61,10 @@ def _break_even_blocks(options: Sequence[PricedOption], sized: bool) -> list[Blo
     accepted = {option.chosen.design: option.design.conditions for option in options if option.design.conditions}
     if accepted:
         lines = (f"{name}: {' '.join(conditions)}" for name, conditions in accepted.items())
-        blocks += [Heading("What one accepts with them:", "accept"), Bullets(tuple(lines))]
+        blocks += [Heading("Conditions of these designs:", "accept"), Bullets(tuple(lines))]
     losing = [label for option, label in zip(options, labels, strict=True) if option.loses_when_off]
     if losing:
-        blocks.append(Paragraph(f"The data goes when it is switched off: {', '.join(losing)}"))
+        blocks.append(Paragraph(f"Data is lost when switched off: {', '.join(losing)}"))
     return blocks
 
 
@@ -85,9 +85,9 @@ def _alone(option: PricedOption, months: int | None) -> list[Block]:
         hours = EXACT.multiply(cost.duty, cost.hours_per_month)
         lines.append(("on", f"{percent(cost.duty)} of the time, {round_half_up(hours, 1):f} hours of a month"))
         if option.loses_when_off:
-            lines.append(("", "its data goes each time it is switched off"))
+            lines.append(("", "its data is lost each time it is switched off"))
     if option.by_use:
-        lines.append(("of it", f"{format_money(option.by_use, currency)} a month for transfer, requests and access"))
+        lines.append(("usage", f"{format_money(option.by_use, currency)} a month for transfer, requests and access"))
     if months is not None:
         lines.append(
             ("paid", f"{format_money(cost.paid_after(months), currency)} after {numbers.plural(months, 'month')}")
@@ -96,7 +96,7 @@ def _alone(option: PricedOption, months: int | None) -> list[Block]:
         ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
         ("", f"{format_money(option.per_tb_month, currency)} for each usable TB and month"),
         *_job(option),
-        ("keeps", f"{option.design.durability}; fails together: {option.design.failure_domain}"),
+        ("data", f"durability {option.design.durability}; failure domain: {option.design.failure_domain}"),
         *(("unpriced", f"{key}: {why}") for key, why in unpriced_parameters(option).items()),
         *(("accept", text) for text in option.design.conditions),
         *(("note", text) for text in option.design.notes),
@@ -105,7 +105,7 @@ def _alone(option: PricedOption, months: int | None) -> list[Block]:
     blocks: list[Block] = [Facts(tuple(lines))]
     if ceilings:
         table = limit_table("limits", ceilings, cost)
-        blocks += [Heading("What it can do at most", "limits"), table, limit_facts(ceilings)]
+        blocks += [Heading("Limits", "limits"), table, limit_facts(ceilings)]
     return [*blocks, *_unknown(option)]
 
 
@@ -134,16 +134,16 @@ def _unknown(option: PricedOption) -> Iterator[Note]:
             words = ", ".join(unknown) or "any layer"
             layers.setdefault(words if bound else f"{words}; measure it", []).append(metric_words(metric))
     for words, metrics in layers.items():
-        yield Note(f"{', '.join(metrics)}: not known of {words}")
+        yield Note(f"{', '.join(metrics)}: unknown for {words}")
 
 
 def _job(option: PricedOption) -> list[tuple[str, str]]:
     job, currency = option.job, option.cost.currency
     if job is None:
         return []
-    hours = f"{round_half_up(job.hours, 2):f} h" + (" at the rate that it keeps" if job.by_rate else "")
+    hours = f"{round_half_up(job.hours, 2):f} h" + (" at its sustained rate" if job.by_rate else "")
     if job.expected is None:
-        return [("job", f"{hours}; its cost is not known, since the book does not say how often spot is interrupted")]
+        return [("job", f"{hours}; its cost is unknown, because the book does not say how often spot is interrupted")]
     assert job.money is not None and job.interruption_cost is not None, "they are known if the expected hours are"
     words = f"{format_money(job.money, currency)} in {hours}"
     if job.expected != job.hours:
@@ -170,7 +170,7 @@ def job_excess(option: PricedOption) -> list[str]:
         for metric in METRICS[:2]
         if metric in job.exceeded
     ]
-    found = [f"that is more than it keeps: {', '.join(keeps)}"] if keeps else []
+    found = [f"that exceeds its sustained rate: {', '.join(keeps)}"] if keeps else []
     if "capacity" in job.exceeded:
         found.append(f"its {about_size(option.use.job_bytes)} are more than the {about_size(limits.usable)} for data")
     return found
@@ -207,10 +207,10 @@ def _side_by_side(options: Sequence[PricedOption], months: int | None) -> list[B
     blocks.append(Table("designs", tuple(columns), tuple(rows), _READING))
     for label, option in zip(labels, options, strict=True):
         blocks += [
-            Paragraph(f"The price of {label} does not follow {key}: {why}")
+            Paragraph(f"The price of {label} does not depend on {key}: {why}")
             for key, why in unpriced_parameters(option).items()
         ]
-        blocks += [Paragraph(f"The job is too much for {label}: {text}") for text in job_excess(option)]
+        blocks += [Paragraph(f"The job exceeds {label}: {text}") for text in job_excess(option)]
     return blocks
 
 
@@ -246,7 +246,7 @@ def _terms(option: PricedOption) -> list[Block]:
     if len(option.terms) < 2:
         return []
     money_columns = amount_columns(option.cost.currency)[1:4]
-    columns = (Column("Term"), *money_columns, Column("Less than the first", is_numeric=True))
+    columns = (Column("Term"), *money_columns, Column("Saving", is_numeric=True))
     rows: list[tuple[Cell, ...]] = [
         (term.name, *amount_cells(term.cost, None)[1:4], percent_off(term, option.terms[0])) for term in option.terms
     ]
@@ -294,24 +294,24 @@ def pair_words(pair: CostComparison) -> str:
     else:
         words = (
             f"{names[duty.below]} is cheaper than {names[1 - duty.below]} if it runs less than {percent(duty.duty)} of "
-            f"the month ({round_half_up(duty.hours, 0):f} hours), and dearer if it runs more"
+            f"the month ({round_half_up(duty.hours, 0):f} hours), and more expensive if it runs more"
         )
     if pair.break_even_months is None:
         return words
     if pair.stays_cheaper_from == pair.break_even_months:
         return (
-            f"{words}; {pair.higher_start} has cost less in all from month {pair.break_even_months} on, "
-            "though it is dearer at first"
+            f"{words}; {pair.higher_start} has cost less in total from month {pair.break_even_months} on, "
+            "though it costs more at first"
         )
     words += (
-        f"; {pair.higher_start}, dearer at first, has cost less in all after month "
+        f"; {pair.higher_start}, which costs more at first, has cost less in total after month "
         f"{pair.break_even_months} for the first time"
     )
     if pair.stays_cheaper_from is None:
-        return f"{words}, but not for good within 20 years: what it pays at once comes again"
+        return f"{words}, but not permanently within 20 years: its upfront payment recurs"
     return (
-        f"{words}, and for good from month {pair.stays_cheaper_from} on; between them not always, since "
-        "it pays at once again"
+        f"{words}, and permanently from month {pair.stays_cheaper_from} on; in between not always, "
+        "because its upfront payment recurs"
     )
 
 

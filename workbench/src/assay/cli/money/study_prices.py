@@ -46,7 +46,7 @@ def find_prices(
     prices, faults = _look_up(study.prices, base)
     for name in study.prices.designs if used is not None else ():
         if name in study.targets and name not in (used or ()):
-            message = "no workload uses this target: its design would be paid for, and nothing measured"
+            message = "no workload uses this target: its design would cost money without a measurement"
             hint = "leave it out of `designs`, or let a workload use the target"
             faults.append(FieldFault(path=(SECTION, "designs", name), message=message, hint=hint))
     return (None if faults else prices), faults
@@ -187,7 +187,7 @@ def current_book(frozen: FrozenPrices, written: str) -> PriceBook:
     word, _, name = written.partition("=")
     if word != "today" or written == "today=":
         raise AssayError(
-            f"--prices {display_value(written)} says nothing", "write --prices today, or --prices today=BOOK"
+            f"--prices {display_value(written)} is not valid", "write --prices today, or --prices today=BOOK"
         )
     old = frozen.book
     if name:

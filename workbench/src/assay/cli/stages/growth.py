@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from assay.model.money.priced_designs import FrozenPrices
 
 _WORDS = {
-    "weak": "weak scaling: each has as much to do as before",
-    "strong": "strong scaling: {} in all, however many share it",
+    "weak": "weak scaling: the work of each stays the same",
+    "strong": "strong scaling: {} in total, shared by all",
     "": "neither weak nor strong scaling",
 }
 
@@ -39,7 +39,7 @@ def print_growth(loaded: Plan) -> None:
     """Print how many hosts are needed at once, and whether each workload scales weakly or strongly."""
     if not loaded.study.is_local:
         most = max(case.parameters.hosts for case in loaded.cases)
-        print_line(f"hosts: {most} at once at most")
+        print_line(f"hosts: up to {most} at the same time")
     for name, workload in loaded.study.workloads.items():
         axis = next((axis for axis in GROWING_AXES if axis in workload.swept_fields), None)
         if axis is None:
@@ -55,7 +55,7 @@ def print_growth(loaded: Plan) -> None:
         if len(alike) < 2:
             continue
         found = {int(case.parameters.get(axis) or 0): case.parameters for case in alike}
-        whole = format_size(alike[0].parameters.data_set_bytes) if alike[0].group == "data" else "as much"
+        whole = format_size(alike[0].parameters.data_set_bytes) if alike[0].group == "data" else "the same work"
         print_line(f"scaling: {name}, {axis} {min(found)} to {max(found)}, {_WORDS[work_scaling(found)].format(whole)}")
 
 
@@ -84,7 +84,7 @@ def print_stages(loaded: Plan) -> None:
     rule = loaded.study.stages
     if rule is not None:
         efficiency = f"efficiency of at least {100 * rule.efficiency:g} %" if rule.efficiency is not None else ""
-        cost = f"a cost of at most {rule.cost}, the next stage included" if rule.cost is not None else ""
+        cost = f"a cost of at most {rule.cost}, including the next stage" if rule.cost is not None else ""
         print_line(f"accepted without asking: {' and '.join(filter(None, (efficiency, cost)))}")
 
 

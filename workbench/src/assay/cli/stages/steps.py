@@ -62,7 +62,7 @@ def _accepted(ended: "EndedStage", interactive: bool) -> str:
         return ""
     import typer
 
-    wanted = typer.confirm(f"Accept it, and go on with {ended.stage.axis} {ended.next_value}?")
+    wanted = typer.confirm(f"Accept it, and continue with {ended.stage.axis} {ended.next_value}?")
     return "asked on a terminal" if wanted else ""
 
 
@@ -87,5 +87,5 @@ def print_stage_stop(store: "RunStore", ended: "EndedStage", quiet: bool, as_jso
     elif not quiet:
         note(f"stopped after stage {ended.number} of {ended.stage_count}")
         note(f"results: {store.folder}; report: assay report {store.folder}")
-        note(f"accept it and go on with: assay run {store.folder} --resume --stage")
+        note(f"accept it and continue with: assay run {store.folder} --resume --stage")
     return EXIT_INCOMPLETE if bad else EXIT_OK

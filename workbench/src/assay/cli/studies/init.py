@@ -20,10 +20,10 @@ def command(
 ) -> None:
     """Write a commented study file to start from. An existing file is replaced only with --force.
 
-    Presets: two-places compares disk and memory in a minute; quickstart does so in more ways, with objects in a
-    simulator besides; sweep is queue depth x record size;
-    oltp mixes reads and writes at given rates; thirteen runs all of iozone's operations; metadata makes, looks at and
-    removes many small files; objects compares a bucket with a table; engine measures Assay itself on a null target.
+    Presets: two-places compares disk and memory in a minute; quickstart compares them in more ways, and adds a
+    simulated bucket and table; sweep is queue depth x record size; oltp mixes reads and writes at given rates;
+    thirteen runs all of iozone's operations; metadata creates, stats and removes many small files; objects compares
+    a bucket with a table; engine measures Assay itself on a null target.
 
     Example: `assay init my-study.yaml --from sweep`
     """

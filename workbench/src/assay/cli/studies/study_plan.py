@@ -147,7 +147,7 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: RunTime) -> None:
         rounds, cases = f"up to {study.repeats} rounds", "every case that still needs repeats"
     if repeating.decide is not None:
         looks = ", ".join(str(count) for count in repeating.look_numbers)
-        print_line(f"until: {until_words(None, repeating.decide).removeprefix('until ')}; asked after {looks} repeats")
+        print_line(f"until: {until_words(None, repeating.decide).removeprefix('until ')}; tested after {looks} repeats")
     if repeating.within is not None:
         print_line(
             f"until: the 95 % interval of each rate is within {within_words(repeating.within)} of its median, "
@@ -164,7 +164,7 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: RunTime) -> None:
     for line in estimate.assumptions:
         print_line(f"  {line}")
     if repeating.time is not None:
-        print_line(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are spent")
+        print_line(f"       or the {about_duration(repeating.time / 1e9)} for all repeats are over")
     print_line(f"whole: {whole.words}")
     for line in study_warnings(study, loaded.cases, estimate):
         print_line(f"note:  {line}")

@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "advise": Command(
             "assay.rooms.advice.commands.advise",
-            "Say which design meets a need at which cost, why, and what would change that.",
+            "Recommend a storage design for a need: what it costs, why, and what would change the choice.",
             after="catalog",
         ),
     },

@@ -41,8 +41,8 @@ class _Sources(Group):
         """Resolve a command as any group does, but for a program in `_OTHER_PROGRAMS` suggest no similar name."""
         if args and args[0].lower() in _OTHER_PROGRAMS:
             read = ", ".join(self.list_commands(ctx))
-            words = "where a study has a word of fio, iozone or vdbench, `assay check` names ours"
-            ctx.fail(f"no study is made from {args[0]}, but from {read}; {words}")
+            words = "`assay check` suggests our names for options of fio, iozone or vdbench in a study"
+            ctx.fail(f"command lines of {args[0]} cannot be converted, only those of {read}; {words}")
         return super().resolve_command(ctx, args)
 
 
@@ -50,19 +50,19 @@ app = group("Make study files from command lines of IOR and mdtest.")
 source = group("Make a study file from the command line of another program.", _Sources)
 app.add_typer(source, name="from")
 
-_LINE = typer.Argument(help="The whole command line as one word, with or without its launcher.", metavar="COMMAND")
-_INI = typer.Argument(help="The configuration.", metavar="FILE")
-_EACH = typer.Option(None, "--tasks", min=1, help="Tasks of each host.")
-_TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, whatever the command line says.")
+_LINE = typer.Argument(help="The whole command line in quotes, with or without its launcher.", metavar="COMMAND")
+_INI = typer.Argument(help="The configuration file.", metavar="FILE")
+_EACH = typer.Option(None, "--tasks", min=1, help="Tasks on each host.")
+_TASKS = typer.Option(None, "--tasks", min=1, help="Tasks, instead of the command line's.")
 _OUTPUT = output_option("Write the study to a file.")
 
 
 @source.command("ior")
 def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE) -> None:
-    """A study that asks what a command line of IOR asks.
+    """Convert a command line of IOR to a study.
 
-    Sizes are read as IOR reads them: k, m and g are powers of 1024. At the head of the study is a line for each option
-    that has no counterpart, and why. A script file (-f) is read; each of its tests is a workload.
+    Sizes are read as IOR reads them: k, m and g are powers of 1024. The study begins with a line for each
+    option that has no counterpart, and the reason. A script file (-f) is read; each of its tests becomes a workload.
 
     Example: `assay study from ior "mpirun -np 4 ior -t 1m -b 16m -s 16 -F -C -e -o /mnt/x" --output ior.yaml`
     """
@@ -75,9 +75,9 @@ def from_ior(line: str = _LINE, tasks: int | None = _TASKS, output: Path | None 
 def from_mdtest(
     line: str = _LINE, tasks: int | None = _TASKS, output: Path | None = _OUTPUT, force: bool = FORCE
 ) -> None:
-    """A study that asks what a command line of mdtest asks.
+    """Convert a command line of mdtest to a study.
 
-    At the head of the study is a line for each option that has no counterpart, and why.
+    The study begins with a line for each option that has no counterpart, and the reason.
 
     Example: `assay study from mdtest "mpirun -np 4 mdtest -n 1000 -F -u -w 3901 -N 1 -d /mnt/x" --output mdtest.yaml`
     """
@@ -90,10 +90,10 @@ def from_mdtest(
 def from_io500(
     file: Path = _INI, tasks: int | None = _EACH, output: Path | None = _OUTPUT, force: bool = FORCE
 ) -> None:
-    """A study with the phases of a configuration of IO500 (config.ini).
+    """Convert a configuration of IO500 (config.ini) to a study with the same phases.
 
-    At the head of the study is a line for each option that has no counterpart, and why. `assay show` has the score of
-    a run of it.
+    The study begins with a line for each option that has no counterpart, and the reason. `assay show` prints the
+    score of its runs.
 
     Example: `assay study from io500 config.ini --tasks 16 --output io500.yaml`
     """
@@ -111,7 +111,7 @@ def _script(path: str) -> str:
 
     text = _text(path, f"ior -f {path}", "name a script of IOR")
     if looks_like_io500(text):
-        message = f"ior -f {path}: it is a configuration of IO500, and no script of IOR"
+        message = f"ior -f {path}: this is a configuration of IO500, not a script of IOR"
         raise AssayError(message, f"write: assay study from io500 {path}")
     return text
 

@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "prices": Command(
             "assay.rooms.pricelists.commands.prices",
-            "Price books: dated prices of one provider and region, each with its source.",
+            "Show, check and renew price books: dated prices of one provider and region, each with its source.",
             after="catalog",
         ),
     },

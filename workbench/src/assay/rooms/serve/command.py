@@ -20,13 +20,15 @@ def command(
         help=f"Folder of the runs.  [default: {DEFAULT_RUNS}]",
     ),
     port: int = typer.Option(PORT, "--port", min=0, max=65535, help="Port; 0 for any free one."),
-    host: str = typer.Option("127.0.0.1", "--host", help="Address to listen at; any but this lets other machines in."),
+    host: str = typer.Option(
+        "127.0.0.1", "--host", help="Address to listen at; any address but the default lets other machines connect."
+    ),
     open_: bool = typer.Option(False, "--open", help="Open a browser."),
 ) -> None:
     """Show the runs of a folder in a browser, and compare two by clicking.
 
-    Each run has its report and its results as files. Pages are made when somebody asks for them, and nothing can be
-    changed there. Only this machine can reach them, unless --host says otherwise; there is no password. Ctrl-C ends it.
+    Each run has its report and its results as files. Pages are made on request and are read-only. Only this machine can
+    reach them, unless --host names another address; there is no password. Ctrl-C ends the server.
 
     Example: `assay serve --open`, `assay serve /data/runs --port 0`
     """
@@ -54,13 +56,13 @@ def _check(folder: Path) -> None:
 
     try:
         if os.path.lexists(folder / DATABASE):
-            hint = f"give the folder that it is in, {folder.absolute().parent}"
-            raise AssayError(f"{folder} is a run, and not a folder of runs", hint)
+            hint = f"name its parent folder, {folder.absolute().parent}"
+            raise AssayError(f"{folder} is a run, not a folder of runs", hint)
         missing = not folder.is_dir()
     except OSError as error:
-        raise AssayError(f"{folder}: cannot be read: {error.strerror}", "see its rights") from error
+        raise AssayError(f"{folder}: cannot be read: {error.strerror}", "check its permissions") from error
     if missing and folder != runs_folder():
-        raise AssayError(f"there is no folder {folder}", "give the folder of the runs")
+        raise AssayError(f"there is no folder {folder}", "name the folder of the runs")
 
 
 def _open(address: str) -> None:

@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "attach": Command(
             "assay.rooms.slurm.commands.attach",
-            "Follow a run that was submitted to Slurm, until its job is over; then print what came out.",
+            "Follow a run that was submitted to Slurm until its job ends; then print the results.",
             after="run",
         ),
     },

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 app = group()
 
-BOX = typer.Option("", "--box", help="Name of the box; needed only if several have such a host.")
-USER = typer.Option("", "--user", help="One of the users of the box, instead of root.")
+BOX = typer.Option("", "--box", help="Name of the testbed; needed only if several have a host of this name.")
+USER = typer.Option("", "--user", help="One of the testbed's users, instead of root.")
 IN_WORKING_DIRECTORY = 'cd "$0" 2>/dev/null; exec "$@"'
 """Shell text that runs a command in the user's current directory, since hosts see the machine's files."""
 IN_HOME = 'cd && exec "$@"'
@@ -26,9 +26,9 @@ IN_HOME = 'cd && exec "$@"'
 
 @app.callback()
 def command() -> None:
-    """A cluster in a box: hosts on this machine with shaped links, own disks and real servers.
+    """Build clusters on this machine: hosts in namespaces with shaped links, disks and real servers.
 
-    A host is a set of namespaces; nothing of the machine's own network is changed. Needs root.
+    A host is a set of namespaces; the machine's own network is not changed. Needs root.
 
     Example: `assay testbed up office`, `assay testbed exec client1 -- ping -c 3 server1`, `assay testbed down office`
     """
@@ -36,10 +36,12 @@ def command() -> None:
 
 @app.command()
 def up(
-    ref: str = typer.Argument(..., metavar="NAME|FILE", help="A box that comes with Assay, or a file."),
-    name: str = typer.Option("", "--as", metavar="NAME", help="What it runs as; its own name if left out."),
+    ref: str = typer.Argument(..., metavar="NAME|FILE", help="A testbed that comes with Assay, or a file."),
+    name: str = typer.Option(
+        "", "--as", metavar="NAME", help="Name of the running testbed. Default: the name in its file."
+    ),
 ) -> None:
-    """Bring a box up; what earlier boxes left behind is removed first.
+    """Start a testbed; remains of earlier ones are removed first.
 
     Example: `assay testbed up cluster-8`
     """
@@ -50,15 +52,15 @@ def up(
     begin = time.monotonic()
     box = bring_up(load_box(ref, Path.cwd()), name)
     count = f"{len(box.hosts)} host{'' if len(box.hosts) == 1 else 's'}"
-    note(f"box {box.name} is up in {time.monotonic() - begin:.1f} s: {count}; `assay testbed status {box.name}`")
+    note(f"testbed {box.name} is up after {time.monotonic() - begin:.1f} s: {count}; `assay testbed status {box.name}`")
 
 
 @app.command()
 def status(
-    name: str = typer.Argument("", metavar="[NAME]", help="One box; all if left out."),
+    name: str = typer.Argument("", metavar="[NAME]", help="One testbed; all if left out."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """List the boxes that are up, with hosts, addresses, links and servers; remove what is left of others.
+    """List the running testbeds with hosts, addresses, links and servers; remains of others are removed.
 
     Example: `assay testbed status --json`
     """
@@ -70,12 +72,12 @@ def status(
     _sweep()
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if name and not boxes:
-        raise AssayError(f"no box {name} is up", "`assay testbed status` lists the boxes")
+        raise AssayError(f"no testbed {name} is up", "`assay testbed status` lists the running testbeds")
     facts = [_box_facts(box) for box in boxes]
     if as_json:
         print_json(facts)
     elif not boxes:
-        note("no box is up; start one with `assay testbed up office`")
+        note("no testbed is up; start one with `assay testbed up office`")
     else:
         columns = ("box", "host", "address", "roles", "link", "state", "servers")
         print_table(columns, [row for fact in facts for row in _rows(fact)])
@@ -83,7 +85,7 @@ def status(
 
 @app.command()
 def shell(
-    host: str = typer.Argument(..., help="A host of a box that is up."),
+    host: str = typer.Argument(..., help="A host of a running testbed."),
     name: str = BOX,
     user: str = USER,
 ) -> None:
@@ -110,7 +112,7 @@ def shell(
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
 def execute(
-    host: str = typer.Argument(..., help="A host of a box that is up."),
+    host: str = typer.Argument(..., help="A host of a running testbed."),
     words: list[str] = typer.Argument(..., metavar="-- CMD...", help="The command and its arguments."),
     name: str = BOX,
     user: str = USER,
@@ -127,11 +129,11 @@ def execute(
 
 @app.command()
 def down(
-    name: str = typer.Argument("", metavar="[NAME]", help="The box."),
-    every: bool = typer.Option(False, "--all", help="All boxes."),
-    force: bool = typer.Option(False, "--force", help="Also a box that a run is using, which then fails."),
+    name: str = typer.Argument("", metavar="[NAME]", help="The testbed."),
+    every: bool = typer.Option(False, "--all", help="All testbeds."),
+    force: bool = typer.Option(False, "--force", help="Remove a testbed even if a run uses it; the run then fails."),
 ) -> None:
-    """Remove a box with all that runs in it, and what is left of others.
+    """Remove a testbed with all that runs in it, and remains of others.
 
     Example: `assay testbed down cluster-8`
     """
@@ -142,21 +144,23 @@ def down(
 
     check_rights()
     if bool(name) == every:
-        raise AssayError("say which box, or --all", "`assay testbed status` lists the boxes")
+        raise AssayError("no testbed is named", "name one of `assay testbed status`, or write --all")
     begin = time.monotonic()
     boxes = {box.name: box for box in running_boxes()}
     names = list(boxes) if every else [name]
     used = [one for one in names if one in boxes and boxes[one].state.owner_pid]
     if used and not force:
         owner = boxes[used[0]].state.owner_pid
-        hint = "let it end, or stop it, and the box goes with it; --force takes it down all the same"
-        raise AssayError(f"box {used[0]} belongs to a run that goes on (process {owner})", hint, EXIT_REFUSED)
+        hint = "wait for the run or stop it, which removes the testbed; --force removes it now"
+        raise AssayError(
+            f"testbed {used[0]} is used by a run that is still running (process {owner})", hint, EXIT_REFUSED
+        )
     for one in names:
         left = take_down(one)
-        note(f"box {one} is removed in {time.monotonic() - begin:.1f} s{'; ' if left else ''}{left}")
+        note(f"testbed {one} is removed after {time.monotonic() - begin:.1f} s{'; ' if left else ''}{left}")
     _sweep()
     if not names:
-        note("no box is up")
+        note("no testbed is up")
 
 
 def _sweep() -> None:
@@ -165,9 +169,9 @@ def _sweep() -> None:
 
     names, problems = remove_dead_boxes()
     if names:
-        note(f"removed what was left of {', '.join(names)}")
+        note(f"removed remains of {', '.join(names)}")
     for problem in problems:
-        note(warning(f"left over from an earlier box: {problem}"))
+        note(warning(f"remains of an earlier testbed: {problem}"))
 
 
 def _box_of(host: str, name: str) -> "RunningBox":
@@ -178,14 +182,14 @@ def _box_of(host: str, name: str) -> "RunningBox":
     check_rights()
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if not boxes:
-        raise AssayError(f"no box{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
+        raise AssayError(f"no testbed{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
     matches = [box for box in boxes if host in {one.name for one in box.hosts}]
     if len(matches) > 1:
         names = ", ".join(box.name for box in matches)
-        raise AssayError(f"host {host} is in several boxes: {names}", "say which with --box NAME")
+        raise AssayError(f"host {host} is in several testbeds: {names}", "name one with --box NAME")
     if not matches:
         known = ", ".join(dict.fromkeys(one.name for box in boxes for one in box.hosts))
-        raise AssayError(f"no box has a host {host}", f"there are: {known}")
+        raise AssayError(f"no running testbed has a host {host}", f"the hosts are {known}")
     return matches[0]
 
 

@@ -6,7 +6,7 @@ ROOM = Room(
     commands={
         "testbed": Command(
             "assay.rooms.testbed.command",
-            "A cluster in a box: hosts on this machine with shaped links, own disks and real servers.",
+            "Build clusters on this machine: hosts in namespaces with shaped links, disks and real servers.",
             after="preflight",
         ),
     },

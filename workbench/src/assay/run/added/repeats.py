@@ -100,12 +100,12 @@ def added_repeats_lines(plan: ExtraRepeats) -> list[str]:
         what = f"{_comparisons(plan.point_count)} undecided: {count:,} more {'repeat' if count == 1 else 'repeats'}"
         lines.append(f"{what} of {cases} {'case' if cases == 1 else 'cases'}, at most {about_duration(plan.seconds)}")
     if plan.too_long_count:
-        why = "the difference is too small, or the repeats vary too much, to find it in a sensible time"
+        why = "the difference is too small, or the repeats vary too much, to detect it in reasonable time"
         lines.append(f"{_comparisons(plan.too_long_count)} stay undecided: {why}")
     if plan.unsettled_count:
-        why = "not for want of repeats; `assay show RUN` names what limits them"
+        why = "more repeats would not help; `assay show RUN` names what limits them"
         lines.append(f"{_comparisons(plan.unsettled_count)} stay undecided: {why}")
-    return lines or ["nothing is undecided: no repeats are added"]
+    return lines or ["no undecided comparisons: no repeats are added"]
 
 
 def _comparisons(count: int) -> str:
@@ -124,7 +124,7 @@ def study_change_lines(store: RunStore) -> list[str]:
         same = text == store.study_text()
     except AssayError:
         return []
-    return [] if same else [f"{file} was changed since: the run goes on with the study that it was started with"]
+    return [] if same else [f"{file} has changed since: the run continues with the study that it was started with"]
 
 
 def with_repeats(study: Study, settling: AddedRepeats) -> Study:
@@ -172,7 +172,7 @@ class AddedRounds:
         mean_s = mean_repeat_s(self._store)
         if not open_cases or sum(mean_s.get(case, 0.0) for case in open_cases) <= self.left:
             return {}
-        reason = f"time for added repeats was up ({about_duration(self._most)})"
+        reason = f"the time for added repeats was over ({about_duration(self._most)})"
         return {case: self._store.settle(case, reason, known=False) for case in open_cases}
 
 

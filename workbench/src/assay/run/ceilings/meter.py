@@ -36,7 +36,7 @@ MOST_AGAIN_SECONDS = 2.0
 """After this time, no further exceeded ceiling is measured again."""
 
 
-_SEVERAL_DIRECTORIES = "the target has several directories, and what is below one says nothing of all"
+_SEVERAL_DIRECTORIES = "the target has several directories, which may be on different devices"
 
 
 def _why_no_device(place: TargetPlace | None) -> str:
@@ -44,8 +44,8 @@ def _why_no_device(place: TargetPlace | None) -> str:
     if place is None or place.filesystem in MEMORY_FILESYSTEMS:
         return ""
     if place.memory_backed:
-        return "the store is memory itself"
-    return f"below lies {place.stacked_on}, which answers from the host's memory" if place.stacked_on else ""
+        return "the target is in memory"
+    return f"the target is on {place.stacked_on}, which answers from the host's memory" if place.stacked_on else ""
 
 
 class CeilingMeter:
@@ -120,7 +120,7 @@ class CeilingMeter:
         for job in [*(plan.copy_jobs(self.cpus) if self.stored else ()), *jobs]:
             ceilings += self._run(job, Pass(time.time(), "before"))
         if left_out:
-            reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
+            reason = f"{left_out} kinds of job were not measured: there are more than {MOST_KINDS}"
             ceilings.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
@@ -142,7 +142,7 @@ class CeilingMeter:
             during = Pass(time.time(), "before")
             ceilings += client_ceilings(job.target, job.kind_by_lanes, samples, job.how, during, reason)
         if left_out:
-            reason = f"{left_out} kinds of job more than the {MOST_KINDS} that are measured"
+            reason = f"{left_out} kinds of job were not measured: there are more than {MOST_KINDS}"
             unknown = Ceiling(name="client", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             ceilings.append(unknown)
         return ceilings

@@ -120,7 +120,7 @@ def _kind_and_place(path: Path) -> tuple[str, Path]:
     except AssayError as error:
         raise AssayError(error.message, "name a directory or a block device") from error
     if look.state in (PlaceState.absent, PlaceState.no_parent, PlaceState.parent_not_directory):
-        raise AssayError(f"{path}: no such directory", "name a directory or a block device that is there")
+        raise AssayError(f"{path}: no such directory", "name an existing directory or block device")
     if look.state in (PlaceState.not_directory, PlaceState.link) and path.is_block_device():
         return "device", path
     # For any other state, the inspection reports what is wrong.
@@ -139,10 +139,12 @@ def _folder_of_runs() -> Path:
             root.mkdir(mode=0o700)
         status = root.lstat()
     except OSError as error:
-        raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a folder that can be written") from error
+        raise AssayError(f"{root}: {error.strerror}", "set TMPDIR to a writable folder") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise AssayError(
-            f"{root}: not a folder of this user alone", "remove it, or set TMPDIR to another folder", EXIT_REFUSED
+            f"{root}: not a folder that only this user can use",
+            "remove it, or set TMPDIR to another folder",
+            EXIT_REFUSED,
         )
     return root
 
@@ -233,7 +235,7 @@ def _set_aside(folder: Path) -> Iterator[tuple[Path, Path]]:
     folder.rename(aside)
     try:
         if not stat.S_ISDIR(aside.lstat().st_mode):
-            raise AssayError(f"{folder}: is no folder of a run", "remove it", EXIT_REFUSED)
+            raise AssayError(f"{folder}: is not the folder of a run", "remove it", EXIT_REFUSED)
         yield aside, name
     finally:
         # It is renamed back if it is still needed, or was not a folder.

@@ -66,7 +66,7 @@ class Meter:
         if spent <= self.budget.amount:
             return False
         self.stop_reason = self.stop_reason or (
-            f"budget of {self.budget}: all is spent in {about_duration(so_far)}; "
+            f"budget of {self.budget}: it is used up after {about_duration(so_far)}; "
             "the last repeat took longer than estimated"
         )
         return True
@@ -82,7 +82,7 @@ def store_budget(store: RunStore, budget: Budget | None, is_new: bool, print_lin
     if budget is not None and is_new:
         store.store_budget(budget.as_option)
     elif budget is not None:
-        print_line(f"the budget of {budget} holds on; --budget gives another")
+        print_line(f"the budget of {budget} still applies; --budget sets another")
 
 
 def make_meter(

@@ -90,7 +90,7 @@ class ChargeTracker:
         for name, left in self.remaining(target, limits_of(job_target)).items():
             if left < engines:
                 most = getattr(job_target, name)
-                return f"{name} of target {target}, {most:,}: nothing is left of it, and a run keeps its limits"
+                return f"{name} of target {target}, {most:,}: it is used up, and a run keeps its limits"
         return ""
 
     def limited_job(self, job: Job, target: str) -> Job:

@@ -172,14 +172,20 @@ def _numbers(path: str, shell: Shell) -> tuple[str, str]:
     answer = shell.run(["stat", "-c", "%d:%i", path, above], SILENT_PATIENCE_SECONDS)
     lines = answer.out.split()
     if answer.code != 0 or len(lines) != 2:
-        raise AssayError(f"host {shell.host.name}: {escape_line(answer.last_line)}", "see whether it is mounted there")
+        raise AssayError(
+            f"host {shell.host.name}: {escape_line(answer.last_line)}", "check whether it is mounted there"
+        )
     return lines[0], "" if above == "/" else lines[1]
 
 
 def _warn_other(path: str, before: object, claimed: PlaceAnswer, print_line: PrintLine) -> None:
     """Warn that a run goes on in another directory than it had claimed; its file system may be unmounted."""
     if before and before != claimed.identity:
-        print_line(warning(f"{path}: is not the directory that this run had claimed before: what that one holds stays"))
+        print_line(
+            warning(
+                f"{path}: is not the directory that this run claimed earlier: data in the earlier one is not removed"
+            )
+        )
 
 
 def _warn(claimed: PlaceAnswer, print_line: PrintLine) -> None:
@@ -271,7 +277,7 @@ def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None
     targets = study.targets.values() if study is not None else ()
     target = next((one for one in targets if one.is_made_by_engines and one.path == entry.name), None)
     if study is None or target is None:
-        return [escape_line(f"{entry.name}: is no export or bucket of this study: left alone")]
+        return [escape_line(f"{entry.name}: is not an export or bucket of this study: not touched")]
     if launcher is None:
         return [f"{entry.name}: no host can reach it"]
     problems = [escape_line(f"{entry.name}: may still have data of {name}") for name in entry.details.get("left", ())]
@@ -287,6 +293,6 @@ def _release_export(entry: Entry, study: Study | None, launcher: Launcher | None
 def _release(entry: Entry, store: RunStore, patience: float) -> list[str] | None:
     """Release a directory of this machine; returns why it is still there, None if it is to stay."""
     if path_problems(entry.name):
-        return [escape_line(f"{entry.name}: nothing that a run makes: left alone")]
+        return [escape_line(f"{entry.name}: not made by a run: not touched")]
     claimed, above = (entry.details.get(key, "") for key in ("claimed", "above"))
     return release_target(entry.name, run_owner(store), claimed, patience=patience, parent=str(above))

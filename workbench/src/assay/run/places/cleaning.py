@@ -157,7 +157,7 @@ class RunCleaner:
             AssayError: No host can.
         """
         if self.left is None:
-            raise AssayError(f"{getattr(target, 'directory', '')}: no job is known that has made it: left alone")
+            raise AssayError(f"{getattr(target, 'directory', '')}: the job that made it is unknown: not touched")
         own = self.left.job.target
         requested = target.model_copy(update={"run": getattr(own, "run", None)})
         left = self.left.model_copy(update={"job": self.left.job.model_copy(update={"target": requested})})

@@ -33,7 +33,7 @@ def layer_notes(places: Iterable[TargetPlace]) -> list[WarningLine]:
     for place in places:
         where = f"target {place.target}: {place.storage_chain}"
         if place.memory_backed and not place.is_memory:
-            notes.append(warning(f"{where}: its results will be `cached`: they are of memory"))
+            notes.append(warning(f"{where}: its results will be `cached`: the target is in memory"))
         elif any(layer.kind in OPAQUE_KINDS for layer in place.layers):
-            notes.append(warning(f"{where}: what is not seen to come from storage will be `unverified`"))
+            notes.append(warning(f"{where}: results without evidence of storage access will be `unverified`"))
     return notes

@@ -29,8 +29,8 @@ from assay.model.units import about_size
 from assay.plan.capability_check import backends_by_kind, capability_faults
 from assay.run.places.target_layers import MachineLayerFinder
 
-SERVICE_HINT = "correct what the study says of it, or see to its service"
-PLACE_HINT = "name another place, or see to this one"
+SERVICE_HINT = "correct the target in the study, or check its service"
+PLACE_HINT = "name another directory or device, or repair this one"
 
 
 def refuse(problems: Sequence[tuple[str, str]], code: Code | None = None) -> None:
@@ -265,5 +265,5 @@ def space_notes(peak_space: Mapping[str, int], places: Iterable[TargetPlace]) ->
         size = peak_space.get(place.target, 0)
         if place.free_bytes is not None and size > place.free_bytes:
             what = f"needs {about_size(size)}, {about_size(place.free_bytes)} are free"
-            notes.append(warning(f"target {place.target} ({place.path}): {what}: there will be errors"))
+            notes.append(warning(f"target {place.target} ({place.path}): {what}: the run will have errors"))
     return notes

@@ -67,7 +67,7 @@ def _clean_up(folder: Path, print_line: PrintLine) -> None:
         finally:
             store.close()
         for line in problems:
-            print_line(warning(f"of a first look that was killed: {line}"))
+            print_line(warning(f"left by an earlier measurement that was killed: {line}"))
         if problems:
             return
     _remove(folder)

@@ -58,11 +58,11 @@ def plan_to_next_stage(plan: Plan, done: Sequence[MeasuredStage] = ()) -> Plan:
         AssayError: Nothing grows in the study, or it cannot be measured in stages.
     """
     if plan.study.schedule is not None:
-        message = "a study with a schedule is spread over hours, not taken in stages"
-        raise AssayError(message, "leave --stage out, or take the schedule out of the study")
+        message = "a study with a schedule cannot be measured in stages"
+        raise AssayError(message, "leave out --stage, or remove the schedule from the study")
     stages = stages_of(plan.cases)
     if not stages:
-        message = "nothing grows in the study, so it has no stages"
+        message = "the study has no stages: no workload has several numbers of hosts, tasks or lanes"
         raise AssayError(
             message, "give a workload several numbers of hosts, tasks_per_host or lanes, or leave --stage out"
         )
@@ -174,9 +174,9 @@ def _refusal(study: Study, done: MeasuredStage, seconds: float, hourly: Decimal 
     if rule is None:
         return ""
     if done.efficiency is None:
-        return "some of its results are not usable, or cannot be held against the first stage"
+        return "some of its results are not usable, or cannot be compared with the first stage"
     if rule.efficiency is not None and done.efficiency < rule.efficiency:
-        return f"its efficiency is {100 * done.efficiency:.0f} %, the study asks for {100 * rule.efficiency:.0f} %"
+        return f"its efficiency is {100 * done.efficiency:.0f} %, the study requires {100 * rule.efficiency:.0f} %"
     if rule.cost is not None and hourly is not None:
         limit = Decimal(rule.cost[:-3].strip())
         total = cost_of_time(done.seconds + seconds, hourly)

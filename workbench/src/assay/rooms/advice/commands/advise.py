@@ -43,22 +43,22 @@ def command(
         [],
         "--book",
         metavar="BOOK",
-        help="Prices, instead of the need's. Repeatable: each provider's designs by its own.",
+        help="Price book, instead of the need's. Repeatable: each provider's designs use its own book.",
     ),
     design: list[str] = typer.Option(
-        [], "--design", metavar="DESIGN", help="Consider only this one, shipped or a file. Repeatable."
+        [], "--design", metavar="DESIGN", help="Consider only this design, shipped or a file. Repeatable."
     ),
     term: str = typer.Option("", "--term", help="on-demand, reserved-1y, reserved-3y or spot. Default: the cheapest."),
     out: Path = RUNS,
     whole: bool = typer.Option(False, "--all", help="Print all reasons, options and rejected designs."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
-    output: Path | None = output_option("Write the answer as one page, with what would change it as pictures."),
+    output: Path | None = output_option("Write the answer as an HTML page, with charts of what would change it."),
     force: bool = FORCE,
 ) -> None:
-    """Say which design meets a need at which cost, why, and what would change that.
+    """Recommend a storage design for a need: what it costs, why, and what would change the choice.
 
-    Every variant of every design is priced and checked. Evidence of a design overrides rules of thumb.
-    Exit codes: 0 something meets the need, 1 nothing is proven to, 2 wrong input.
+    Every variant of every design is priced and checked. Evidence about a design replaces rules of thumb.
+    Exit codes: 0 a design meets the need, 1 no design is proven to, 2 wrong input.
 
     Example: `assay advise need.yaml`, `assay advise need.yaml --all --evidence last --book aws-eu-west-1`
     """
@@ -67,12 +67,12 @@ def command(
     from assay.rooms.advice.work.grid import BadValueError
 
     if sys.__stdout__ is None:
-        raise AssayError("standard output is closed", "give it a file or a pipe, such as > advice.txt")
+        raise AssayError("standard output is closed", "redirect it to a file or a pipe, such as > advice.txt")
     page = None if output is None else OutputFile(output, PAGE_MARK, force)
     check_one_printed(json=as_json, output=page)
     stated, source = _read(need)
     if page is not None and page.path.exists() and page.path.samefile(need):
-        raise AssayError(f"--output {output}: it is the need itself", "name another file")
+        raise AssayError(f"--output {output}: this is the need itself", "name another file")
     requested = _with_options(stated, design, term)
     base = need.absolute().parent
     books = _books(requested, source, need, book)

@@ -31,7 +31,7 @@ def print_answer(advice: Advice) -> None:
         print_line(line)
     more = () if best is None else best.conditions
     if more:
-        print_line("You accept with it:")
+        print_line("Conditions of this choice:")
         for text in more[:MOST_CONDITIONS]:
             print_line(f"  {text}")
         if len(more) > MOST_CONDITIONS:
@@ -106,7 +106,7 @@ def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     change = (
         shortened(advice.changes[0].text)
         if advice.changes
-        else "by no price a fifth lower or higher, and by no end of an interval"
+        else "with no price 20 % lower or higher, and with neither end of any confidence interval"
     )
     yield f"The choice would change: {change}"
     yield _prices_line(advice, best)
@@ -116,7 +116,7 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     """Return a line about the other recommended option, or the best option of another design."""
     pool = advice.options if best in advice.options else advice.unproven
     other = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    head = "As good" if other is not None else "Next"
+    head = "Equally good" if other is not None else "Next"
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
@@ -183,7 +183,7 @@ def _prices_line(advice: Advice, best: AdviceOption) -> str:
         unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
     unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
     if any(item.rule == "requests_unknown" for item in best.remarks):
-        unknown.append("what is read and written in a month, which is paid for here")
+        unknown.append("the monthly reads and writes, which this design charges for")
     return f"{text}; not known: {', '.join(unknown)}" if unknown else text
 
 
@@ -197,12 +197,12 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
             yield _excludes(advice, requirement)
         others = [" + ".join(item.requirements) for item in advice.conflicts[1:]]
         if others:
-            yield f"So does each of: {'; '.join(others)}"
+            yield f"Each of these also excludes all designs: {'; '.join(others)}"
     else:
         yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_RELAXED])
     yield from (item.text for item in advice.relaxed[:MOST_RELAXED])
     if advice.conflicts and not advice.relaxed:
-        yield "giving up one requirement alone allows nothing that is known to meet the rest"
+        yield "dropping any single requirement leaves no design that is known to meet the others"
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"
 
 
@@ -214,7 +214,7 @@ def _excludes(advice: Advice, requirement: str) -> str:
 
     found = [(item, check) for item in advice.rejected for check in item.fails if check.requirement == requirement]
     if not found:
-        return f"{requirement} excludes all that is left"
+        return f"{requirement} excludes all remaining designs"
     item, check = min(found, key=rank)
     name = item.closest.label if item.closest is not None else item.design
     return f"{requirement} excludes; closest is {name}: {shortened(check.text)}"

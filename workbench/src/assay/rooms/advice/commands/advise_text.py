@@ -80,7 +80,7 @@ def _print_conditions(advice: Advice) -> None:
     best = chosen(advice)
     texts = () if best is None else best.conditions
     if texts:
-        print_line("What you accept with it:")
+        print_line("Conditions of this choice:")
         for text in texts:
             print_line(f"  {text}")
         print_line("")
@@ -163,7 +163,7 @@ def _print_reasons(advice: Advice) -> None:
 
 def _print_conflicts(advice: Advice) -> None:
     if advice.conflicts:
-        print_line("Which requirement excludes what:")
+        print_line("What each requirement excludes:")
         for conflict in advice.conflicts:
             print_line(f"  {' + '.join(conflict.requirements)}: {conflict.text}")
     if advice.relaxed:
@@ -175,9 +175,12 @@ def _print_conflicts(advice: Advice) -> None:
 
 
 def _print_options(advice: Advice) -> None:
-    for title, options in (("Options that meet the need", advice.options), ("Options that may", advice.unproven)):
+    for title, options in (
+        ("Options that meet the need", advice.options),
+        ("Options that may meet it", advice.unproven),
+    ):
         if options:
-            _print_table(f"{title} (* on the front of cost against throughput)", options, advice)
+            _print_table(f"{title} (* Pareto-optimal in cost and throughput)", options, advice)
     if len(advice.options) > MOST_OPTIONS:
         print_line(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
 
@@ -194,11 +197,11 @@ def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) 
         f"{currency}/TB-month",
         "IOPS" if operations else "rate",
         f"{currency}/GB/s-month",
-        "by",
+        "basis",
     ]
     print_line(f"{title}:")
     if not operations:
-        print_line("(rate: the lesser of reading and writing, of those that are asked for, both at once)")
+        print_line("(rate: the lower of the read and write rates that the need requires, both at the same time)")
     print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
@@ -241,7 +244,7 @@ def _rate(item: AdviceOption, need: Need) -> tuple[str, str]:
 def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
-    print_line("Rejected, with the variant of each that comes closest:")
+    print_line("Rejected designs, each with its closest variant:")
     other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
     for item in advice.rejected:
         if item in other:

@@ -61,7 +61,7 @@ def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     prices = analysis.run.prices
     if prices is None:
         hint = "name the designs of its targets under `prices` in the study, and run it again"
-        raise AssayError(f"the run {analysis.run.id} says of no target which design it is", hint)
+        raise AssayError(f"the run {analysis.run.id} names no design for its targets", hint)
     found = GatheredEvidence()
     evidence = []
     for row in analysis.rows:
@@ -82,7 +82,7 @@ def _unfit(row: "ResultRow", has_design: bool) -> str:
     if not has_design:
         return f"the target {row.case.target} names no design"
     if row.case.group != "data":
-        return f"operations on {row.case.group}, which no need asks for"
+        return f"operations on {row.case.group}, which no need can require"
     if row.rate is None:
         return "no repeat succeeded"
     if not is_sound(row):

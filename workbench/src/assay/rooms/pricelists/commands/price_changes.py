@@ -59,7 +59,7 @@ def print_changes(found: RefreshResult, path: Path) -> None:
         ]
         print_table(columns, rows, right=("change",))
     for row, why in found.skipped:
-        note(f"not renewed: {skipped_text(row, why)}, stays of {row.date or found.book.date}")
+        note(f"not renewed: {skipped_text(row, why)}, still of {row.date or found.book.date}")
     same = len(found.changes) - len(new)
     print_line(f"{path}: new prices: {len(new)}{_span(new)}, as before: {same}, not renewed: {len(found.skipped)}")
 

@@ -20,12 +20,12 @@ app = group()
 
 MOST_TABLE_BYTES = 4 << 20
 """Size of a table to import at most; the book of a larger table would itself be too large to read."""
-OUTPUT = output_option("Where the book is written; NAME.yaml here if left out.")
+OUTPUT = output_option("File for the book. Default: NAME.yaml in this directory.")
 
 
 @app.callback()
 def command() -> None:
-    """Price books: dated prices of one provider and region, each with its source.
+    """Show, check and renew price books: dated prices of one provider and region, each with its source.
 
     Commands that need prices take the name of a book that comes with Assay, or a file of your own.
 
@@ -83,7 +83,9 @@ def _mark(fact: dict[str, Any]) -> str:
 @app.command()
 def show(
     ref: str = typer.Argument(..., metavar="BOOK", help="A book that comes with Assay, or a file."),
-    dimension: str = typer.Option("", "--dimension", metavar="NAME", help="Only what is sold so, such as instance."),
+    dimension: str = typer.Option(
+        "", "--dimension", metavar="NAME", help="Only prices of this dimension, such as instance."
+    ),
     item: str = typer.Option("", "--item", metavar="PATTERN", help="Only these items, such as 'm5.*' or gp3."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -139,14 +141,12 @@ def check(
     files: list[str] = typer.Argument(
         None, metavar="[BOOK]...", help="Files, or names of books of Assay; all of Assay's if left out."
     ),
-    max_age: int = typer.Option(
-        None, "--max-age", metavar="DAYS", min=0, help="Fail if a price of the present is older."
-    ),
+    max_age: int = typer.Option(None, "--max-age", metavar="DAYS", min=0, help="Fail if a current price is older."),
 ) -> None:
     """Check price books, and list the prices that are older than 180 days.
 
-    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2. Old prices are no
-    problem unless `--max-age` says so.
+    Each problem is one line `file:line: error: ...` with a hint below it; the exit code is then 2. Old prices are
+    a problem only with `--max-age`.
 
     Example: `assay prices check`, `assay prices check own.yaml --max-age 180`
     """
@@ -225,15 +225,15 @@ def import_table(
         ..., parser=as_path, metavar="CSV", help="The table; its first line names the columns."
     ),
     name: str = typer.Option(..., "--book", metavar="NAME", help="Name of the book."),
-    provider: str = typer.Option(..., "--provider", metavar="NAME", help="Who sells at these prices."),
-    region: str = typer.Option(..., "--region", metavar="NAME", help="Where they hold."),
-    date: str = typer.Option(..., "--date", metavar="DATE", help="When they held, such as 2026-01-31."),
-    currency: str = typer.Option(..., "--currency", metavar="CODE", help="Such as USD or EUR."),
-    hours: str = typer.Option(..., "--hours", metavar="HOURS", help="Hours of a month, such as 730."),
+    provider: str = typer.Option(..., "--provider", metavar="NAME", help="Provider of these prices."),
+    region: str = typer.Option(..., "--region", metavar="NAME", help="Region of these prices."),
+    date: str = typer.Option(..., "--date", metavar="DATE", help="Date of these prices, such as 2026-01-31."),
+    currency: str = typer.Option(..., "--currency", metavar="CODE", help="Currency, such as USD or EUR."),
+    hours: str = typer.Option(..., "--hours", metavar="HOURS", help="Hours in a month, such as 730."),
     output: Path = OUTPUT,
     force: bool = FORCE,
 ) -> None:
-    """Make a price book out of a table.
+    """Convert a table to a price book.
 
     Columns: dimension, item, unit, price; and, if needed, up_to, free, term, payment, upfront, interruptions, source,
     date, currency, note.
@@ -270,10 +270,10 @@ def refresh(
         [],
         "--from",
         metavar="URL|FILE",
-        help="A price list of the provider, of AWS CSV or JSON, else pages of JSON; the present ones if left out.",
+        help="A price list of the provider: CSV or JSON of AWS, pages of JSON of others. Default: the current lists.",
     ),
     fetched_on: str = typer.Option(
-        "", "--seen", metavar="DATE", help="When files without a date in them were fetched."
+        "", "--seen", metavar="DATE", help="Date on which files without a date in them were fetched."
     ),
     output: Path = OUTPUT,
     force: bool = FORCE,
@@ -317,7 +317,7 @@ def _day(written: str) -> dt.date | None:
     except ValueError:
         raise AssayError(f"--seen: {written!r} is not a date", "write it as 2026-01-31") from None
     if day > dt.date.today():
-        raise AssayError(f"--seen: {day} is in the future", "say when the files were fetched")
+        raise AssayError(f"--seen: {day} is in the future", "write the date on which the files were fetched")
     return day
 
 

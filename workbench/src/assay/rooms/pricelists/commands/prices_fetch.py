@@ -76,7 +76,7 @@ def read_lists(
 def _check_key(refs: Sequence[str]) -> None:
     """Raise an error if Google's list is to be read without an API key."""
     if any(_needs_key(ref) for ref in refs) and not os.environ.get(gcp.KEY):
-        message = f"Google Cloud's price list needs an API key, and the environment variable {gcp.KEY} has none"
+        message = f"Google Cloud's price list needs an API key, but the environment variable {gcp.KEY} is not set"
         raise AssayError(message, f"set {gcp.KEY}, or name a list that was fetched elsewhere with --from FILE")
 
 
@@ -91,7 +91,7 @@ def _read_paged(
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
     if copies and fetched_on is None:
-        raise AssayError(f"{copies[0]} does not say when it was fetched", "say it with --seen DATE")
+        raise AssayError(f"{copies[0]} does not say when it was fetched", "add --seen DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
         try:
             urllib.parse.urlsplit(ref)
@@ -112,7 +112,7 @@ def _read_paged(
             read.append(_page(pages, ref))
         pages.collect_prices((entry for page in read for entry in page.entries), file, book.currency, wanted)
         if len(copies) <= sum(bool(page.next_link) for page in read):
-            note(warning(f"{copies[-1]} is not the last page of the list: what is on the others stays as it is"))
+            note(warning(f"{copies[-1]} is not the last page of the list: prices on the other pages keep their values"))
         files.append(file)
     return files
 
@@ -124,7 +124,7 @@ def _pages(pages: PagedList, ref: str) -> Iterator[ListPage]:
         if address in visited:
             raise AssayError(f"{ref}: its pages lead back to {address[:200]}", HINT, EXIT_INCOMPLETE)
         if len(visited) >= MOST_PAGES:
-            raise AssayError(f"{ref}: it goes on after {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
+            raise AssayError(f"{ref}: it has more than {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
         visited.add(address)
         page = _page(pages, address)
         yield page
@@ -141,7 +141,7 @@ def _whole(ref: str) -> bytes:
     with _opened(ref) as file:
         data = _unpacked(file).read(MOST_PAGE + 1)
         if len(data) > MOST_PAGE:
-            raise OSError(f"more than {MOST_PAGE >> 20} MiB, which no page has")
+            raise OSError(f"a page has more than {MOST_PAGE >> 20} MiB")
     return data
 
 
@@ -158,7 +158,7 @@ def _one_line_errors(ref: str, may_lack: bool) -> Iterator[None]:
     except urllib.error.HTTPError as error:
         if 300 <= error.code < 400:
             endless = "infinite loop" in str(error.reason)
-            why = "redirects without end" if endless else f"redirects to where nobody should go ({error.code})"
+            why = "redirects endlessly" if endless else f"redirects to a forbidden address ({error.code})"
             raise AssayError(f"{ref}: the server {why}", HINT, EXIT_INCOMPLETE) from None
         if not may_lack or error.code not in _MISSING_STATUSES:
             raise AssayError(f"{ref}: the server answers {error.code} {_reason(error)}", HINT) from None
@@ -177,7 +177,7 @@ def _not_in_future(file: PriceListFile) -> PriceListFile:
     West of UTC the local date may still be yesterday's.
     """
     if file.date is not None and file.date > dt.datetime.now(dt.UTC).date():
-        hint = "fetch the file anew, or set the clock of this machine"
+        hint = "fetch the file again, or set the clock of this machine"
         raise AssayError(f"{file.name}: its publication date {file.date} is in the future", hint)
     file.date = min(file.date, dt.date.today()) if file.date else None
     return file
@@ -210,7 +210,7 @@ def _opened(ref: str) -> Iterator[io.BufferedReader]:
         yield cast("io.BufferedReader", io.BufferedReader(counted))
         # Only the count shows that a server stopped early.
         if length is not None and counted.ended and counted.count != int(length):
-            raise OSError(f"{counted.count} of {length} bytes came")
+            raise OSError(f"{counted.count} of {length} bytes received")
 
 
 class _Counted(io.RawIOBase):

@@ -63,7 +63,7 @@ def respond(folder: RunsFolder, address: str) -> Response:
     try:
         fields = parse_qs(query, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except ValueError:
-        return error_page(HTTPStatus.BAD_REQUEST, f"More than {_MOST_FIELDS} fields are named in the address.")
+        return error_page(HTTPStatus.BAD_REQUEST, f"More than {_MOST_FIELDS} fields in the address.")
     try:
         return _route(folder, path.split("/")[1:], fields)
     except AssayError as error:
@@ -155,7 +155,7 @@ def _compare(folder: RunsFolder, fields: Mapping[str, list[str]]) -> Response:
     ticked = fields.get("run", [])
     names = ticked or [*fields.get("a", []), *fields.get("b", [])]
     if len(names) != 2 or names[0] == names[1]:
-        hint = "Go back and tick two."
+        hint = "Go back and select two."
         return error_page(HTTPStatus.BAD_REQUEST, f"Two runs are compared, but {_count_words(set(names))} named.", hint)
     known = _by_slug(folder)
     for name in names:

@@ -106,19 +106,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Refuse: nothing can be changed here."""
-        self._send(error_page(HTTPStatus.METHOD_NOT_ALLOWED, "Pages can be read here, and nothing else."))
+        self._send(error_page(HTTPStatus.METHOD_NOT_ALLOWED, "This server is read-only."))
 
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST  # noqa: N815
 
     def _answer(self) -> Response:
         if not self.server.is_addressed(self.headers.get("Host")):
-            text = "This server answers on this machine only, by its address or as localhost."
+            text = "This server answers only on this machine, by its address or as localhost."
             return error_page(HTTPStatus.MISDIRECTED_REQUEST, text, f"Open {self.server.address}")
         try:
             return respond(self.server.folder, self.path)
         except Exception as error:
             note(f"error: {escape_line(self.path, 200)}: {type(error).__name__}: {escape_line(str(error))}")
-            return error_page(HTTPStatus.INTERNAL_SERVER_ERROR, "Assay has a bug: this page cannot be made.")
+            return error_page(HTTPStatus.INTERNAL_SERVER_ERROR, "Assay has a bug: this page cannot be created.")
 
     def _send(self, found: Response) -> None:
         self.send_response(found.status)

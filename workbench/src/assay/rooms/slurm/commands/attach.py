@@ -8,14 +8,16 @@ from assay.terminal.settings import RUNS
 
 
 def command(
-    run: str = typer.Argument(..., metavar="RUN", help="Run: id, start of one, `last`, path, or name of a study."),
+    run: str = typer.Argument(
+        ..., metavar="RUN", help="Id of the run, a unique beginning of it, `last`, the name of a study, or a path."
+    ),
     out: Path = RUNS,
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print the folder of the run and warnings only."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print only warnings and the folder of the run."),
     as_json: bool = typer.Option(False, "--json", help="Print the results as JSON."),
 ) -> None:
-    """Follow a run that was submitted to Slurm, until its job is over; then print what came out.
+    """Follow a run that was submitted to Slurm until its job ends; then print the results.
 
-    Nothing of the run depends on it: Ctrl-C ends only this command. Exit codes are those of `assay run`.
+    The run does not depend on this command: Ctrl-C ends only the command. Exit codes are those of `assay run`.
 
     Example: `assay run study.yaml --slurm "-p compute -N 16 -t 1:00:00"`, later `assay attach last`
     """

@@ -117,9 +117,9 @@ def follow_run(folder: Path, listener: "Listener", later: bool = False) -> "RunS
     try:
         follower.follow()
     except KeyboardInterrupt:
-        note(f"job {follower.job} goes on: `assay attach {folder}` follows it again")
+        note(f"job {follower.job} continues: `assay attach {folder}` follows it again")
         end = follower.known.cancel_command("-b", "-s", "TERM")
-        note(f"`{end}` has it stop in order; then `assay run {folder} --resume` does the rest")
+        note(f"`{end}` stops it cleanly; then `assay run {folder} --resume` continues the run")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     if follower.error is not None:
         raise follower.error

@@ -110,7 +110,7 @@ def record_end(folder: Path, job: Job, options: str) -> bool:
             environment = dict(store.info().environment)
             name, place = _section(job.id), {"cluster": job.cluster} if job.cluster else {}
             known = environment.get(name, {"scheduler": "Slurm", **place, **_renamed(facts, _NAMES)})
-            end = _renamed(facts, _AT_END) or {"state": "unknown: Slurm has forgotten the job"}
+            end = _renamed(facts, _AT_END) or {"state": "unknown: Slurm no longer has the job"}
             environment[name] = {**known, "options": options, **end}
             store.describe(environment=environment)
         return True

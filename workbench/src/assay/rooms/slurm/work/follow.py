@@ -45,7 +45,7 @@ class Follower:
         job = newest_job(folder, self._batch)
         if job is None:
             hint = f"`assay run {folder} --resume` submits it"
-            raise AssayError(f"run {folder.name} was not taken by Slurm", hint)
+            raise AssayError(f"run {folder.name} has no job in Slurm", hint)
         self.job, self.known = job.id, job.job
         self._over = job.over
         self._last_line = ""
@@ -102,7 +102,7 @@ class Follower:
         try:
             state = job_state(self.known)
         except SlurmError as error:
-            self._print_once(warning(f"{error.message}; the job goes on, and is asked for again"))
+            self._print_once(warning(f"{error.message}; the job continues, and Slurm is queried again"))
             return before if before.is_alive else JobState("RUNNING")
         if state.is_waiting:
             about = f", expected to start at {state.start}" if state.start else ""
@@ -153,6 +153,6 @@ class Follower:
 def _batch_of(folder: Path) -> Batch:
     batch = read_batch(folder)
     if batch is None:
-        hint = f"`assay show {folder}` tells what it has; --slurm submits a run"
+        hint = f"`assay show {folder}` shows its results; `assay run STUDY --slurm OPTIONS` submits a run"
         raise AssayError(f"run {folder.name} was not submitted to Slurm", hint)
     return batch

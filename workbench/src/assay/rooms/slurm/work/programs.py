@@ -49,11 +49,11 @@ def query(words: Sequence[str], what: str, cluster: str | None = None) -> str:
     command = [words[0], *cluster_option(cluster), *words[1:]]
     answer = run_program(command, what, without=() if cluster is None else (CLUSTERS_VARIABLE,))
     if answer.timed_out:
-        message = f"{what}: {words[0]} has said nothing for {ANSWER_TIMEOUT_SECONDS:.0f} s"
-        raise SlurmError(message, "see with `sinfo` whether its controller answers", EXIT_REFUSED)
+        message = f"{what}: {words[0]} has not answered for {ANSWER_TIMEOUT_SECONDS:.0f} s"
+        raise SlurmError(message, "check with `sinfo` whether the controller answers", EXIT_REFUSED)
     if answer.overflowed:
-        message = f"{what}: {words[0]} says more than {about_size(MAX_STDOUT_BYTES)}"
-        raise SlurmError(message, "see with `type -a` which program that is", EXIT_REFUSED)
+        message = f"{what}: {words[0]} printed more than {about_size(MAX_STDOUT_BYTES)}"
+        raise SlurmError(message, "check with `type -a` which program this is", EXIT_REFUSED)
     if answer.code != 0:
         fault = complaint_text(answer.err.decode("utf-8", "replace"))
         code = Code.UNKNOWN_JOB if UNKNOWN_JOB in fault.lower() else None

@@ -67,7 +67,7 @@ def read_batch(folder: Path) -> Batch | None:
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
-        reason = getattr(error, "strerror", None) or "it does not say which jobs the run had"
+        reason = getattr(error, "strerror", None) or "it has no valid list of the run's jobs"
         raise AssayError(
             f"{folder / BATCH}: cannot be read: {reason}", "restore the run's folder from a copy"
         ) from None
@@ -85,7 +85,7 @@ def write_batch(folder: Path, batch: Batch) -> None:
         (folder / BATCH_NEW).replace(folder / BATCH)
     except OSError as error:
         message = f"{folder / BATCH}: cannot be written: {(error.strerror or str(error)).lower()}"
-        raise AssayError(message, "see the rights, the space and your quota there") from None
+        raise AssayError(message, "check the permissions, the free space and your quota there") from None
 
 
 def output_size(folder: Path) -> int:

@@ -18,17 +18,17 @@ RESERVED_OPTIONS = {
     "--error": "the job's output goes into the run's folder",
     "-D": "the job starts where this command does",
     "--chdir": "the job starts where this command does",
-    "-J": "the job has the name of its run, by which it is found",
-    "--job-name": "the job has the name of its run, by which it is found",
+    "-J": "Assay finds the job by its name, which is that of the run",
+    "--job-name": "Assay finds the job by its name, which is that of the run",
     "-W": "Assay follows the job",
     "--wait": "Assay follows the job",
-    "--parsable": "Assay reads what sbatch says",
-    "--test-only": "`assay plan` tells what a study would do",
+    "--parsable": "Assay reads the output of sbatch",
+    "--test-only": "`assay plan` shows what a study would do",
     "-h": "`man sbatch` explains them",
     "--help": "`man sbatch` explains them",
     "--usage": "`man sbatch` explains them",
-    "-V": "`sbatch --version` tells it",
-    "--version": "`sbatch --version` tells it",
+    "-V": "`sbatch --version` prints it",
+    "--version": "`sbatch --version` prints it",
 }
 """Option of sbatch -> why the user cannot give it."""
 OPTIONS_OF_ENVIRONMENT = tuple(
@@ -38,7 +38,7 @@ OPTIONS_OF_ENVIRONMENT = tuple(
 """Variables that would make sbatch override options of the script (sbatch(1), INPUT ENVIRONMENT VARIABLES)."""
 _NO_SECRETS = ("--wckey", "--signal")
 """Options that look like a secret but are none: a workload key, and `B:TERM@60`, which is not `user:password@`."""
-SECRET_HINT = "set it in the environment instead: sbatch hands that on to the job"
+SECRET_HINT = "set it in the environment instead: sbatch passes it to the job"
 STOP_BEFORE_SECONDS = 120
 """How long before its end a job gets the signal to stop, so that the current repeat ends and its data is removed."""
 STOP_SHARE = 4
@@ -70,9 +70,11 @@ def check_options(written: str) -> list[str]:
         words = shlex.split(written)
     except ValueError as error:
         message = f"the options of sbatch cannot be read: {str(error).lower()}"
-        raise AssayError(message, 'write such as --slurm "-p compute -N 16 -t 1:00:00"') from None
+        raise AssayError(message, 'write, for example, --slurm "-p compute -N 16 -t 1:00:00"') from None
     if words and not words[0].startswith("-"):
-        raise AssayError(f"`{words[0]}` is no option of sbatch", 'write such as --slurm "-p compute -N 16 -t 1:00:00"')
+        raise AssayError(
+            f"`{words[0]}` is not an option of sbatch", 'write, for example, --slurm "-p compute -N 16 -t 1:00:00"'
+        )
     if ":" in words:
         raise AssayError(
             "--slurm cannot have `:`: a run is one job, whose nodes have one set of options", "leave it out"
@@ -80,7 +82,7 @@ def check_options(written: str) -> list[str]:
     for word in words:
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
         if name not in _NO_SECRETS and redact_word(word) != word:
-            raise AssayError(f"--slurm has a password in {name}, which the run would keep", SECRET_HINT)
+            raise AssayError(f"--slurm has a password in {name}, which the run would store", SECRET_HINT)
         # sbatch accepts a prefix of a long option.
         ours = next((one for one in RESERVED_OPTIONS if one == name or (len(name) > 2 and one.startswith(name))), None)
         if ours is not None:
@@ -153,17 +155,16 @@ def script_text(run: str, output: Path, options: Sequence[str], command: Sequenc
     """
     if not _PATH.fullmatch(str(output)):
         raise AssayError(
-            f"{output}: Slurm may take some letters of this path for something else", "choose another with --out"
+            f"{output}: Slurm would interpret some characters of this path", "choose another folder with --out"
         )
     lines = [
         "#!/bin/sh",
         f"#SBATCH --job-name={job_name(run)}",
         f'#SBATCH --output="{output}"',
         "#SBATCH --open-mode=append",
-        "# It is told to stop in time: what is measured then is measured again by `assay run RUN --resume`.",
+        "# Stop before the time limit: `assay run RUN --resume` measures the interrupted repeat again.",
         f"#SBATCH --signal=B:TERM@{stop_seconds(options)}",
-        "# A job that lost a node ends, and does not begin again by itself: the run goes on, on whole nodes, when you",
-        "# say so.",
+        "# A job that lost a node ends and is not requeued: resume the run yourself, on nodes that work.",
         "#SBATCH --no-requeue",
     ]
     if options:

@@ -124,7 +124,7 @@ def job_state(job: Job) -> JobState:
 def _state(job: Job, cluster: str | None, *more: str) -> JobState:
     words = ["squeue", "--noheader", *more, "--jobs", job.id, "--format=%T|%r|%S|%N"]
     try:
-        output = query(words, "Slurm does not tell of the job", cluster)
+        output = query(words, "Slurm does not report the job", cluster)
     except SlurmError as error:
         if error.code is Code.UNKNOWN_JOB:
             return JobState("")
@@ -148,7 +148,7 @@ def own_states(cluster: str | None = None) -> dict[str, JobState]:
         SlurmError: Slurm does not answer.
     """
     words = ["squeue", "--noheader", "--me", "--format=%A|%T|%r|%S|%N"]
-    lines = query(words, "Slurm does not tell of the jobs", cluster).splitlines()
+    lines = query(words, "Slurm does not report the jobs", cluster).splitlines()
     pairs = (line.partition("|") for line in lines if "|" in line)
     return {job.strip(): read_state(rest) for job, _, rest in pairs if job.strip()}
 
@@ -166,7 +166,7 @@ def job_named(name: str, cluster: str | None = None, known: Collection[str] = ()
     """
     words = ["squeue", "--noheader", "--me", f"--name={name}", "--format=%A"]
     jobs: list[Job] = []
-    for line in query(words, "Slurm does not tell of the jobs", cluster).splitlines():
+    for line in query(words, "Slurm does not report the jobs", cluster).splitlines():
         if head := _CLUSTER.fullmatch(line.strip()):
             cluster = head[1]
         elif line.strip().isdigit() and line.strip() not in known:
@@ -185,7 +185,7 @@ def job_facts(job: Job) -> dict[str, str]:
     """
     words = ["scontrol", "--oneliner", "show", "job", job.id]
     try:
-        return read_facts(query(words, "Slurm does not tell of the job", job.cluster))
+        return read_facts(query(words, "Slurm does not report the job", job.cluster))
     except SlurmError as error:
         if error.code is not Code.UNKNOWN_JOB:
             raise
@@ -210,7 +210,7 @@ def _accounted(job: Job) -> dict[str, str]:
         return {}
     words = ["sacct", "-X", "-n", "-P", "-j", job.id, f"--format={','.join(names)}"]
     try:
-        line = next(iter(query(words, "Slurm's accounting does not tell of the job", job.cluster).splitlines()), "")
+        line = next(iter(query(words, "Slurm's accounting does not report the job", job.cluster).splitlines()), "")
     except SlurmError:
         # "Slurm accounting storage is disabled": nothing is known.
         return {}

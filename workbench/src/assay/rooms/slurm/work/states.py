@@ -44,7 +44,7 @@ def _states(cluster: str | None, print_line: PrintLine) -> dict[str, JobState] |
     try:
         return own_states(cluster)
     except SlurmError as error:
-        print_line(warning(f"{error.message}: which runs wait or go on is not known"))
+        print_line(warning(f"{error.message}: the states of submitted runs are unknown"))
         return None
 
 

@@ -54,7 +54,7 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
         UnsureError: Slurm may have accepted it, or not.
         SlurmError: Slurm refuses it; the message has its complaint.
     """
-    what = "Slurm does not take the job"
+    what = "Slurm refused the job"
     words = ["sbatch", "--parsable", f"--chdir={folder}", *options]
     cluster = requested_cluster(options)
     answer = run_program(words, what, script, without=OPTIONS_OF_ENVIRONMENT)
@@ -71,13 +71,11 @@ def submit(script: str, options: Sequence[str], folder: str, name: str, known: C
         answer.timed_out or answer.overflowed or jobs or _UNSURE.search(complaint)
     ):
         raise SlurmError(f"{what}: {complaint or f'exit code {answer.code}'}", "", EXIT_REFUSED)
-    message = (
-        f"sbatch did not tell the job's id, but: {escape_line(redact(out.strip()[-200:])) or complaint or 'nothing'}"
-    )
+    message = f"sbatch printed no job id, but: {escape_line(redact(out.strip()[-200:])) or complaint or 'nothing'}"
     if answer.overflowed:
-        message = f"sbatch says more than {about_size(MAX_STDOUT_BYTES)}"
+        message = f"sbatch printed more than {about_size(MAX_STDOUT_BYTES)}"
     elif answer.timed_out:
-        message = f"sbatch has said nothing for {ANSWER_TIMEOUT_SECONDS:.0f} s"
+        message = f"sbatch has not answered for {ANSWER_TIMEOUT_SECONDS:.0f} s"
     hint = f"`squeue --me --name={name}` shows whether Slurm has it; then `assay attach` finds its job, too"
     raise UnsureError(message, hint, EXIT_REFUSED)
 

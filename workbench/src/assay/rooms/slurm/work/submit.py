@@ -46,7 +46,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], print_
     print_line(prediction_text(plan, estimate))
     limit = time_limit(option_words)
     if limit is not None and estimate.seconds > limit:
-        resume_text = "what it does not reach, `assay run RUN --resume` does in another job"
+        resume_text = "`assay run RUN --resume` measures the rest in another job"
         print_line(warning(f"the job ends after {about_duration(limit)}; {resume_text}"))
     store = RunStore.create(out, new_run_meta(plan), plan.cases, plan.excluded, plan.order, plan.text, plan.prices)
     folder = store.folder
@@ -102,7 +102,7 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
             file.write(text.encode())
     except OSError as error:
         message = f"{folder / BATCH_SCRIPT}: cannot be written: {(error.strerror or str(error)).lower()}"
-        raise AssayError(message, "see the rights, the space and your quota there") from None
+        raise AssayError(message, "check the permissions, the free space and your quota there") from None
     pending_job = BatchJob(id="", submitted_at=time.time(), cluster=requested_cluster(option_words))
     known = tuple(one.id for one in batch.jobs)
     # If this is cut short before the id is stored, the job is found by its name.
@@ -138,7 +138,7 @@ def _refuse_too_few_nodes(
     needed = max((case.parameters.hosts for case in cases), default=1)
     nodes = node_count(option_words)
     if nodes is not None and nodes < needed:
-        message = f"the study needs {needed} hosts, and the job asks for {nodes} node{'s' if nodes > 1 else ''}"
+        message = f"the study needs {needed} hosts, but the job requests {nodes} node{'s' if nodes > 1 else ''}"
         raise AssayError(message, f"write -N {needed}", EXIT_REFUSED)
 
 
@@ -182,7 +182,7 @@ def refuse_active_job(folder: Path, batch: Batch) -> None:
     try:
         job, state = newest_job_state(folder, batch)
     except SlurmError as error:
-        raise AssayError(error.message, "whether the run goes on is not known: try again", EXIT_REFUSED) from None
+        raise AssayError(error.message, "the state of the run is unknown: try again", EXIT_REFUSED) from None
     if state.is_alive:
         message = f"run {folder.name} is {job.words}, which is {state.words}"
         end = job.cancel_command() if state.is_waiting else job.cancel_command("-b", "-s", "TERM")
