@@ -241,7 +241,7 @@ def test_reads_of_what_was_not_written_are_not_rated() -> None:
     assert usable([whole, lacking]) == (whole,)
     (row,) = RowMaker(_run(), judge).rows(make_case(), [whole, lacking], [])
     assert row.verdict is Verdict.INCOMPLETE
-    assert "repeat 2 done: 3 writes of what it reads had failed before" in row.findings[0].text
+    assert "repeat 2 done: 3 writes of the data it reads had failed before" in row.findings[0].text
     assert row.findings[0].numbers["failed_writes_before"] == 3
 
 
@@ -255,7 +255,7 @@ def test_idle_repeats_are_not_rated() -> None:
     idle = make_sample(ops=0, bytes=0, read_bytes=0, iops=0.0)
     assert idle.is_idle and usable([idle]) == ()
     (row,) = RowMaker(_run(), judge).rows(make_case(), [idle], [])
-    assert row.verdict is Verdict.INCOMPLETE and "not one operation was done" in row.findings[0].text
+    assert row.verdict is Verdict.INCOMPLETE and "no operation was done" in row.findings[0].text
     assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).is_idle
 
 
