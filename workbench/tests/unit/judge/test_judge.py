@@ -253,15 +253,27 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
-    (rules.cached_read, "storage under test is memory", evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE)),
+    (
+        rules.cached_read,
+        "storage under test is memory",
+        evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE),
+    ),
     (rules.cached_read, "does not report", evidence(parameters=DROP, device_read_bytes=None, cache_done="dropped")),
     (rules.cached_read, "unknown", evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=None)),
     (rules.cached_read, "emptied", evidence(place=LOOP_PLACE, parameters=DROP, cache_done="dropped")),
     (rules.cached_read, "/dev/loop7", evidence(place=LOOP_PLACE, memory_bytes=None)),
-    (rules.unflushed_write, "storage under test is memory", evidence("write", parameters=DIRECT_UNFLUSHED, place=MEMORY_PLACE)),
+    (
+        rules.unflushed_write,
+        "storage under test is memory",
+        evidence("write", parameters=DIRECT_UNFLUSHED, place=MEMORY_PLACE),
+    ),
     (rules.direct_read, "does not report", evidence(device_read_bytes=None)),
     (rules.direct_read, "does not report", evidence(device_read_bytes=0, place=NFS_PLACE)),
-    (rules.unflushed_write, "storage under test is memory", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
+    (
+        rules.unflushed_write,
+        "storage under test is memory",
+        evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE),
+    ),
     (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 105e6))),
     (metadata.cached_names, "may hold them all", about_names()),
     # Servers and programs may be asked again, and memory may be too small.
@@ -275,7 +287,11 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (metadata.cached_names, "does not report", about_names(device_read_bytes=0, cache_done="dropped")),
     (metadata.cached_names, "does not report", about_names(device_read_bytes=0, place=LOOP_PLACE)),
     (metadata.cached_names, "storage under test is memory", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
-    (metadata.unflushed_names, "storage under test is memory", about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE)),
+    (
+        metadata.unflushed_names,
+        "storage under test is memory",
+        about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE),
+    ),
     (metadata.unflushed_names, "but not names", about_names("create", parameters={"sync": "o_sync"})),
 ]
 

@@ -204,7 +204,11 @@ SILENT: list[tuple[Rule, Evidence]] = [
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (cache.absorbed_writes, "compressible", flushed(0.1, bytes=64 * MIB, place=BTRFS)),
     (cache.absorbed_writes, "no block device below counts", flushed(0.0, bytes=64 * MIB, block=None)),
-    (cache.absorbed_writes, "not applicable: the storage under test is memory", flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE)),
+    (
+        cache.absorbed_writes,
+        "not applicable: the storage under test is memory",
+        flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE),
+    ),
     (cache.above_device, "not applicable: the storage under test is memory", uncounted(9.0, place=MEMORY_PLACE)),
     (cache.above_device, "the device's own rate is not known", uncounted(9.0, ceilings=(bind("link", 0.5),))),
     (cache.later_passes, "read its data twice", passes(None, read_bytes=64 * MIB)),

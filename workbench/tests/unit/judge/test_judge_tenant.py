@@ -49,7 +49,8 @@ FIRING: list[tuple[str, Evidence]] = [
     ("in addition to the ", about_names("create", block={"write_bytes": 3200 * MIB})),
     # Of the disk below a loop device.
     (
-        "the device below (/dev/vda) also served other users: in addition to the 16.8 MB of this measurement it moved 65.4 MB",
+        "the device below (/dev/vda) also served other users: in addition to the 16.8 MB of this measurement it moved"
+        " 65.4 MB",
         evidence(place=stacked("direct"), **below(LOOP, read_bytes=80 * MIB)),
     ),
     # Small requests.

@@ -102,4 +102,4 @@ def test_a_reader_is_told_what_the_intervals_allow_for() -> None:
     (unknown,) = autocorrelation_notes(None, [4, 3])
     assert unknown.startswith("From 2 results of at most 4 repeats it is not known")
     (known,) = autocorrelation_notes(0.5, [10] * 40)
-    assert "correlation about 0.5" in known and "with 10 repeats their errors count 1.8 times" in known
+    assert "correlated (about 0.5" in known and "with 10 repeats their standard errors are 1.8 times as large" in known
