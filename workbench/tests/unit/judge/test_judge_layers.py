@@ -41,7 +41,7 @@ ZRAM = place(
     device="/dev/zram0",
     memory_backed=True,
 )
-FUSE = place(("program", "fuse.sshfs", "a program answers"), device=None, filesystem="fuse.sshfs")
+FUSE = place(("program", "fuse.sshfs", "served by a user-space program"), device=None, filesystem="fuse.sshfs")
 SHARED = place(("shared", "virtiofs"), device=None)
 ZFS = place(("cache", "zfs", "tank", "may"), device=None)
 BCACHE = place(EXT4, ("cache", "/dev/bcache0"), DISK)
