@@ -71,7 +71,7 @@ def checked_output(words: Sequence[str], what: str, input_text: str = "") -> str
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
     if output.timed_out or output.overflowed:
         how = (
-            f"says more than {about_size(MAX_STDOUT_BYTES)}"
+            f"printed more than {about_size(MAX_STDOUT_BYTES)}"
             if output.overflowed
             else f"has not ended in {PROGRAM_TIMEOUT_SECONDS} s"
         )

@@ -143,7 +143,7 @@ class HostServer:
                     cwd="/",
                 )
             except subprocess.TimeoutExpired:
-                message = f"{self.label}: `{command.argv[0]}` does not end, nor go into the background"
+                message = f"{self.label}: `{command.argv[0]}` neither ends nor goes into the background"
                 raise AssayError(message, self._hint(), EXIT_REFUSED) from None
         if done.returncode != 0:
             message = f"{self.label}: `{command.argv[0]}` ended with exit code {done.returncode}"
@@ -286,5 +286,5 @@ def last_words(log: Path) -> str:
     for path in (log.with_suffix(".out"), log):
         lines = path.read_text(errors="replace").splitlines() if path.exists() else []
         if lines:
-            return f"it said: {lines[-1].strip()[:300]}"
-    return "it said nothing"
+            return f"last line of its log: {lines[-1].strip()[:300]}"
+    return "its log is empty"
