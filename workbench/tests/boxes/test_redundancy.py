@@ -75,9 +75,9 @@ def until(box: RunningBox, host: str, script: str) -> None:
 def rebuilt(box: RunningBox, host: str) -> None:
     """A server of the SAN is back: its disks are rebuilt, and all copies lie on two servers again."""
     log = box.folder / "servers" / "client1-aoe-client.log"
-    whole = log.read_text().count("is whole again") + len(box.host(host).servers[0].devices)
+    whole = log.read_text().count("is rebuilt") + len(box.host(host).servers[0].devices)
     start(box, host)
-    assert_soon(lambda: log.read_text().count("is whole again") == whole, log.read_text)
+    assert_soon(lambda: log.read_text().count("is rebuilt") == whole, log.read_text)
     assert_mirrored(box)
 
 

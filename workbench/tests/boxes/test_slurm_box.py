@@ -93,7 +93,7 @@ def test_a_node_that_is_stopped_and_started_comes_back(box: RunningBox) -> None:
 
 def test_what_nothing_runs_of_cannot_be_stopped(box: RunningBox) -> None:
     (server,) = (one for one in box.host("node1").servers if one.kind == "openmpi")
-    with pytest.raises(AssayError, match="openmpi on node1 has nothing that runs"):
+    with pytest.raises(AssayError, match="openmpi on node1 has no process to stop"):
         box.stop_server("node1", server)
 
 

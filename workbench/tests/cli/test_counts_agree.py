@@ -90,5 +90,5 @@ def test_words() -> None:
     one = count_verdicts([(Verdict.OK,), *[(Verdict.UNSTABLE, Verdict.CLIENT_BOUND)] * 3, (Verdict.CLIENT_BOUND,)])
     assert one.words == "1 ok, 3 unstable, 1 client-bound"
     assert one.also_words == "3 results are also client-bound"
-    assert one.words_for(Verdict.CLIENT_BOUND) == "4 are client-bound (3 of them beside another verdict)"
+    assert one.words_for(Verdict.CLIENT_BOUND) == "4 are client-bound (3 of them in addition to another verdict)"
     assert count_verdicts([]).words == "no results"

@@ -281,7 +281,7 @@ def test_doctor_says_what_a_study_wants_otherwise(tmp_path: Path) -> None:
     here = capture_environment({})["kernel"]["clock_source"]
     file = study(tmp_path)
     text = file.read_text()
-    assert [fact.found for fact in examine_settings({"clock": here}, {})] == ["as the study wants them: clock"]
+    assert [fact.found for fact in examine_settings({"clock": here}, {})] == ["as the study requires: clock"]
     file.write_text(f"{text}settings: {{clock: sundial}}\n")
     told = json.loads(assay(tmp_path, "doctor", file, "--json").stdout)
     (fact,) = [one for one in told if "the study wants" in one["found"]]

@@ -80,7 +80,7 @@ def test_a_file_may_have_so_many_bytes_and_no_more(tmp_path: Path) -> None:
     path.write_bytes(b"x" * MOST)
     assert read_user_file(path, "f", "", MOST) == read_regular(path, MOST) == b"x" * MOST
     path.write_bytes(b"x" * (2 << 20))
-    with pytest.raises(UnreadableError, match=r"^f: larger than 1 MiB, the most that is read of such a file$"):
+    with pytest.raises(UnreadableError, match=r"^f: larger than 1 MiB, the limit for such files$"):
         read_user_file(path, "f", "", 1 << 20)
     with pytest.raises(TooLargeError):
         read_regular(path, MOST)
@@ -291,7 +291,7 @@ def test_any_yaml_is_values_or_a_line(text: str) -> None:
 
 def test_the_limit_is_said(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
-    message = "cannot read the study study.yaml: larger than 256 KiB, the most that is read of such a file"
+    message = "cannot read the study study.yaml: larger than 256 KiB, the limit for such files"
     assert assay(tmp_path, "check", "study.yaml", expect=2).stderr.startswith(f"error: {message}\n")
 
 

@@ -56,7 +56,7 @@ def test_words_of_a_file_that_a_study_names_are_not_shown(what: str, content: st
     refused = run_here(tmp_path, "check", study)
     assert refused.returncode == 2
     assert WORD.lower() not in (refused.stdout + refused.stderr).lower()
-    assert "x.txt" in refused.stderr and "says what is wrong" in refused.stderr
+    assert "x.txt" in refused.stderr and "shows what is wrong" in refused.stderr
 
 
 @pytest.mark.parametrize("key", ["book: ./x.txt", "candidates: [{design: ./x.txt}]"])
@@ -91,7 +91,7 @@ def test_a_file_that_lies_elsewhere_or_is_hidden_is_not_quoted(name: str, tmp_pa
     (folder / "hard").hardlink_to(tmp_path / "x.txt")
     (folder / "study.yaml").write_text(NAMED["inventory"].replace("x.txt", name.format(tmp_path)))
     refused = run_here(folder, "check", "study.yaml")
-    assert WORD not in refused.stderr and ":1: this is no part of an inventory" in refused.stderr
+    assert WORD not in refused.stderr and ":1: this line is not valid in an inventory" in refused.stderr
 
 
 def test_a_file_that_is_put_in_place_of_a_link_gives_no_leave(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(LineError) as refused:
         InventorySite(Hosts(inventory="hosts.txt"), tmp_path).check_ready(1)
     assert refused.value.line == 2
-    assert refused.value.message == f"{tmp_path}/hosts.txt:2: this is no part of an inventory"
+    assert refused.value.message == f"{tmp_path}/hosts.txt:2: this line is not valid in an inventory"
 
 
 @pytest.mark.parametrize("content", CONTENTS[:3])

@@ -82,7 +82,7 @@ def test_device_is_overwritten_only_with_destroy(tmp_path: Path, leftovers: Path
         pattern = b"precious" * 16384
         Path(device).write_bytes(pattern)
         refused = ceilings(device, expect=3)
-        assert "everything on it would be lost" in refused.stderr and "--destroy" in refused.stderr
+        assert "all data on it would be overwritten" in refused.stderr and "--destroy" in refused.stderr
         with Path(device).open("rb") as file:
             assert file.read(len(pattern)) == pattern
         found = json.loads(ceilings(device, "--destroy", "--json").stdout)

@@ -168,7 +168,7 @@ def test_a_server_that_dies_shows_in_the_results(tmp_path: Path, away: Path, sta
     output = process.communicate(timeout=GUARD)[0]
     assert process.returncode == 1, output
     assert "Traceback" not in output
-    assert "warning: server moto was gone before the run was over: it was killed by signal 9" in output
+    assert "warning: server moto ended before the run was complete: it was killed by signal 9" in output
     assert "could not be removed" not in output
     with RunStore.open(only_run(tmp_path)) as store:
         counts = store.outcome_counts()

@@ -162,7 +162,7 @@ def test_kept_files_stay_and_are_not_overwritten(tmp_path: Path, start: Start) -
     kept = {path.name for path in (tmp_path / "target").iterdir()}
     with RunStore.open(only_run(tmp_path)) as store:
         assert kept == {".assay-target", *(f"{case}-r{repeat}" for case, repeat in store.order())}
-    assert "told to keep" in assay(tmp_path, "run", str(file), expect=3).stderr
+    assert "keeps there" in assay(tmp_path, "run", str(file), expect=3).stderr
 
 
 def test_group_of_a_killed_run_is_closed_in_the_journal_when_it_is_resumed(tmp_path: Path, start: Start) -> None:

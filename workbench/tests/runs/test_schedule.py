@@ -65,7 +65,7 @@ def test_moments_are_spread_and_follow_from_the_seed() -> None:
 @pytest.mark.parametrize(
     ("rest", "words"),
     [
-        ("schedule: {repeats: 5, over: 24h}\nrepeats: 3", "repeats is written in schedule and beside it"),
+        ("schedule: {repeats: 5, over: 24h}\nrepeats: 3", "repeats is written both in and outside of `schedule`"),
         ("schedule: {over: 24h, alternate: [read]}", "is not a list of operations"),
         ("schedule: {over: 24h, alternate: [read, reed]}", "is not an operation"),
         ("schedule: {repeats: 5}", "`over` is missing"),

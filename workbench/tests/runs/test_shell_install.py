@@ -85,7 +85,9 @@ def test_two_versions_stand_side_by_side(sshd: Sshd, tmp_path: Path) -> None:
 
 def test_one_that_cannot_run_there_is_not_left_there(sshd: Sshd, tmp_path: Path) -> None:
     engine = made_engine(tmp_path, '#!/bin/sh\necho "version \\`GLIBC_2.99\' not found" >&2\nexit 1\n')
-    with pytest.raises(AssayError, match=r"host node1: the engine cannot be put there: version .GLIBC_2.99") as caught:
+    with pytest.raises(
+        AssayError, match=r"host node1: the engine cannot be copied there: version .GLIBC_2.99"
+    ) as caught:
         ensure_engine(make_shell(sshd.host), engine)
     assert "static engine" in caught.value.hint
     for folder in (sshd.home / ".cache/assay", Path(f"/var/tmp/assay-{os.getuid()}")):

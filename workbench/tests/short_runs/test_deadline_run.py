@@ -71,7 +71,7 @@ def test_a_run_ends_when_its_time_is_over_and_is_whole(tmp_path: Path, seconds: 
 def test_what_else_the_machine_does_is_one_line_before_a_run_and_no_time_is_said_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard, busy = Heard(), LoadCause("others keep sda busy 45 % of the time", "wait")
+    heard, busy = Heard(), LoadCause("other processes keep sda busy 45 % of the time", "wait")
     monkeypatch.setattr("assay.run.prepare.sample_load", lambda _devices: [busy])
     ended(tmp_path, 0.0, heard).close()
     assert [line for line in heard.said if busy.text in line] == [

@@ -88,7 +88,7 @@ def measured_ceilings(
         if name is None or sample.status not in ("done", "time_limit") or sample.errors:
             continue
         if name.startswith("device") and not served_by_device(sample, direct, flushed=True):
-            by = "O_DIRECT" if direct else "what should have gone to the device"
+            by = "O_DIRECT" if direct else "operations meant for the device"
             reason = f"{by} was answered from memory, not by the device"
         else:
             rate = sample.iops if name in COUNTED else sample.throughput

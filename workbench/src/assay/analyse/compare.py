@@ -426,7 +426,7 @@ def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
     """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known."""
     names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
-    more = f", nor {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
+    more = f", and {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
     return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
 
 

@@ -165,7 +165,7 @@ def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool
     for part in event.earlier or ():
         if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST_INTERVALS:
             raise AssayError(
-                f"interval {event.index} tells of intervals {part.from_} to {part.to}, which are not before it"
+                f"interval {event.index} refers to intervals {part.from_} to {part.to}, which are not earlier"
             )
         amount = part.ops if counted else part.bytes
         for index in range(part.from_, part.to):

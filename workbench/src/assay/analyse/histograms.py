@@ -101,13 +101,13 @@ def _header(text: str) -> PayloadHeader:
     packed = base64.b64decode(text)[_OUTER_BYTES:]
     whole = inflating.decompress(packed, HISTOGRAM_BYTES + 1)
     if len(whole) > HISTOGRAM_BYTES or not inflating.eof:
-        raise ValueError("there is more in it than a histogram can have, or less than a whole one")
+        raise ValueError("it is larger than any histogram, or truncated")
     header = PayloadHeader.from_buffer_copy(whole)
     lowest, highest = header.lowest_trackable_value, header.highest_trackable_value
     if not 1 <= header.significant_figures <= _DIGITS or not lowest <= highest or lowest > _HIGHEST:
-        raise ValueError("it has bounds or a resolution that none of ours has")
+        raise ValueError("its bounds or resolution are not those of an Assay histogram")
     if _counters(max(1, lowest), highest, header.significant_figures) > HISTOGRAM_COUNTERS:
-        raise ValueError("it has more counters than any of ours")
+        raise ValueError("it has more counters than an Assay histogram")
     return header
 
 
@@ -115,7 +115,7 @@ def _check_counts(counts: npt.NDArray[np.int64]) -> None:
     """Raise ValueError for negative counts, or more counts than an engine can record."""
     # Summed in floating point, because an integer sum may overflow.
     if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.float64) > _HIGHEST):
-        raise ValueError("it counts what nobody can count")
+        raise ValueError("its counts are negative or too large")
 
 
 def encode(histogram: Histogram) -> str:
@@ -173,11 +173,11 @@ def subtract_part(whole: Histogram, part: Histogram) -> Histogram:
     if not len(part.counts):
         return whole
     if (whole.lowest, whole.digits) != (part.lowest, part.digits) or start < 0 or end > len(whole.counts):
-        raise AssayError("a latency histogram is no part of the other that it should be a part of")
+        raise AssayError("a latency histogram is not contained in the one that should contain it")
     counts = whole.counts.copy()
     counts[start:end] -= part.counts
     if counts.min() < 0:
-        raise AssayError("a latency histogram is no part of the other that it should be a part of")
+        raise AssayError("a latency histogram is not contained in the one that should contain it")
     return Histogram(whole.lowest, whole.digits, whole.first, counts)
 
 

@@ -167,9 +167,9 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
         share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.untold:
-        text.append(f"How much of the results' variance that explains is not known: {controls.untold}.")
+        text.append(f"How much of the results' variance the machine explains is not known: {controls.untold}.")
     else:
-        text.append("The repeats do not show that the results' variance goes with it.")
+        text.append("The repeats do not show that the results vary with the machine.")
     return MachineFinding(
         text=" ".join(text),
         remedy=REMEDY,
@@ -188,11 +188,11 @@ def busy_text(controls: Controls | None) -> str:
     if stolen - controls.stolen_error > WAIT_SHARE:
         return f"The machine was busy: the hypervisor took {_percent(stolen)} of its CPU time."
     if away > WAIT_SHARE:
-        return f"The machine stood still {_percent(away)} of the time."
+        return f"The machine was paused {_percent(away)} of the time."
     if (explained := _good_part(controls)) is None:
         return ""
     share = _percent(explained.share)
-    return f"The machine was not the same all the time, which explains {share} of how much a typical result varies."
+    return f"The machine's own speed varied, which explains {share} of how much a typical result varies."
 
 
 def _taken(controls: Controls) -> list[str]:
@@ -203,9 +203,9 @@ def _taken(controls: Controls) -> list[str]:
         phrases.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
     if stolen - controls.stolen_error > WAIT_SHARE:
         within = _percent(controls.stolen_error)
-        phrases.append(f"the hypervisor took {_percent(stolen)} of the CPU time (right within {within} of it)")
+        phrases.append(f"the hypervisor took {_percent(stolen)} of the CPU time (± {within} of the CPU time)")
     if away > WAIT_SHARE:
-        phrases.append(f"the engine was not run {_percent(away)} of the time though no other process had its CPU")
+        phrases.append(f"the engine did not run {_percent(away)} of the time though no other process used its CPU")
     return [words[0].upper() + words[1:] if not place else words for place, words in enumerate(phrases)]
 
 
@@ -222,8 +222,8 @@ def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
     """Return the finding as a note, with the number of results whose findings it replaces."""
     if finding is None:
         return ()
-    count = "1 result had a finding that is" if finding.rows == 1 else f"{finding.rows:,} results had findings that are"
-    aside = f" {count} the machine's, and not the storage's." if finding.rows else ""
+    count = "1 result had a finding that" if finding.rows == 1 else f"{finding.rows:,} results had findings that"
+    aside = f" {count} the machine caused, not the storage." if finding.rows else ""
     return (f"{finding.text}{aside} {finding.remedy}",)
 
 

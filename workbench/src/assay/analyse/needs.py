@@ -110,7 +110,7 @@ def _reached(need: TargetNeed, row: ResultRow) -> NeedResult:
         return NeedResult(row, NeedStatus.OPEN, value, low, high, why=str(limitation))
     met = NeedStatus.YES if good else NeedStatus.NO if bad else NeedStatus.OPEN
     return NeedResult(
-        row, met, value, low, high, why="" if met is not NeedStatus.OPEN else "what is needed lies within the interval"
+        row, met, value, low, high, why="" if met is not NeedStatus.OPEN else "the needed value is within the interval"
     )
 
 

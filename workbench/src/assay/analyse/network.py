@@ -41,7 +41,8 @@ def network_findings(network: NetworkMeasurements) -> NetworkFindings:
         NetworkFinding(
             kind="shared link",
             about="all clients and servers",
-            text=f"all at once carry {_rate(item.value)} in {_way(item.direction)}, less than either side's links do",
+            text=f"all pairs at once reach {_rate(item.value)} in {_way(item.direction)}, less than the links of either"
+            " side carry",
             remedy="Look for what they share: an uplink between switches, a router, a host's CPU.",
         )
         for item in ceilings
@@ -53,8 +54,8 @@ def network_findings(network: NetworkMeasurements) -> NetworkFindings:
 def _unmeasured(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
     for host in network.hosts:
         if host.error:
-            mend = "Mend that, or leave the host out."
-            serve = "Let it be entered by ssh, or run `iperf3 -s` there and name it as HOST:PORT."
+            mend = "Fix that, or leave the host out."
+            serve = "Allow ssh to it, or run `iperf3 -s` there and name it as HOST:PORT."
             text = f"{host.side} {host.name} cannot be used: {host.error}"
             yield NetworkFinding(
                 kind="not measured", about=host.name, text=text, remedy=mend if host.side == "client" else serve
@@ -128,9 +129,10 @@ def _slow_links(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
                         about=f"{client}, {server}",
                         text=f"{client} and {server} reach {bits_text(best)} in {_way(direction)}, "
                         f"{100 * best / min(known):.0f} % of the {bits_text(min(known))} of the {bottleneck}",
-                        remedy="Look at duplex, TCP buffers on long ways, cables, and what else uses the link."
+                        remedy="Look at duplex, TCP buffers on long paths, cables, and what else uses the link."
                         if not lines
-                        else "Look at TCP buffers for so long a way, and at what else uses the line.",
+                        else "Look at TCP buffers, which must be larger on so long a path, and at what else uses the"
+                        " line.",
                     )
 
 
@@ -143,7 +145,8 @@ def _asymmetric(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
                     kind="asymmetric",
                     about=f"{client}, {server}",
                     text=f"{client} sends {bits_text(write)} to {server}, and gets {bits_text(read)} from it",
-                    remedy="If the link is the same both ways: look at duplex, offloads, and traffic in one direction.",
+                    remedy="If the link has the same speed both ways: look at duplex, offloads, and traffic in one"
+                    " direction.",
                 )
 
 
@@ -155,7 +158,7 @@ def _packet_sizes(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
                 about=f"{item.client}, {item.server}",
                 text=f"{item.client}'s interface takes packets of {item.interface_mtu} bytes, "
                 f"but those above {item.mtu} do not get to {item.server}",
-                remedy="Set the same MTU on all interfaces and switches: large packets may be lost without a word.",
+                remedy="Set the same MTU on all interfaces and switches: large packets may be dropped silently.",
             )
     sizes = {
         item.mtu
@@ -168,8 +171,8 @@ def _packet_sizes(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
         yield NetworkFinding(
             kind="packet size",
             about="all hosts",
-            text=f"not all ways and interfaces have the same packet size: {hosts}",
-            remedy="Set the same MTU everywhere, or compare only hosts that have the same.",
+            text=f"not all paths and interfaces have the same MTU: {hosts}",
+            remedy="Set the same MTU everywhere, or compare only hosts with the same MTU.",
         )
 
 
@@ -188,7 +191,7 @@ def _round_trips(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
                 about=f"{item.client}, {item.server}",
                 text=f"a round trip from {item.client} to {item.server} takes {_milli(item.median)}, "
                 f"the usual one {_milli(usual)}",
-                remedy="See whether the host is elsewhere, or behind a busy link.",
+                remedy="Check whether the host is at another site, or behind a busy link.",
             )
         if item.received < item.sent and item.method == "icmp":
             yield NetworkFinding(
@@ -216,7 +219,7 @@ def _one_connection(network: NetworkMeasurements) -> Iterator[NetworkFinding]:
             about=f"{path.client}, {path.server}",
             text=f"{few} TCP connection{'s' * (few > 1)} of {path.client} and {path.server} "
             f"carr{'y' if few > 1 else 'ies'} {bits_text(path.bits_per_s or 0.0)} in {_way(path.direction)}, "
-            f"{many} carry {bits_text(best)}; so it is for {len(slow)} of the pairs and directions",
+            f"{many} carry {bits_text(best)}; the same holds for {len(slow)} of the pairs and directions",
             remedy="Use several connections (nconnect), or larger TCP buffers.",
         )
 

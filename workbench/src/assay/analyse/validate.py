@@ -68,7 +68,7 @@ def validate_events(events: Iterable[object], job: Job, seconds: float | None = 
         if not isinstance(event, BrokenLine):
             listed.append(event)
         elif event.text.startswith(HOST_LINE_START):
-            _reject("it spoke in the name of a host")
+            _reject("it sent a line with a host header")
     _check_order(listed, job)
     log = sort_events(listed)
     limit_ns = None if seconds is None else int(seconds * 1e9 * (1 + CLOCK_SHARE)) + CLOCK_NS
@@ -128,18 +128,18 @@ def _check_order(events: Sequence[object], job: Job) -> None:
         match event:
             case HelloEvent():
                 if has_hello:
-                    _reject("it said hello twice")
+                    _reject("it sent hello twice")
                 has_hello = True
                 continue
             case ByeEvent():
                 if has_bye or not has_hello:
-                    _reject("it took its leave twice" if has_bye else "it took its leave before it said hello")
+                    _reject("it sent bye twice" if has_bye else "it sent bye before hello")
                 has_bye = True
         phase = getattr(event, "phase", None)
         if has_bye and phase is not None:
-            _reject(f"it spoke of phase {phase} after it had taken its leave")
+            _reject(f"it sent an event of phase {phase} after its bye")
         if not has_hello and phase is not None:
-            _reject(f"it spoke of phase {phase} before it said hello")
+            _reject(f"it sent an event of phase {phase} before its hello")
         if phase is not None and phase >= len(job.phases):
             _reject(f"phase {phase} of a job with {len(job.phases)} phases")
         _check_phase_order(event, begun, ended)
@@ -159,7 +159,7 @@ def _check_phase_order(event: object, begun: set[int], ended: set[int]) -> None:
             ended.add(event.phase)
         case IntervalEvent():
             if event.phase not in begun or event.phase in ended:
-                _reject(f"an interval of phase {event.phase}, which was not under way")
+                _reject(f"an interval of phase {event.phase}, which was not running")
         case _:
             pass
 
@@ -167,14 +167,14 @@ def _check_phase_order(event: object, begun: set[int], ended: set[int]) -> None:
 def _check_hello(hello: HelloEvent, job: Job) -> None:
     if hello.job != job:
         differing = [name for name in type(job).model_fields if getattr(hello.job, name) != getattr(job, name)]
-        _reject(f"it was given another job than it says: {', '.join(differing)} differ")
+        _reject(f"its hello repeats another job than it was sent: {', '.join(differing)} differ")
 
 
 def _check_existing(found: ExistingObjects, job: Job) -> None:
     """Check that the drawn objects are no more than the list contains and no more than the job's lanes use."""
     lanes, each = job.lanes * (job.ranks or 1), 0 if job.objects is None else job.objects.count
     if not reads_existing_objects(job) or not lanes <= found.objects <= min(found.listed, lanes * each):
-        _reject(f"{found.objects} of {found.listed} objects that were there before, for {lanes} lanes")
+        _reject(f"{found.objects} of {found.listed} existing objects, which do not fit {lanes} lanes")
     sizes = (
         0,
         found.smallest_bytes,
@@ -187,7 +187,8 @@ def _check_existing(found: ExistingObjects, job: Job) -> None:
     bounds = (found.smallest_bytes * found.objects, found.bytes, found.largest_bytes * found.objects)
     if any(list(one) != sorted(one) for one in (sizes, bounds)):
         _reject(
-            f"objects that were there before, of {found.smallest_bytes} to {found.largest_bytes} bytes, do not add up"
+            f"sizes and number of existing objects, of {found.smallest_bytes} to {found.largest_bytes} bytes, do not"
+            " add up"
         )
 
 
@@ -283,7 +284,7 @@ def _check_windows(name: str, end: PhaseEndEvent, limit_ns: int | None) -> None:
     done, last = progress_counts(end.operations, end.operation.value in DATA), end.last_finisher
     ops = operation_count(done)
     if (last.ops, last.bytes) != (ops, moved_bytes(done)):
-        _reject(f"{name}: {last.ops} operations in all of its time, {ops} by kind")
+        _reject(f"{name}: {last.ops} operations in total, but {ops} by kind")
     for what, window in (("first lane", end.first_finisher), ("steady", end.steady), ("last lane", last)):
         if window is not None:
             _check_window(f"{name}: window of the {what}", window, last)
@@ -295,7 +296,7 @@ def _check_window(name: str, window: Window, whole: Window) -> None:
     if not whole.start_ns <= window.start_ns <= window.end_ns <= whole.end_ns:
         _reject(f"{name} ends before it begins, or lies outside of the phase")
     if window.ops > whole.ops or window.bytes > whole.bytes:
-        _reject(f"{name} has more in it than the phase")
+        _reject(f"{name} contains more than the phase")
 
 
 def _check_lanes(name: str, end: PhaseEndEvent, job: Job, limit_ns: int | None) -> None:
@@ -303,7 +304,10 @@ def _check_lanes(name: str, end: PhaseEndEvent, job: Job, limit_ns: int | None) 
     own = range(rank * job.lanes, (rank + 1) * job.lanes)
     numbers = [lane.lane for lane in end.lanes]
     if len(set(numbers)) < len(numbers) or any(number not in own for number in numbers):
-        _reject(f"{name}: a lane twice, or one that the job with {job.lanes} lanes on {ranks} hosts does not have here")
+        _reject(
+            f"{name}: a lane appears twice, or is not one of this host's: the job has {job.lanes} lanes on {ranks}"
+            " hosts"
+        )
     whole = len(numbers) == job.lanes
     if str(end.status) in ENDED and not whole:
         _reject(f"{name}: {len(numbers)} of {job.lanes} lanes ended")
@@ -352,7 +356,7 @@ def _check_latency(name: str, summary: LatencySummary) -> None:
     if tail != sorted(tail) or tail[-1] > summary.max_ns or not mean_fits:
         _reject(f"{name}: a percentile is greater than a higher one")
     if _checked_total(name, summary.histogram) != summary.count or not summary.count:
-        _reject(f"{name}: the histogram does not have the {summary.count} values that it says")
+        _reject(f"{name}: the histogram does not contain the stated {summary.count} values")
 
 
 def _checked_total(name: str, text: str) -> int:
@@ -361,7 +365,7 @@ def _checked_total(name: str, text: str) -> int:
     except AssayError as error:
         _reject(f"{name}: {error.message}")
     if (histogram.lowest, histogram.digits) != (1, 3):
-        _reject(f"{name}: a histogram of another resolution than that of all engines")
+        _reject(f"{name}: the histogram has another resolution than the engines use")
     return histogram.total
 
 
@@ -371,7 +375,7 @@ def _check_intervals(
     name = f"phase {number} ({job.phases[number].operation})"
     for event in intervals:
         if event.start_ns != event.index * job.interval_ns or not 0 < event.end_ns - event.start_ns <= job.interval_ns:
-            _reject(f"{name}: interval {event.index} is not where it should be")
+            _reject(f"{name}: interval {event.index} has wrong start or end times")
         if limit_ns is not None and event.start_ns > limit_ns:
             _reject(f"{name}: interval {event.index} begins after the end of the whole job")
         where = f"{name}: interval {event.index}"
@@ -391,13 +395,13 @@ def _check_earlier(where: str, event: IntervalEvent) -> None:
     """Check that operations done before an interval are some of those that ended in it. Sums of parts are inexact."""
     parts = event.earlier or ()
     if any(not part.from_ < part.to <= event.index or min(part.ops, part.bytes) < 0 for part in parts):
-        _reject(f"{where} tells of what was done before in intervals that are not before it")
+        _reject(f"{where} reports earlier work in intervals that are not earlier")
     ops = sum(counts.ops for counts in event.operations)
     moved = sum(counts.bytes for counts in event.operations)
     for total, amounts in ((ops, [part.ops for part in parts]), (moved, [part.bytes for part in parts])):
         done = sum(each * (part.to - part.from_) for each, part in zip(amounts, parts, strict=True))
         if not done <= total * (1 + 1e-9) + 1e-6:
-            _reject(f"{where} has less in it than what of it was done before")
+            _reject(f"{where} contains less than the part reported for earlier intervals")
 
 
 def _check_failure(number: int, sample: ErrorSampleEvent, job: Job) -> None:
@@ -421,9 +425,11 @@ def _check_times(log: EventLog, limit_ns: int | None) -> None:
     # A start is announced in advance, and may not happen if the job is stopped.
     ended_ns = moments[-1] if log.bye is None else log.bye.at_ns
     if moments != sorted(moments) or ended_ns < moments[-1] - CLOCK_NS:
-        _reject("its clock went back")
+        _reject("its monotonic clock went backwards")
     if limit_ns is not None and moments[-1] - moments[0] > limit_ns:
-        _reject(f"by its clock the job took {(moments[-1] - moments[0]) / 1e9:.4g} s, longer than by ours")
+        _reject(
+            f"by its clock the job took {(moments[-1] - moments[0]) / 1e9:.4g} s, longer than by the clock of Assay"
+        )
 
 
 def _check_bye(log: EventLog, job: Job) -> None:
@@ -433,9 +439,9 @@ def _check_bye(log: EventLog, job: Job) -> None:
         end = log.ends.get(number)
         name = f"phase {number} ({phase.operation})"
         if end is None:
-            _reject(f"it ended well, but {name} never ended")
+            _reject(f"it ended without an error, but {name} never ended")
         if str(end.status) not in ENDED:
-            _reject(f"it ended well, but {name} is {end.status}")
+            _reject(f"it ended without an error, but {name} is {end.status}")
         failures = sum(tally.count for tally in end.errors)
         if failures or log.errors.get(number):
-            _reject(f"it ended well, but {name} had {failures or 'some'} failures")
+            _reject(f"it ended without an error, but {name} had {failures or 'some'} failures")

@@ -87,7 +87,11 @@ class FileJournal:
             raise self._write_error(error) from error
 
     def _write_error(self, error: OSError) -> AssayError:
-        return AssayError(f"{self.path}: {error.strerror}", "what is made must be written down before", EXIT_REFUSED)
+        return AssayError(
+            f"{self.path}: {error.strerror}",
+            "make this file writable: Assay records each thing before it makes it",
+            EXIT_REFUSED,
+        )
 
 
 def read_entries(path: Path) -> list[Entry]:

@@ -80,14 +80,14 @@ def _begin(path: Path) -> FileJournal:
                 f"{path.parent}: {error.strerror}", f"set {FOLDER_VARIABLE} to a folder", EXIT_REFUSED
             ) from error
         if fault := _ownership_fault(path.parent):
-            raise AssayError(fault, f"see what it is, or set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED)
+            raise AssayError(fault, f"remove it, or set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED)
         try:
             return FileJournal(path)
         except AssayError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
     raise AssayError(
-        f"{path.parent}: is removed again and again", f"set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED
+        f"{path.parent}: another process keeps removing it", f"set {FOLDER_VARIABLE} to another folder", EXIT_REFUSED
     )
 
 
@@ -103,7 +103,7 @@ def _end(journal: FileJournal) -> None:
 
 
 def _ownership_fault(folder: Path) -> str:
-    """Return why a folder is not this user's alone; empty if it is, or does not exist."""
+    """Return why a folder belongs to another user, or others may write into it; empty if it is, or does not exist."""
     try:
         status = folder.lstat()
     except OSError:
@@ -111,4 +111,4 @@ def _ownership_fault(folder: Path) -> str:
     if not stat.S_ISDIR(status.st_mode):
         return f"{folder}: is not a folder"
     is_private = status.st_uid == os.geteuid() and not status.st_mode & 0o022
-    return "" if is_private else f"{folder}: is not this user's alone"
+    return "" if is_private else f"{folder}: belongs to another user, or others may write into it"

@@ -37,4 +37,4 @@ def remove_open(journal: Journal, removers: Mapping[str, Remover]) -> list[str]:
 
 
 def _unknown(entry: Entry) -> list[str]:
-    return [escape_line(f"{entry.name}: nothing that a run makes: left alone")]
+    return [escape_line(f"{entry.name}: not a thing that a run makes: left alone")]

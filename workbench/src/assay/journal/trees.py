@@ -71,7 +71,7 @@ def remove_tree(folder: Path, numbers: FolderNumbers | None) -> list[str]:
             if mount_id(fd) != mount_id(parent_fd):
                 return [f"{folder}: is a mount: {LEFT}"]
             if os.fstat(fd).st_uid != os.geteuid():
-                return [f"{folder}: is no folder of this user: {LEFT}"]
+                return [f"{folder}: is not a folder of this user: {LEFT}"]
             if numbers is None and not _names(fd):
                 os.rmdir(folder.name, dir_fd=parent_fd)
                 return []
@@ -81,7 +81,7 @@ def remove_tree(folder: Path, numbers: FolderNumbers | None) -> list[str]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        why = f"is no folder of this user: {LEFT}" if error.errno in _NO_FOLDER else error.strerror
+        why = f"is not a folder of this user: {LEFT}" if error.errno in _NO_FOLDER else error.strerror
         return [f"{folder}: {why}"]
 
 
@@ -89,7 +89,7 @@ def _remove_empty(folder: Path, fd: int, above: int) -> list[str]:
     """Remove an empty folder by its name, unless another folder has that name by now."""
     found = os.stat(folder.name, dir_fd=above, follow_symlinks=False)
     if not stat.S_ISDIR(found.st_mode) or (found.st_dev, found.st_ino) != _numbers(fd):
-        return [f"{folder}: was replaced at this moment: {LEFT}"]
+        return [f"{folder}: was replaced during the removal: {LEFT}"]
     os.rmdir(folder.name, dir_fd=above)
     return []
 
@@ -130,7 +130,7 @@ def _remove(fd: int, name: str, label: Path, mount: int, levels: int = MAX_DEPTH
                 if mount_id(below) != mount:
                     return [f"{label}: is a mount: {LEFT}"]
                 if not levels:
-                    return [f"{label}: lies too deep: {LEFT}"]
+                    return [f"{label}: is nested too deep: {LEFT}"]
                 left = _empty(below, label, mount, levels - 1)
             if not left:
                 os.rmdir(name, dir_fd=fd)

@@ -23,7 +23,7 @@ class NotApplicable(NotEvaluated):
     __slots__ = ()
 
 
-MEMORY_ITSELF = NotApplicable("the store is memory itself")
+MEMORY_ITSELF = NotApplicable("the storage under test is memory")
 """Answer of rules about caches in front of the storage."""
 
 Answer = Finding | NotEvaluated | None

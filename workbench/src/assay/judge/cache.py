@@ -33,7 +33,9 @@ FETCHED_MORE = 1.2
 """Least ratio of fetched bytes to read bytes that is reported."""
 LEAST_BYTES = 1 << 20
 """With less data, metadata and rounding hide what was flushed."""
-COMPRESSIBLE = NotEvaluated("the device may be given less than is written: data or file system are compressible")
+COMPRESSIBLE = NotEvaluated(
+    "the device may get less than is written: the data is compressible, or the file system may compress it"
+)
 
 
 def above_device(evidence: Evidence) -> Answer:
@@ -60,7 +62,7 @@ def above_device(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED,
         rule="above_device",
-        text=f"{about_number(worst.share)} times as fast as the device was found to be (`{worst.name}`: {worst.how})",
+        text=f"{about_number(worst.share)} times the measured rate of the device (`{worst.name}`: {worst.how})",
         remedy="Use cache: direct, drop or limit, or a data set of at least twice the memory.",
         numbers={"share": worst.share},
     )
@@ -136,7 +138,7 @@ def later_passes(evidence: Evidence) -> Answer:
     if not pairs and all(sample.read_bytes <= evidence.data_set_bytes for sample in evidence.usable):
         return NotApplicable("no byte was read twice")
     if not pairs:
-        return NotEvaluated("no repeat went over its data twice, with intervals short enough to see it")
+        return NotEvaluated("no repeat read its data twice, with intervals short enough to show it")
     if evidence.is_in_memory:
         return MEMORY_ITSELF
     if max(gain for _, gain in pairs) <= MOST_LATER_RATIO:
@@ -147,9 +149,9 @@ def later_passes(evidence: Evidence) -> Answer:
     if gain <= MOST_LATER_RATIO:
         return None
     if 2 * len(calm) <= len(pairs):
-        return NotEvaluated("later passes were faster, which may be the machine's doing: it was busy meanwhile")
+        return NotEvaluated("later passes were faster, but the machine was busy at that time and may be the cause")
     if gain * (1 - WINDOWS * median(evidence.no_cpu_share(sample) for sample, _ in calm)) <= MOST_LATER_RATIO:
-        return NotEvaluated("later passes were faster, which may be for want of a CPU in the first")
+        return NotEvaluated("later passes were faster, but in the first pass threads may have lacked CPU")
     return Finding(
         verdict=Verdict.CACHED,
         rule="later_passes",
@@ -183,12 +185,16 @@ def absorbed_writes(evidence: Evidence) -> Answer:
         return COMPRESSIBLE
     found = least_device_share(again, evidence, lambda sample: sample.write_bytes)
     if found is None:
-        return NotEvaluated("data was written over before the flush, and no block device below counts what it got")
+        return NotEvaluated("data was overwritten before the flush, and no block device below counts what reached it")
     share, below = found
     if share >= REACHED_SHARE:
         # Other writes of the file system can only add to what the device got.
         few = median(sample.write_bytes for sample in again) <= LEAST_BYTES
-        return NotEvaluated("so little was written that a journal's blocks may stand for it") if few else None
+        return (
+            NotEvaluated("so little was written that all of it may be blocks of the file system's journal")
+            if few
+            else None
+        )
     return Finding(
         verdict=Verdict.CACHED,
         rule="absorbed_writes",
@@ -242,8 +248,8 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         verdict=Verdict.CACHED,
         rule="flush_without_effect",
         text=f"only {percent(share)} of the data had reached {below or 'the device'} after the flush"
-        f" ({parameters.sync}; {about_size(evidence.usable[0].write_bytes)} written a repeat)",
-        remedy="Find out who ignores flushes (mount options, LD_PRELOAD, the hypervisor's cache mode), and stop that.",
+        f" ({parameters.sync}; {about_size(evidence.usable[0].write_bytes)} written per repeat)",
+        remedy="Find out what ignores flushes (mount options, LD_PRELOAD, the hypervisor's cache mode), and stop that.",
         numbers={"device_share": share},
     )
 
@@ -303,7 +309,7 @@ def answered_below(evidence: Evidence) -> Answer:
         and read
         and len(place.device_levels) > min(len(evidence.device_uses(sample)) for sample in read)
     ):
-        return NotEvaluated("what the devices further down did was not counted")
+        return NotEvaluated("the requests of the devices further down were not counted")
     if found is None or not found[1] or found[0] >= FLUSHED_SHARE:
         return None
     share, below = found
@@ -337,9 +343,9 @@ def _unflushed_loop(evidence: Evidence) -> Finding | None:
     return Finding(
         verdict=Verdict.CACHED,
         rule="flush_without_effect",
-        text=f"{parameters.sync} asks for a flush {wanted}, but {evidence.stacked_on}, was told to flush"
-        f" {flushes:,.0f} times a repeat: what was written is in this host's memory",
-        remedy="Give the loop device direct I/O (losetup --direct-io=on), let it say that it has a cache (write back in"
+        text=f"{parameters.sync} asks for a flush {wanted}, but {evidence.stacked_on}, received a flush"
+        f" {flushes:,.0f} times per repeat: the written data is in this host's memory",
+        remedy="Give the loop device direct I/O (losetup --direct-io=on), let it report a write cache (write back in"
         " queue/write_cache), and mount with barriers.",
         numbers={"flushes": flushes},
     )

@@ -111,13 +111,13 @@ def _inconclusive(evidence: Evidence, samples: list[Sample]) -> NotEvaluated:
     share = median(evidence.no_cpu_share(sample) for sample in samples)
     reasons = [reason for sample in samples if (reason := disturbance(sample, evidence))]
     lacked = (
-        f"threads had no CPU {percent(share)} of the time"
+        f"threads lacked a CPU {percent(share)} of the time"
         if share >= LACKED_CPU_SHARE
-        else "each repeat goes another way"
+        else "each repeat behaves differently"
     )
     why = max(reasons, key=reasons.count, default=lacked)
     return NotEvaluated(
-        f"the rate goes up and down within repeats, and nothing tells the store from the machine: {why}"
+        f"the rate varies within repeats, and storage and machine cannot be told apart as the cause: {why}"
     )
 
 
@@ -154,7 +154,7 @@ def bursting(evidence: Evidence) -> Answer:
         text=f"after {about_number(at / 1e9)} s the rate fell from {_rate(before, evidence)} to"
         f" {_rate(after, evidence)}:"
         " the first is a burst",
-        remedy="Run longer and take the lower plateau as the store's rate; say beside it how long the burst lasts.",
+        remedy="Run longer and take the lower plateau as the storage's rate; state with it how long the burst lasts.",
         numbers={"at_s": at / 1e9, "before_per_s": before, "after_per_s": after},
     )
 
@@ -196,7 +196,7 @@ def throttled(evidence: Evidence) -> Answer:
     if evidence.is_in_memory:
         return MEMORY_ITSELF
     if evidence.case.parameters.rate is not None:
-        return NotApplicable("the study itself holds the rate")
+        return NotApplicable("the study itself sets the rate")
     each_flushed = evidence.operation in WRITES and evidence.case.parameters.sync in ("o_sync", "o_dsync")
     if each_flushed and any(sample.block is None or sample.block.flushes != 0 for sample in evidence.usable):
         return NotEvaluated("each write waits for a flush, whose time the kernel does not count as the device's")
@@ -237,8 +237,8 @@ def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answ
         verdict=Verdict.THROTTLED,
         rule="throttled",
         text=f"the rate is held flat ({words} by {percent(flat)}) while {device} is busy only {percent(busy)} of the"
-        f" time; operations take {about_number(waited)} times as long as it needs for them",
-        remedy=f"Look for a limit before {below or 'the device'}: cgroup blkio.throttle or io.max, a device-mapper"
+        f" time; operations take {about_number(waited)} times as long as the device needs for them",
+        remedy=f"Look for a limit above {below or 'the device'}: cgroup blkio.throttle or io.max, a device-mapper"
         " target, a quota.",
         numbers={"rate_variation": flat, "device_busy_share": busy, "latency_to_device_time": waited},
     )

@@ -81,7 +81,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
         verdict=Verdict.SKEWED,
         rule="uneven_lanes",
         text=f"the slowest thread{on} did {percent(share)} of the operations of the median thread",
-        remedy="Find out what that lane has of its own (a file, a path, a CPU): the total hides two different speeds.",
+        remedy="Find out what only that lane uses (a file, a path, a CPU): the total hides two different speeds.",
         numbers={"slowest_lane_share": share},
     )
 

@@ -24,10 +24,10 @@ TIMES_MEMORY = 2
 """The data must be at least this many times the memory that could hold it (docs/method.md, Caches)."""
 
 UNSEEN_REASONS = {
-    "program": "what that program keeps in memory nothing counts",
-    "shared": "what that host keeps in memory nothing here counts",
-    "cache": "which answered, the cache or what is behind it, nothing counts",
-    "unknown": "what is there the kernel does not tell",
+    "program": "how much that program caches is not counted",
+    "shared": "how much that host caches is not counted here",
+    "cache": "whether the cache or the storage behind it answered is not counted",
+    "unknown": "the kernel does not report what it is",
 }
 """Kind of layer that cannot be seen through -> what remains unknown."""
 
@@ -45,8 +45,8 @@ def no_storage(evidence: Evidence) -> Answer:
         verdict=Verdict.CLIENT_BOUND,
         rule="no_storage",
         text=f"nothing is stored: below is {layer_chain(evidence.layers)}; the rate is that of the engine",
-        remedy="Use the number for what the engine can do at most; give the null target a latency to have it act as"
-        " storage does.",
+        remedy="Use the number as the most that the engine can do; give the null target a latency to make it act"
+        " like storage.",
         numbers=_rate(evidence),
     )
 
@@ -65,9 +65,9 @@ def memory_below(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED if whole else Verdict.UNVERIFIED,
         rule="memory_below",
-        text=f"the number is of memory, not of storage: below is {way}"
+        text=f"this measures memory, not storage: below is {way}"
         if whole
-        else f"a part of the data lies in memory, and what it answered is not counted: below is {way}",
+        else f"a part of the data is in memory, and how much that part served is not counted: below is {way}",
         remedy=f"Put {_part_in_memory(evidence.layers)} on a disk. To measure memory, name a directory in tmpfs.",
         numbers={**_rate(evidence), "layers_in_memory": len(memory)},
     )
@@ -105,9 +105,9 @@ def unseen_cache(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="unseen_cache",
-        text=f"whether storage answered or a cache cannot be told: below is {layer_chain(evidence.layers)}, and"
+        text=f"whether storage or a cache answered is unknown: below is {layer_chain(evidence.layers)}, and"
         f" {UNSEEN_REASONS[found.kind]}",
-        remedy="Measure the storage below by itself, or use a data set of at least twice the memory; name this beside"
+        remedy="Measure the storage below by itself, or use a data set of at least twice the memory; state this with"
         " the number.",
         numbers={"data_set_bytes": evidence.data_set_bytes, "memory_bytes": evidence.memory_bytes or 0},
     )
@@ -196,12 +196,12 @@ def _as_compressed(evidence: Evidence, layer: Layer, share: float | None) -> Fin
     moved = "how much less is not counted" if share is None else f"the device moved {percent(share)}"
     text = f"less than the data reached the device because {layer.label} compresses it: of {data} {moved}"
     if layer.compresses == "may":
-        text = f"of {data} {moved}: {layer.label} may have compressed it, or a cache have answered"
+        text = f"of {data} {moved}: {layer.label} may have compressed it, or a cache may have answered"
     return Finding(
         verdict=Verdict.UNVERIFIED,
         rule="compressed",
         text=f"{text}; the rate is that of the data as the application sees it",
-        remedy="Say beside the number how compressible the data is, or use data that is not (compressible: 0,"
+        remedy="State with the number how compressible the data is, or use incompressible data (compressible: 0,"
         " duplicate: 0).",
         numbers={"least_share": least, **({} if share is None else {"device_share": share})},
     )
@@ -212,8 +212,8 @@ def _less_than_compressed(evidence: Evidence, layer: Layer, share: float) -> Fin
     return Finding(
         verdict=Verdict.CACHED,
         rule="compressed",
-        text=f"only {percent(share)} of the bytes read came from the device; {_data_words(evidence)}, compressed as far"
-        f" as they can be, are {percent(least)} ({layer.label}): memory answered the rest",
+        text=f"only {percent(share)} of the bytes read came from the device; {_data_words(evidence)}, compressed as"
+        f" much as they can be, are {percent(least)} ({layer.label}): memory answered the rest",
         remedy="Use cache: drop or limit, or a data set of at least twice the memory.",
         numbers={"device_share": share, "least_share": least},
     )

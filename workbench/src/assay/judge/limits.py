@@ -44,8 +44,8 @@ FASTEST_COPY = 64 * 6.2e9
 the fastest clock that is sold (6.2 GHz)."""
 
 NO_STORAGE = NotApplicable("the target is the engine's own null device")
-NO_CEILINGS = NotEvaluated("no ceiling is known that holds for it")
-NOT_WATCHED = NotEvaluated("the engine does not tell when it was not run, or was too short at work")
+NO_CEILINGS = NotEvaluated("no applicable ceiling is known")
+NOT_WATCHED = NotEvaluated("the engine does not report stalls, or the phase was too short")
 OPEN_LOOP = NotApplicable("open loop")
 TOO_SHORT = NotEvaluated("the phases are shorter than 10 ms")
 
@@ -127,7 +127,7 @@ def engine_bound(evidence: Evidence) -> Answer:
         return None
     best = max((sample.iops for sample in evidence.usable), default=0.0)
     if best > CEILING_TOLERANCE * found.value:
-        return NotEvaluated("the engine did more with storage than it was found to do without")
+        return NotEvaluated("the engine was faster with storage than measured without")
     records = evidence.case.group == "data"
     remedy = "Use larger records, or more lanes or hosts" if records else "Use more lanes or hosts"
     without = "without storage" if found.name == "engine" else "at a service that answers at once"
@@ -153,7 +153,7 @@ def busy_client(evidence: Evidence) -> Answer:
     if evidence.is_in_memory:
         return MEMORY_ITSELF
     if parameters.sqpoll or parameters.iopoll:
-        return NotApplicable("who polls keeps a CPU busy, however fast the store is")
+        return NotApplicable("polling keeps a CPU busy, however fast the storage is")
     lanes = parameters.all_lanes
     samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
     if not samples:
@@ -172,7 +172,7 @@ def busy_client(evidence: Evidence) -> Answer:
         verdict=Verdict.CLIENT_BOUND,
         rule="busy_client",
         text=f"the engine used {percent(share)} of the CPU time its {lanes} lane{'s' * (lanes > 1)} can use:"
-        " a faster store would not show",
+        " faster storage would not show",
         remedy=BUSY_REMEDIES[evidence.case.group],
         numbers={"engine_cpu_share": share},
     )
@@ -205,9 +205,8 @@ def few_in_flight(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="few_in_flight",
-        text=f"{about_number(found)} of {requested} requests were in flight on average (Little's law): the engine was"
-        " late with the"
-        " others",
+        text=f"{about_number(found)} of {requested} requests were in flight on average (Little's law): the engine sent"
+        " the others late",
         remedy="Use more lanes on more CPUs, or more hosts; verify: false and compressible data cost less CPU.",
         numbers={"in_flight": found, "asked_for": float(requested)},
     )
@@ -237,7 +236,7 @@ def starved_client(evidence: Evidence) -> Answer:
         and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
     ]
     if not waits and not stolen:
-        return NotEvaluated("the kernel does not tell how long lanes waited for a CPU") if closed else OPEN_LOOP
+        return NotEvaluated("the kernel does not report how long lanes waited for a CPU") if closed else OPEN_LOOP
     wait, steal = median(waits or [0.0]), median(stolen or [0.0])
     parts = []
     if wait > WAIT_SHARE:
@@ -279,10 +278,10 @@ def stopped_engine(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="stopped_engine",
-        text=f"in {len(found)} of {len(away)} repeats the engine was not run for a while though no other process had"
-        f" its CPU, in the worst one {percent(share)} of the time, at most {watch.longest_ns / 1e6:,.3g} ms at once:"
-        " it was stopped, or its machine stood still",
-        remedy="Measure where nothing stops the machine; of latencies the median says more than the tail.",
+        text=f"in {len(found)} of {len(away)} repeats the engine did not run for a while though no other process used"
+        f" its CPU, in the worst one {percent(share)} of the time, for at most {watch.longest_ns / 1e6:,.3g} ms in a"
+        " row: it was stopped, or its machine was paused",
+        remedy="Measure where nothing stops the machine; the median latency is more reliable than the tail.",
         numbers={"away_share": share, "longest_stall_ns": watch.longest_ns, "repeats": len(found)},
     )
 
@@ -310,7 +309,7 @@ def network_bound(evidence: Evidence) -> Answer:
         verdict=Verdict.NETWORK_BOUND,
         rule="network_bound",
         text=f"{_rate(found)} is {percent(found.share)} of {_link(found)} ({_ceiling(found)}; {found.how})",
-        remedy="This measures the network: use a faster link or several, or more hosts, to see the store.",
+        remedy="This measures the network: use a faster link or several, or more hosts, to measure the storage.",
         numbers=_numbers(found),
     )
 
@@ -319,7 +318,7 @@ def _link(item: CeilingShare) -> str:
     """Return text such as `the bandwidth of the client's link`."""
     owner = item.name.removesuffix("link").strip()
     if owner == "shared":
-        return "the bandwidth of a link that all share"
+        return "the bandwidth of a link that all hosts share"
     return f"the bandwidth of the {owner}'s link" if owner else "the link's bandwidth"
 
 

@@ -39,7 +39,7 @@ def cached_names(evidence: Evidence) -> Answer:
     counted = evidence.counts_reads and evidence.place is not None and evidence.place.device is not None
     if not counted or (emptied and not fetched):
         return _repeated_lookups(evidence) or NotEvaluated(
-            "the kernel does not tell what of names and attributes was fetched from storage"
+            "the kernel does not report how many names and attributes were fetched from storage"
         )
     share = max(_memory_share(sample, evidence) for sample in evidence.usable)
     if share < MEMORY_SHARE:
@@ -55,8 +55,8 @@ def cached_names(evidence: Evidence) -> Answer:
         text=f"{least} of the operations found their names in the kernel's caches, not on the device"
         f" (worst repeat; {about_size(fetched)} fetched for {sum(sample.ops for sample in evidence.usable):,}"
         " operations in all)",
-        remedy="Use the number for names that are at hand. For others use cache: drop, without a runtime, so that each"
-        " name is looked at once.",
+        remedy="Use the number for cached names only. For others use cache: drop, without a runtime, so that each"
+        " name is looked up once.",
         numbers={"least_memory_share": share, "device_read_bytes": fetched},
     )
 
@@ -78,10 +78,10 @@ def _repeated_lookups(evidence: Evidence) -> Finding | None:
     return Finding(
         verdict=Verdict.CACHED,
         rule="cached_names",
-        text=f"{percent(share)} of the operations looked at a name again, which was in the kernel's caches by then:"
+        text=f"{percent(share)} of the operations looked up a name again, when it was in the kernel's caches:"
         f" {names:,} names, each {rounds:,.3g} times (worst repeat)",
-        remedy="Use the number for names that are at hand. For others use cache: drop, without a runtime, so that each"
-        " name is looked at once.",
+        remedy="Use the number for cached names only. For others use cache: drop, without a runtime, so that each"
+        " name is looked up once.",
         numbers={"least_memory_share": share, "rounds": rounds},
     )
 
@@ -109,7 +109,7 @@ def unflushed_names(evidence: Evidence) -> Answer:
     if evidence.is_in_memory:
         return MEMORY_ITSELF
     if sync != "none":
-        return NotEvaluated(f"{sync} makes contents stable as they are written; of names it promises nothing")
+        return NotEvaluated(f"{sync} makes contents stable as they are written, but not names")
     operations = min(sample.ops for sample in evidence.usable)
     return Finding(
         verdict=Verdict.CACHED,

@@ -37,9 +37,9 @@ def late_engine(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="late_engine",
-        text=f"one operation in a thousand started {_time(delay)} late or more (p99.9), longer than all operations"
-        f" together were with the storage ({_time(busy)} at most): the engine or its machine was late",
-        remedy="Give the engine a free CPU (cpus, fewer lanes, no other load) or ask for a lower rate.",
+        text=f"one operation in a thousand started {_time(delay)} late or more (p99.9), longer than the storage needed"
+        f" for all operations together ({_time(busy)} at most): the engine or its machine was late",
+        remedy="Give the engine a free CPU (cpus, fewer lanes, no other load) or set a lower rate.",
         numbers={"start_delay_p999_ns": delay, "storage_ns": busy},
     )
 
@@ -54,8 +54,8 @@ def _stalled(evidence: Evidence, samples: list[Sample]) -> Finding | None:
     return Finding(
         verdict=Verdict.CLIENT_BOUND,
         rule="late_engine",
-        text=f"in {len(still)} of {len(samples)} repeats the engine or its machine stood still: operations started up"
-        f" to {_time(delay)} late, longer than all operations together were with the storage ({_time(busy)} at most)",
+        text=f"in {len(still)} of {len(samples)} repeats the engine or its machine was paused: operations started up"
+        f" to {_time(delay)} late, longer than the storage needed for all operations together ({_time(busy)} at most)",
         remedy="Find out what stops the engine (a debugger, a frozen cgroup, a virtual machine that is paused), and"
         " run the study again.",
         numbers={"start_delay_max_ns": delay, "storage_ns": busy},

@@ -69,9 +69,9 @@ def _failure(sample: Sample) -> str:
     details = [f"{tally.count} x {tally.example}" for tally in sample.errors]
     if sample.failed_writes:
         count = sample.failed_writes
-        details.append(f"{count} {'write' if count == 1 else 'writes'} of what it reads had failed before")
+        details.append(f"{count} {'write' if count == 1 else 'writes'} of the data it reads had failed before")
     if sample.is_idle:
-        details.append("not one operation was done")
+        details.append("no operation was done")
     return f"{text}: {'; '.join(details)}" if details else text
 
 
@@ -95,7 +95,7 @@ def _incomplete_remedy(bad: list[Sample], objects: bool) -> str:
     if symbols & {"RequestLimit", "CapacityLimit"}:
         return _LIMITED
     if symbols:
-        return "Mend what the error names, then run the study again."
+        return "Fix what the error names, then run the study again."
     again = "Run again with --resume: repeats that crashed or were stopped are executed again."
     return f"{again} If a limit of the target is used up: {_LIMITED[0].lower()}{_LIMITED[1:]}" if objects else again
 
@@ -114,8 +114,12 @@ def cached_read(evidence: Evidence) -> Answer:
     if evidence.is_across_network:
         dropped = evidence.case.parameters.get_value("server_cache", "keep") == "drop"
         before = "the servers' page caches were dropped before; " if dropped else ""
-        again = "what is read twice, or kept elsewhere, " if dropped else "what the servers answer from their memory "
-        return answered_by_servers(evidence, f"this host keeps no cache of it; {before}{again}is not known")
+        again = (
+            "how much came from their other caches, or from these for data read twice, "
+            if dropped
+            else "how much the servers answer from memory "
+        )
+        return answered_by_servers(evidence, f"this host does not cache the data; {before}{again}is not known")
     if evidence.bypasses_cache:
         return None
     if evidence.is_in_memory:
@@ -156,9 +160,9 @@ def _device_read_shares(evidence: Evidence) -> list[float]:
 
 def _cached_by_size(evidence: Evidence) -> Answer:
     memory, data = evidence.cache_bytes, evidence.data_set_bytes
-    unknown = "the kernel does not tell how much was fetched from storage"
+    unknown = "the kernel does not report how much was fetched from storage"
     if evidence.stacked_on is not None:
-        unknown += f": below lies {evidence.stacked_on}, which reads through the host's memory"
+        unknown += f": below is {evidence.stacked_on}, which reads through the host's memory"
     if memory is None:
         return NotEvaluated(f"{unknown}, and the memory that could hold the data is unknown")
     if data >= 2 * memory:
@@ -192,8 +196,8 @@ def _page_remark(evidence: Evidence) -> str:
     if not small or parameters.get_value("cache") != "keep" or CREATES.isdisjoint(before):
         return ""
     return (
-        f"; the pages lie in memory as writes of {format_size(record or 0)} left them, and where the file system has"
-        " large folios it costs less to read what larger writes left"
+        f"; the pages in memory are those that writes of {format_size(record or 0)} made, and where the file system"
+        " has large folios, data of larger writes is cheaper to read"
     )
 
 
@@ -224,7 +228,7 @@ def direct_read(evidence: Evidence) -> Answer:
     if evidence.is_in_memory:
         return MEMORY_ITSELF
     if not evidence.counts_reads:
-        return NotEvaluated("the kernel does not tell how much was fetched from storage")
+        return NotEvaluated("the kernel does not report how much was fetched from storage")
     if evidence.may_compress:
         return COMPRESSED
     shares = _device_read_shares(evidence)
@@ -233,7 +237,7 @@ def direct_read(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.CACHED,
         rule="direct_read",
-        text=f"O_DIRECT was asked for, but in one repeat only {percent(min(shares))} of the bytes read"
+        text=f"O_DIRECT was requested, but in one repeat only {percent(min(shares))} of the bytes read"
         " came from the device",
         remedy="Check that this file system honours O_DIRECT and that the files are not sparse; else use cache: drop.",
         numbers={"worst_device_share": min(shares)},
@@ -266,7 +270,7 @@ def unflushed_write(evidence: Evidence) -> Answer:
         verdict=Verdict.CACHED,
         rule="unflushed_write",
         text=f"the data may still be in memory: {about_size(written)} were written without a flush; only "
-        f"{percent(reached)} of them must have reached the device",
+        f"{percent(reached)} of them have certainly reached the device",
         remedy="Use sync: fsync, so that the time includes the flush, or cache: direct.",
         numbers=numbers,
     )
@@ -309,9 +313,9 @@ def unsustained(evidence: Evidence) -> Answer:
     return Finding(
         verdict=Verdict.UNSUSTAINED,
         rule="unsustained",
-        text=f"{percent(least)} of the asked-for {target:,.6g} operations/s were achieved"
-        f" (worst repeat); {unstarted:,} operations that were due never started",
-        remedy="Ask for a lower rate, or more lanes, or a greater queue depth; latencies here are those of a queue.",
+        text=f"{percent(least)} of the requested {target:,.6g} operations/s were achieved"
+        f" (worst repeat); {unstarted:,} due operations never started",
+        remedy="Set a lower rate, more lanes or a greater queue depth; the latencies include the wait in a queue.",
         numbers={"achieved_share": least, "target_per_s": target, "unstarted_ops": unstarted},
     )
 
@@ -358,24 +362,24 @@ def unstable(evidence: Evidence) -> Answer:
     if estimate.n < LEAST_REPEATS and (reach is None or reach <= MEANINGLESS_UNCERTAINTY):
         return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
     if reach is None:
-        return NotEvaluated("there is no interval of rates of which one is 0")
+        return NotEvaluated("no interval can be computed: one of the rates is 0")
     if reach <= limit:
         return None
     low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
     far = f"uncertain by {percent(reach)}" if reach < MEANINGLESS_UNCERTAINTY else "very uncertain"
     text = f"{far}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
     if limit != MOST_UNCERTAINTY:
-        text += f"; {percent(limit)} was asked for"
+        text += f"; {percent(limit)} was requested"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
     if needs > MOST_REPEATS:
-        remedy = "Find out what else the machine does: more repeats would hardly help."
+        remedy = "Find out what else runs on the machine: more repeats would hardly help."
     else:
         more = (
-            f"About {needs:,} repeats would do, if they vary as these do"
+            f"About {needs:,} repeats would be enough, if they vary as these do"
             if reach < MEANINGLESS_UNCERTAINTY
             else "Repeat more often"
         )
-        remedy = f"{more}; or find out what else the machine does."
+        remedy = f"{more}; or find out what else runs on the machine."
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
@@ -390,9 +394,9 @@ def _two_valued(estimate: Estimate, evidence: Evidence) -> Finding:
     return Finding(
         verdict=Verdict.UNSTABLE,
         rule="unstable",
-        text=f"the repeats have two values: {values}; the median is one of them by chance",
-        remedy="Find out what switches between the two: CPU frequency, where the data lies, a cache, a neighbour. More"
-        " repeats do not help.",
+        text=f"the repeats have two levels: {values}; the median is one of them by chance",
+        remedy="Find out what switches between the two: CPU frequency, the place of the data, a cache, another user."
+        " More repeats do not help.",
         numbers={
             "lower_level": estimate.levels[0].rate,
             "higher_level": estimate.levels[1].rate,

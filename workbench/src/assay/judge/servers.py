@@ -17,7 +17,7 @@ CROSSED_SHARE = 0.9
 LEAST_ANSWER_BYTES = 80
 """Least bytes on the link of a server's answer to one operation: headers of Ethernet, IP and TCP are 66."""
 LOOPBACK = "lo"
-UNKNOWN = "what the servers answer from their memory is not known"
+UNKNOWN = "how much the servers answer from memory is not known"
 
 
 def crossed_network(evidence: Evidence) -> bool:
@@ -85,7 +85,7 @@ def answered_by_servers(evidence: Evidence, unknown: str = UNKNOWN) -> Answer:
         return None
     what = "read" if reads else "written"
     moved = percent(median(shares))
-    return NotEvaluated(f"the servers' disks moved {moved} of the bytes {what}; the servers' memory had the rest")
+    return NotEvaluated(f"the servers' disks moved {moved} of the bytes {what}; the rest was in the servers' memory")
 
 
 def _disk_share(evidence: Evidence, sample: Sample, reads: bool) -> float | None:

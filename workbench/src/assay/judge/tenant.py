@@ -82,22 +82,20 @@ def contended(evidence: Evidence) -> Answer:
     requests = median(item.other_requests for _, item in many)
     rate = median(item.other_bytes / sample.elapsed_ns for sample, item in many) * 1e9
     below = many[0][1].below
-    text = (
-        f"the device below ({below}) served somebody else too: " if below else "the device served somebody else too: "
-    )
+    text = f"the device below ({below}) also served other users: " if below else "the device also served other users: "
     if count >= LEAST_BYTES:
-        text += f"beside the {about_size(ours)} of this measurement it moved {about_size(count)} more"
+        text += f"in addition to the {about_size(ours)} of this measurement it moved {about_size(count)}"
         text += f" ({about_size(rate)}/s)"
     else:
-        text += f"it had at least {requests:,.0f} requests more than this measurement can have made"
+        text += f"it had at least {requests:,.0f} requests more than this measurement can have sent"
     if len(many) < len(found):
         text += f", in {len(many)} of {len(found)} repeats"
     return Finding(
         verdict=Verdict.CONTENDED,
         rule="contended",
         text=text,
-        remedy="Find who else uses the device (iotop, a backup, a scrub, data that is still being written back), wait"
-        " until it is alone, and run the study again: rate and latencies are those of a shared device.",
+        remedy="Find out what else uses the device (iotop, a backup, a scrub, data that is still being written back),"
+        " wait until the other load ends, and run the study again: rate and latencies are those of a shared device.",
         numbers={
             "own_bytes": ours,
             "other_bytes": count,
@@ -184,13 +182,13 @@ def disturbance(sample: Sample, evidence: Evidence) -> str:
     """
     found = other_use(sample, evidence)
     if found is not None and found.is_significant:
-        return "others used the device meanwhile"
+        return "other users were active on the device"
     if evidence.no_cpu_share(sample) > WAIT_SHARE:
         return "threads had too little CPU"
     idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
     foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
     full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN_CPU_SHARE * (idle + busy)
-    return "others kept the CPUs busy meanwhile" if full else ""
+    return "other processes kept the CPUs busy" if full else ""
 
 
 def _changes(sample: Sample, evidence: Evidence, copying: bool) -> int:

@@ -40,13 +40,13 @@ def _endpoint(text: str) -> str:
     hint = "write it as http://HOST:PORT or https://HOST"
     scheme, mark, rest = text.partition("://")
     if "@" in text:
-        message = "an endpoint has credentials in it, which no study may hold"
+        message = "an endpoint contains credentials, which a study must not contain"
         raise fault(message, f"{hint}; {CREDENTIALS}")
     if not mark or scheme not in PORTS:
         raise fault(f"{display_value(text)} does not begin with http:// or https://", hint)
     host = rest.removesuffix("/")
     if any(sign in host for sign in "/?#"):
-        raise fault(f"{display_value(text)} has a path", f"{hint}; what is there is named in fields of its own")
+        raise fault(f"{display_value(text)} has a path", f"{hint}; bucket, table and prefix have their own fields")
     if not _HOST.fullmatch(host) or len(host) > 255 or _port(f"{scheme}://{host}") is None:
         raise fault(f"{display_value(text)} is not an endpoint", hint)
     return f"{scheme}://{host}"
@@ -63,7 +63,7 @@ def _port(endpoint: str) -> int | None:
 def _endpoints(written: object) -> tuple[str, ...]:
     texts = [written] if isinstance(written, str) else written
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) and text for text in texts):
-        raise fault("that names no endpoints", "write http://HOST:PORT, or a list of such")
+        raise fault("no endpoint is named", "write http://HOST:PORT, or a list of such")
     found = tuple(_endpoint(text) for text in texts)
     for place, endpoint in enumerate(found):
         if endpoint in found[:place]:
@@ -96,7 +96,7 @@ Region = Annotated[
 ]
 _PREFIX = rf"(?=.{{1,256}}\Z){_PLAIN}(/{_PLAIN})*"
 _OF_PREFIX = "use letters, digits, `.`, `_` and `-`, such as bench, or team/alice for keys below that"
-Prefix = Annotated[str, pattern_validator(_PREFIX, "what keys can begin with", _OF_PREFIX), WithJsonSchema(TEXT_SCHEMA)]
+Prefix = Annotated[str, pattern_validator(_PREFIX, "a prefix of keys", _OF_PREFIX), WithJsonSchema(TEXT_SCHEMA)]
 Profile = Annotated[
     str | None,
     pattern_validator(_PROFILE, "the name of a profile", "write a name of ~/.aws/credentials"),
@@ -143,26 +143,26 @@ class HttpTarget(Target):
     endpoints: Endpoints = Field(
         (),
         validation_alias=AliasChoices("endpoints", "endpoint"),
-        description="Where the service answers: http://HOST:PORT or https://HOST, or a list of doors to the same "
-        "buckets or tables. Left out: AWS in the region.",
+        description="Where the service answers: http://HOST:PORT or https://HOST, or a list of endpoints of the same"
+        " buckets or tables. Left out: AWS in the region.",
     )
     server: ServerName = Field(
         None,
-        description="Instead of endpoints: a server that Assay starts on this machine for the run, and ends after it: "
-        "moto, for buckets versitygw, or one of $ASSAY_SERVERS. Targets that name the same one share it.",
+        description="Instead of endpoints: a server that Assay starts on this machine for the run and stops after it:"
+        " moto, for buckets versitygw, or one of $ASSAY_SERVERS. Targets that name the same one share it.",
     )
     balance: Balance = Field(
         "round_robin", description="Which of several endpoints gets a request: each in turn, or the least loaded."
     )
     region: Region = Field("us-east-1", description="Region that requests are signed for.")
     prefix: Prefix = Field(
-        "assay", description="What all keys begin with, such as bench or team/alice; Assay writes nothing else."
+        "assay", description="Prefix of all keys, such as bench or team/alice; Assay writes no other keys."
     )
     profile: Profile = Field(None, description="Profile of ~/.aws/credentials and ~/.aws/config on each host.")
-    ca_file: Path | None = Field(None, description="Certificates, in PEM, of who signed the service's.")
-    timeout: Timeout = Field(MINUTE_NS, description="A request that has not ended after so long has failed.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ca_file: Path | None = Field(None, description="CA certificates, in PEM format, that signed the service's.")
+    timeout: Timeout = Field(MINUTE_NS, description="A request that has not ended after this time has failed.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @model_validator(mode="before")
     @classmethod
@@ -170,7 +170,7 @@ class HttpTarget(Target):
         """Refuse credentials: study files are copied, stored with runs and shown in reports."""
         for key in written if isinstance(written, dict) else ():
             if isinstance(key, str) and _SECRET.fullmatch(key.lower().replace("-", "_")):
-                raise fault("a study holds no credentials", f"remove it, and what it holds: {CREDENTIALS}", key)
+                raise fault("a study must not contain credentials", f"remove the field: {CREDENTIALS}", key)
         return written
 
     @model_validator(mode="after")
@@ -178,11 +178,11 @@ class HttpTarget(Target):
         if self.server is None:
             return self
         if self.endpoints:
-            hint = "leave one out: endpoints are of services that run already"
-            raise fault("server and endpoints are both there", hint, "server")
+            hint = "leave one out: endpoints are for services that run already"
+            raise fault("server and endpoints exclude each other", hint, "server")
         if self.profile is not None:
-            hint = "leave profile out: Assay knows the keys of what it starts"
-            raise fault("server and profile are both there", hint, "server")
+            hint = "leave profile out: Assay knows the keys of the servers that it starts"
+            raise fault("server and profile exclude each other", hint, "server")
         from assay.servers.kinds import startable_fault
 
         try:

@@ -47,7 +47,7 @@ class HttpHandler(ServiceHandler[HttpTarget]):
         name, _ = environment_endpoint(self.target.kind)
         if name and not self.target.endpoints and not self.target.server:
             message = (
-                f"{name} is set, and the study names no endpoint: it would be measured at {self.target.aws_endpoint}"
+                f"{name} is set, and the study names no endpoint: the run would measure {self.target.aws_endpoint}"
             )
             raise AssayError(
                 message, f"write endpoint: in the study, with that or with {self.target.aws_endpoint}", EXIT_REFUSED

@@ -27,7 +27,7 @@ def parse_http_uri(text: str, scheme: str) -> tuple[str, str, dict[str, Any]] | 
     wrong = [name for name in options if name not in OPTIONS]
     if not found.netloc or wrong:
         hint = f"write {scheme}://NAME, with ?endpoint=http://HOST:PORT&region=NAME where that is needed"
-        raise AssayError(f"{text}: no such address", hint)
+        raise AssayError(f"{text}: not an address of this form", hint)
     _, endpoint = environment_endpoint(scheme)
     if endpoint:
         options.setdefault("endpoint", endpoint)

@@ -22,12 +22,12 @@ def refuse_several_places(count: int, where: str, workload: str, work: Workload,
         hint: How to use only one place.
     """
     if count > 1 and "shared" in work.axis("layout").values():
-        message = f"one file shared by all lanes cannot lie {where}"
+        message = f"one file shared by all lanes cannot be {where}"
         yield FieldFault(
             path=("workloads", workload, "layout"), message=message, hint=f"write `layout: separate`, or {hint}"
         )
     if count > 1 and set(work.axis("reorder").values()) != {"none"}:
-        message = f"lanes {where} each keep to one of these, and cannot take what those elsewhere have made"
+        message = f"lanes {where} each use only one of these, and cannot access files that lanes on others have made"
         yield FieldFault(
             path=("workloads", workload, "reorder"), message=message, hint=f"write `reorder: none`, or {hint}"
         )

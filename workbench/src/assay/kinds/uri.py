@@ -22,7 +22,7 @@ def parse_uri(text: str, destroy: bool) -> dict[str, Any]:
         AssayError: The word is not of any kind of target, or is incomplete.
     """
     if not text:
-        raise AssayError("a place is empty", f"name {PLACE_SYNTAX}", EXIT_USAGE)
+        raise AssayError("a target is empty", f"name {PLACE_SYNTAX}", EXIT_USAGE)
     for kind in kinds().values():
         found: dict[str, Any] | None = kind.kind_module("uri").parse_uri(text, destroy)
         if found is not None:

@@ -110,14 +110,14 @@ def detach(disk: str, force: bool = False) -> None:
     _check_rights()
     folder = next((folder for folder in _folders() if folder.name.partition("-")[2] == disk), None)
     if folder is None:
-        raise AssayError(f"{disk} is not attached", "`assay aoe attached` lists those that are")
+        raise AssayError(f"{disk} is not attached", "`assay aoe attached` lists the attached disks")
     journal = FileJournal(folder / "journal")
     try:
         left = remove_open(journal, FORCED_REMOVERS if force else REMOVERS)
     finally:
         journal.close()
     if left:
-        raise AssayError(f"{disk}: {left[0]}", "unmount what is on it, and detach it again", EXIT_REFUSED)
+        raise AssayError(f"{disk}: {left[0]}", "unmount its file systems, and detach it again", EXIT_REFUSED)
 
 
 def _folders() -> list[Path]:
@@ -134,7 +134,7 @@ def _network_id() -> int:
 
 def _check_rights() -> None:
     if os.geteuid() != 0:
-        raise AssayError("block devices are made by root", "run it with sudo", EXIT_REFUSED)
+        raise AssayError("only root can make block devices", "run it with sudo", EXIT_REFUSED)
 
 
 def _make_folder(folder: Path) -> None:
@@ -143,7 +143,9 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700)
         (folder / "disk").mkdir()
     except OSError as error:
-        raise AssayError(f"{folder}: {error.strerror}", "see what it is", EXIT_REFUSED) from error
+        raise AssayError(
+            f"{folder}: {error.strerror}", "check its parent folder and its rights", EXIT_REFUSED
+        ) from error
 
 
 def _serve(disk: str, interfaces: Sequence[str], folder: Path, journal: FileJournal) -> Path:
@@ -250,7 +252,7 @@ def _end_server(entry: Entry) -> list[str]:
 def _remove_folder(entry: Entry) -> list[str]:
     folder = Path(entry.name)
     if folder.parent != ROOT or _NAME.fullmatch(folder.name) is None:
-        return [f"{folder}: is no folder of a disk: left alone"]
+        return [f"{folder}: is not a folder of an attached disk: left alone"]
     try:
         with contextlib.suppress(FileNotFoundError):
             (folder / "disk").rmdir()

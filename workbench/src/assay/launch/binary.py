@@ -24,10 +24,10 @@ NAME = "assay-engine"
 MPI_NAME = "assay-engine-mpi"
 """The engine that is linked to an MPI: it has the same commands, and MPI-IO."""
 MPI_INSTALL_HINT = (
-    "build it on a machine with the MPI that its ranks will use: load its module, or apt-get install openmpi-bin "
+    "build it on a machine with the MPI that runs the ranks: load its module, or apt-get install openmpi-bin "
     "libopenmpi-dev, then `make engine`; or set ASSAY_ENGINE_MPI to its path"
 )
-INSTALL_HINT = "install a wheel of Assay that is for this system, or build it with `make engine`"
+INSTALL_HINT = "install the wheel of Assay for this system, or build it with `make engine`"
 REFUSED, NO_CREDENTIALS = 2, 3
 """Exit codes of an engine that refuses a job, and of one that refuses it because it finds no credentials."""
 MAX_ANSWER_BYTES = 1 << 20
@@ -143,7 +143,7 @@ def probe_device(engine: Path, path: str) -> BackendCapabilities:
         if backend.place is not None:
             return backend
     raise AssayError(
-        f"{engine}: says nothing of {path}", "install engine and workbench of the same release", EXIT_REFUSED
+        f"{engine}: reports nothing about {path}", "install engine and workbench of the same release", EXIT_REFUSED
     )
 
 
@@ -178,14 +178,14 @@ def checked_answer(command: str, result: ProcessOutput, seconds: float) -> str:
     """
     if result.overflowed:
         raise AssayError(
-            f"{command}: the answer is longer than {about_size(MAX_ANSWER_BYTES)}: this is no engine of ours",
+            f"{command}: the answer is longer than {about_size(MAX_ANSWER_BYTES)}: this is not an engine of Assay",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         )
     if result.timed_out or result.code is None:
         raise NoAnswerError(
             f"{command}: no answer in {seconds:.0f} s",
-            "see whether the storage, or the way to the host, hangs",
+            "check whether the storage or the connection to the host hangs",
             EXIT_REFUSED,
         )
     if result.code != 0:
@@ -225,7 +225,7 @@ def parse_capabilities(engine: str, text: str) -> Capabilities:
         first = error.errors(include_url=False, include_input=False)[0]
         place = escape_line(".".join(str(part) for part in first["loc"])) or "output"
         raise AssayError(
-            f"{engine}: its answer cannot be read: {place}: {escape_line(first['msg'])}",
+            f"{engine}: its answer cannot be parsed: {place}: {escape_line(first['msg'])}",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         ) from None

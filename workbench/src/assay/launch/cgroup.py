@@ -180,8 +180,8 @@ def release_group(name: str, run_id: str, root: Path = ROOT) -> list[str]:
     except AssayError as error:
         return [f"{escape_line(name)}: {error.message}"]
     if path.parent != folder or found is None or found["run"] != run_id or path.is_symlink():
-        return [f"{escape_line(name)}: is no memory group of run {escape_line(run_id)}: left alone"]
-    return [] if remove_group(path) else [f"{name}: still in use, or no control group"]
+        return [f"{escape_line(name)}: is not a memory group of run {escape_line(run_id)}: left alone"]
+    return [] if remove_group(path) else [f"{name}: still in use, or not a control group"]
 
 
 def remove_leftovers(root: Path = ROOT) -> list[Path]:

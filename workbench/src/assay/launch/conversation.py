@@ -218,15 +218,15 @@ class Conversation:
         if self.bye is not None and self._broken and not self._hello:
             return "crashed", f"the engine's hello cannot be read: {escape_line(self._broken[0].reason)}"
         if self.bye is not None and not self._hello:
-            return "crashed", "the engine took its leave and never said hello"
+            return "crashed", "the engine sent bye without hello"
         if self.bye is not None:
             return self.bye.status.value, escape_line(self.bye.reason or "") or self._broken_note()
         complaint = last_line(self._stderr)
         code = self.process.returncode
         if code in (REFUSED, NO_CREDENTIALS) and not self._hello:
-            return "refused", complaint or "the engine refused the job and did not say why"
+            return "refused", complaint or "the engine refused the job without a reason"
         if complaint.startswith("nsenter: ") and not self._hello:
-            return "crashed", f"the host cannot be entered, it is gone: {complaint.removeprefix('nsenter: ')}"
+            return "crashed", f"the host cannot be entered; it no longer exists: {complaint.removeprefix('nsenter: ')}"
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         return "crashed", f"the engine {how} before it was done" + (f": {complaint}" if complaint else "")
 
@@ -279,7 +279,7 @@ class Conversation:
         if not self._ignores_output and self._check_line(self._unfinished):
             most = self.bounds.bytes_after(time.monotonic() - self.begun)
             if self._bytes > most:
-                self._reject_output(f"the engine said more than {about_size(most)}, too much for this job")
+                self._reject_output(f"the engine printed more than {about_size(most)}, the limit for this job")
 
     def _check_line(self, line: bytes) -> bool:
         most = self.bounds.line_bytes
@@ -300,7 +300,7 @@ class Conversation:
         if isinstance(event, BrokenLine):
             self._broken.append(event)
             if len(self._broken) > MAX_BROKEN_LINES:
-                self._reject_output(f"the engine printed more than {MAX_BROKEN_LINES} lines that are no events")
+                self._reject_output(f"the engine printed more than {MAX_BROKEN_LINES} lines that are not events")
             return
         self._count(event)
         if isinstance(event, HelloEvent):
@@ -320,11 +320,16 @@ class Conversation:
             case LogEvent():
                 self._log_lines += 1
                 if self._log_lines > self.bounds.log_lines:
-                    self._reject_output(f"the engine made more than {self.bounds.log_lines} remarks")
+                    self._reject_output(
+                        f"the engine printed more than {self.bounds.log_lines} log lines, the limit for this job"
+                    )
             case ErrorSampleEvent():
                 self._error_samples += 1
                 if self._error_samples > self.bounds.failures:
-                    self._reject_output(f"the engine described more than {self.bounds.failures} failed operations")
+                    self._reject_output(
+                        f"the engine reported more than {self.bounds.failures} failed operations, the limit for this"
+                        " job"
+                    )
             case IntervalEvent():
                 if any(done.ops or done.errors for done in event.operations):
                     self.last_heard = time.monotonic()
@@ -337,7 +342,9 @@ class Conversation:
                 self.last_heard = time.monotonic()
                 self._steps_reported += 1
                 if self._steps_reported > self.bounds.other_events:
-                    self._reject_output(f"the engine told more than {self.bounds.other_events} steps of this job")
+                    self._reject_output(
+                        f"the engine reported more than {self.bounds.other_events} steps, the limit for this job"
+                    )
 
     def _receive_stderr(self, pipe: IO[bytes]) -> bool:
         chunk = os.read(pipe.fileno(), READ_BYTES)
@@ -373,7 +380,7 @@ class Conversation:
         if not self._broken:
             return ""
         first = escape_line(self._broken[0].text)
-        return f"{len(self._broken)} lines of the engine's output are no events; the first: {first}"
+        return f"{len(self._broken)} lines of the engine's output are not events; the first: {first}"
 
 
 def run_conversations(

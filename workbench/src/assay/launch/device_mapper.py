@@ -63,11 +63,9 @@ def mapped_device(uuid: str, below: Sequence[str], table: str) -> MappedDevice:
     program = uuid.partition("-")[0]
     words = ", ".join(found) or program
     if found.keys() & set(CACHE_TARGETS) or any(CACHED_BY_LVM.search(one) for one in below):
-        return MappedDevice("cache", f"mapped: {words}; a cache device before it")
+        return MappedDevice("cache", f"mapped: {words}; with a cache device in front")
     if "vdo" in found or program == "VDO" or uuid.endswith("-vpool"):
-        return MappedDevice(
-            "mapped", f"mapped: {words}; compresses, and stores what is the same once", compresses="does"
-        )
+        return MappedDevice("mapped", f"mapped: {words}; compresses and deduplicates", compresses="does")
     if found and found.keys() <= {"zero", "error"}:
         return MappedDevice("nothing", f"mapped: {words}; nothing is stored")
     return MappedDevice("mapped", f"mapped: {words}" if words else "mapped")

@@ -38,20 +38,25 @@ def inspect_device(path: str, destroy: bool) -> list[Problem]:
     label = path if os.path.realpath(path) == path else f"{path} ({os.path.realpath(path)})"
     number = device_number(status.st_rdev)
     if path in _DEVICE_FDS and (taken := os.fstat(_DEVICE_FDS[path]).st_rdev) != status.st_rdev:
-        message = f"{label}: is another device than {_name(device_number(taken))}, which the run has taken"
+        message = f"{label}: is no longer {_name(device_number(taken))}, the device that the run has locked"
         return [(message, "a device that was not confirmed is never overwritten; name the device itself")]
     for device in (number, *partitions(number), *whole_disk(number)):
         name = label if device == number else f"{label}: {_name(device)}"
         where = mounted_at(device)
         if where:
             return [
-                (f"{name}: mounted at {where}", "a mounted device is never overwritten; unmount it, or name another")
+                (
+                    f"{name}: mounted at {where}",
+                    "a mounted device is never overwritten; unmount it, or name another device",
+                )
             ]
         if _is_swap(device):
-            return [(f"{name}: used for swap", "a device in use is never overwritten; swapoff it, or name another")]
+            return [
+                (f"{name}: used for swap", "a device in use is never overwritten; run swapoff, or name another device")
+            ]
         holders = _holders(device)
         if holders:
-            return [(f"{name}: in use by {', '.join(holders)}", "take it out of there, or name another")]
+            return [(f"{name}: in use by {', '.join(holders)}", "remove it from there, or name another device")]
     busy = _open_fault(path)
     if busy:
         return [(f"{label}: {busy}", "name a device that nothing uses")]
@@ -66,12 +71,12 @@ def _inspect_contents(label: str, number: str, path: str, destroy: bool) -> list
         try:
             larger = larger_whole(node)
         except AssayError as error:
-            return [(f"{name}: what is on it cannot be told: {error.message}", "name a device that can be read")]
+            return [(f"{name}: its content cannot be read: {error.message}", "name a device that can be read")]
         if larger:
             hint = f"name another device; if this is only left over, `wipefs --all {node}` clears it"
             return [(f"{name}: is part of something larger: {larger}", hint)]
     if not destroy:
-        message = f"{label}: everything on it would be lost: {describe_contents(number, path)}"
+        message = f"{label}: all data on it would be overwritten: {describe_contents(number, path)}"
         return [(message, "confirm with --destroy that it may be overwritten")]
     return []
 

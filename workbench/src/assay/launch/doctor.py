@@ -83,8 +83,8 @@ def examine_settings(wanted: Mapping[str, str], targets: Mapping[str, tuple[bool
         setting = SETTINGS[name]
         label = f"{setting.label} of {found.part}" if found.part else setting.label
         remedy = setting.remedy.format(value=value, part=found.part)
-        facts.append(Fact(label, "limited", f"{' and '.join(found.values)}; the study wants {value}", remedy))
-    return facts or [Fact("settings", "ok", "as the study wants them: " + ", ".join(wanted))]
+        facts.append(Fact(label, "limited", f"{' and '.join(found.values)}; the study requires {value}", remedy))
+    return facts or [Fact("settings", "ok", "as the study requires: " + ", ".join(wanted))]
 
 
 def _engine() -> Fact:
@@ -148,7 +148,10 @@ def _direct(folder: str) -> Fact:
         Path(path).unlink()
     if _is_memory(folder):
         return Fact(
-            name, "limited", "accepted, but the store is memory itself: nothing is bypassed", "nothing to bypass"
+            name,
+            "limited",
+            "accepted, but the storage is memory: there is no cache to bypass",
+            "name a directory on a disk",
         )
     return Fact(name, "ok", "works")
 
@@ -214,7 +217,7 @@ def _other_load() -> Fact:
 
     found = sample_load()
     if not found:
-        return Fact("other work", "ok", "none that would move results, at this moment")
+        return Fact("other work", "ok", "none at this moment that would affect results")
     text = ", and ".join(cause.text for cause in found)
     return Fact("other work", "limited", text, "; ".join(dict.fromkeys(cause.remedy for cause in found)))
 
@@ -227,7 +230,7 @@ def _space(folder: str) -> Fact:
         return Fact(name, "missing", str(error.strerror), "use another directory")
     found = f"{free / 1e9:.1f} GB free"
     if free < LOW_SPACE:
-        return Fact(name, "limited", found, "the quickstart needs less; larger studies need another place")
+        return Fact(name, "limited", found, "enough for the quickstart; use another directory for larger studies")
     return Fact(name, "ok", found)
 
 

@@ -54,7 +54,7 @@ def _of_place(text: str, kind: str) -> BackendCapabilities:
         if backend.kind == kind and backend.place is not None:
             return backend
     raise AssayError(
-        f"the engine says nothing of {kind}", "install engine and workbench of the same release", EXIT_REFUSED
+        f"the engine reports nothing about {kind}", "install engine and workbench of the same release", EXIT_REFUSED
     )
 
 
@@ -79,4 +79,4 @@ def clean_target(
         return PlaceAnswer.model_validate_json(text.strip().rpartition("\n")[2])
     except ValidationError:
         hint = "install engine and workbench of the same release"
-        raise AssayError("assay-engine clean: its answer cannot be read", hint, EXIT_REFUSED) from None
+        raise AssayError("assay-engine clean: its answer cannot be parsed", hint, EXIT_REFUSED) from None

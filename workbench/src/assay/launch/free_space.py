@@ -118,7 +118,10 @@ def _space_problem(need: int, place: MountInfo) -> Problem | None:
     usable = f"{about_size(max(0, free - reserved))} can be used" if free > reserved else "nothing can be used"
     message = f"{about_size(need)} of test data at once do not fit: {usable} {what}"
     reason = f" (Assay leaves {about_size(reserved)} free)" if reserved else ""
-    return f"{message}{reason}", "free some space there, use less data (file_size, lanes, hosts), or name another place"
+    return (
+        f"{message}{reason}",
+        "free some space there, use less data (file_size, lanes, hosts), or name another directory",
+    )
 
 
 def _available_memory() -> int | None:
@@ -144,13 +147,11 @@ def root_mount_problem(place: MountInfo, fstab: Iterable[str] | None = None) -> 
     parents = [folder for folder in MOUNT_FOLDERS if _within(place.path, folder) and place.path != folder]
     if not points and not parents:
         return None
-    looks = f"{points[0]} is a mount point of {FSTAB}" if points else f"paths in {parents[0]} are for mounts"
-    message = (
-        f"{place.path} lies on the root file system ({place.mount.filesystem} on {place.mount.source}), but {looks}"
-    )
+    looks = f"{points[0]} is a mount point of {FSTAB}" if points else f"paths in {parents[0]} are meant for mounts"
+    message = f"{place.path} is on the root file system ({place.mount.filesystem} on {place.mount.source}), but {looks}"
     return (
         f"{message}: nothing is mounted there",
-        "mount it; or write on_root: true in the target, or give --yes-on-root",
+        "mount it; or write on_root: true in the target, or use --yes-on-root",
     )
 
 

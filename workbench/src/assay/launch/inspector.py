@@ -49,7 +49,7 @@ class MachineInspector:
             raise
         except AssayError as error:
             return Inspection(
-                [(f"{path}: {error.message}", error.hint or "choose another place, or change the rights")], path
+                [(f"{path}: {error.message}", error.hint or "choose another directory, or change the rights")], path
             )
         return Inspection(claim_problems(look, self.owner), look.real_path, look.mark, look.space)
 

@@ -89,7 +89,7 @@ def _check_system(host: Host, system: str, answer: CommandResult) -> None:
     if system != here:
         raise AssayError(
             f"host {host.name}: is {system}, the engine is for {here}",
-            "start the run on a machine of the hosts' kind",
+            "start the run on a machine with the same system as the hosts",
             EXIT_REFUSED,
         )
 
@@ -100,7 +100,7 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
         content = engine.path.read_bytes()
     except OSError as error:
         raise AssayError(f"{engine.path}: {error.strerror}", INSTALL_HINT, EXIT_INCOMPLETE) from None
-    problem = "no folder for it"
+    problem = "no folder can hold it"
     for place in places:
         answer = shell.run(["sh", "-c", COPY_SCRIPT, "sh", place, begin, engine.sha256], COPY_SECONDS, content)
         if answer.code == 0:
@@ -109,7 +109,7 @@ def _copy(shell: Shell, engine: Engine, places: Sequence[str]) -> str:
         if answer.code == NO_HASH:
             break
     raise AssayError(
-        f"host {host.name}: the engine cannot be put there: {problem}", _remedy(problem, places), EXIT_REFUSED
+        f"host {host.name}: the engine cannot be copied there: {problem}", _remedy(problem, places), EXIT_REFUSED
     )
 
 
@@ -121,10 +121,10 @@ def _remedy(complaint: str, places: Sequence[str]) -> str:
             f"programs cannot be executed in {' or '.join(places)}: set XDG_CACHE_HOME there to a folder without noexec"
         )
     if "hash" in complaint:
-        return "the engine was replaced meanwhile, or the transfer broke: start again"
+        return "the engine was replaced during the transfer, or the transfer broke: start again"
     if "sha256sum" in complaint:
         return "install coreutils there"
-    return f"make {' or '.join(places)} writable for you and nobody else, with a few MB of space"
+    return f"make {' or '.join(places)} writable for you alone, with a few MB of space"
 
 
 class HostLauncher:

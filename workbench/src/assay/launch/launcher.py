@@ -56,8 +56,8 @@ class LocalLauncher:
         """
         if _identity(self.engine) != self.identity:
             raise AssayError(
-                f"{self.engine}: was replaced while the run was going on",
-                "go on with `assay run --resume`, which notes the change, or start a new run",
+                f"{self.engine}: was replaced during the run",
+                "continue with `assay run --resume`, which notes the change, or start a new run",
                 EXIT_INCOMPLETE,
             )
         try:
@@ -74,7 +74,7 @@ class LocalLauncher:
             )
         except OSError as error:
             raise AssayError(
-                f"{self.engine}: cannot be started: {error.strerror}", "`assay doctor` says more"
+                f"{self.engine}: cannot be started: {error.strerror}", "`assay doctor` shows details"
             ) from error
 
 

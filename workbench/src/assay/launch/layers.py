@@ -78,7 +78,7 @@ def layers_of_device(path: str, files: Files = THIS_MACHINE, table: Table = no_t
     if number:
         walk.block(number, 0, ())
     else:
-        walk.add("unknown", path, "no block device that can be seen", 0)
+        walk.add("unknown", path, "no visible block device", 0)
     return tuple(walk.found)
 
 
@@ -119,10 +119,10 @@ class _Walk:
     def ended(self, key: str, depth: int, above: tuple[str, ...]) -> bool:
         """Return whether the walk must not go on to `key`; if so, add a layer with the reason."""
         if key in above:
-            self.add("unknown", key, "lies on itself, as far as can be seen from here", depth)
+            self.add("unknown", key, "is below itself", depth)
             return True
         if depth >= MAX_DEPTH or len(self.found) >= MAX_LAYERS:
-            self.add("unknown", key, "more layers than are followed", depth)
+            self.add("unknown", key, "more layers than Assay follows", depth)
             return True
         return False
 
@@ -130,7 +130,7 @@ class _Walk:
         """Add the file system that contains a path, and the layers below it."""
         mount = self._mount_at(real, number)
         if mount is None:
-            self.add("unknown", real, "no mount of it is in view", depth)
+            self.add("unknown", real, "its mount is not visible", depth)
         elif not self.ended(f"{mount.number} {mount.point}", depth, above):
             self._mounted(mount, depth, (*above, f"{mount.number} {mount.point}"))
 
@@ -161,7 +161,7 @@ class _Walk:
             self.add("file system", name, "", depth)
             self.directory(source, "", depth + 1, above)
         elif name == "zfs":
-            detail = f"{source}; keeps a cache of its own in memory"
+            detail = f"{source}; has its own cache in memory"
             self.add("cache", name, detail, depth, "may")
         else:
             options = _compression(mount)
@@ -176,7 +176,7 @@ class _Walk:
         if upper.startswith("/"):
             self.directory(upper, "", depth + 1, above)
         else:
-            self.add("unknown", upper or "nothing", "not in view", depth + 1)
+            self.add("unknown", upper or "nothing", "not visible", depth + 1)
 
     def _devices(self, mount: Mount, depth: int, above: tuple[str, ...]) -> None:
         """Add the devices of a file system; btrfs has a number of its own and only names a device."""
@@ -191,7 +191,7 @@ class _Walk:
         if not numbers:
             major = mount.number.partition(":")[0]
             what = f"device {mount.number}" if major != "0" else f"source {redact_word(mount.source)}"
-            self.add("unknown", what, "the kernel tells of no device below", depth)
+            self.add("unknown", what, "the kernel shows no device below", depth)
 
     def _of_btrfs(self, numbers: list[str]) -> list[str]:
         """Return all devices of the btrfs that has these (Documentation/ABI: /sys/fs/btrfs/UUID/devices)."""
@@ -214,7 +214,7 @@ class _Walk:
         """Add a block device and the layers below it."""
         folder = self._folder(number)
         if folder is None:
-            self.add("unknown", f"device {number}", "sysfs does not tell", depth)
+            self.add("unknown", f"device {number}", "not in sysfs", depth)
         elif not self.ended(f"/dev/{folder.name}", depth, above):
             self._device(folder, depth, (*above, f"/dev/{folder.name}"))
 
@@ -231,7 +231,7 @@ class _Walk:
             self.add("array", name, _read(folder / "md", "level"), depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
         elif folder.name.startswith("bcache"):
-            self.add("cache", name, "bcache: a cache device before it", depth)
+            self.add("cache", name, "bcache: with a cache device in front", depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
         else:
             self._disk(folder, name, depth, above)
@@ -254,11 +254,11 @@ class _Walk:
         elif folder.name.startswith("nullb"):
             self.add("nothing", name, "null_blk: nothing is stored, or in memory", depth)
         elif PROGRAM_DISK.match(folder.name):
-            self.add("program", name, "a program answers for it", depth)
+            self.add("program", name, "served by a user-space program", depth)
         elif NETWORK_DISK.match(folder.name) or transport in FABRICS or ISCSI_PATH.search(folder.as_posix()):
             self.add("network disk", name, "across a network", depth)
         elif re.match(r"zd\d", folder.name):
-            self.add("cache", name, "a volume of ZFS, which keeps a cache of its own in memory", depth, "may")
+            self.add("cache", name, "a volume of ZFS, which has its own cache in memory", depth, "may")
         elif _entries(folder / "slaves"):
             self.add("mapped", name, "", depth)
             self._devices_at(self._slaves_of(folder), depth + 1, above)
@@ -266,7 +266,7 @@ class _Walk:
             words = ": ".join(filter(None, ["disk of a virtual machine", model]))
             self.add("virtual disk", name, words, depth)
         elif "/devices/virtual/block/" in folder.as_posix() and not model:
-            self.add("unknown", name, "a device that no hardware stands behind", depth)
+            self.add("unknown", name, "a device without hardware behind it", depth)
         else:
             self.add("disk", name, model, depth)
 
@@ -290,7 +290,7 @@ class _Walk:
         elif path.startswith("/"):
             self.directory(path, "", depth + 1, above)
         else:
-            self.add("unknown", path or "its file", "not in view", depth + 1)
+            self.add("unknown", path or "its file", "not visible", depth + 1)
 
     def _mapped(self, folder: Path, name: str, depth: int, above: tuple[str, ...]) -> None:
         slaves = self._slaves_of(folder)
@@ -315,7 +315,7 @@ class _Walk:
             if not self.ended(f"/dev/{folder.name}", depth, above):
                 self._device(folder, depth, (*above, f"/dev/{folder.name}"))
         if not folders:
-            self.add("unknown", "nothing", "the kernel tells of no device below", depth)
+            self.add("unknown", "nothing", "the kernel shows no device below", depth)
 
 
 def _exists(path: Path) -> bool:
@@ -356,11 +356,13 @@ def _by_type(name: str, source: str) -> Layer | None:
     if name in MEMORY:
         return Layer(kind="memory", name=name, detail="memory")
     if name in SHARED:
-        return Layer(kind="shared", name=name, detail="a directory of the host of this virtual machine")
+        return Layer(kind="shared", name=name, detail="a directory of this virtual machine's host")
     if name in NETWORK:
         return Layer(kind="network", name=name, detail=escape_line(f"servers: {source}" if source else "servers"))
     if name in ("fuse", "fuseblk") or name.startswith("fuse."):
-        words = f"a program answers for {source}" if name == "fuse" and source else "a program answers"
+        words = (
+            f"a user-space program serves {source}" if name == "fuse" and source else "served by a user-space program"
+        )
         return Layer(kind="program", name=name, detail=escape_line(words))
     return None
 

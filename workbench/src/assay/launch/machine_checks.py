@@ -15,7 +15,7 @@ from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-RULE = "cannot be done here"
+RULE = "not supported on this machine"
 """Name of the rule by which points are left out that this machine cannot measure."""
 
 
@@ -87,7 +87,7 @@ def cache_policy_faults(study: Study, cases: Sequence[Case]) -> list[FieldFault]
     return [
         FieldFault(
             path=("workloads", workload, "cache"),
-            message=f"cache: {policy} cannot be done: {fault}",
+            message=f"cache: {policy} is not possible: {fault}",
             hint=_HINTS[policy],
         )
         for workload, policy in sorted(needed)

@@ -138,24 +138,24 @@ no gone
 """For sh, with the arguments of `_BEGIN`, the mount, and whether the directory was made for it; retries while busy."""
 _WHY = {
     "mounted": "something is mounted there already",
-    "busy": "another command for mounts is under way there",
+    "busy": "another mount command is running there",
     "link": "{} is a symbolic link",
-    "file": "{} is no directory",
-    "theirs": "{} is of another user, who could put another directory in its place",
-    "open": "{} can be changed by other users, who could put another directory in its place",
+    "file": "{} is not a directory",
+    "theirs": "{} belongs to another user, who could replace it",
+    "open": "{} can be changed by other users, who could replace it",
     "above": "{} does not exist",
     "home": "is the home directory of a user",
     "full": "is not empty: what it holds would be hidden",
-    "crowded": "something else was mounted there at the same moment: all that is mounted there stays",
-    "helper": "the program {} is not there",
+    "crowded": "something else was mounted there at the same time: everything mounted there is left alone",
+    "helper": "the program {} is not installed",
     "replaced": "was replaced while it was mounted: nothing is mounted there now",
 }
 _HINTS = {
-    "mounted": "name a directory at which nothing is mounted, or leave `mounts` out and use what is there",
+    "mounted": "name a directory without a mount, or leave `mounts` out and use the present mount",
     "link": "name the directory itself",
     "above": "make it first",
-    "crowded": "see `findmnt` there, and unmount what is not needed",
-    "replaced": "see who renames directories there, and try again",
+    "crowded": "run `findmnt` there, and unmount what is not needed",
+    "replaced": "find out what renames directories there, and try again",
 }
 _PACKAGES = {
     **dict.fromkeys(("nfs", "nfs4"), "nfs-common (Debian, Ubuntu), nfs-utils (RHEL, Alma, Arch) or nfs-client (SUSE)"),
@@ -289,13 +289,13 @@ class Mounter:
         """Unmount some mounts on a host; their directories stay.
 
         Raises:
-            AssayError: One cannot be unmounted, or something else is mounted there by now.
+            AssayError: One cannot be unmounted, or something else is mounted there now.
         """
         for mount in reversed(mounts):
             mounted, made = self._made_mounts[mount.at, shell.host.name]
             if reason := _unmount(shell, mount.at, mounted, "kept", FLUSH_SECONDS):
                 message = f"host {shell.host.name}: {mount.at}: could not be unmounted: {reason}"
-                raise AssayError(message, "see what uses it there")
+                raise AssayError(message, "find out with `fuser -vm` what uses it there")
             self._made_mounts[mount.at, shell.host.name] = "", made
 
     def mount(self, shell: Shell, mounts: Sequence[StudyMount]) -> None:
@@ -373,7 +373,7 @@ def _run_script(shell: Shell, mount: StudyMount, script: str, mounted: str = "",
         message = f"{where}: {escape_line(_WHY[word].format(rest))}"
         install = f"install {_PACKAGES[mount.type]} there" if word == "helper" else ""
         raise AssayError(message, install or _HINTS.get(word, _HINT), EXIT_REFUSED)
-    hint = "try the same with mount(8) there; it takes root, and the programs for the type"
+    hint = "try the same with mount(8) there; it needs root and the mount helper of this type"
     raise AssayError(f"{where}: {mount.source} cannot be mounted: {error_text(answer)}", hint, EXIT_REFUSED)
 
 
@@ -385,7 +385,7 @@ def _unmount(shell: Shell, at: str, mounted: str, made: str, seconds: float = SE
             case "gone":
                 return ""
             case "other":
-                return "something else is mounted there by now"
+                return "something else is mounted there now"
         return error_text(answer)
     return "it does not answer"
 

@@ -88,13 +88,15 @@ def load_causes(
         causes_found.append(LoadCause(text, "measure at another time, or on a machine with CPUs of its own"))
     causes_found += _frequency_limits(root)
     if after.throttle_count > before.throttle_count:
-        causes_found.append(LoadCause("CPUs are slowed down for their temperature", "let the machine cool down"))
+        causes_found.append(LoadCause("CPUs are throttled because of their temperature", "let the machine cool down"))
     seconds = max(1e-3, after.at_s - before.at_s)
     for number, (name, spent) in after.disks.items():
         share = (spent - before.disks.get(number, (name, spent))[1]) / 1000 / seconds
         if share >= DISK_SHARE and (devices is None or number in devices):
-            text = f"others keep {name} busy {100 * min(1.0, share):.0f} % of the time"
-            causes_found.append(LoadCause(text, f"find who uses {name}: `iotop -o`, and wait or stop it"))
+            text = f"other processes keep {name} busy {100 * min(1.0, share):.0f} % of the time"
+            causes_found.append(
+                LoadCause(text, f"find the process that uses {name} with `iotop -o`, then wait for it or stop it")
+            )
     return causes_found
 
 
@@ -122,7 +124,7 @@ def _frequency_limits(root: Path) -> list[LoadCause]:
     if slowest is None:
         return []
     now, most = (f"{about_number(khz / 1e6)} GHz" for khz in slowest)
-    return [LoadCause(f"CPUs may run at {now} only, of {most}", f"`cpupower frequency-set -u {slowest[1]}kHz`")]
+    return [LoadCause(f"CPUs are limited to {now} of {most}", f"`cpupower frequency-set -u {slowest[1]}kHz`")]
 
 
 def _text(path: Path) -> str:

@@ -114,13 +114,13 @@ def run_place_command(
         answer = kind.model_validate_json(line)
     except ValidationError:
         raise AssayError(
-            f"assay-engine {words[0]}: its answer cannot be read",
+            f"assay-engine {words[0]}: its answer cannot be parsed",
             "install engine and workbench of the same release",
             EXIT_REFUSED,
         ) from None
     if answer.silent:
         raise SilentStorageError(
-            escape_line(answer.error), "see whether the storage, or the way to it, hangs", EXIT_REFUSED
+            escape_line(answer.error), "check whether the storage or the connection to it hangs", EXIT_REFUSED
         )
     if answer.error:
         raise AssayError(escape_line(answer.error), "", EXIT_REFUSED)
@@ -131,7 +131,7 @@ def _failure(command: str, complaint: bytes, code: int | None) -> str:
     """Return why there was no answer, in one line."""
     message = last_line(complaint)
     if message.startswith("nsenter: "):
-        return f"the host cannot be entered, it is gone: {message.removeprefix('nsenter: ')}"
+        return f"the host cannot be entered; it no longer exists: {message.removeprefix('nsenter: ')}"
     ended = f"ended with exit code {code}" if code is not None else "does not end"
     return f"assay-engine {command}: {message or ended}"
 
@@ -155,8 +155,8 @@ def _read_answer(process: Process, question: bytes, patience: float) -> tuple[by
             ready = selector.select(min(patience, end - time.monotonic()))
             if not ready:
                 raise SilentStorageError(
-                    f"storage does not answer: no word from assay-engine for {patience:.0f} s",
-                    "see whether the storage, or the way to the host, hangs",
+                    f"storage does not answer: no output from assay-engine for {patience:.0f} s",
+                    "check whether the storage or the connection to the host hangs",
                     EXIT_REFUSED,
                 )
             for key, _ in ready:
@@ -172,7 +172,7 @@ def _read_answer(process: Process, question: bytes, patience: float) -> tuple[by
                 if line.strip() and not line.startswith(WORKING):
                     return line, complaint
             if len(buffer) > ANSWER_BYTES or time.monotonic() > end:
-                raise AssayError("assay-engine says too much, and no answer", "", EXIT_REFUSED)
+                raise AssayError("assay-engine printed too much without an answer", "", EXIT_REFUSED)
     return None, complaint
 
 

@@ -77,7 +77,7 @@ def path_problems(path: str) -> list[Problem]:
         return [("/: the root of the file system", "name a directory below it that does not exist yet")]
     name = Path(path).name
     if name.startswith(".") and name.endswith(".assay-new"):
-        return [(f"{path}: has a name that Assay needs for itself", "choose another name")]
+        return [(f"{path}: has a name that Assay reserves", "choose another name")]
     return []
 
 
@@ -90,7 +90,7 @@ def inspect_path(path: str, launcher: Launcher | None = None, patience: float = 
     """
     found = place_commands.inspect(launcher or place_commands.local_launcher(), path, patience).look
     if found is None:
-        raise AssayError(f"{path}: the engine says nothing of it", "", EXIT_REFUSED)
+        raise AssayError(f"{path}: the engine reports nothing about it", "", EXIT_REFUSED)
     return found
 
 
@@ -105,7 +105,7 @@ def claim_problems(look: Look, owner: Owner | None) -> list[Problem]:
         case PlaceState.parent_not_directory:
             return [(f"{parent}: not a directory", "name a path in an existing directory")]
         case PlaceState.read_only_parent:
-            return [(f"{parent}: no right to make a directory here", "choose another place, or change the rights")]
+            return [(f"{parent}: no right to make a directory here", "choose another directory, or change the rights")]
         case PlaceState.link:
             return [(f"{path}: is a symbolic link", "name the directory itself")]
         case PlaceState.not_directory:
@@ -117,7 +117,7 @@ def claim_problems(look: Look, owner: Owner | None) -> list[Problem]:
 def _contents_problems(look: Look, owner: Owner | None) -> list[Problem]:
     if look.bad_mark:
         hint = "if the directory may be overwritten, remove this file"
-        return [(f"{look.path}/{MARKER}: not a marker of Assay's", hint)]
+        return [(f"{look.path}/{MARKER}: not a marker of Assay", hint)]
     if look.mark is None:
         if not look.names:
             return []
@@ -126,7 +126,7 @@ def _contents_problems(look: Look, owner: Owner | None) -> list[Problem]:
         return [(message, "name a path that does not exist yet")]
     is_own = owner is not None and owner.owns(look.mark)
     if look.mark.keep and look.has_work and not is_own:
-        message = f"{look.path}: holds data that run {escape_line(look.mark.run, 100)} was told to keep"
+        message = f"{look.path}: holds data that run {escape_line(look.mark.run, 100)} keeps there"
         return [(message, "remove it, or choose another path")]
     return []
 
@@ -141,7 +141,7 @@ def overlap_problems(paths: Mapping[str, str]) -> list[Problem]:
     items = sorted((path, name) for name, path in paths.items())
     for (outer, first), (inner, second) in itertools.combinations(items, 2):
         if inner == outer or inner.startswith(outer.rstrip("/") + "/"):
-            problems.append((f"targets {first} and {second} share {outer}", "give each its own path"))
+            problems.append((f"targets {first} and {second} share {outer}", "give each target its own path"))
     return problems
 
 
@@ -210,7 +210,7 @@ def other_run_problem(
         elsewhere: As for `claim_target`.
     """
     run = escape_line(mark.run, 100)
-    hint = "if that run is over, go on with it (--resume), or unmount what is below the directory and remove it"
+    hint = "if that run has ended, continue it (--resume), or unmount what is below the directory and remove it"
     if elsewhere or is_of_other_machine(mark):
         return f"{path} is marked by another run, {run}", hint
     if not mark.run_folder:
@@ -220,7 +220,7 @@ def other_run_problem(
             return f"{path}: is in use by run {run}", "wait for that run, or stop it"
         case None:
             folder = escape_line(mark.run_folder, 200)
-            return f"{path}: is marked by run {run}, whose folder {folder} cannot be looked at", hint
+            return f"{path}: is marked by run {run}, whose folder {folder} cannot be read", hint
     return None
 
 
@@ -249,7 +249,9 @@ def release_target(
     try:
         answer = place_commands.release(engine, path, owner.identity, patience)
         if answer.absent and parent and parent_numbers(path, engine, patience) != parent:
-            message = f"{path}: the directory above it is another one than before the run: what is in that stays"
+            message = (
+                f"{path}: its parent directory was replaced or unmounted since the run began: the new one is left alone"
+            )
             return [message, *leftover_lines(answer)]
     except AssayError as error:
         return [f"{path}: {error.message}"]

@@ -20,7 +20,7 @@ def mount_facts(shells: Iterable[Shell], path: str) -> dict[str, str]:
     for shell in shells:
         try:
             mount = _run_script(shell, _MOUNT, (path,), SECONDS)
-            found[shell.host.name] = redact(mount) or "unknown: the host does not tell"
+            found[shell.host.name] = redact(mount) or "unknown: the host does not report it"
         except AssayError as error:
             found[shell.host.name] = f"unknown: {error.message}"
     return found

@@ -163,7 +163,7 @@ class BoxShell:
         if answer.code and answer.err.startswith("nsenter: ") and answer.code != NOT_FOUND:
             raise AssayError(
                 f"host {self.host.name}: cannot be entered: {answer.last_line.removeprefix('nsenter: ')}",
-                "it is gone, or needs root: `assay testbed status`",
+                "it no longer exists, or Assay needs root: see `assay testbed status`",
                 EXIT_REFUSED,
             )
         return answer
@@ -198,7 +198,7 @@ class SlurmShell:
             if not re.search(r": task 0: ", complaint):
                 raise AssayError(
                     f"host {self.host.name}: srun cannot start anything there: {complaint}",
-                    "`squeue` and `sinfo` say more",
+                    "`squeue` and `sinfo` show details",
                     EXIT_REFUSED,
                 )
         return answer
@@ -363,7 +363,7 @@ def _converse(
     if result.timed_out or result.code is None:
         raise AssayError(
             f"host {host.name}: `{name}` did not end within {timeout:.0f} s",
-            "see what the host is waiting for",
+            "find out what the host is waiting for",
             EXIT_REFUSED,
         )
     return CommandResult(result.code, result.out.decode("utf-8", "replace"), result.err.decode("utf-8", "replace"))

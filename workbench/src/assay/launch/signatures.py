@@ -73,7 +73,7 @@ def read_signatures(path: str) -> tuple[Signature, ...]:
         found = json.loads(answer.out)["signatures"] if answer.out.strip() else []
         read = [Signature(*(escape_line(str(item.get(key) or ""), MAX_CHARS) for key in KEYS)) for item in found]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise AssayError(f"the answer of {PROGRAM} is not understood") from None
+        raise AssayError(f"the answer of {PROGRAM} cannot be parsed") from None
     # Copies of a signature, as LUKS and gpt have, count once.
     return tuple(dict.fromkeys(read))
 
@@ -133,7 +133,7 @@ def _signature_words(path: str) -> str:
     try:
         found = read_signatures(path)
     except AssayError as error:
-        return f"what is on it cannot be told: {error.message}"
+        return f"its content cannot be read: {error.message}"
     words = [one.words for one in found[:MAX_NAMED]] + (
         [f"{len(found) - MAX_NAMED} more"] if len(found) > MAX_NAMED else []
     )

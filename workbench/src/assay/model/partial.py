@@ -13,7 +13,7 @@ from pydantic import (
 
 from assay.model.frozen import Frozen
 
-MISSING_TEXT = "not told"
+MISSING_TEXT = "not reported"
 """Printed in place of a missing value."""
 _KEY = "not_told"
 

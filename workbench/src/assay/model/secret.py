@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-REDACTED = "(not kept)"
+REDACTED = "(redacted)"
 _NAME = re.compile(
     r"key|token|passw|passphrase|passcode|pwd|psk|secret|credential|(?<![a-z])pass(?![a-z])|(?<![a-z])creds?(?![a-z])",
     re.IGNORECASE,

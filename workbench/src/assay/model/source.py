@@ -201,9 +201,9 @@ class _Bounded(yaml.SafeLoader):
         self.count += 1
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise self._too_much(f"the file is nested deeper than {MAX_DEPTH} levels", "write it flatter")
+            raise self._too_much(f"the file is nested deeper than {MAX_DEPTH} levels", "reduce the nesting")
         if self.count > MAX_VALUES:
-            raise self._too_much(f"the file has more than {MAX_VALUES:,} values", "write a smaller one")
+            raise self._too_much(f"the file has more than {MAX_VALUES:,} values", "write a smaller file")
         if isinstance(parent, yaml.CollectionNode) and len(parent.value) > self.entries:
             raise self._too_much(f"more than {self.entries:,} entries in one place", "write fewer")
         node = super().compose_node(parent, index)
@@ -239,7 +239,7 @@ def _compose(text: str, source: YamlSource, entries: int) -> yaml.Node | None:
         # An escape of a character that does not exist, or a version directive with thousands of digits.
         mark = loader.get_mark() if loader else None
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        message, hint = "not valid YAML: a number out of all bounds", "check escapes and directives in this line"
+        message, hint = "not valid YAML: a number is out of range", "check escapes and directives in this line"
         source.problems.append(Problem(line=line, column=column, message=message, hint=hint))
         return None
     if root is None:
@@ -247,7 +247,7 @@ def _compose(text: str, source: YamlSource, entries: int) -> yaml.Node | None:
         hint = (
             f"give the path of {source.indefinite_label}"
             if source.label
-            else "write it; `assay init` writes a study to start from"
+            else "write a study; `assay init` writes one to start from"
         )
         source.problems.append(Problem(line=1, column=1, message=message, hint=hint))
     return root
@@ -272,11 +272,11 @@ def _syntax_problem(error: yaml.MarkedYAMLError, what: str) -> Problem:
             f"one file holds one {what or 'document'}: remove the `---`",
         )
     elif "<document start>" in words and not what:
-        message = "not valid YAML: more follows what is whole, as in files with [sections], of fio or IO500"
-        hint = "a study is YAML; `assay study from io500 FILE` makes one of a configuration of IO500"
+        message = "not valid YAML: text follows the end of the document, as in files with [sections] of fio or IO500"
+        hint = "a study is YAML; `assay study from io500 FILE` converts a configuration of IO500"
     elif "mapping values are not allowed" in words:
         message, hint = (
-            "not valid YAML: `key: value` is not possible here",
+            "not valid YAML: `key: value` is not allowed here",
             "indent keys alike; quote text that has `: `",
         )
     else:
@@ -321,10 +321,12 @@ class _Reader:
             key = self._whole_characters(key_node)
             here = (*path, key)
             if key == "<<" and not key_node.style:
-                self._add(key_node, "merge keys (<<) are not read", self._merge_hint)
+                self._add(key_node, "merge keys (<<) are not supported", self._merge_hint)
             elif key in values:
                 first = self.source.keys[here][0]
-                self._add(key_node, f"`{key}` comes twice here, first in line {first}", "remove or rename one of them")
+                self._add(
+                    key_node, f"`{key}` is a duplicate key, first in line {first}", "remove or rename one of them"
+                )
             else:
                 self.source.keys[here] = _mark(key_node)
                 values[key] = self.value(value_node, here)
@@ -336,7 +338,7 @@ class _Reader:
         try:
             text = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
-            self._add(node, "half a character: a surrogate without its other half", "write the character itself")
+            self._add(node, "incomplete character: a surrogate without its counterpart", "write the character itself")
             return ""
         found = first_unprintable(text)
         if found:
@@ -353,7 +355,7 @@ class _Reader:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             self._add(
                 node,
-                f"the tag {tag} is not read",
+                f"the YAML tag {tag} is not supported",
                 f"remove it; {self.source.indefinite_label} has text, numbers, lists and mappings only",
             )
 
@@ -413,7 +415,7 @@ def type_message(detail: ErrorDetails) -> tuple[str, str] | None:
     kind, written, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind in ("literal_error", "enum"):
         words = [word.strip().strip("'") for word in context["expected"].replace(" or ", ", ").split(",")]
-        return f"{display_value(written)} is not possible here", choices_hint(written, words)
+        return f"{display_value(written)} is not allowed here", choices_hint(written, words)
     if kind in ("model_type", "dict_type", "model_attributes_type"):
         return f"{display_value(written)} is not a mapping", "write `key: value` lines below it, indented"
     if kind in ("tuple_type", "list_type"):

@@ -308,11 +308,11 @@ def _size_hint(number: str, unit: str) -> str:
         decimal = "kB" if letter == "K" else f"{letter}B"
         power = "KMGTP".index(letter) + 1
         return f"write {number}{letter}iB (x 2^{10 * power}) or {number}{decimal} (x 10^{3 * power})"
-    return f"units of size are {', '.join(SIZE_UNITS)}, spelled exactly so"
+    return f"units of size are {', '.join(SIZE_UNITS)}; case matters"
 
 
 def _throughput_hint(_number: str, _unit: str) -> str:
-    return f"units are {', '.join(SIZE_UNITS)} and, in bits, {', '.join(BIT_UNITS)}, spelled so, then {RATE_UNIT}"
+    return f"units are {', '.join(SIZE_UNITS)} and, in bits, {', '.join(BIT_UNITS)}, then {RATE_UNIT}; case matters"
 
 
 def _not_negative(value: int, written: object, what: str) -> int:

@@ -190,9 +190,9 @@ def _reason(code: int) -> str:
 
 def _large(name: str, hint: str, most: int) -> UnreadableError:
     size = f"{most >> 20} MiB" if most >= 1 << 20 else f"{most >> 10} KiB"
-    return UnreadableError(f"{name}: larger than {size}, the most that is read of such a file", hint)
+    return UnreadableError(f"{name}: larger than {size}, the limit for such files", hint)
 
 
 def _silent(name: str, seconds: float) -> UnreadableError:
     message = f"{name}: its storage has not answered for {seconds:g} s"
-    return UnreadableError(message, "see whether the server or disk that it is on works", exit_code=EXIT_REFUSED)
+    return UnreadableError(message, "check the server or disk that holds it", exit_code=EXIT_REFUSED)

@@ -208,7 +208,7 @@ def fill(text: str, words: Words) -> str:
         return Template(text).substitute(words)
     except (KeyError, ValueError) as error:
         hint = f"known are: {', '.join(sorted(words))}; a plain dollar sign is $$"
-        raise AssayError(f"a description of a server has an unknown word: {error}", hint) from None
+        raise AssayError(f"the description of a server has an unknown word: {error}", hint) from None
 
 
 def digest(text: str) -> str:

@@ -29,9 +29,9 @@ OFFERS: dict[str, str] = {"export": "exports", "device": "devices", "bucket": "b
 ACCESS, SECRET_KEY = "assay", "assay-in-a-box"
 """Access keys for servers that require some. No secret: everyone in the box or on this machine may use them."""
 PLACE_KEYS = {
-    "data": ("keeps what it has in a directory", "/export"),
-    "mount": ("mounts what it offers at a directory", "/files"),
-    "source": ("passes on what another server has", "server1:my-bucket"),
+    "data": ("keeps its data in a directory", "/export"),
+    "mount": ("mounts its exports at a directory", "/files"),
+    "source": ("passes on the data of another server", "server1:my-bucket"),
 }
 """Key of a server in a box file that is also a word of descriptions -> what such a server does, and an example."""
 _PASSWORD = re.compile(r"\$(password\b|\{password\})")
@@ -44,7 +44,7 @@ class CommandStep(Frozen):
     each: Thing | None = Field(None, description="Run it once for each of these.")
     on: Literal["all", "first"] = Field("all", description="first: on the first host with a server of this kind only.")
     after: Literal["own", "all"] = Field("own", description="all: when all servers of the box answer.")
-    again: bool = Field(False, description="Of `then`: also when it was stopped and is started again: it waits.")
+    again: bool = Field(False, description="For steps of `then`: run it again after each restart.")
     given: str = Field("", description="Text on its standard input; the only place for $password.")
 
 
@@ -62,24 +62,27 @@ class ServerKind(Frozen):
     kind: str = Field(description="Its name, which is also that of the file.")
     description: str = Field(description="What it is, one line.")
     packages: Words = Field((), description="Debian packages; the version of the first is recorded.")
-    python: Words = Field((), description="Python packages beside Assay; the version of the first is recorded.")
-    obtain: str = Field("", description="Where to get what is in no package, for the message if it is not there.")
-    programs: Words = Field((), description="Programs that must be there.")
+    python: Words = Field((), description="Python packages in addition to Assay; the version of the first is recorded.")
+    obtain: str = Field(
+        "", description="Where to get programs that are in no package, for the message if they are missing."
+    )
+    programs: Words = Field((), description="Programs that must be installed.")
     version: Words = Field((), description="Command that prints the version where there is no package of that name.")
     find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
-    options: dict[str, Words] = Field({}, description="Word -> what it may be; the first is meant where none is named.")
+    options: dict[str, Words] = Field({}, description="Word -> its possible values; the first is the default.")
     numbers: dict[str, tuple[int, int]] = Field(
         {},
-        description="Option that is a whole number -> its least and its most; its word is empty where none is named.",
+        description="Option that is a whole number -> its minimum and maximum; its word is empty if it is not set.",
     )
     copies: dict[str, int] = Field(
         {},
-        description="Value of an option -> copies that it keeps, each on another host: what it keeps them on must fit.",
+        description="Value of an option -> copies that it keeps, each on another host; the number of disks must be a"
+        " multiple.",
     )
-    hosts: dict[str, int] = Field({}, description="Value of an option -> so many hosts that it needs at least.")
-    alike: bool = Field(False, description="All hosts that have it must offer the same names.")
-    private: Words = Field((), description="Directories of the machine of which each host has its own, empty.")
-    folders: Words = Field((), description="Directories to make in the host before it starts.")
+    hosts: dict[str, int] = Field({}, description="Value of an option -> least number of hosts that it needs.")
+    alike: bool = Field(False, description="All hosts that run it must offer the same names.")
+    private: Words = Field((), description="Directories of the machine that each host gets for itself, empty.")
+    folders: Words = Field((), description="Directories to make in the host before the server starts.")
     configuration: str = Field("", description="Text of its configuration.")
     export: str | None = Field(None, description="Part of the configuration for each export.")
     device: str | None = Field(None, description="Part of the configuration for each device.")
@@ -88,40 +91,46 @@ class ServerKind(Frozen):
     user: str | None = Field(None, description="Part of the configuration for each user.")
     peer: str | None = Field(None, description="Part of the configuration for each other server of this kind.")
     before: Steps = Field((), description="Commands that are run once, before the first start.")
-    start: Steps = Field((), description="Commands that start it in the background; none where nothing runs.")
-    stays: bool = Field(False, description="The last start command stays: it is put into the background.")
+    start: Steps = Field((), description="Commands that start it in the background; none if nothing runs.")
+    stays: bool = Field(
+        False, description="The last start command does not go into the background itself: Assay puts it there."
+    )
     then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
     port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
     ready: Words | None = Field(
         None, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT; [] if `then` waits."
     )
-    pidfile: str = Field("", description="Where it writes its process id, in the host; empty where nothing runs.")
+    pidfile: str = Field("", description="File in the host with its process id; empty if nothing runs.")
     signal: str = Field("TERM", description="Signal that stops it.")
-    memory: bool = Field(False, description="It keeps what it has in memory only.")
+    memory: bool = Field(False, description="It keeps its data in memory only.")
     only_in_box: str = Field("", description="Why it must not run outside of a box; empty if it may.")
 
     @model_validator(mode="after")
     def _whole(self) -> "ServerKind":
         if not (self.packages or self.python or self.obtain):
-            raise fault("it does not say where the server comes from", "write packages, python or obtain", "packages")
+            raise fault("how to install the server is missing", "write packages, python or obtain", "packages")
         if self.ready is None and not self.needs("mount"):
-            raise fault("it does not say what answers when it is ready", "write such as ready: [2049]", "ready")
+            raise fault(
+                "how to find out that the server is ready is missing", "write for example ready: [2049]", "ready"
+            )
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
-                raise fault("only steps of `then` wait for all servers", "move it there", key)
+                raise fault("only steps of `then` wait for all servers", "move the step to `then`", key)
             if any(step.again for step in getattr(self, key)):
-                raise fault("only steps of `then` are for what is started again", "move it there", key)
+                raise fault("only steps of `then` may have `again`", "move the step to `then`", key)
         if bool(self.start) != bool(self.pidfile) or (self.stays and not self.start):
             raise fault(
-                "what is started has a file for its process id", "write both start and pidfile, or none", "start"
+                "a server that is started needs a file for its process id",
+                "write both start and pidfile, or none",
+                "start",
             )
         last = self.start[-1] if self.start else None
         if self.stays and last and (last.each is not None or last.on != "all" or last.given):
-            hint = "its last command of `start` has neither each, on nor given"
-            raise fault("what stays is one process on each host, which reads nothing", hint, "start")
+            hint = "leave each, on and given out of the last command of `start`"
+            raise fault("with `stays`, the server is one process on each host, without standard input", hint, "start")
         if any(_PASSWORD.search(text) for text in self.texts):
-            hint = "others see command lines, and files stay: write given: to put it on standard input"
-            raise fault("$password stands outside of `given`", hint)
+            hint = "command lines are visible to others, and files remain: write given: to put it on standard input"
+            raise fault("$password is used outside of `given`", hint)
         return self
 
     @property
@@ -142,7 +151,9 @@ class ServerKind(Frozen):
             or self.private
             or self.folders
         ):
-            return "its description is not of one command that stays and answers at http://$address:$port"
+            return (
+                "outside, only servers of one command with `stays` that answer at http://$address:$port can be started"
+            )
         return ""
 
     @property
@@ -187,10 +198,10 @@ def load_kind(name: str) -> ServerKind:
 @functools.cache
 def _read(path: Path) -> ServerKind:
     own = path.parent == FOLDER
-    data = path.read_bytes() if own else read_user_file(path, f"cannot read {path}", "see its rights", MAX_FILE_BYTES)
+    data = path.read_bytes() if own else read_user_file(path, f"cannot read {path}", "check its rights", MAX_FILE_BYTES)
     kind = read_model(ServerKind, data, str(path), GUIDE, "kind of server")
     if kind.kind != path.stem:
-        raise AssayError(f"{path}: it says `kind: {kind.kind}`", "name the file after the kind")
+        raise AssayError(f"{path}: it has `kind: {kind.kind}`", "name the file after the kind")
     return kind
 
 
@@ -212,7 +223,7 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
     hint = f"write server: {' or '.join(able)}"
     if not kind.has_part_for(thing):
         return f"{name} offers no {thing}s", hint
-    return f"{name} runs in a testbed only: {kind.box_only_reason}", f"{hint}; {GUIDE} says how to have it in a testbed"
+    return f"{name} runs in a testbed only: {kind.box_only_reason}", f"{hint}; {GUIDE} shows how to run it in a testbed"
 
 
 def check_server(server: BoxServer, where: str) -> None:
@@ -228,7 +239,7 @@ def check_server(server: BoxServer, where: str) -> None:
     kind = load_kind(server.kind)
     able = [key for thing, key in OFFERS.items() if kind.has_part_for(thing)]
     if able and not server.offers:
-        raise AssayError(f"{where}: {server.kind} is to offer nothing", f"add to the server `{able[0]}: [NAME]`")
+        raise AssayError(f"{where}: {server.kind} offers nothing", f"add to the server `{able[0]}: [NAME]`")
     for key in OFFERS.values():
         if getattr(server, key) and key not in able:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
@@ -254,4 +265,4 @@ def check_server(server: BoxServer, where: str) -> None:
                 f"{where}: {server.kind} {what}, and none is named", f"add to the server `{key}: {example}`"
             )
         if stated and not needed:
-            raise AssayError(f"{where}: {server.kind} makes nothing of `{key}`", f"leave out `{key}`")
+            raise AssayError(f"{where}: {server.kind} does not use `{key}`", f"leave out `{key}`")

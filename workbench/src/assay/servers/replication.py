@@ -30,12 +30,12 @@ def check_replication(servers: Servers, where: str) -> None:
 def _check(servers: Servers, where: str, kind: ServerKind, server: BoxServer) -> None:
     others = {host: one for host, found in servers.items() for one in found if one.kind == kind.kind}
     if kind.alike and (other := next((host for host, one in others.items() if one.offers != server.offers), None)):
-        raise AssayError(f"{where} offers other names than on {other}", "give all hosts that have it the same")
+        raise AssayError(f"{where} offers other names than on {other}", "give the same names to all hosts that run it")
     for option, values in kind.options.items():
         value = server.options.get(option, values[0])
         if (least := kind.hosts.get(value, 1)) > len(others):
             raise AssayError(
-                f"{where}: {option}: {value} needs {least} hosts, not {len(others)}", "add hosts that have it"
+                f"{where}: {option}: {value} needs {least} hosts, not {len(others)}", "add hosts that run it"
             )
         if value in kind.copies and (why := grouping_fault(_holders(servers, server), kind.copies[value])):
             raise AssayError(f"{where}: {option}: {value} cannot keep its copies on different hosts: {why[0]}", why[1])

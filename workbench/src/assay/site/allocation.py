@@ -129,7 +129,7 @@ class AllocationSite:
         scheduler = current_scheduler(self._environment)
         if scheduler is None:
             raise AssayError(
-                "hosts: allocation, but this is no job of a scheduler",
+                "hosts: allocation, but this process does not run in a job of a scheduler",
                 'use `assay run STUDY --slurm "-N 4 -t 1:00:00"`, or start it in a job of Slurm, PBS or LSF',
                 EXIT_REFUSED,
             )
@@ -137,7 +137,7 @@ class AllocationSite:
         slots = self._slots(scheduler)
         if unknown := [name for name in self._left_out if name not in slots]:
             hint = choices_hint(unknown[0], list(slots)[:20])
-            raise AssayError(f"hosts: {unknown[0]} is none of the allocation", hint, EXIT_REFUSED)
+            raise AssayError(f"hosts: {unknown[0]} is not a host of the allocation", hint, EXIT_REFUSED)
         names = [name for name in slots if name not in self._left_out]
         wrong = next((name for name in names if not is_host_name(name)), None)
         if wrong is not None or not 0 < len(names) <= MAX_HOSTS:

@@ -40,7 +40,7 @@ def checked_output(words: Sequence[str], what: str, input_text: str = "") -> str
         raise AssayError(f"{what}: {words[0]} cannot be started: {error.strerror}", "", EXIT_REFUSED) from error
     if output.timed_out or output.overflowed:
         how = (
-            f"says more than {about_size(MAX_STDOUT_BYTES)}"
+            f"printed more than {about_size(MAX_STDOUT_BYTES)}"
             if output.overflowed
             else f"has not ended in {PROGRAM_TIMEOUT_SECONDS} s"
         )
@@ -92,5 +92,5 @@ def last_words(log: Path) -> str:
     for path in (log.with_suffix(".out"), log):
         lines = path.read_text(errors="replace").splitlines() if path.exists() else []
         if lines:
-            return f"it said: {lines[-1].strip()[:300]}"
-    return "it said nothing"
+            return f"last line of its log: {lines[-1].strip()[:300]}"
+    return "its log is empty"

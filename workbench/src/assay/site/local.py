@@ -84,7 +84,8 @@ class LocalSite:
         journal = self._stack.enter_context(process_journal())
         for kind, names in self._wanted.items():
             print_line(
-                f"server {kind} starts on this machine, for {', '.join(names)}: the numbers are about it, not about AWS"
+                f"server {kind} starts on this machine, for {', '.join(names)}: results are for this local server, not"
+                " for AWS"
             )
             self._running[kind] = self._stack.enter_context(running_server(kind, journal, print_line))
 
@@ -104,7 +105,7 @@ class LocalSite:
         """See `Site`; prints which servers had ended before."""
         for kind, server in self._running.items():
             if server.end_reason:
-                print_line(warning(f"server {kind} was gone before the run was over: {server.end_reason}"))
+                print_line(warning(f"server {kind} ended before the run was complete: {server.end_reason}"))
         self._running = {}
         self._stack.close()
 

@@ -237,7 +237,7 @@ def remove_leftover_server(entry: Entry) -> list[str]:
     """
     folder, details = Path(entry.name), entry.details
     if not _FOLDER.fullmatch(folder.name):
-        return [escape_line(f"{entry.name}: nothing that Assay makes: left alone")]
+        return [escape_line(f"{entry.name}: not a folder of Assay: left alone")]
     pid, start = details.get("pid"), details.get("start")
     if isinstance(pid, int) and isinstance(start, int) and details.get("boot") == boot_id():
         _kill(ProcessIdentity(pid, start))

@@ -113,12 +113,12 @@ def _rate(facts: Mapping[str, str]) -> tuple[float | None, str]:
     speed, mac = facts.get("speed", ""), facts.get("mac", "")
     # A container may see the /sys of its host, where this name is another interface.
     if not mac or mac not in facts.get("link", "").split():
-        return None, "the interface is not seen in /sys"
+        return None, "the interface is not visible in /sys"
     is_real = "real" in facts or re.search(r"DEVTYPE=(bond|vlan|team)", facts.get("type", ""))
     if not is_real:
         return None, "the interface is virtual"
     if not speed.isdigit() or int(speed) in (0, 2**32 - 1):
-        return None, "the driver does not tell"
+        return None, "the driver does not report a speed"
     return int(speed) * 1e6, ""
 
 

@@ -136,7 +136,7 @@ def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate
         return Rate(None, error=f"iperf3: {str(document['error']).removeprefix('error - ')}")
     end = document.get("end")
     if not isinstance(end, dict):
-        return Rate(None, error="iperf3: its result has no end")
+        return Rate(None, error="iperf3: its result has no `end` section")
     retransmits = _number(end, "sum_sent", "retransmits")
     retransmitted = int(retransmits) if retransmits is not None else None
     text = document.get("server_output_text")
@@ -147,7 +147,7 @@ def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate
         return Rate(bits / length, retransmitted, length)
     rate, duration = _number(end, "sum_received", "bits_per_second"), _number(end, "sum_received", "seconds")
     if not rate or not duration:
-        return Rate(None, retransmitted, error="iperf3: nothing arrived")
+        return Rate(None, retransmitted, error="iperf3: no data arrived")
     return Rate(rate, retransmitted, duration)
 
 

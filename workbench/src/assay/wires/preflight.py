@@ -130,7 +130,7 @@ class _Preflight:
 
     def run(self) -> NetworkMeasurements:
         started_at, clock = time.time(), time.monotonic()
-        self.options.report("looking at the hosts")
+        self.options.report("checking the hosts")
         self._look()
         self.options.report("round trips and packet sizes")
         for pairs in self._each(self._latency_and_mtu, self.able_clients()):
@@ -211,7 +211,7 @@ class _Preflight:
                 error = f"ping: {icmp}; TCP: {over_tcp.error}" if over_tcp.median is None else ""
                 round_trip = over_tcp.model_copy(update={"error": error})
             if round_trip.median is None:
-                size = rtt.unknown_mtu(shell, server.name, way.mtu, "nothing comes back")
+                size = rtt.unknown_mtu(shell, server.name, way.mtu, "no packet comes back")
             else:
                 size = rtt.path_mtu(self.leashes, shell, server.name, address, way.mtu)
             found.append((round_trip, size))
@@ -246,7 +246,7 @@ class _Preflight:
         if server.iperf_port is not None:
             return ""
         if server.shell is None:
-            return f"{server.name} cannot be entered, and no iperf3 server is named there"
+            return f"{server.name} cannot be reached by ssh, and no iperf3 server is named for it"
         if server.name not in self.server_machines:
             return self.faults["server", server.name]
         return "" if "iperf3" in self.server_machines[server.name].tools else f"iperf3 was not found on {server.name}"
@@ -287,7 +287,9 @@ class _Preflight:
             if name == server.name and way.source and not way.is_own_address
         ]
         if server.shell is None or server.name not in self.server_machines or not sources:
-            return facts.Route("", why_unknown="the host cannot be entered" if sources else "the way to it is unknown")
+            return facts.Route(
+                "", why_unknown="the host cannot be entered" if sources else "the route to it is unknown"
+            )
         try:
             return facts.find_route(self.leashes, server.shell, sources[0])
         except (AssayError, StoppedError) as error:
@@ -295,7 +297,7 @@ class _Preflight:
 
 
 def _link(side: str, name: str, way: facts.Route, stated: float | None) -> HostLink:
-    rate, how = way.bits_per_s, way.why_unknown or "told by the interface"
+    rate, how = way.bits_per_s, way.why_unknown or "reported by the interface"
     if stated is not None:
         rate, how = stated * 8, "stated"
     return HostLink(

@@ -97,7 +97,7 @@ class RemoteCommand:
         if result.timed_out or result.overflowed or code is None:
             self.release()
             how = (
-                f"says more than {about_size(MAX_STDOUT_BYTES)}"
+                f"printed more than {about_size(MAX_STDOUT_BYTES)}"
                 if result.overflowed
                 else f"did not end within {self.seconds:.0f} s"
             )

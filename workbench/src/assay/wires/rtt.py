@@ -164,7 +164,7 @@ def path_mtu(
     except AssayError as problem:
         mtu, error = None, problem.message
     if mtu is None:
-        return unknown_mtu(shell, server, interface_mtu, error or "neither ping nor tracepath tells")
+        return unknown_mtu(shell, server, interface_mtu, error or "neither ping nor tracepath finds the MTU")
     return MtuMeasurement(client=shell.host.name, server=server, mtu=mtu, interface_mtu=interface_mtu)
 
 
@@ -207,7 +207,7 @@ class _Search:
         if answer.code == NOT_FOUND:
             self.fault = "ping was not found"
         elif re.search(r"invalid option|unrecognized option|Usage:", text):
-            self.fault = "this ping cannot forbid splitting (-M do)"
+            self.fault = "this ping cannot forbid fragmentation (-M do)"
         too_long = _TOO_LONG.search(text)
         if too_long:
             self.hint = int(too_long[1])

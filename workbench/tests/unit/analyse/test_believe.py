@@ -82,7 +82,7 @@ def test_a_watch_fits_into_its_time(change: dict[str, int], words: str) -> None:
 def test_the_lateness_of_a_watch_is_looked_at_too() -> None:
     job, events = good("watched")
     end(events)["watch"]["lateness"]["count"] += 1
-    assert "the histogram does not have the 81 values" in reason(job, events)
+    assert "the histogram does not contain the stated 81 values" in reason(job, events)
 
 
 def test_an_engine_that_does_not_watch_is_believed() -> None:
@@ -102,28 +102,28 @@ THREE_THOUSAND = kind(end(good("open-loop")[1]))["latency"]
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda e: e.insert(0, e[-1]), "it took its leave before it said hello"),
-        (lambda e: e.append(e[-1]), "it took its leave twice"),
-        (lambda e: e.insert(0, e.pop(2)), "it spoke of phase 0 before it said hello"),
-        (lambda e: e.insert(2, e[0]), "it said hello twice"),
-        (lambda e: e.remove(end(e)), "it ended well, but phase 0 (write) never ended"),
+        (lambda e: e.insert(0, e[-1]), "it sent bye before hello"),
+        (lambda e: e.append(e[-1]), "it sent bye twice"),
+        (lambda e: e.insert(0, e.pop(2)), "it sent an event of phase 0 before its hello"),
+        (lambda e: e.insert(2, e[0]), "it sent hello twice"),
+        (lambda e: e.remove(end(e)), "it ended without an error, but phase 0 (write) never ended"),
         (lambda e: e.insert(3, e[2]), "phase 0 began twice, or after a later one"),
-        (lambda e: e.append(end(e)), "it spoke of phase 0 after it had taken its leave"),
+        (lambda e: e.append(end(e)), "it sent an event of phase 0 after its bye"),
         (lambda e: end(e).update(operation="read"), "phase 0 (write) ended as read"),
-        (lambda e: end(e).update(status="failed"), "it ended well, but phase 0 (write) is failed"),
-        (lambda e: end(e)["lanes"].append(end(e)["lanes"][0]), "a lane twice"),
+        (lambda e: end(e).update(status="failed"), "it ended without an error, but phase 0 (write) is failed"),
+        (lambda e: end(e)["lanes"].append(end(e)["lanes"][0]), "a lane appears twice"),
         (lambda e: end(e)["lanes"][0].update(end_ns=0, start_ns=1), "lane 0 ends before it begins"),
-        (lambda e: kind(end(e)).update(ops=10**6), "operations in all of its time"),
-        (lambda e: end(e)["first_finisher"].update(ops=257), "has more in it than the phase"),
-        (lambda e: kind(end(e))["latency"].update(count=257), "does not have the 257 values"),
+        (lambda e: kind(end(e)).update(ops=10**6), "operations in total"),
+        (lambda e: end(e)["first_finisher"].update(ops=257), "contains more than the phase"),
+        (lambda e: kind(end(e))["latency"].update(count=257), "does not contain the stated 257 values"),
         (lambda e: kind(end(e))["latency"].update(p50_ns=2**40), "a percentile is greater than a higher one"),
         (lambda e: kind(end(e)).update(latency=None), "256 write operations without latencies"),
         (lambda e: kind(end(e)).update(first_byte=THREE_THOUSAND), "3000 times of first bytes of 256 write operations"),
         (lambda e: kind(end(e)).update(repeated=THREE_THOUSAND), "3000 latencies of repeated fetches of 256 write"),
-        (lambda e: e[3].update(earlier=[before(0, 1)]), "in intervals that are not before it"),
+        (lambda e: e[3].update(earlier=[before(0, 1)]), "in intervals that are not earlier"),
         (
             lambda e: e[3].update(index=9, start_ns=9 * e[3]["start_ns"], earlier=[before(3, 3)]),
-            "interval 9 is not where",
+            "interval 9 has wrong start or end times",
         ),
         (lambda e: end(e)["operations"].append(kind(end(e))), "write is counted twice"),
         (lambda e: kind(end(e)["lanes"][0]).update(operation="read"), "of all lanes"),
@@ -133,11 +133,11 @@ THREE_THOUSAND = kind(end(good("open-loop")[1]))["latency"]
         (lambda e: end(e)["errors"].append(fault(4096)), "there is no error number 4096"),
         (lambda e: end(e)["errors"].append(fault(99, "http")), "there is no error number 99 of http"),
         (lambda e: end(e)["errors"].append(fault(70, "nfs")), "had 3 failures"),
-        (lambda e: e[3].update(start_ns=5), "interval 0 is not where it should be"),
+        (lambda e: e[3].update(start_ns=5), "interval 0 has wrong start or end times"),
         (lambda e: kind(e[3]).update(ops=10**9), "fewer latencies than write operations"),
         (lambda e: kind(e[3]).update(bytes=10**12), "write of all intervals"),
-        (lambda e: e[2].update(at_ns=5), "its clock went back"),
-        (lambda e: e[0]["job"].update(seed=77), "it was given another job than it says: seed differ"),
+        (lambda e: e[2].update(at_ns=5), "its monotonic clock went backwards"),
+        (lambda e: e[0]["job"].update(seed=77), "its hello repeats another job than it was sent: seed differ"),
     ],
 )
 def test_what_cannot_be_is_told(change: Any, words: str) -> None:
@@ -198,7 +198,7 @@ def test_no_histogram_costs_more_than_one_can_have() -> None:
     for text in (large, *histograms()):
         with contextlib.suppress(AssayError):
             hdr.decode(text)
-    with pytest.raises(AssayError, match="more in it than a histogram can have"):
+    with pytest.raises(AssayError, match="larger than any histogram"):
         hdr.decode(large)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 16 << 10
 
@@ -226,7 +226,7 @@ def test_reads_of_what_was_not_written_are_not_rated() -> None:
     assert usable([whole, lacking]) == (whole,)
     (row,) = RowMaker(_run(), judge).rows(make_case(), [whole, lacking], [])
     assert row.verdict is Verdict.INCOMPLETE
-    assert "repeat 2 done: 3 writes of what it reads had failed before" in row.findings[0].text
+    assert "repeat 2 done: 3 writes of the data it reads had failed before" in row.findings[0].text
     assert row.findings[0].numbers["failed_writes_before"] == 3
 
 
@@ -240,7 +240,7 @@ def test_idle_repeats_are_not_rated() -> None:
     idle = make_sample(ops=0, bytes=0, read_bytes=0, iops=0.0)
     assert idle.is_idle and usable([idle]) == ()
     (row,) = RowMaker(_run(), judge).rows(make_case(), [idle], [])
-    assert row.verdict is Verdict.INCOMPLETE and "not one operation was done" in row.findings[0].text
+    assert row.verdict is Verdict.INCOMPLETE and "no operation was done" in row.findings[0].text
     assert not make_sample(ops=0, unstarted_ops=5, target_per_s=9.0).is_idle
 
 

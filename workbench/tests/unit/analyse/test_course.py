@@ -133,7 +133,7 @@ def test_nothing_is_lost_or_counted_twice(spans: list[tuple[int, int]]) -> None:
 
 @pytest.mark.parametrize("part", [earlier(2, 3, 1), earlier(1, 1, 1), earlier(0, 10**9, 1)])
 def test_what_is_not_earlier_is_one_clear_error(part: dict[str, Any]) -> None:
-    with pytest.raises(AssayError, match="not before it"):
+    with pytest.raises(AssayError, match="which are not earlier"):
         whole_intervals([event(2, MB, earlier=[part])], window(0, 3), counted=False)
 
 

@@ -105,7 +105,7 @@ def test_a_short_stonewall_and_own_files_are_named() -> None:
             update={"reorder": "none"})})})
         for item in rows(PUBLISHED)
     ]  # fmt: skip
-    assert any("what it made itself" in rule for rule in io500_scores(alone)[0].broken_rules)
+    assert any("files that it made itself" in rule for rule in io500_scores(alone)[0].broken_rules)
 
 
 def test_a_phase_without_a_result_leaves_no_score() -> None:

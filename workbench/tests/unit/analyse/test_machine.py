@@ -64,22 +64,22 @@ def test_two_controls_say_nothing() -> None:
     assert three is not None and three.store_moved is None
     found = machine_finding(three)
     assert found is not None and found.explained is None
-    assert "is not known: it takes 5 repeats" in found.text
+    assert "is not known: it needs 5 repeats" in found.text
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
         ({"waited": 0.11}, "Its threads, no more than there are CPUs, waited for one 11 % of the time."),
-        ({"stolen": 0.2, "stolen_error": 0.05}, "The hypervisor took 20 % of the CPU time (right within 5 % of it)."),
-        ({"away": 0.3}, "The engine was not run 30 % of the time though no other process had its CPU."),
-        ({"waited": 0.2, "away": 0.3}, "20 % of the time, and the engine was not run 30 %"),
+        ({"stolen": 0.2, "stolen_error": 0.05}, "The hypervisor took 20 % of the CPU time (± 5 % of the CPU time)."),
+        ({"away": 0.3}, "The engine did not run 30 % of the time though no other process used its CPU."),
+        ({"waited": 0.2, "away": 0.3}, "20 % of the time, and the engine did not run 30 %"),
         ({"explained": SURE}, "explains 50 % of a typical result's variance between repeats, at least 30 %."),
         ({"explained": SURE.model_copy(update={"low": 0.0})}, "variance between repeats."),
         ({"waited": 0.2, "untold": "there were 2 controls in 8 rounds"}, "is not known: there were 2 controls in"),
         (
             {"waited": 0.2, "explained": SURE.model_copy(update={"p": 0.2})},
-            "do not show that the results' variance",
+            "do not show that the results vary with the machine",
         ),
     ],
 )
@@ -204,9 +204,9 @@ def test_the_verdict_comes_once_and_the_rows_keep_what_was_found() -> None:
     assert all([one.rule for one in row.machine] == ["starved_client"] for row in after.rows)
     assert before.machine is None and after.machine is not None and after.machine.rows == 2
     assert sum("without storage" in note for note in after.notes) == 1
-    assert "2 results had findings that are the machine's" in after.notes[0]
+    assert "2 results had findings that the machine caused, not the storage" in after.notes[0]
     one = after.machine.model_copy(update={"rows": 1})
-    assert "1 result had a finding that is" in machine_notes(one)[0]
+    assert "1 result had a finding that the machine caused, not the storage" in machine_notes(one)[0]
 
 
 def test_runs_of_earlier_versions_have_no_verdict_on_the_machine() -> None:

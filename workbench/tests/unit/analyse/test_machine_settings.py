@@ -61,7 +61,7 @@ def test_each_that_is_not_is_one_line() -> None:
 
 
 def test_what_a_host_does_not_say_differs_from_nothing() -> None:
-    assert setting_lines({"host a": HOST, "host b": {**HOST, "smt": "unknown: the host does not tell"}}) == ()
+    assert setting_lines({"host a": HOST, "host b": {**HOST, "smt": "unknown: the host does not report it"}}) == ()
 
 
 def test_a_study_says_what_it_wants() -> None:

@@ -94,7 +94,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (
         rules.unflushed_write,
         Verdict.CACHED,
-        "only 89 % of them must",
+        "only 89 % of them have certainly",
         evidence("write", parameters=UNFLUSHED, memory_bytes=11 * MIB, bytes=100 * MIB),
     ),
     (
@@ -125,7 +125,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (
         rules.unsustained,
         Verdict.UNSUSTAINED,
-        "7 operations that were due",
+        "7 due operations never started",
         evidence(target_per_s=1000.0, iops=1000.0, changes=[{"unstarted_ops": 7}, {}]),
     ),
     (
@@ -164,10 +164,10 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         "may still be in memory",
         evidence("write", parameters=DIRECT_UNFLUSHED, place=LOOP_PLACE),
     ),
-    (rules.unsustained, Verdict.UNSUSTAINED, "90 % of the asked-for 1,000 operations/s", paced(900)),
+    (rules.unsustained, Verdict.UNSUSTAINED, "90 % of the requested 1,000 operations/s", paced(900)),
     (rules.unsustained, Verdict.UNSUSTAINED, "99 %", paced(989)),
     (rules.unsustained, Verdict.UNSUSTAINED, "49 %", paced(989, seconds=2)),
-    (rules.unsustained, Verdict.UNSUSTAINED, "7 operations that were due never started", paced(1000, unstarted_ops=7)),
+    (rules.unsustained, Verdict.UNSUSTAINED, "7 due operations never started", paced(1000, unstarted_ops=7)),
     # In 10,000 operations chance is 3 %.
     (rules.unsustained, Verdict.UNSUSTAINED, "96 %", paced(9590, 10, parameters={"arrivals": "poisson"})),
     # A phase that is all flush has the rate that it has.
@@ -176,7 +176,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (rules.unstable, Verdict.UNSTABLE, " operations/s", about_names(rates=(50e3, 30e3, 70e3))),
     (metadata.cached_names, Verdict.CACHED, "all of the operations", about_names(device_read_bytes=0)),
     # Each name five times, where the kernel does not tell what was fetched, or enough for all of them was.
-    (metadata.cached_names, Verdict.CACHED, "80 % of the operations looked at a name again", AGAIN),
+    (metadata.cached_names, Verdict.CACHED, "80 % of the operations looked up a name again", AGAIN),
     (metadata.cached_names, Verdict.CACHED, "1,000 names, each 5 times", replace(AGAIN, place=LOOP_PLACE)),
     # 1000 operations, and at most 6400 / 64 names that were fetched.
     (metadata.cached_names, Verdict.CACHED, "90 %", about_names(device_read_bytes=6400)),
@@ -253,30 +253,46 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
-    (rules.cached_read, "memory itself", evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE)),
-    (rules.cached_read, "does not tell", evidence(parameters=DROP, device_read_bytes=None, cache_done="dropped")),
+    (
+        rules.cached_read,
+        "storage under test is memory",
+        evidence(parameters=KEEP, device_read_bytes=0, place=MEMORY_PLACE),
+    ),
+    (rules.cached_read, "does not report", evidence(parameters=DROP, device_read_bytes=None, cache_done="dropped")),
     (rules.cached_read, "unknown", evidence(parameters=KEEP, device_read_bytes=None, memory_bytes=None)),
     (rules.cached_read, "emptied", evidence(place=LOOP_PLACE, parameters=DROP, cache_done="dropped")),
     (rules.cached_read, "/dev/loop7", evidence(place=LOOP_PLACE, memory_bytes=None)),
-    (rules.unflushed_write, "memory itself", evidence("write", parameters=DIRECT_UNFLUSHED, place=MEMORY_PLACE)),
-    (rules.direct_read, "does not tell", evidence(device_read_bytes=None)),
-    (rules.direct_read, "does not tell", evidence(device_read_bytes=0, place=NFS_PLACE)),
-    (rules.unflushed_write, "memory itself", evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE)),
+    (
+        rules.unflushed_write,
+        "storage under test is memory",
+        evidence("write", parameters=DIRECT_UNFLUSHED, place=MEMORY_PLACE),
+    ),
+    (rules.direct_read, "does not report", evidence(device_read_bytes=None)),
+    (rules.direct_read, "does not report", evidence(device_read_bytes=0, place=NFS_PLACE)),
+    (
+        rules.unflushed_write,
+        "storage under test is memory",
+        evidence("write", parameters=UNFLUSHED, place=MEMORY_PLACE),
+    ),
     (rules.unstable, "needs 3 repeats, has 2", evidence(speeds=(100e6, 105e6))),
     (metadata.cached_names, "may hold them all", about_names()),
     # Servers and programs may be asked again, and memory may be too small.
-    (metadata.cached_names, "does not tell", replace(AGAIN, place=NFS_PLACE)),
+    (metadata.cached_names, "does not report", replace(AGAIN, place=NFS_PLACE)),
     (metadata.cached_names, "may hold them all", replace(AGAIN, memory_bytes=100_000)),
     # Each lane has files of its own, in one tree or in several.
     (metadata.cached_names, "may hold them all", about_names(ops=5000, parameters={"lanes": 5, "layout": "shared"})),
     (metadata.cached_names, "after they were emptied", about_names(cache_done="dropped")),
-    (metadata.cached_names, "does not tell", about_names(device_read_bytes=None)),
-    (metadata.cached_names, "does not tell", about_names(device_read_bytes=5, place=NFS_PLACE)),
-    (metadata.cached_names, "does not tell", about_names(device_read_bytes=0, cache_done="dropped")),
-    (metadata.cached_names, "does not tell", about_names(device_read_bytes=0, place=LOOP_PLACE)),
-    (metadata.cached_names, "memory itself", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
-    (metadata.unflushed_names, "memory itself", about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE)),
-    (metadata.unflushed_names, "promises nothing", about_names("create", parameters={"sync": "o_sync"})),
+    (metadata.cached_names, "does not report", about_names(device_read_bytes=None)),
+    (metadata.cached_names, "does not report", about_names(device_read_bytes=5, place=NFS_PLACE)),
+    (metadata.cached_names, "does not report", about_names(device_read_bytes=0, cache_done="dropped")),
+    (metadata.cached_names, "does not report", about_names(device_read_bytes=0, place=LOOP_PLACE)),
+    (metadata.cached_names, "storage under test is memory", about_names(device_read_bytes=0, place=MEMORY_PLACE)),
+    (
+        metadata.unflushed_names,
+        "storage under test is memory",
+        about_names("create", parameters={"sync": "none"}, place=MEMORY_PLACE),
+    ),
+    (metadata.unflushed_names, "but not names", about_names("create", parameters={"sync": "o_sync"})),
 ]
 
 
@@ -315,7 +331,7 @@ def test_a_cached_read_says_how_the_pages_came_there(
     read = evidence(parameters=parameters, device_read_bytes=0)
     finding = rules.cached_read(replace(read, case=read.case.model_copy(update={"operations": operations})))
     assert isinstance(finding, Finding)
-    assert ("pages lie in memory as writes of" in finding.text) is said
+    assert ("pages in memory are those that writes of" in finding.text) is said
 
 
 def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() -> None:
@@ -323,7 +339,7 @@ def test_a_cached_read_is_found_also_where_what_a_remark_needs_was_not_told() ->
     told = {name: value for name, value in read.case.parameters.__dict__.items() if name not in ("method",)}
     case = read.case.model_copy(update={"operations": ("write", "read"), "parameters": Parameters.partial(**told)})
     finding = rules.cached_read(replace(read, case=case))
-    assert isinstance(finding, Finding) and "pages lie in memory" not in finding.text
+    assert isinstance(finding, Finding) and "pages in memory" not in finding.text
 
 
 def test_every_rule_here_is_tested() -> None:
@@ -387,7 +403,7 @@ def test_a_study_that_asks_for_a_width_gets_it_or_is_told() -> None:
     assert reach is not None and 0.05 < reach < 0.12
     assert rules.unstable(evidence(speeds=speeds)) is None
     assert rules.unstable(evidence(speeds=speeds, within=reach + 0.001)) is None
-    found = fires(rules.unstable, Verdict.UNSTABLE, "% was asked for", evidence(speeds=speeds, within=reach - 0.001))
+    found = fires(rules.unstable, Verdict.UNSTABLE, "% was requested", evidence(speeds=speeds, within=reach - 0.001))
     assert found.numbers["interval_reach"] == reach
     # As long as repeats are missing, the interval is not the last word; then `incomplete` speaks.
     assert rules.unstable(evidence(speeds=speeds, within=0.01, planned=4)) is None

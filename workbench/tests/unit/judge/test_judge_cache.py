@@ -104,7 +104,7 @@ FIRING: list[tuple[Rule, str, Evidence]] = [
     (cache.absorbed_writes, "got 50 % of", flushed(1 / 32, "record_rewrite", bytes=MIB)),
     (cache.absorbed_writes, "the same 131 kB", again(16, "record_rewrite", parameters={"lanes": 2})),
     (cache.absorbed_writes, "the same 67.1 MB", again(16, times=5, parameters={"lanes": 4}, sync="fdatasync")),
-    (cache.above_device, "1.26 times as fast as the device was found to be (`device read`: made up)", uncounted(1.26)),
+    (cache.above_device, "1.26 times the measured rate of the device (`device read`: made up)", uncounted(1.26)),
     (cache.above_device, "(`device random read`", uncounted(1, "random_read", ceilings=FASTER_RANDOM)),
     (cache.above_device, "1.3 times", uncounted(1.3, place=LOOP_PLACE, device_read_bytes=16 * MIB)),
     (cache.read_ahead, "at least 51 % of the operations found their data in memory", scattered(0.49)),
@@ -204,29 +204,33 @@ SILENT: list[tuple[Rule, Evidence]] = [
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (cache.absorbed_writes, "compressible", flushed(0.1, bytes=64 * MIB, place=BTRFS)),
     (cache.absorbed_writes, "no block device below counts", flushed(0.0, bytes=64 * MIB, block=None)),
-    (cache.absorbed_writes, "not applicable: the store is memory", flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE)),
-    (cache.above_device, "not applicable: the store is memory itself", uncounted(9.0, place=MEMORY_PLACE)),
+    (
+        cache.absorbed_writes,
+        "not applicable: the storage under test is memory",
+        flushed(0.0, bytes=64 * MIB, place=MEMORY_PLACE),
+    ),
+    (cache.above_device, "not applicable: the storage under test is memory", uncounted(9.0, place=MEMORY_PLACE)),
     (cache.above_device, "the device's own rate is not known", uncounted(9.0, ceilings=(bind("link", 0.5),))),
-    (cache.later_passes, "went over its data twice", passes(None, read_bytes=64 * MIB)),
-    (cache.later_passes, "went over its data twice", passes(9.0, course=None, read_bytes=64 * MIB)),
+    (cache.later_passes, "read its data twice", passes(None, read_bytes=64 * MIB)),
+    (cache.later_passes, "read its data twice", passes(9.0, course=None, read_bytes=64 * MIB)),
     (
         cache.later_passes,
-        "went over its data twice",
+        "read its data twice",
         passes(9.0, course=make_course(first_pass=None), read_bytes=64 * MIB),
     ),
-    (cache.later_passes, "for want of a CPU", passes(1.9, elapsed_ns=10**9, cpu_wait_ns=50_000_000)),
-    (cache.later_passes, "it was busy meanwhile", passes(9.0, elapsed_ns=10**9, cpu_wait_ns=110_000_000)),
-    (cache.later_passes, "it was busy meanwhile", passes(9.0, block={"write_bytes": 64 * MIB})),
+    (cache.later_passes, "may have lacked CPU", passes(1.9, elapsed_ns=10**9, cpu_wait_ns=50_000_000)),
+    (cache.later_passes, "the machine was busy at that time", passes(9.0, elapsed_ns=10**9, cpu_wait_ns=110_000_000)),
+    (cache.later_passes, "the machine was busy at that time", passes(9.0, block={"write_bytes": 64 * MIB})),
     (cache.later_passes, "not applicable: no byte was read twice", passes(None)),
     (cache.read_ahead, "no block device below", scattered(0.5, block=None)),
-    (cache.read_ahead, "not applicable: the store is memory itself", scattered(0.5, place=MEMORY_PLACE)),
-    (cache.later_passes, "not applicable: the store is memory itself", passes(9.0, place=MEMORY_PLACE)),
-    (cache.flush_without_effect, "not applicable: the store is memory itself", flushed(0.0, place=MEMORY_PLACE)),
+    (cache.read_ahead, "not applicable: the storage under test is memory", scattered(0.5, place=MEMORY_PLACE)),
+    (cache.later_passes, "not applicable: the storage under test is memory", passes(9.0, place=MEMORY_PLACE)),
+    (cache.flush_without_effect, "not applicable: the storage under test is memory", flushed(0.0, place=MEMORY_PLACE)),
     (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"compressible": 50})),
     (cache.flush_without_effect, "compressible", flushed(0.0, parameters={"duplicate": 50})),
     (cache.flush_without_effect, "compressible", flushed(0.0, place=BTRFS)),
     (cache.flush_without_effect, "no block device below", flushed(0.0, block=None)),
-    (cache.answered_below, "what the devices further down did was not counted", evidence("read", place=DIRECT)),
+    (cache.answered_below, "the requests of the devices further down were not counted", evidence("read", place=DIRECT)),
     (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, bytes=MIB - 1)),
     (cache.flush_without_effect, "less than 1 MiB", flushed(0.0, "record_rewrite")),
 ]
@@ -273,7 +277,7 @@ def test_repeats_that_do_not_tell_are_left_out() -> None:
 
 def test_what_the_device_got_of_less_than_a_mebibyte_is_judged_from_one_mebibyte_on() -> None:
     found = cache.flush_without_effect(flushed(0.0, bytes=MIB))
-    assert isinstance(found, Finding) and "1.05 MB written a repeat" in found.text
+    assert isinstance(found, Finding) and "1.05 MB written per repeat" in found.text
 
 
 def test_the_numbers_are_what_was_compared() -> None:

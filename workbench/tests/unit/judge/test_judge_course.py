@@ -174,7 +174,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     # Through the page cache the flush is where data waits, and reads wait as often as the device has requests.
     (course.throttled, Verdict.THROTTLED, "take 4 times", held("write", **BUFFERED)),
     (course.throttled, Verdict.THROTTLED, "busy", held(latency={"mean": 50_000.0}, block=FEW_REQUESTS, ops=2560)),
-    (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as it needs", held()),
+    (course.throttled, Verdict.THROTTLED, "operations take 4 times as long as the device needs", held()),
     (course.throttled, Verdict.THROTTLED, "while the device below (/dev/vda) is busy only", held_below()),
     (course.throttled, Verdict.THROTTLED, "while the device is busy only", held_below(busy_ns=0, read_ns=0)),
     (course.throttled, Verdict.THROTTLED, "vary by 5 %", held(course=make_course(variation=0.05))),
@@ -239,14 +239,14 @@ SILENT: list[tuple[Rule, Evidence]] = [
 FEW = "needs phases of at least 5 whole intervals"
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (course.no_steady_state, FEW, went(range_share=0.9, intervals=4)),
-    (course.no_steady_state, "each repeat goes another way", went(range_share=0.9)),
+    (course.no_steady_state, "each repeat behaves differently", went(range_share=0.9)),
     (course.no_steady_state, FEW, went(range_share=None)),
     (course.no_steady_state, FEW, evidence(course=None)),
     (course.no_steady_state, "not applicable: the study itself sets the rate", went(range_share=0.9, parameters=PACED)),
     (course.no_steady_state, "at least 125 operations", evidence(course=make_course(range_share=0.9), ops=124)),
     (course.bursting, FEW, dropped(100, 50, intervals=4)),
     (course.bursting, FEW, evidence(course=None)),
-    (course.throttled, "not applicable: the study itself holds the rate", held(parameters={"rate": 100.0})),
+    (course.throttled, "not applicable: the study itself sets the rate", held(parameters={"rate": 100.0})),
     (course.throttled, "waits for a flush", held("write", parameters=FLUSHED)),
     (course.throttled, "waits for a flush", held("random_mix", parameters={"cache": "direct", "sync": "o_sync"})),
     (course.throttled, "no block device below", held(block=None)),
@@ -254,15 +254,15 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
     (course.throttled, "no block device below", held(elapsed_ns=0)),
     (course.throttled, "needs 3 repeats, or phases", held(course=make_course(intervals=4), speeds=(1e8, 1e8))),
     (course.throttled, "needs 3 repeats, or phases", held(course=None, speeds=(1e8, 1e8))),
-    (course.throttled, "memory itself", held(place=MEMORY_PLACE)),
-    (course.no_steady_state, "threads had no CPU 9 % of the time", went(range_share=0.6, cpu_wait_ns=SHORT)),
-    (course.no_steady_state, "threads had no CPU", went(slope_share=-0.45, cpu_wait_ns=SHORT, speeds=(1e8, 1e8))),
-    (course.no_steady_state, "others used the device", went(range_share=0.9, block=TENANT)),
-    (course.bursting, "threads had no CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
+    (course.throttled, "storage under test is memory", held(place=MEMORY_PLACE)),
+    (course.no_steady_state, "threads lacked a CPU 9 % of the time", went(range_share=0.6, cpu_wait_ns=SHORT)),
+    (course.no_steady_state, "threads lacked a CPU", went(slope_share=-0.45, cpu_wait_ns=SHORT, speeds=(1e8, 1e8))),
+    (course.no_steady_state, "other users were active on the device", went(range_share=0.9, block=TENANT)),
+    (course.bursting, "threads lacked a CPU 9 % of the time", strewn(100, 80, cpu_wait_ns=SHORT)),
     (course.no_steady_state, "threads had too little CPU", went(range_share=2.0, cpu_wait_ns=STARVED)),
-    (course.no_steady_state, "others kept the CPUs busy", went(range_share=2.0, **ALL_BUSY)),
+    (course.no_steady_state, "other processes kept the CPUs busy", went(range_share=2.0, **ALL_BUSY)),
     (course.bursting, "threads had too little CPU", strewn(100, 10, cpu_wait_ns=STARVED)),
-    (course.bursting, "others used the device", strewn(100, 50, block=TENANT)),
+    (course.bursting, "other users were active on the device", strewn(100, 50, block=TENANT)),
 ]
 
 

@@ -41,7 +41,7 @@ ZRAM = place(
     device="/dev/zram0",
     memory_backed=True,
 )
-FUSE = place(("program", "fuse.sshfs", "a program answers"), device=None, filesystem="fuse.sshfs")
+FUSE = place(("program", "fuse.sshfs", "served by a user-space program"), device=None, filesystem="fuse.sshfs")
 SHARED = place(("shared", "virtiofs"), device=None)
 ZFS = place(("cache", "zfs", "tank", "may"), device=None)
 BCACHE = place(EXT4, ("cache", "/dev/bcache0"), DISK)
@@ -70,15 +70,35 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
     (layers.memory_below, Verdict.CACHED, "/dev/zram0", evidence(place=ZRAM)),
     (layers.memory_below, Verdict.CACHED, "tmpfs", about_names("create", place=ON_MEMORY)),
     (layers.memory_below, Verdict.UNVERIFIED, "a part", evidence(place=MIRROR)),
-    (layers.unseen_cache, Verdict.UNVERIFIED, "that program keeps", evidence(place=FUSE, device_read_bytes=0)),
+    (
+        layers.unseen_cache,
+        Verdict.UNVERIFIED,
+        "how much that program caches",
+        evidence(place=FUSE, device_read_bytes=0),
+    ),
     (layers.unseen_cache, Verdict.UNVERIFIED, "fuse.sshfs", evidence("write", place=FUSE)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "fuse.sshfs", about_names(place=FUSE)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "fuse.sshfs", evidence("random_mix", place=FUSE)),
-    (layers.unseen_cache, Verdict.UNVERIFIED, "that host keeps", evidence("write", place=SHARED, memory_bytes=MIB)),
+    (
+        layers.unseen_cache,
+        Verdict.UNVERIFIED,
+        "how much that host caches",
+        evidence("write", place=SHARED, memory_bytes=MIB),
+    ),
     (layers.unseen_cache, Verdict.UNVERIFIED, "zfs (tank)", evidence(place=ZFS)),
-    (layers.unseen_cache, Verdict.UNVERIFIED, "the cache or what is behind it", evidence(place=BCACHE)),
-    (layers.unseen_cache, Verdict.UNVERIFIED, "does not tell", evidence(place=UNKNOWN, device_read_bytes=0)),
-    (layers.unseen_cache, Verdict.UNVERIFIED, "does not tell", evidence("write", place=UNKNOWN, device_write_bytes=0)),
+    (layers.unseen_cache, Verdict.UNVERIFIED, "the cache or the storage behind it", evidence(place=BCACHE)),
+    (
+        layers.unseen_cache,
+        Verdict.UNVERIFIED,
+        "does not report what it is",
+        evidence(place=UNKNOWN, device_read_bytes=0),
+    ),
+    (
+        layers.unseen_cache,
+        Verdict.UNVERIFIED,
+        "does not report what it is",
+        evidence("write", place=UNKNOWN, device_write_bytes=0),
+    ),
     # What the kernel counts above it is no evidence.
     (layers.unseen_cache, Verdict.UNVERIFIED, "device 7:3", evidence("write", place=UNDER_DISK)),
     (layers.unseen_cache, Verdict.UNVERIFIED, "device 7:3", evidence(place=UNDER_DISK)),
@@ -168,7 +188,7 @@ def test_all_four_are_tested() -> None:
 
 
 def test_of_a_mounted_export_the_servers_caches_are_not_known() -> None:
-    lacks(layers.unseen_cache, "what the servers answer from their memory", evidence(place=NFS))
+    lacks(layers.unseen_cache, "how much the servers answer from memory", evidence(place=NFS))
     assert judge(evidence(place=NFS))[0] is Verdict.OK
 
 

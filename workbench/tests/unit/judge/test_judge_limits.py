@@ -111,7 +111,7 @@ FIRING: list[tuple[Rule, Verdict, str, Evidence]] = [
         "50 % of the time; the hypervisor took 50 %",
         waited(0.5, stolen=0.5),
     ),
-    (limits.stopped_engine, Verdict.CLIENT_BOUND, "30 % of the time, at most 300 ms at once", stalled(300, 300)),
+    (limits.stopped_engine, Verdict.CLIENT_BOUND, "30 % of the time, for at most 300 ms in a row", stalled(300, 300)),
     (limits.stopped_engine, Verdict.CLIENT_BOUND, "in 3 of 3 repeats", stalled(100, 100, elapsed_ns=60 * S)),
     (limits.stopped_engine, Verdict.CLIENT_BOUND, "11 % of the time", stalled(110, 12)),
     (limits.network_bound, Verdict.NETWORK_BOUND, "is 90 % of the link's bandwidth (1 GB/s; made up)", at("link", 0.9)),
@@ -158,29 +158,29 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 UNANSWERED: list[tuple[Rule, str, Evidence]] = [
-    (limits.impossible, "no ceiling is known that holds for it", evidence(ceilings=())),
-    (limits.impossible, "no ceiling is known that holds for it", at("device read", 9.0)),
-    (limits.impossible, "no ceiling is known that holds for it", at("memory copy", 9.0)),
-    (limits.impossible, "no ceiling is known that holds for it", at("engine", 9.0)),
-    (limits.engine_bound, "no ceiling is known that holds for it", at("device read", 0.9)),
-    (limits.impossible, "no ceiling is known that holds for it", at("client", 3.0)),
+    (limits.impossible, "no applicable ceiling is known", evidence(ceilings=())),
+    (limits.impossible, "no applicable ceiling is known", at("device read", 9.0)),
+    (limits.impossible, "no applicable ceiling is known", at("memory copy", 9.0)),
+    (limits.impossible, "no applicable ceiling is known", at("engine", 9.0)),
+    (limits.engine_bound, "no applicable ceiling is known", at("device read", 0.9)),
+    (limits.impossible, "no applicable ceiling is known", at("client", 3.0)),
     # A ceiling that repeats were far above was found on a bad moment.
-    (limits.engine_bound, "more with storage than it was found to do", at("engine", 0.9, iops=1e6)),
+    (limits.engine_bound, "faster with storage than measured without", at("engine", 0.9, iops=1e6)),
     (limits.engine_bound, "not applicable: the target is the engine's own", at("engine", 0.9, place=NULL_PLACE)),
     (limits.busy_client, "not applicable: the target is the engine's own", used(1.0, 0.0, place=NULL_PLACE)),
-    (limits.busy_client, "not applicable: the store is memory itself", used(1.0, 0.0, place=MEMORY_PLACE)),
-    (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters=POLLED)),
-    (limits.busy_client, "not applicable: who polls", used(1.0, 0.0, parameters={"cache": "direct", "sqpoll": True})),
+    (limits.busy_client, "not applicable: the storage under test is memory", used(1.0, 0.0, place=MEMORY_PLACE)),
+    (limits.busy_client, "not applicable: polling", used(1.0, 0.0, parameters=POLLED)),
+    (limits.busy_client, "not applicable: polling", used(1.0, 0.0, parameters={"cache": "direct", "sqpoll": True})),
     (limits.busy_client, "shorter than 10 ms", used(1.0, 0.0, elapsed_ns=9 * MS)),
     (limits.few_in_flight, "needs phases of at least 400 requests", flying(1.0, ops=399)),
     (limits.few_in_flight, "open loop", flying(1.0, parameters=OPEN)),
     (limits.busy_client, "how many CPUs", used(1.0, 0.0, cpus=0)),
     (limits.starved_client, "shorter than 10 ms", waited(0.5, elapsed_ns=9 * MS)),
-    (limits.starved_client, "does not tell", waited(0.0, stolen=None, cpu_wait_ns=None)),
-    (limits.starved_client, "does not tell", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
+    (limits.starved_client, "does not report", waited(0.0, stolen=None, cpu_wait_ns=None)),
+    (limits.starved_client, "does not report", waited(0.0, cpu_wait_ns=None, **QUIET_HOST)),
     (limits.starved_client, "open loop", waited(0.9, stolen=None, parameters=OPEN)),
-    (limits.stopped_engine, "does not tell", evidence(watch=None)),
-    (limits.stopped_engine, "does not tell", stalled(None, 300)),
+    (limits.stopped_engine, "does not report stalls", evidence(watch=None)),
+    (limits.stopped_engine, "does not report stalls", stalled(None, 300)),
     (limits.network_bound, "no network link", replace(at("device read", 0.9), place=None)),
     (limits.network_bound, "no network link", at("device read", 0.9, place=NFS_PLACE)),
 ]
@@ -224,7 +224,7 @@ def test_one_stop_in_one_repeat_is_told_and_the_worst_is_named() -> None:
         times = {"stalled_ns": milliseconds * MS, "longest_ns": milliseconds * MS, "away_ns": milliseconds * MS}
         return {"watch": Watch(interval_ns=5 * MS, elapsed_ns=S, stalls=1, **times)}
 
-    words = "in 2 of 4 repeats the engine was not run for a while"
+    words = "in 2 of 4 repeats the engine did not run for a while"
     several = evidence(changes=[stop(10), stop(300), stop(150), stop(0)], elapsed_ns=S)
     found = fires(limits.stopped_engine, Verdict.CLIENT_BOUND, words, several)
     assert found.numbers == {"away_share": 0.3, "longest_stall_ns": 300 * MS, "repeats": 2}

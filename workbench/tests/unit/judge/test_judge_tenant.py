@@ -34,28 +34,29 @@ WRITTEN = LOOP.model_copy(update={"read_bytes": 0, "write_bytes": 16 * MIB, "rea
 
 
 FIRING: list[tuple[str, Evidence]] = [
-    ("beside the 16.8 MB of this measurement it moved 65.4 MB more", beside(read=80)),
-    ("it moved 62.8 MB more", beside(read=16, written=60)),
-    ("more", beside("write", written=80)),
-    ("more", beside("write", written=17, read=5)),
-    ("more", beside("write", written=80, parameters=BUFFERED)),
-    ("more", beside("random_mix", read=80, read_bytes=8 * MIB)),
+    ("in addition to the 16.8 MB of this measurement it moved 65.4 MB", beside(read=80)),
+    ("it moved 62.8 MB", beside(read=16, written=60)),
+    ("in addition to the ", beside("write", written=80)),
+    ("in addition to the ", beside("write", written=17, read=5)),
+    ("in addition to the ", beside("write", written=80, parameters=BUFFERED)),
+    ("in addition to the ", beside("random_mix", read=80, read_bytes=8 * MIB)),
     # Copies on write: 2.5 times the data, and half a mebibyte for each operation.
-    ("more", beside("write", written=200, place=BTRFS)),
-    ("more", beside("random_write", written=400, place=BTRFS)),
+    ("in addition to the ", beside("write", written=200, place=BTRFS)),
+    ("in addition to the ", beside("random_write", written=400, place=BTRFS)),
     # A journal takes 64 KiB for each write that is flushed.
-    ("more", beside("write", written=50, parameters=STABLE)),
+    ("in addition to the ", beside("write", written=50, parameters=STABLE)),
     # Of a name that is changed likewise.
-    ("more", about_names("create", block={"write_bytes": 3200 * MIB})),
+    ("in addition to the ", about_names("create", block={"write_bytes": 3200 * MIB})),
     # Of the disk below a loop device.
     (
-        "the device below (/dev/vda) served somebody else too: beside the 16.8 MB of this measurement it moved 65.4 MB",
+        "the device below (/dev/vda) also served other users: in addition to the 16.8 MB of this measurement it moved"
+        " 65.4 MB",
         evidence(place=stacked("direct"), **below(LOOP, read_bytes=80 * MIB)),
     ),
     # Small requests.
-    ("at least 710 requests more than this measurement can have made", beside(read=16, block={"reads": 1000})),
+    ("at least 710 requests more than this measurement can have sent", beside(read=16, block={"reads": 1000})),
     # No counts of its own: then what it read.
-    ("more", beside(read=80, device_read_bytes=None)),
+    ("in addition to the ", beside(read=80, device_read_bytes=None)),
 ]
 
 SILENT: list[Evidence] = [
@@ -110,7 +111,7 @@ def test_keeps_silent(good: Evidence) -> None:
     [
         ("no block device below", beside(read=80, block=None)),
         ("no block device below", beside(read=80, elapsed_ns=0)),
-        ("not applicable: the store is memory itself", beside(read=80, place=MEMORY_PLACE)),
+        ("not applicable: the storage under test is memory", beside(read=80, place=MEMORY_PLACE)),
     ],
 )
 def test_says_what_it_lacks(words: str, poor: Evidence) -> None:

@@ -26,9 +26,9 @@ def test_of_many_failures_two_are_told_and_the_others_counted() -> None:
         ("fault", "ENOSPC", "Free space"),
         ("fault", "EDQUOT", "Free space"),
         ("fault", "EIO", "dmesg"),
-        ("fault", "ESTALE", "Mend what the error names"),
+        ("fault", "ESTALE", "Fix what the error names"),
         ("corrupt", None, "Do not trust this storage"),
-        ("short_read", None, "Mend what the error names"),
+        ("short_read", None, "Fix what the error names"),
     ],
 )
 def test_what_failed_decides_what_to_do(kind: str, name: str | None, remedy: str) -> None:

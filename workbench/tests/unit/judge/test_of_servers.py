@@ -49,7 +49,7 @@ SERVERS = (host("server1", link(sent=RATE / 2)), host("server2", link(sent=RATE 
 def test_what_the_links_of_the_clients_carried_came_from_servers(operation: str, carried: LinkUse) -> None:
     answer = layers.unseen_cache(of(operation, host("client1", carried), *SERVERS))
     assert isinstance(answer, NotEvaluated)
-    assert "servers answer from their memory" in answer.reason
+    assert "servers answer from memory" in answer.reason
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_word_for_it_is_taken_only_with_the_users_consent() -> None:
     found = {"kind": "aoe", "interfaces": ["eth1", "eth2"], "address": "e1.0"}
     assert parse_uri("aoe://eth1,eth2/e1.0", destroy=True) == found
     assert parse_uri("/dev/sdx", destroy=True) is None
-    with pytest.raises(AssayError, match="everything on the disk would be lost"):
+    with pytest.raises(AssayError, match="all data on the disk would be overwritten"):
         parse_uri("aoe://eth1/e1.0", destroy=False)
     for half in ("aoe://", "aoe://eth1", "aoe:///e1.0"):
         with pytest.raises(AssayError, match="interface or address is missing"):
@@ -91,6 +91,6 @@ def test_no_engine_is_asked_before_the_user_has_given_the_disk_up() -> None:
         def probe_target(self, *_: object, **__: object) -> BackendCapabilities:
             pytest.fail("an engine was asked")
 
-    with pytest.raises(AssayError, match=r"e1\.0 on eth1: everything on the disk would be lost") as caught:
+    with pytest.raises(AssayError, match=r"e1\.0 on eth1: all data on the disk would be overwritten") as caught:
         handler_of(target()).probe(Probing())  # type: ignore[arg-type]
     assert "--destroy" in caught.value.hint

@@ -58,8 +58,8 @@ def test_a_port_is_for_servers_that_are_written_without_one(known: dict[str, Any
     [
         ({"version": 2.1, "encryption": True}, "SMB 2.1 has no encryption"),
         ({"version": "2.1", "channels": 2}, "SMB 2.1 has no multichannel"),
-        ({"version": "1.0"}, "`1.0` is no version of SMB that Assay speaks | write one of 2.1, 3.0, 3.0.2, 3.1.1"),
-        ({"version": True}, "is no version of SMB"),
+        ({"version": "1.0"}, "`1.0` is not a version of SMB that Assay supports | write one of 2.1, 3.0, 3.0.2, 3.1.1"),
+        ({"version": True}, "is not a version of SMB"),
         ({"shares": []}, "names no shares"),
         ({"shares": 7}, "names no shares"),
         ({"shares": "a/b"}, "is not the name of a share"),

@@ -54,7 +54,10 @@ def test_a_kind_without_a_file_is_refused(folder: Path, part: str) -> None:
         ("through_kernel", "    through_kernel: ClassVar[bool] = False\n"),
         ("times_out_when_lost", "    times_out_when_lost: ClassVar[bool] = False\n"),
         ("rank", "    rank: ClassVar[int] = 6\n"),
-        ("description", '    description: Text = Field("", description="What it is, for the report.")\n'),
+        (
+            "description",
+            '    description: Text = Field("", description="Description of the target, for the report.")\n',
+        ),
     ],
 )
 def test_a_kind_that_forgets_a_fact_is_refused(folder: Path, trait: str, line: str) -> None:
@@ -66,7 +69,7 @@ def test_a_kind_that_forgets_a_fact_is_refused(folder: Path, trait: str, line: s
 @pytest.mark.parametrize("member", ["path", "services", "crosscheck"])
 def test_a_kind_that_forgets_a_method_is_refused(folder: Path, member: str) -> None:
     change(folder / "study.py", f"    def {member}(", f"    def other_{member}(")
-    with pytest.raises(TypeError, match=f"RamTarget does not say {member}"):
+    with pytest.raises(TypeError, match=f"RamTarget does not define {member}"):
         kinds()
 
 

@@ -77,9 +77,9 @@ def test_doors_to_one_host_are_one_server() -> None:
         ("http://", "is not an endpoint"),
         ("http://door 1", "is not an endpoint"),
         ("http://door:70000", "is not an endpoint"),
-        ([], "names no endpoints"),
-        (["http://door", 5], "names no endpoints"),
-        (5, "names no endpoints"),
+        ([], "no endpoint is named"),
+        (["http://door", 5], "no endpoint is named"),
+        (5, "no endpoint is named"),
         (["http://door", "http://door/"], "http://door comes twice"),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_password_in_an_endpoint_is_refused_and_not_repeated(endpoint: str) ->
 )
 def test_credentials_are_refused_with_the_place_where_they_belong(key: str) -> None:
     told = refused(**{key: "hunter2hunter2"})
-    assert f"targets.cloud.{key}: a study holds no credentials" in told
+    assert f"targets.cloud.{key}: a study must not contain credentials" in told
     assert "~/.aws/credentials" in told and "role" in told and "hunter2" not in told
 
 

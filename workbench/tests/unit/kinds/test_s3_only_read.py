@@ -59,7 +59,7 @@ def test_it_is_where_its_keys_begin(existing: str, path: str) -> None:
 @pytest.mark.parametrize("operation", ["put", "delete", "copy", "multi_delete"])
 def test_what_would_change_something_is_refused(operation: str) -> None:
     told = refused(w_operations=["get", operation])
-    assert f"its objects are there already and are only read, not {operation}" in told
+    assert f"its objects exist already and are only read, not {operation}" in told
     assert "use get, head, list, object_mix" in told
 
 
@@ -73,11 +73,11 @@ def test_a_mix_has_only_gets_and_heads() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "why"),
     [
-        ("object_size", "64KiB", "their list tells how large they are"),
+        ("object_size", "64KiB", "their sizes come from listing them"),
         ("part_size", "8MiB", "nothing is put"),
-        ("verify", True, "what they should hold is not known"),
-        ("compressible", 50, "what they hold is not known"),
-        ("duplicate", 50, "what they hold is not known"),
+        ("verify", True, "their expected contents are not known"),
+        ("compressible", 50, "their contents are not known"),
+        ("duplicate", 50, "their contents are not known"),
     ],
 )
 def test_what_nobody_knows_of_them_is_not_asked(field: str, value: object, why: str) -> None:
@@ -91,7 +91,7 @@ def test_what_nobody_knows_of_them_is_not_asked(field: str, value: object, why: 
 )
 def test_fields_of_objects_that_are_put_are_refused(target: dict[str, Any]) -> None:
     (field,) = target
-    assert f"nothing is put where `existing` is said, so {field} is of no use" in refused(target)
+    assert f"with `existing` nothing is put, so {field} has no effect" in refused(target)
 
 
 @pytest.mark.parametrize("existing", [None, 5, ["a"], "a\nb", "x" * 1025])

@@ -74,9 +74,9 @@ def test_what_lies_below_is_memory_or_a_program(server: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ({**BUCKET, "endpoint": "http://door"}, "server and endpoints are both there | leave one out"),
-        ({**BUCKET, "endpoints": ["http://door"]}, "server and endpoints are both there | leave one out"),
-        ({**TABLE, "profile": "mine"}, "server and profile are both there | leave profile out"),
+        ({**BUCKET, "endpoint": "http://door"}, "server and endpoints exclude each other | leave one out"),
+        ({**BUCKET, "endpoints": ["http://door"]}, "server and endpoints exclude each other | leave one out"),
+        ({**TABLE, "profile": "mine"}, "server and profile exclude each other | leave profile out"),
         ({**BUCKET, "server": "motto"}, "no kind of server is called `motto` | did you mean `moto`?"),
         ({**BUCKET, "server": "shelf"}, "no kind of server is called `shelf` | one of: moto, versitygw"),
         ({**BUCKET, "server": "../moto"}, "is not a kind of server | write a name such as moto"),

@@ -52,7 +52,7 @@ def test_what_is_on_a_device_is_named(tmp_path: Path, kind: str) -> None:
             assert said(device, destroy=True) == message, "--destroy makes no difference"
             assert larger_whole(device)
         else:
-            assert "everything on it would be lost: 134 MB, file " in message
+            assert "all data on it would be overwritten: 134 MB, file " in message
             assert said(device, destroy=True) == ""
             assert larger_whole(device) == ""
 
@@ -112,10 +112,10 @@ def test_a_hostile_label_is_one_plain_line(tmp_path: Path) -> None:
     [
         ("sleep 60", "did not end within 0 s"),
         ("echo broken >&2; exit 1", "broken"),
-        ("echo '{\"signatures\": 7}'", "is not understood"),
-        ("echo '{\"signatures\": [7]}'", "is not understood"),
-        ("echo nonsense", "is not understood"),
-        ("yes '[' | head -c 1000000", "is not understood"),
+        ("echo '{\"signatures\": 7}'", "cannot be parsed"),
+        ("echo '{\"signatures\": [7]}'", "cannot be parsed"),
+        ("echo nonsense", "cannot be parsed"),
+        ("yes '[' | head -c 1000000", "cannot be parsed"),
     ],
 )
 def test_a_device_that_cannot_be_read_is_refused(
@@ -134,7 +134,7 @@ def test_a_device_that_cannot_be_read_is_refused(
 def test_without_the_program_it_is_said_that_nobody_looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
         monkeypatch.setattr(signatures, "_program", lambda: None)
-        assert said(device).endswith("what is on it cannot be told: wipefs of util-linux is not installed")
+        assert said(device).endswith("its content cannot be read: wipefs of util-linux is not installed")
         assert said(device, destroy=True) == ""
         with pytest.raises(AssayError):
             read_signatures(device)
@@ -157,7 +157,7 @@ def test_a_link_that_comes_to_lead_elsewhere_is_refused(tmp_path: Path) -> None:
             link.unlink()
             link.symlink_to(other)
             message = said(str(link), destroy=True)
-            assert message == f"{link} ({other}): is another device than {Path(device).name}, which the run has taken"
+            assert message == f"{link} ({other}): is no longer {Path(device).name}, the device that the run has locked"
         finally:
             locks.close_all(held)
         assert said(str(link), destroy=True) == "", "that was another run's"

@@ -113,7 +113,7 @@ def test_namespaces_and_marks_hint_at_a_container(tmp_path: Path) -> None:
     names = {"/proc/self/ns/pid": "pid:[4026532999]", "/proc/self/ns/user": "user:[4026531837]"}
     found = describe_host(machine(tmp_path, {"/run/systemd/container": "lxc"}, names))
     assert found["container"] == "lxc; own namespaces: pid"
-    assert describe_host(Files(tmp_path / "other"))["container"] == "none seen"
+    assert describe_host(Files(tmp_path / "other"))["container"] == "none found"
 
 
 def test_mount_of_prefers_the_longest_mount_point(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_mount_of_prefers_the_longest_mount_point(tmp_path: Path) -> None:
 
 def test_mount_options_are_kept_without_credentials_and_folders_of_containers(tmp_path: Path) -> None:
     files = machine(tmp_path, {"/proc/self/mountinfo": MOUNTS})
-    assert mount_of("/srv/größe", files)["options"] == "rw,username=me,password=(not kept),vers=3.1.1"
+    assert mount_of("/srv/größe", files)["options"] == "rw,username=me,password=(redacted),vers=3.1.1"
     assert mount_of("/net", files)["source"] == "https://...@host/x"
     assert mount_of("/box", files)["options"] == "rw,index=off"
 
@@ -151,7 +151,7 @@ def test_without_a_mount_that_fits_it_says_so(tmp_path: Path) -> None:
 def test_kernel_command_line_is_kept_without_credentials() -> None:
     line = 'quiet root=/dev/vda1 luks.key=abc api_token="a b" Password=x nfs=http://me:word@host/x console=ttyS0'
     assert redact(line) == (
-        "quiet root=/dev/vda1 luks.key=(not kept) api_token=(not kept) Password=(not kept)"
+        "quiet root=/dev/vda1 luks.key=(redacted) api_token=(redacted) Password=(redacted)"
         " nfs=http://...@host/x console=ttyS0"
     )
 
@@ -299,7 +299,7 @@ def test_interfaces_that_are_down_and_virtual_ports_are_left_out(tmp_path: Path)
     found = describe_interfaces(made)
     assert list(found) == ["network eth2", "network eth10"]
     assert (found["network eth2"]["speed"], found["network eth2"]["mtu"]) == ("25000 Mbit/s", "9000")
-    assert found["network eth10"]["speed"] == "unknown: the driver does not tell"
+    assert found["network eth10"]["speed"] == "unknown: the driver does not report it"
     assert found["network eth10"]["queues"] == "2 receive, 1 transmit"
 
 

@@ -103,7 +103,7 @@ def test_engine_that_ends_before_anybody_looks_is_heard(fake: Path, monkeypatch:
         ("cut", "crashed", "the engine ended with exit code 0 before it was done"),
         ("flood", "crashed", "the engine ended with exit code 1 before it was done: the end"),
         ("descendant", "crashed", "the engine ended with exit code 1 before it was done"),
-        ("much-garbage", "crashed", "the engine printed more than 1000 lines that are no events"),
+        ("much-garbage", "crashed", "the engine printed more than 1000 lines that are not events"),
     ],
 )
 def test_bad_ends(fake: Path, how: str, status: str, reason: str) -> None:
@@ -114,7 +114,7 @@ def test_bad_ends(fake: Path, how: str, status: str, reason: str) -> None:
 def test_a_little_garbage_does_not_cost_the_repeat(fake: Path) -> None:
     outcome = execute(fake, "garbage")
     assert outcome.status == "ok"
-    assert outcome.reason.startswith("2 lines of the engine's output are no events; the first:")
+    assert outcome.reason.startswith("2 lines of the engine's output are not events; the first:")
 
 
 def test_unreadable_hello_is_no_good_result(fake: Path) -> None:
@@ -229,8 +229,8 @@ def test_engine_is_found_by_environment(fake: Path, monkeypatch: pytest.MonkeyPa
     ("answer", "message"),
     [
         ('{"spec_version": 3, "engine_version": "9"}', "speaks version 3 of the contract, this workbench version 2"),
-        ("nonsense", "its answer cannot be read"),
-        ('{"spec_version": 2}', "its answer cannot be read"),
+        ("nonsense", "its answer cannot be parsed"),
+        ('{"spec_version": 2}', "its answer cannot be parsed"),
     ],
 )
 def test_engine_of_another_contract_is_refused(
@@ -379,8 +379,8 @@ def test_what_the_host_cannot_do_of_optional_workloads_is_left_out(monkeypatch: 
     kept, left_out = machine_checks.exclude_unavailable(study, cases)
     assert kept == cases[:1]
     assert [(item.workload, item.rule, item.reason) for item in left_out] == [
-        ("drop", "cannot be done here", "no drop"),
-        ("limit", "cannot be done here", "no limit"),
+        ("drop", "not supported on this machine", "no drop"),
+        ("limit", "not supported on this machine", "no limit"),
     ]
     monkeypatch.setattr(machine_checks, "drop_caches_fault", lambda: None)
     assert [case.workload for case in machine_checks.exclude_unavailable(study, cases)[0]] == ["keep", "drop"]

@@ -196,14 +196,14 @@ def test_an_iscsi_disk_is_across_a_network(made: Made) -> None:
 @pytest.mark.parametrize(
     ("kind", "source", "expected"),
     [
-        ("fuse", "assay-faultfs", "fuse (a program answers for assay-faultfs)"),
-        ("fuse.sshfs", "me@host:/x", "fuse.sshfs (a program answers)"),
+        ("fuse", "assay-faultfs", "fuse (a user-space program serves assay-faultfs)"),
+        ("fuse.sshfs", "me@host:/x", "fuse.sshfs (served by a user-space program)"),
         ("nfs4", "store:/export", "nfs4 (servers: store:/export)"),
         ("cifs", "//user:word@store/x", "cifs (servers: //...@store/x)"),
-        ("9p", "share", "9p (a directory of the host of this virtual machine)"),
-        ("zfs", "tank/data", "zfs (tank/data; keeps a cache of its own in memory)"),
-        ("newfs", "what", "newfs on source what (the kernel tells of no device below)"),
-        ("newfs", "/mnt/hung/x", "newfs on source /mnt/hung/x (the kernel tells of no device below)"),
+        ("9p", "share", "9p (a directory of this virtual machine's host)"),
+        ("zfs", "tank/data", "zfs (tank/data; has its own cache in memory)"),
+        ("newfs", "what", "newfs on source what (the kernel shows no device below)"),
+        ("newfs", "/mnt/hung/x", "newfs on source /mnt/hung/x (the kernel shows no device below)"),
     ],
 )
 def test_file_systems_without_a_device(made: Made, kind: str, source: str, expected: str) -> None:
@@ -215,7 +215,7 @@ def test_file_systems_without_a_device(made: Made, kind: str, source: str, expec
 def test_fuseblk_answers_itself_although_it_has_a_device(made: Made) -> None:
     made.mount("/data", "fuseblk", "8:0", "/dev/sda")
     found = layers_of_path("/data/x", files=made.made())
-    assert layer_chain(found) == f"fuseblk (a program answers) on {DISK}"
+    assert layer_chain(found) == f"fuseblk (served by a user-space program) on {DISK}"
     assert device_of(found) is None
 
 
@@ -262,7 +262,7 @@ def test_what_lies_on_itself_ends(made: Made) -> None:
     made.device("dm-1", "253:1", (f"{VIRTUAL}/dm-0",), dm__uuid="")
     files = made.made()
     for found in (layers_of_path("/mnt", files=files), layers_of_device("/dev/dm-0", files)):
-        assert found[-1].kind == "unknown" and "on itself" in found[-1].detail
+        assert found[-1].kind == "unknown" and "below itself" in found[-1].detail
 
 
 def test_a_tower_of_loops_is_followed_so_far_and_no_further(made: Made) -> None:
@@ -271,7 +271,7 @@ def test_a_tower_of_loops_is_followed_so_far_and_no_further(made: Made) -> None:
         made.mount(f"/m{number}", "ext4", f"7:{number}")
     found = layers_of_path("/m0", files=made.made())
     assert len(found) == MAX_DEPTH + 1
-    assert (found[-1].kind, found[-1].detail) == ("unknown", "more layers than are followed")
+    assert (found[-1].kind, found[-1].detail) == ("unknown", "more layers than Assay follows")
 
 
 def test_a_machine_that_tells_nothing(tmp_path: Path) -> None:

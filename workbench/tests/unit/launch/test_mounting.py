@@ -62,12 +62,12 @@ def test_a_mount_gives_no_rights_and_goes(place: Path) -> None:
         ("mkdir at && touch at/file", "is not empty"),
         ("mkdir at && touch at/.hidden", "is not empty"),
         ("mkdir at && mount -t tmpfs theirs at", "something is mounted there already"),
-        ("touch at", "is no directory"),
+        ("touch at", "is not a directory"),
         ("mkdir real && ln -s real at", "is a symbolic link"),
         ("mkdir real && ln -s real up && mkdir real/at", "up is a symbolic link"),
         ("ln -s /etc at", "is a symbolic link"),
-        ("mkdir at && chown 65534 at", "is of another user"),
-        ("mkdir up && chown 65534 up && mkdir up/at", "up is of another user"),
+        ("mkdir at && chown 65534 at", "belongs to another user"),
+        ("mkdir up && chown 65534 up && mkdir up/at", "up belongs to another user"),
         ("mkdir at && chmod 777 at", "can be changed by other users"),
         ("mkdir -p up/at && chmod 775 up", "up can be changed by other users"),
         ("true", ""),
@@ -185,7 +185,7 @@ def test_what_was_mounted_over_it_meanwhile_stays(place: Path) -> None:
         subprocess.run(["mount", "-t", "tmpfs", "theirs", place / "at"], check=True)
         (place / "at" / "letter").write_text("dear")
     assert (place / "at" / "letter").read_text() == "dear"
-    assert "something else is mounted there by now" in said[0]
+    assert "something else is mounted there now" in said[0]
     assert [entry.name for entry in FileJournal(place / "journal").entries()] == [str(place / "at")]
 
 
@@ -234,7 +234,7 @@ for at; do :; done
     [
         (
             'mount -t tmpfs theirs "$at" && echo dear >"$at/letter"',
-            "something else was mounted there at the same moment",
+            "something else was mounted there at the same time",
         ),
         ('mkdir "$at.x" && mount --move "$at" "$at.x"', "was replaced while it was mounted"),
     ],
@@ -277,7 +277,7 @@ def test_what_is_laid_over_it_keeps_its_rights(place: Path) -> None:
                 seen.source: "nodev" in seen.options for seen in read_mounts() if seen.point == str(place / "at")
             }
             assert limited == {"ours": True, "theirs": False}
-    assert "something else is mounted there by now" in said[0]
+    assert "something else is mounted there now" in said[0]
     subprocess.run(["umount", place / "at"], check=True)
 
 
@@ -289,7 +289,7 @@ def test_a_missing_helper_is_named_with_its_package(place: Path, type_: str, pac
         pytest.skip("it is installed")
     with pytest.raises(AssayError) as caught:
         check_mounts([LocalShell(THIS_HOST)], [mount(place / "at", "nas1:/x", type_)])
-    assert caught.value.message.endswith(f"{place}/at: the program mount.{type_} is not there")
+    assert caught.value.message.endswith(f"{place}/at: the program mount.{type_} is not installed")
     assert package in caught.value.hint
     # The kernel knows a server by its address alone, and needs no helper then.
     known = mount(place / "at", "nas1:/x", type_).model_copy(update={"options": "ro,addr=10.0.0.1"})

@@ -159,17 +159,17 @@ def test_links_inside_the_directory_are_not_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"run": 1}'])
 def test_marker_that_is_not_ours_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / MARKER).write_text(text)
-    assert "not a marker of Assay's" in problems(tmp_path)
+    assert "not a marker of Assay" in problems(tmp_path)
 
 
 def test_marker_that_is_a_link_or_fifo_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     claim(tmp_path / "b")
     (tmp_path / "a" / MARKER).symlink_to(tmp_path / "b" / MARKER)
-    assert "not a marker of Assay's" in problems(tmp_path / "a")
+    assert "not a marker of Assay" in problems(tmp_path / "a")
     (tmp_path / "f").mkdir()
     os.mkfifo(tmp_path / "f" / MARKER)
-    assert "not a marker of Assay's" in problems(tmp_path / "f")
+    assert "not a marker of Assay" in problems(tmp_path / "f")
 
 
 def test_what_a_dead_run_left_is_removed_at_the_next_claim(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_kept_data_is_neither_removed_nor_overwritten(tmp_path: Path) -> None:
     job(place, "c0001-r1")
     assert release(place) is None
     assert (place / "c0001-r1" / "f0").exists()
-    assert "told to keep" in problems(place)
+    assert "keeps there" in problems(place)
 
 
 def test_claim_and_release_that_were_cut_short(tmp_path: Path) -> None:
@@ -311,7 +311,10 @@ def test_a_target_that_is_out_of_sight_is_not_called_removed(tmp_path: Path) -> 
         claimed = claim_target(str(place), owner(tmp_path / "x"), lambda _: False)
         subprocess.run(["umount", "-l", point], check=True)
         left = release_target(str(place), owner(tmp_path / "x"), claimed.identity, parent=above)
-        assert left and "is another one than before the run: what is in that stays" in left[0]
+        assert (
+            left
+            and "parent directory was replaced or unmounted since the run began: the new one is left alone" in left[0]
+        )
         subprocess.run(["mount", device, point], check=True)
         assert release_target(str(place), owner(tmp_path / "x"), claimed.identity, parent=above) == []
         assert not place.exists()
@@ -321,7 +324,7 @@ def test_a_run_that_cannot_be_looked_at_may_be_alive(tmp_path: Path) -> None:
     place = tmp_path / "target"
     claim(place, "other")
     job(place, "c0001-r1", "other")
-    with pytest.raises(AssayError, match=r"is marked by run other, whose folder .* cannot be looked at") as told:
+    with pytest.raises(AssayError, match=r"is marked by run other, whose folder .* cannot be read") as told:
         claim_target(str(place), owner(place), foreign_run_state)
     assert "remove it" in told.value.hint
     assert (place / "c0001-r1" / "f0").exists()
@@ -365,7 +368,7 @@ def test_a_mount_under_the_unfinished_name_is_not_crossed(tmp_path: Path) -> Non
     with bind_mount(living, unfinished), pytest.raises(AssayError, match="is a mount: left alone"):
         claim(place)
     assert (living / MARKER).exists()
-    assert "needs for itself" in problems(unfinished)
+    assert "reserves" in problems(unfinished)
 
 
 def test_of_a_claimed_place_a_lost_mark_is_told(tmp_path: Path) -> None:
@@ -470,7 +473,7 @@ def test_mounted_device_is_refused(tmp_path: Path) -> None:
 
 def test_free_device_needs_destroy(tmp_path: Path) -> None:
     with loop_device(tmp_path, 16 << 20) as device:
-        assert "everything on it would be lost" in problems(device, "device")
+        assert "all data on it would be overwritten" in problems(device, "device")
         assert problems(device, "device", destroy=True) == ""
         fd = os.open(device, os.O_RDWR | os.O_EXCL)
         try:

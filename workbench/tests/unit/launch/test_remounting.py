@@ -50,7 +50,7 @@ def test_what_a_directory_lies_in_goes_and_comes_with_all_of_its_source(place: P
 def test_what_is_mounted_by_nobody_we_know_is_left_alone(place: Path) -> None:
     one = mounted(place, "a", "server:/x")
     for made in ({}, {SHELL.host.name: [mounted(place, "ab", "server:/x")]}):
-        with pytest.raises(AssayError, match=r"a/assay lies in nothing that Assay has mounted"):
+        with pytest.raises(AssayError, match=r"a/assay is not on a mount that Assay has made"):
             Remounter(None, made)([f"{one.at}/assay"], [SHELL])
     assert held(place) == {"a", "ab"}
 

@@ -81,8 +81,8 @@ def test_a_file_system_without_a_size_has_what_the_memory_has(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("path", "fstab", "said"),
     [
-        ("/mnt/nas/x", [], "paths in /mnt are for mounts"),
-        ("/media/usb/x", [], "paths in /media are for mounts"),
+        ("/mnt/nas/x", [], "paths in /mnt are meant for mounts"),
+        ("/media/usb/x", [], "paths in /media are meant for mounts"),
         ("/data/x", ["nas:/data /data nfs defaults 0 0"], "/data is a mount point of"),
         (r"/my disk/x", [r"/dev/sdx /my\040disk ext4 defaults 0 0"], "/my disk is a mount point of"),
     ],

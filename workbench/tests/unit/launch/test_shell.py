@@ -32,7 +32,7 @@ COMPLAINTS = {
     "kex_exchange_identification: Connection closed by remote host": "closed the connection",
     "Unable to negotiate with 10.0.0.9 port 22: no matching host key type found.": "have no algorithm in common",
     "something nobody has seen before": "the connection failed",
-    "": "ssh does not say why",
+    "": "ssh gives no reason",
 }
 
 

@@ -112,10 +112,10 @@ def test_nothing_captured_has_a_password(tmp_path: Path) -> None:
     assert "S3c" not in str(found)
     assert "ret@" not in str(found)
     assert found["target a"]["source"] == "//...@server/share"
-    assert found["target a"]["options"] == "rw,vers=3.1.1,password=(not kept),uid=0"
+    assert found["target a"]["options"] == "rw,vers=3.1.1,password=(redacted),uid=0"
     assert found["target b"]["source"] == "...@host:/x"
-    assert found["target b"]["options"] == "rw,secret=(not kept),credentials=/etc/x"
-    assert found["kernel"]["command_line"] == "quiet nfsroot=//...@h/x luks.key=(not kept) pass=(not kept)"
+    assert found["target b"]["options"] == "rw,secret=(redacted),credentials=/etc/x"
+    assert found["kernel"]["command_line"] == "quiet nfsroot=//...@h/x luks.key=(redacted) pass=(redacted)"
 
 
 SAID = (

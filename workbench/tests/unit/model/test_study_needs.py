@@ -45,7 +45,7 @@ def test_a_need_is_read(written: object, need: TargetNeed) -> None:
         ({"read p99": 5}, "no unit"),
         ({"read iops": "5MB/s"}, "not a number of operations per second"),
         ({"stat": "5MB/s"}, "not a number of operations per second"),
-        ({"fsync": "10MB/s"}, "a latency is needed"),
+        ({"fsync": "10MB/s"}, "fsync needs a latency"),
     ],
 )
 def test_what_is_no_need_is_refused(written: object, message: str) -> None:

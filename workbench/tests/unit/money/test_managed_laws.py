@@ -187,11 +187,11 @@ def test_the_throughput_for_operations_is_the_least_whose_bound_lets_them_throug
 
 def test_words_say_the_bounds() -> None:
     law = RateLaw.model_validate({"per_bought": 1.0, "most_per_tib": "750MiB/s"})
-    assert law.formula() == "the throughput bought, at most 750 MiB/s per TiB"
+    assert law.formula() == "the throughput provisioned, at most 750 MiB/s per TiB"
     count = CountLaw.model_validate({"per_bought": 1.0, "most_per_rate": 39.0625, "most": 400_000})
-    assert count.formula() == "the IOPS bought, at most 400,000, at most 39.0625 per MiB/s bought"
+    assert count.formula() == "the IOPS provisioned, at most 400,000, at most 39.0625 per MiB/s provisioned"
     steps = CountLaw.model_validate({"per_bought": 1.0, "most_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
-    assert steps.formula() == "the IOPS bought, at most 2,000 with 32 MiB/s bought, to 4,000 with 64 MiB/s"
+    assert steps.formula() == "the IOPS provisioned, at most 2,000 with 32 MiB/s provisioned, to 4,000 with 64 MiB/s"
     assert (steps.bound(31 * MIB), steps.bound(50 * MIB), steps.bound(64 * MIB)) == (0, 2000, 4000)
 
 

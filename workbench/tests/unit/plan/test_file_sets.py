@@ -144,7 +144,7 @@ def test_lanes_take_turns_among_shares() -> None:
         ({"w_scale": 0.001, "w_lanes": 2}, "one file is fewer than the 2 lanes"),
         ({"w_scale": 0}, "0 is out of range"),
         ({"w_scale": "half"}, "is not a number"),
-        ({"w_file_order": "backwards"}, "is not possible here"),
+        ({"w_file_order": "backwards"}, "is not allowed here"),
         ({"w_file_sizes": "64KiB"}, "is one size, not several"),
         ({"w_file_sizes": "uniform 64KiB"}, "has no two bounds"),
         ({"w_total_files": [None, 5]}, "without a number it is no set of files"),
@@ -154,7 +154,10 @@ def test_lanes_take_turns_among_shares() -> None:
         ({"targets": {"d": {"kind": "file", "path": "/tmp/a", "shares": ["/tmp/a"]}}}, "is already target `d`"),
         ({"targets": {"d": {"kind": "file", "path": "/tmp/a", "shares": ["/tmp/a/b"]}}}, "lie in each other"),
         ({"targets": {"d": {"kind": "file", "path": "/tmp/a", "shares": "/tmp/b"}}}, "is not a list of directories"),
-        ({"targets": SHARES, "w_total_files": None, "w_layout": "shared"}, "no file lies in several of them"),
+        (
+            {"targets": SHARES, "w_total_files": None, "w_layout": "shared"},
+            "a shared file cannot be in several directories",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(changes: dict[str, Any], message: str) -> None:

@@ -61,8 +61,8 @@ def test_a_rule_is_read(written_as: dict[str, str], efficiency: float, cost: str
     [
         ({"efficiency": "0%"}, "out of range"),
         ({"efficiency": "101%"}, "out of range"),
-        ({"efficiency": 0.7}, "is no share"),
-        ({"cost": "10"}, "is no amount of money"),
+        ({"efficiency": 0.7}, "is not a share"),
+        ({"cost": "10"}, "is not an amount of money"),
         ({"accept": "yes"}, "unknown key `accept`"),
         (None, "it is empty"),
         ("70%", "is not a mapping"),

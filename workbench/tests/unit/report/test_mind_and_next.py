@@ -55,7 +55,10 @@ BOUND = finding(Verdict.CLIENT_BOUND, CPUS)
 def test_the_remedy_is_against_the_verdict_that_most_have_though_others_are_worse() -> None:
     # Four are cached first; against what is skewed, nothing but the other remedy helps.
     seen = view(*[(SKEWED, CACHED)] * 4, *[(SKEWED,)] * 7, *[(CACHED,)] * 2)
-    assert said(seen) == ("None of 13 results is usable: 11 are skewed (4 of them beside another verdict).", CPUS)
+    assert said(seen) == (
+        "None of 13 results is usable: 11 are skewed (4 of them in addition to another verdict).",
+        CPUS,
+    )
     assert step(seen).startswith(f"11 results are skewed. {CPUS} Why: assay show ")
 
 

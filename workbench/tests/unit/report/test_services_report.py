@@ -98,7 +98,7 @@ def test_what_other_clients_see_has_a_table_and_stale_looks_a_note() -> None:
     assert [cell.value for cell in (seen, looks, stale, share)] == [192, 240, 48, 20]
     assert (p50.value, p99.text, longest.value) == (2e6, "too few", 9e6)
     assert tables(document, "services-table") == [], "it tells nothing else"
-    note = "48 of 240 looks of another client did not see what had been put"
+    note = "48 of 240 checks by another client did not see a completed put"
     assert any(note in text for text in seen_run(stale=16).notes)
-    assert not any("looks of another client" in text for text in seen_run(stale=0).notes)
+    assert not any("checks by another client" in text for text in seen_run(stale=0).notes)
     assert tables(build_document(both()), "seen-table") == []

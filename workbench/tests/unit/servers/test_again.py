@@ -24,7 +24,7 @@ def read(then: str = "", before: str = "") -> ServerKind:
 
 def test_only_what_comes_when_it_answers_may_be_done_again() -> None:
     assert [step.again for step in read(", again: true").then] == [True]
-    with pytest.raises(AssayError, match="only steps of `then` are for what is started again"):
+    with pytest.raises(AssayError, match="only steps of `then` may have `again`"):
         read(before=", again: true")
 
 

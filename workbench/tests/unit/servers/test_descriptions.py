@@ -74,7 +74,7 @@ def test_own_descriptions_are_found_beside_those_of_assay(own: Path) -> None:
     assert set(kind_names()) == {path.stem for path in FOLDER.glob("*.yaml")} | {"ring"}
     assert load_kind("ring").stays
     (own / "other.yaml").write_text(BASE)
-    with pytest.raises(AssayError, match=r"other\.yaml: it says `kind: ring`"):
+    with pytest.raises(AssayError, match=r"other\.yaml: it has `kind: ring`"):
         load_kind("other")
 
 
@@ -111,7 +111,7 @@ def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, 
 
 
 def test_a_server_that_needs_a_directory_says_so(own: Path) -> None:
-    with pytest.raises(AssayError, match="lab: s1: ring keeps what it has in a directory, and none is named") as caught:
+    with pytest.raises(AssayError, match="lab: s1: ring keeps its data in a directory, and none is named") as caught:
         check_server(BoxServer.model_validate({"kind": "ring", "buckets": ["one"]}), "lab: s1")
     assert "`data: /export`" in caught.value.hint
 
@@ -134,20 +134,20 @@ def test_what_passes_on_another_server_knows_where_that_is_and_where_to_mount_it
 
 def test_a_server_that_neither_answers_nor_mounts_cannot_be_waited_for(own: Path) -> None:
     (own / "front.yaml").write_text(FRONT.replace("$mount", ""))
-    with pytest.raises(AssayError, match="does not say what answers when it is ready"):
+    with pytest.raises(AssayError, match="how to find out that the server is ready is missing"):
         load_kind("front")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('obtain: "get it from its maker"\n', ""), "does not say where the server comes from"),
+        (('obtain: "get it from its maker"\n', ""), "how to install the server is missing"),
         (("start:\n", "start:\n  - {run: [x], after: all}\n"), "only steps of `then` wait for all servers"),
         (("- [serve, $address, $configuration]", "- {run: [serve], each: device}"), "is one process on each host"),
-        (("- [serve, $address, $configuration]", "- {run: [serve], given: x}"), "which reads nothing"),
+        (("- [serve, $address, $configuration]", "- {run: [serve], given: x}"), "without standard input"),
         (("- [serve, $address, $configuration]", "- {run: [serve], on: first}"), "is one process on each host"),
-        (("[passwd, $user]", "[passwd, $user, $password]"), r"\$password stands outside of `given`"),
-        (('user: "user $user;"', 'user: "user $user ${password};"'), r"\$password stands outside of `given`"),
+        (("[passwd, $user]", "[passwd, $user, $password]"), r"\$password is used outside of `given`"),
+        (('user: "user $user;"', 'user: "user $user ${password};"'), r"\$password is used outside of `given`"),
         (("each: peer", "each: friend"), "friend"),
     ],
 )
@@ -165,15 +165,15 @@ VBLADE = {"kind": "vblade", "devices": ["d"]}
     ("server", "message", "hint"),
     [
         ({"kind": "nfs-ganesha", "buckets": ["one"]}, "lab: s1: nfs-ganesha offers no buckets", "it offers exports"),
-        ({"kind": "nfs-ganesha"}, "lab: s1: nfs-ganesha is to offer nothing", "`exports: [NAME]`"),
+        ({"kind": "nfs-ganesha"}, "lab: s1: nfs-ganesha offers nothing", "`exports: [NAME]`"),
         ({"kind": "slurm", "exports": ["/x"]}, "lab: s1: slurm offers no exports", "it offers nothing"),
         ({"kind": "nfs-ganesha", "exports": ["/x"], "users": ["ann"]}, "nfs-ganesha has no users", "leave out"),
         (
             {"kind": "nfs-ganesha", "exports": ["/x"], "source": "s1:one"},
-            "nfs-ganesha makes nothing of `source`",
+            "nfs-ganesha does not use `source`",
             "leave out `source`",
         ),
-        ({"kind": "nfs-ganesha", "exports": ["/x"], "data": "/x"}, "nfs-ganesha makes nothing of `data`", "leave out"),
+        ({"kind": "nfs-ganesha", "exports": ["/x"], "data": "/x"}, "nfs-ganesha does not use `data`", "leave out"),
         ({**VBLADE, "options": {"shelf": 65535}}, "vblade has no shelf: 65535", "write 0 to 65534"),
         ({**VBLADE, "options": {"shelves": 1}}, "vblade has no option shelves", "shelf, slot"),
         ({"kind": "gnaesha", "exports": ["/x"]}, "no kind of server is called `gnaesha`", ""),

@@ -48,7 +48,7 @@ def test_pbs_and_lsf_name_a_file_or_the_hosts(tmp_path: Path) -> None:
 def test_outside_of_a_job_nothing_is_known_and_nothing_comes_up() -> None:
     site = AllocationSite({"SLURM_JOB_NODELIST": "n1"})
     site.check(64)
-    with pytest.raises(AssayError, match="no job of a scheduler"):
+    with pytest.raises(AssayError, match="does not run in a job of a scheduler"):
         site.up(lambda _line: None)
     assert current_scheduler({"PBS_JOBID": "1"}) is None
 
@@ -97,7 +97,7 @@ def test_a_node_on_which_jobs_only_start_is_told_of_and_can_be_left_out(told: di
 
 
 def test_who_is_left_out_must_be_there() -> None:
-    with pytest.raises(AssayError, match="hosts: cpu8 is none of the allocation"):
+    with pytest.raises(AssayError, match="hosts: cpu8 is not a host of the allocation"):
         AllocationSite(SLURM, ("cpu8",)).check(1)
     assert Hosts(nodes=("allocation",)).excluded_hosts == ()
     assert not Hosts(nodes=("allocation2!x",)).is_allocated

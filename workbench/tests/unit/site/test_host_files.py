@@ -129,7 +129,7 @@ def test_hosts_of_an_ssh_configuration(tmp_path: Path) -> None:
     ]
     assert hosts[2].jump == "gate.example.org"
     assert hosts[2].identity == str(Path("~/.ssh/lab").expanduser())
-    assert "ProxyCommand: not taken from there" in said
+    assert "ProxyCommand: ignored here" in said
 
 
 @pytest.mark.parametrize("text", [INI, YAML, SSH])
@@ -147,7 +147,7 @@ def test_what_a_run_keeps_of_them_is_read_the_same_anywhere(text: str, tmp_path:
     [
         ("[a]\nn1 ansible_port=x\n", "hosts:2: n1: port: "),
         ("[a]\nn1 ansible_host='x\n", "hosts:2: the line cannot be read"),
-        ("[a]\n\nn1 ansible_host={{ip}}\n", "hosts:3: n1: ansible_host: only Ansible knows"),
+        ("[a]\n\nn1 ansible_host={{ip}}\n", "hosts:3: n1: ansible_host: only Ansible can resolve"),
         ("[a]\nn1 ansible_connection=winrm\n", "hosts:2: n1: ansible_connection is winrm"),
         ("[a]\nn1 ansible_connection=local\n", "hosts:2: n1: ansible_connection is local"),
         ("[a]\nn[1:99999]\n", "hosts:2: .* is more than 4096 hosts"),
@@ -155,7 +155,7 @@ def test_what_a_run_keeps_of_them_is_read_the_same_anywhere(text: str, tmp_path:
         ("[a]\n-oProxyCommand=x ansible_user=b\n", "hosts:2: .*is not a host name"),
         ("[a]\nn1 ansible_host=-oX=y\n", "hosts:2: n1: address: `-oX=y` is not a host name or an IP address"),
         ("all:\n  hosts: [a, b]\n", "hosts:1: hosts, children and vars of group all are mappings"),
-        ("Host a\n HostName x\nMatch exec true\n User b\n", "hosts:3: `Match` depends on what only ssh finds out"),
+        ("Host a\n HostName x\nMatch exec true\n User b\n", "hosts:3: only ssh can evaluate `Match`"),
         ("Host a\n Port nine\n", "hosts:1: a: port: "),
         ("Host *\n User bench\n", "hosts: names no host"),
     ],

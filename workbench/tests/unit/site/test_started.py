@@ -95,7 +95,7 @@ def test_what_a_server_lacks_is_named_with_the_way_to_get_it(tmp_path: Path, mon
         ({}, ""),
         ({"only_in_box": "it is loud"}, "it is loud"),
         *(
-            (changes, "its description is not of one command")
+            (changes, "outside, only servers of one command")
             for changes in (
                 *({"port": None}, {"stays": False}, {"ready": ["9000"]}, {"before": [["x"]]}, {"folders": ["/run/x"]}),
                 *({"configuration": "x"}, {"private": ["/var/x"]}, {"then": [["x"]]}, {"start": [["x"], ["y"]]}),

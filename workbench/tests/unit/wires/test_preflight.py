@@ -75,11 +75,11 @@ def test_too_short_to_trim_is_taken_whole() -> None:
         (CommandResult(1, "", "iperf3: parameter error"), "iperf3: parameter error"),
         (CommandResult(143, "", ""), "iperf3: exit code 143"),
         (CommandResult(0, "[]", ""), "iperf3: exit code 0"),
-        (CommandResult(0, "{}", ""), "iperf3: its result has no end"),
-        (CommandResult(0, '{"end": {}}', ""), "iperf3: nothing arrived"),
+        (CommandResult(0, "{}", ""), "iperf3: its result has no `end` section"),
+        (CommandResult(0, '{"end": {}}', ""), "iperf3: no data arrived"),
         (
             CommandResult(0, '{"end": {"sum_received": {"bits_per_second": 0, "seconds": 2}}}', ""),
-            "iperf3: nothing arrived",
+            "iperf3: no data arrived",
         ),
     ],
 )
@@ -150,8 +150,8 @@ def test_ways_as_iproute2_prints_them() -> None:
     assert parse_route(bond).bits_per_s == 25 * GB
     veth = parse_route({key: value for key, value in said.items() if key != "real"})
     assert (veth.bits_per_s, veth.why_unknown) == (None, "the interface is virtual")
-    assert parse_route(said | {"speed": "-1"}).why_unknown == "the driver does not tell"
-    assert parse_route(said | {"mac": "00:00:00:00:00:01"}).why_unknown == "the interface is not seen in /sys"
+    assert parse_route(said | {"speed": "-1"}).why_unknown == "the driver does not report a speed"
+    assert parse_route(said | {"mac": "00:00:00:00:00:01"}).why_unknown == "the interface is not visible in /sys"
     assert parse_route({"address": "10.0.0.1", "route": "local 10.0.0.1 dev lo src 10.0.0.1"}).is_own_address
     assert parse_route({"address": "10.0.0.1"}).why_unknown == "the route is unknown"
 

@@ -73,7 +73,7 @@ def _until_missing(several: Iterator[str]) -> Iterator[str]:
 def _capped(several: Iterator[str]) -> list[str]:
     every = list(several)
     rest = len(every) - MOST_PER_KIND
-    more = f"... and {rest} more {'result' if rest == 1 else 'results'} of which the same is true."
+    more = f"... and {rest} more {'result' if rest == 1 else 'results'} with the same note."
     return every if rest <= 0 else [*every[:MOST_PER_KIND], more]
 
 
@@ -141,11 +141,11 @@ def _other_method(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:
         return
     why = f" ({found.method_reason})" if found.method_reason else ""
     if parameters.method == "io_uring":
-        yield f"{_name(row)}: io_uring was asked for, but plain system calls were used{why}."
+        yield f"{_name(row)}: io_uring was requested, but plain system calls were used{why}."
     elif parameters.queue_depth > 1 and parameters.method == "auto":
         yield (
             f"{_name(row)}: plain system calls were used{why}; they keep one operation in flight, "
-            f"not the {parameters.queue_depth} asked for."
+            f"not the requested {parameters.queue_depth}."
         )
 
 
@@ -183,7 +183,7 @@ def _split_requests(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:
         yield (
             f"{_name(row)}: each operation of {format_size(record)} became {about_number(median(counts), 2)}"
             " requests to the device."
-            " In huge pages (huge_pages: true) its buffer lies in one piece, which may be one request, and faster."
+            " In huge pages (huge_pages: true) its buffer is in one piece, which may become one request, and be faster."
         )
 
 
@@ -253,7 +253,8 @@ def _sessions_lost(row: ResultRow, place: TargetPlace | None) -> Iterator[str]: 
     if lost:
         yield (
             f"{_name(row)}: {lost:,} {'session was' if lost == 1 else 'sessions were'} lost with the connection, and "
-            "made anew: what was under way waited or failed, and what the server had not flushed it may have lost."
+            "opened again: operations in flight waited or failed, and the server may have lost data that it had not"
+            " flushed."
         )
 
 
@@ -263,8 +264,8 @@ def _stale_looks(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  #
     looks, stale = sum(one.looks for one in services), sum(one.stale_looks for one in services)
     if stale:
         yield (
-            f"{_name(row)}: {stale:,} of {looks:,} looks of another client did not see what had been put: the service "
-            "shows other clients what is new only after a while, or not always."
+            f"{_name(row)}: {stale:,} of {looks:,} checks by another client did not see a completed put: the service "
+            "shows new objects to other clients only after a while, or not always."
         )
 
 
@@ -281,7 +282,7 @@ def _busy_hosts(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:  # 
         if sent and again / sent >= RESENT_SHARE:
             full.append(f"{again:,} of {sent:,} TCP segments were sent again")
         if thrown := sum((use.softnet_drops or 0) + sum(link.drops for link in use.links) for use in uses):
-            full.append(f"{thrown:,} frames were thrown away")
+            full.append(f"{thrown:,} frames were dropped")
         if full:
             yield f"{_name(row)}: on {host} {' and '.join(full)}."
 

@@ -158,15 +158,17 @@ def _broken(by_place: Places) -> tuple[str, ...]:
     if (hard.record_size, hard.block_size, hard.layout) != (HARD_TRANSFER, HARD_TRANSFER, "shared"):
         found.append("ior-hard is not strided in one file by transfers of 47008 bytes")
     if (names.file_size, names.layout, names.depth) != (HARD_FILE, "shared", 0):
-        found.append("mdtest-hard has not files of 3901 bytes in one directory")
+        found.append("mdtest-hard does not use files of 3901 bytes in one directory")
     if easy.layout != "separate":
-        found.append("mdtest-easy has not a directory for each task")
+        found.append("mdtest-easy does not use one directory for each task")
     used = {
         row.case.workload: row.case.parameters for (workload, _), row in by_place.items() if workload in IO500_WORKLOADS
     }
     own = [workload for workload, parameters in used.items() if not _elsewhere(parameters)]
     if own:
-        found.append(f"a host reads or looks at what it made itself ({', '.join(own)}): one host, or no reorder: node")
+        found.append(
+            f"a host reads or stats files that it made itself ({', '.join(own)}): one host, or no reorder: node"
+        )
     return (
         *found,
         "each group of files is read right after it was written, not after all writes",

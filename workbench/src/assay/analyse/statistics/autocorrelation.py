@@ -172,15 +172,15 @@ def autocorrelation_notes(correlation: float | None, counts: Sequence[int]) -> t
     if correlation is None:
         return (
             f"From {len(several):,} {'result' if len(several) == 1 else 'results'} of at most {max(several):,} repeats"
-            " it is not known whether a repeat resembles the one before it. If it does, the intervals are too short.",
+            " it is not known whether successive repeats are correlated. If they are, the intervals are too narrow.",
         )
     count = sorted(several)[len(several) // 2]
     factor = math.sqrt(variance_inflation(correlation, count) / variance_bias(correlation, count))
     if factor < _WORTH_A_NOTE:
         return ()
     return (
-        f"Repeats resemble the ones before them (correlation about {about_number(correlation, 1)}): something"
+        f"Successive repeats are correlated (about {about_number(correlation, 1)}): something"
         " changes slowly on this"
-        f" machine. The intervals allow for that; with {count:,} repeats their errors count"
-        f" {about_number(factor, 2)} times.",
+        f" machine. The intervals allow for that; with {count:,} repeats their standard errors"
+        f" are {about_number(factor, 2)} times as large.",
     )

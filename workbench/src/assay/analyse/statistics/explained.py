@@ -103,7 +103,7 @@ def explain(
     groups = _groups(usable[:: -(-len(usable) // MOST_ROWS)] if usable else [])
     rounds = sorted({number for group in groups for number in group.rounds})
     if not parts or not groups:
-        return None, f"it takes {LEAST_ROUNDS} repeats that are not all the same"
+        return None, f"it needs {LEAST_ROUNDS} repeats with different values"
     if len(readings) < len(rounds):
         return None, f"there were {len(readings)} controls in {len(rounds)} rounds"
     clock, windows = ControlCurve(readings, parts), _windows(groups)

@@ -30,7 +30,7 @@ class AoeHandler(TargetHandler[AoeTarget]):
             AssayError: The user has not confirmed that the disk may be overwritten, or the engine refuses it.
         """
         if not prober.destroy:
-            message = f"{self.target.path}: everything on the disk would be lost"
+            message = f"{self.target.path}: all data on the disk would be overwritten"
             raise AssayError(message, "confirm with --destroy that it may be overwritten", EXIT_REFUSED)
         return prober.probe_target(self.target.job_target(destroy=True), everywhere=True)
 

@@ -40,7 +40,7 @@ def _interfaces(written: object) -> tuple[str, ...]:
 def _address(written: object) -> str:
     found = _ADDRESS.fullmatch(written) if isinstance(written, str) else None
     if found is None or int(found[1]) > _MOST_SHELF or int(found[2]) > _MOST_SLOT:
-        hint = "write shelf and slot, such as e1.0; `assay aoe discover` shows what there is"
+        hint = "write shelf and slot, such as e1.0; `assay aoe discover` lists the disks"
         raise fault(f"{display_value(written)} is not the address of a disk", hint)
     return f"e{int(found[1])}.{int(found[2])}"
 
@@ -80,21 +80,21 @@ class AoeTarget(Target):
     interfaces: Interfaces = Field(
         description="Network interfaces of the host that generates the load, on each of which the disk answers."
     )
-    address: Address = Field(description="Shelf and slot of the disk, such as e1.0. Everything on it is lost.")
+    address: Address = Field(description="Shelf and slot of the disk, such as e1.0. All data on it is overwritten.")
     servers: KnownServers = Field(
-        (), description="Names or addresses of the hosts that serve it, so that what the links carry can be measured."
+        (), description="Names or addresses of the hosts that serve it, so that the links to them can be measured."
     )
     window: Window = Field(
-        None, description="Commands under way on one interface; as many as the disk has buffers for if left out."
+        None, description="Commands in flight on one interface. Left out: as many as the disk has buffers."
     )
     sectors: Sectors = Field(
-        None, description="Sectors of 512 bytes in one frame at most; as many as disk and MTU allow if left out."
+        None, description="Maximum of sectors of 512 bytes in a frame. Left out: as many as disk and MTU allow."
     )
     timeout: Timeout = Field(
-        60 * 10**9, description="A command without an answer for so long fails; until then its frame is sent again."
+        60 * 10**9, description="A command without an answer for this long fails; until then its frame is sent again."
     )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def shelf(self) -> int:

@@ -19,5 +19,5 @@ def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     if not interfaces or not address:
         raise AssayError(f"{text}: interface or address is missing", "write aoe://eth1/e1.0: shelf 1, slot 0")
     if not destroy:
-        raise AssayError(f"{text}: everything on the disk would be lost", "confirm it with --destroy")
+        raise AssayError(f"{text}: all data on the disk would be overwritten", "confirm it with --destroy")
     return {"kind": "aoe", "interfaces": interfaces.split(","), "address": address}

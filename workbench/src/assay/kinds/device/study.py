@@ -30,9 +30,9 @@ class DeviceTarget(Target):
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["device"]
-    path: Path = Field(description="The device, for example /dev/sdx. Everything on it is lost.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    path: Path = Field(description="The device, for example /dev/sdx. All data on it is overwritten.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def services(self) -> tuple[TargetService, ...]:

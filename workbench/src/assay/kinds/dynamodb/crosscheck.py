@@ -49,7 +49,7 @@ def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Ite
     )
     keys = key_bytes(target)
     if sizes and smallest <= keys:
-        message = f"an item of {format_size(smallest)} may have no room for its keys, which are a part of it"
+        message = f"an item of {format_size(smallest)} may have no room for its keys, which are in it"
         yield FieldFault(path=(*path, "object_size"), message=message, hint=f"use more than {keys} bytes")
 
 
@@ -62,8 +62,8 @@ def _batches(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     sizes = [parse_sizes(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
     batch_bytes = max(sizes, default=0) * (largest_batch or DEFAULT_BATCH)
     if "batch_get" in work.operations and batch_bytes > MOST_RESPONSE_BYTES:
-        message = f"a batch of {format_size(batch_bytes)} does not fit into an answer of DynamoDB"
-        yield FieldFault(path=(*path, "batch"), message=message, hint="16 MB is the most: lower batch or object_size")
+        message = f"a batch of {format_size(batch_bytes)} is larger than a response of DynamoDB may be"
+        yield FieldFault(path=(*path, "batch"), message=message, hint="the limit is 16 MB: lower batch or object_size")
 
 
 def _whole(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
@@ -73,5 +73,7 @@ def _whole(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
             yield FieldFault(path=(*path, field), message=f"items of tables are {words} whole", hint="remove it")
     mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]
     if "object_mix" in work.operations and any("head" in parse_mix(mix) for mix in mixes):
-        message = "a table has no head, which is a part of the mix"
-        yield FieldFault(path=(*path, "mix"), message=message, hint="write such as mix: {get: 75, put: 15, delete: 10}")
+        message = "tables do not support head, which is in the mix"
+        yield FieldFault(
+            path=(*path, "mix"), message=message, hint="write for example mix: {get: 75, put: 15, delete: 10}"
+        )

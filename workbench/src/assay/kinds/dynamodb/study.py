@@ -25,10 +25,10 @@ def _capacity(written: object) -> tuple[int, int] | None:
     if written in (None, "on_demand"):
         return None
     if not isinstance(written, dict) or set(written) != {"read", "write"}:
-        raise fault(f"{display_value(written)} is no capacity", hint)
+        raise fault(f"{display_value(written)} is not a capacity", hint)
     for name, units in written.items():
         if isinstance(units, bool) or not isinstance(units, int) or not 1 <= units <= MOST_UNITS:
-            raise fault(f"{display_value(units)} is no number of {name} capacity units", f"{hint}, 1 at least")
+            raise fault(f"{display_value(units)} is not a number of {name} capacity units", f"{hint}, at least 1")
     return written["read"], written["write"]
 
 
@@ -68,8 +68,8 @@ class DynamodbTarget(HttpTarget):
 
     kind: Literal["dynamodb"]
     table: Table = Field(
-        description="The table. One that is not there is made, marked and removed afterwards; one that Assay has not "
-        "made also needs `--destroy`, and only items whose keys begin with `prefix` are written."
+        description="The table. If it does not exist, it is made, marked and removed afterwards; one that Assay has not"
+        " made also needs `--destroy`, and only items whose keys begin with `prefix` are written."
     )
     partition_key: Attribute = Field("pk", description="Attribute that is the partition key, a text.")
     sort_key: SortKey = Field(None, description="Attribute that is the sort key, a text; none if left out.")
@@ -85,9 +85,9 @@ class DynamodbTarget(HttpTarget):
         False, description="Reads are strongly consistent; else eventually, for half the capacity units."
     )
     max_capacity_units: Limit = Field(
-        None, description="The run consumes no more capacity units than this here, as far as the service tells."
+        None, description="Limit of the capacity units that the run consumes here, as the service reports them."
     )
-    max_requests: Limit = Field(None, description="Operations of the run send no more requests than this here.")
+    max_requests: Limit = Field(None, description="Limit of the requests that operations of the run send here.")
 
     @model_validator(mode="after")
     def _keys_differ(self) -> "DynamodbTarget":

@@ -54,20 +54,20 @@ class FileTarget(Target):
     )
     on_root: Flag = Field(
         False,
-        description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
+        description="It may be on the root file system although its path suggests a mount (below /mnt, "
         "or a mount point of /etc/fstab).",
     )
     servers: KnownServers = Field(
         (),
-        description="Hosts that serve it, if it is on a mount, so that what the links to them carry can be measured.",
+        description="Hosts that serve it, if it is on a mount, so that the links to them can be measured.",
     )
     mounts: tuple[StudyMount, ...] = Field(
         (),
-        description="What is mounted on each host before the run, and taken away after it; the directory and its "
-        "shares lie in these. Needs hosts or a testbed, and root there.",
+        description="Mounts that Assay makes on each host before the run and removes after it; the directory and its"
+        " shares are in these. Needs hosts or a testbed, and root there.",
     )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def services(self) -> tuple[TargetService, ...]:
@@ -95,12 +95,13 @@ class FileTarget(Target):
         if self.shares and work.group == "data" and "shared" in work.axis("layout").values():
             on_sets = any(None not in work.axis(field).values() for field in ("files", "total_files"))
             if not on_sets:
-                message = f"target {name} has shares, and no file lies in several of them"
+                message = f"target {name} has shares, and a shared file cannot be in several directories"
                 yield FieldFault(
                     path=("workloads", workload, "layout"), message=message, hint=f"set layout: separate, or {hint}"
                 )
         if self.shares and set(work.axis("reorder").values()) != {"none"}:
-            message = f"each lane keeps to one share of target {name}, and cannot take what those on others have made"
+            message = f"each lane uses one share of target {name}, and cannot access files that lanes on other shares"
+            " have made"
             yield FieldFault(
                 path=("workloads", workload, "reorder"), message=message, hint=f"set reorder: none, or {hint}"
             )

@@ -34,7 +34,7 @@ def _hints(written: object) -> tuple[tuple[str, str], ...]:
         return written
     if not isinstance(written, dict) or len(written) > MOST_HINTS:
         raise fault(
-            f"{display_value(written)} is no mapping of hints", "write a mapping such as {romio_no_indep_rw: true}"
+            f"{display_value(written)} is not a mapping of hints", "write a mapping such as {romio_no_indep_rw: true}"
         )
     found = []
     for key, value in written.items():
@@ -85,8 +85,8 @@ class MpiioTarget(Target):
     )
     prefix: Prefix = Field(
         None,
-        description="File system that the MPI-IO library shall take it for, such as ufs or lustre (ROMIO); if left out "
-        "it finds out by itself.",
+        description="File system type for the MPI-IO library, such as ufs or lustre (ROMIO). Left out: the library"
+        " finds out.",
     )
     hints: Hints = Field(
         (),
@@ -95,15 +95,15 @@ class MpiioTarget(Target):
     )
     on_root: Flag = Field(
         False,
-        description="It may lie on the root file system, though its path is one where things are mounted (below /mnt, "
+        description="It may be on the root file system although its path suggests a mount (below /mnt, "
         "or a mount point of /etc/fstab).",
     )
     servers: KnownServers = Field(
         (),
-        description="Hosts that serve it, if it is on a mount, so that what the links to them carry can be measured.",
+        description="Hosts that serve it, if it is on a mount, so that the links to them can be measured.",
     )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def services(self) -> tuple[TargetService, ...]:
@@ -130,7 +130,7 @@ class MpiioTarget(Target):
         path = ("workloads", workload)
         if set(work.axis("lanes").values()) - {1}:
             message = f"a rank of MPI has one lane, and target {name} is reached through MPI"
-            hint = "leave lanes out, and say how many ranks each host has with tasks_per_host"
+            hint = "leave lanes out, and set the ranks of each host with tasks_per_host"
             yield FieldFault(path=(*path, "lanes"), message=message, hint=hint)
         together = True in work.axis("collective").values() and "shared" in work.axis("layout").values()
         mixes = [operation for operation in work.operations if operation in MIXES]

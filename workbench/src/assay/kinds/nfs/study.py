@@ -57,17 +57,18 @@ class NfsTarget(ExportTarget):
         "assay", description="Directory in the export that Assay makes, marks and removes; it must be new or Assay's."
     )
     port: Port = Field(None, description="Port of the NFS service; 2049 if left out.")
-    mount_port: Port = Field(None, description="Port of the mount service; the portmapper is asked if left out.")
+    mount_port: Port = Field(None, description="Port of the mount service. Left out: the portmapper reports it.")
     nconnect: Connections = Field(1, description="TCP connections of each lane.")
     rsize: CallSize = Field(1 << 20, description="Bytes of one READ call at most; the server may allow less.")
     wsize: CallSize = Field(1 << 20, description="Bytes of one WRITE call at most; the server may allow less.")
     uid: Identity = Field(None, description="User that calls are made as; the engine's own if left out.")
     gid: Identity = Field(None, description="Group that calls are made as; the engine's own if left out.")
     timeout: Timeout = Field(
-        60 * 10**9, description="A call without a reply for so long fails; until then it is sent again, as by a mount."
+        60 * 10**9,
+        description="A call without a reply for this long fails; until then it is sent again, as by a mount.",
     )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @classmethod
     def protocol(cls) -> str:

@@ -45,7 +45,7 @@ class NullHandler(TargetHandler[NullTarget]):
         """See `TargetHandler.layers`: no storage, or a script with the time of each operation."""
         if max(map(_longest_ns, self.target.latencies), default=0) < SCRIPTED_NS:
             return (Layer(kind="nothing", name="null", detail="no storage: operations end at once"),)
-        return (Layer(kind="script", name="null", detail="no storage: operations take the time that the study says"),)
+        return (Layer(kind="script", name="null", detail="no storage: operations take the time that the study sets"),)
 
 
 def _longest_ns(latency: Latency) -> int:

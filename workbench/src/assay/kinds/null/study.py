@@ -51,8 +51,8 @@ class UniformLatency(Frozen):
     """Service times uniformly distributed between two bounds."""
 
     distribution: Literal["uniform"]
-    min: Duration = Field(description="Least service time.")
-    max: Duration = Field(description="Greatest service time.")
+    min: Duration = Field(description="Minimum service time.")
+    max: Duration = Field(description="Maximum service time.")
 
     @model_validator(mode="after")
     def _ordered(self) -> "UniformLatency":
@@ -75,7 +75,7 @@ class Stall(Frozen):
     """A stall of the null target from its n-th operation."""
 
     at_op: Count = Field(description="Number of the operation in the phase, from 0, counted per lane.")
-    duration: Duration = Field(description="How long.")
+    duration: Duration = Field(description="Duration.")
     lane: Lane = Field(None, description="Only this lane; every lane if left out.")
 
 
@@ -119,15 +119,17 @@ class NullTarget(Target):
     latency: Annotated[Latency | None, Field(discriminator="distribution")] = Field(
         None, description="Service time of each operation; none if left out."
     )
-    stalls: tuple[Stall, ...] = Field((), description="Times at which it stands still.")
+    stalls: tuple[Stall, ...] = Field((), description="Stalls, during which no operation ends.")
     errors: tuple[ScriptedError, ...] = Field((), description="Operations that fail.")
-    changes: tuple[ScriptedChange, ...] = Field((), description="Moments from which another service time holds.")
+    changes: tuple[ScriptedChange, ...] = Field(
+        (), description="Operations from which on another service time applies."
+    )
     vary_percent: Percent = Field(
         0, description="Service times of each phase differ by up to this many percent from those of another."
     )
-    clock_step: ClockStep = Field(0, description="The wall clock is seen to jump by this much during each phase.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    clock_step: ClockStep = Field(0, description="The wall clock appears to jump by this much during each phase.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def path(self) -> str:

@@ -32,7 +32,7 @@ def crosscheck(target: S3Target, name: str, workload: str, work: Workload) -> It
         yield from _memory(path, work)
         mixes = [value for value in work.axis("mix").values() if isinstance(value, str)]
         if "object_mix" in work.operations and any("update" in parse_mix(mix) for mix in mixes):
-            message, hint = "a bucket has no update, which is a part of the mix", "use put: it replaces what is there"
+            message, hint = "buckets do not support update, which is in the mix", "use put: it replaces the object"
             yield FieldFault(path=(*path, "mix"), message=message, hint=hint)
         if target.if_none_match:
             yield from _put_again(path, name, work)

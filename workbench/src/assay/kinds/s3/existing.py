@@ -13,11 +13,11 @@ READ_OPERATIONS = ("get", "head", "list", "object_mix")
 MOST_OBJECTS = 10_000_000
 """Most objects of all lanes together, since each engine keeps their names in memory."""
 _UNKNOWN = {
-    "object_size": "their list tells how large they are",
+    "object_size": "their sizes come from listing them",
     "part_size": "nothing is put",
-    "verify": "what they should hold is not known",
-    "compressible": "what they hold is not known",
-    "duplicate": "what they hold is not known",
+    "verify": "their expected contents are not known",
+    "compressible": "their contents are not known",
+    "duplicate": "their contents are not known",
 }
 """Parameter -> why it has no meaning for existing objects."""
 
@@ -30,7 +30,7 @@ def existing_object_rules(path: tuple[str, str], name: str, work: Workload) -> I
         name: Name of the target.
         work: The workload.
     """
-    statement = f"target {name} has `existing`: its objects are there already"
+    statement = f"target {name} has `existing`: its objects exist already"
     hint_end = "or give the target a workload of its own with `targets`"
     writing = [one for one in dict.fromkeys(work.operations) if one in OBJECTS and one not in READ_OPERATIONS]
     if writing:

@@ -28,11 +28,11 @@ def _bucket(written: object) -> str:
 
 
 def _existing(written: object) -> str:
-    hint = 'write what their keys begin with, or "" for the whole bucket'
+    hint = 'write the prefix of their keys, or "" for the whole bucket'
     if not isinstance(written, str):
-        raise fault(f"{display_value(written)} does not say which objects", hint)
+        raise fault(f"{display_value(written)} is not a prefix of keys", hint)
     if not written.isprintable() or len(written.encode(errors="replace")) > MOST_KEY_BYTES:
-        raise fault("no key begins so: it is longer than 1024 bytes or has unprintable characters", hint)
+        raise fault("not a valid prefix of keys: it is longer than 1024 bytes or has unprintable characters", hint)
     return written
 
 
@@ -45,7 +45,7 @@ def _keys(written: object) -> str:
     if counted and int(counted[1]) <= MOST_PREFIXES:
         return counted[0]
     hint = f"write flat, random, or {{prefixes: 16}}, with 1 to {MOST_PREFIXES}"
-    raise fault(f"{display_value(written)} is no layout of keys", hint)
+    raise fault(f"{display_value(written)} is not a layout of keys", hint)
 
 
 _ANY_KEYS = {
@@ -81,45 +81,49 @@ class S3Target(HttpTarget):
 
     kind: Literal["s3"]
     bucket: Bucket = Field(
-        description="The bucket. One that is not there is made, marked and removed afterwards; one that Assay has not "
-        "made also needs `--destroy`, and only keys below `prefix` are written."
+        description="The bucket. If it does not exist, it is made, marked and removed afterwards; one that Assay has"
+        " not made also needs `--destroy`, and only keys below `prefix` are written."
     )
     addressing: Addressing = Field(
         None,
-        description="Where the bucket's name stands: path or virtual_host. Left out: virtual_host with AWS, unless the "
-        "name has a dot, else path.",
+        description="Where requests have the bucket's name: path or virtual_host. Left out: virtual_host with AWS,"
+        " unless the name has a dot, else path.",
     )
     existing: Existing = Field(
         None,
-        description="Objects that are there already are the data set: those whose keys begin with this, or all if it "
-        "is empty. They are only read, and nothing is written, marked or removed.",
+        description="Existing objects are the data set: those whose keys begin with this, or all if it is empty. They"
+        " are only read, and nothing is written, marked or removed.",
     )
     keys: Keys = Field(
         "flat",
-        description="How the keys of a lane are spread: flat, in turns below so many prefixes ({prefixes: 16}), or "
+        description="How the keys of a lane are spread: flat, in turns below this many prefixes ({prefixes: 16}), or "
         "behind four digits that look random.",
     )
     anonymous: Flag = Field(False, description="Requests are not signed.")
     checksum: Checksum = Field(
         "none",
-        description="Sum that is sent with each put, and held against each get of a whole object with which the "
-        "service tells one.",
+        description="Checksum that is sent with each put, and compared with each get of a whole object for which the"
+        " service returns one.",
     )
-    storage_class: StorageClass = Field(None, description="Storage class of what is put; the bucket's own if left out.")
+    storage_class: StorageClass = Field(
+        None, description="Storage class of the objects that are put; the bucket's own if left out."
+    )
     versioned: Flag = Field(False, description="The bucket, if it is made, keeps every version of its objects.")
-    if_none_match: Flag = Field(False, description="Puts are conditional: the service refuses what is there already.")
+    if_none_match: Flag = Field(
+        False, description="Puts are conditional: the service refuses to replace an existing object."
+    )
 
     @model_validator(mode="after")
     def _signed_or_not(self) -> "S3Target":
         if self.anonymous and self.profile is not None:
-            raise fault("a profile is of no use where anonymous is true", "leave one of them out", "profile")
+            raise fault("anonymous requests use no profile", "leave one of them out", "profile")
         return self
 
     @model_validator(mode="after")
     def _put_or_existing(self) -> "S3Target":
         useless = next((field for field in _OF_PUTS if field in self.model_fields_set), None)
         if self.existing is not None and useless is not None:
-            raise fault(f"nothing is put where `existing` is said, so {useless} is of no use", "leave one out", useless)
+            raise fault(f"with `existing` nothing is put, so {useless} has no effect", "leave one out", useless)
         return self
 
     @property

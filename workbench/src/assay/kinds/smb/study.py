@@ -38,7 +38,8 @@ def _version(written: object) -> str:
     text = str(written) if isinstance(written, str | float) and not isinstance(written, bool) else ""
     if text not in VERSIONS:
         raise fault(
-            f"{display_value(written)} is no version of SMB that Assay speaks", f"write one of {', '.join(VERSIONS)}"
+            f"{display_value(written)} is not a version of SMB that Assay supports",
+            f"write one of {', '.join(VERSIONS)}",
         )
     return text
 
@@ -97,13 +98,14 @@ class SmbTarget(ExportTarget):
     )
     user: User = Field(
         None,
-        description="Who signs in, USER or DOMAIN\\USER; USER of the environment if left out. Its password: PASSWD.",
+        description="User who signs in, as USER or DOMAIN\\USER. Left out: USER of the environment. The password is in"
+        " PASSWD.",
     )
     credentials: Credentials = Field(
         None, description="File with username=, password= and maybe domain=, as of mount.cifs; on each host."
     )
-    port: Port = Field(None, description="Port of the servers that are written without one; 445 if left out.")
-    version: Version = Field("3.1.1", description="Newest version that is spoken: 2.1, 3.0, 3.0.2 or 3.1.1.")
+    port: Port = Field(None, description="Port of the servers that are named without one. Left out: 445.")
+    version: Version = Field("3.1.1", description="Newest protocol version to use: 2.1, 3.0, 3.0.2 or 3.1.1.")
     signing: Flag = Field(False, description="Sign all messages; else only if the server asks for it.")
     encryption: Flag = Field(False, description="Encrypt all messages; else only if server or share ask for it.")
     channels: Connections = Field(
@@ -113,10 +115,10 @@ class SmbTarget(ExportTarget):
     wsize: CallSize = Field(4 << 20, description="Bytes of one WRITE at most; the server may allow less.")
     timeout: Timeout = Field(
         60 * 10**9,
-        description="A request without an answer for so long fails; a lost connection is made anew until then.",
+        description="A request without an answer for this long fails; until then a lost connection is opened again.",
     )
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @model_validator(mode="after")
     def _version_has_features(self) -> "SmbTarget":

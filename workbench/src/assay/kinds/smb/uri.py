@@ -20,11 +20,11 @@ def parse_uri(text: str, destroy: bool) -> dict[str, Any] | None:
     share = share.rstrip("/")
     if not server or not share or "/" in share:
         raise AssayError(
-            f"{SCHEME}: a server and a share are needed, and nothing behind them",
+            f"{SCHEME}: a server and a share are needed, and nothing after them",
             "write smb://USER@SERVER/SHARE, such as smb://alice@nas1/data",
         )
     if ":" in user:
         hint = "leave it out, and set PASSWD in the environment"
-        raise AssayError("a password in an address can be read by everybody on this machine", hint)
+        raise AssayError("everybody on this machine can read a password in an address", hint)
     found = {"kind": "smb", "servers": server, "shares": share, "directory": "assay-measure"}
     return {**found, "user": user} if user else found

@@ -36,7 +36,7 @@ class CacheDropper:
         for thread in threads:
             thread.join()
         if problems:
-            raise AssayError(problems[0], "it takes root there; or leave `server_cache` out")
+            raise AssayError(problems[0], "use root there, or leave `server_cache` out")
 
     @staticmethod
     def _drop_caches(shell: Shell, problems: list[str]) -> None:

@@ -11,7 +11,7 @@ from assay.model.site.host import HostMount
 from assay.model.study.mounts import StudyMount
 
 REMOUNTED = "unmounted and mounted again"
-HINT = "see what uses it there; it takes root"
+HINT = "find out with `fuser -vm` what uses it there; unmounting needs root"
 _UNMOUNT = r"""
 mounted() { findmnt --noheadings --types notmpfs --mountpoint "$1" >/dev/null; }
 n=0
@@ -58,7 +58,7 @@ class Remounter:
             chosen = [one for one in made if one.source in sources]
             points = [one.at for one in candidates if one.source in sources]
             if missing := next((path for path in paths if not any(contains_any(at, [path]) for at in points)), None):
-                raise AssayError(f"host {shell.host.name}: {missing} lies in nothing that Assay has mounted", "")
+                raise AssayError(f"host {shell.host.name}: {missing} is not on a mount that Assay has made", "")
             work.append((shell, chosen))
         problems: list[AssayError] = []
         with self._mounting.remounting(of_study) if self._mounting is not None else contextlib.nullcontext():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from assay.launch.environment.reading import Files, Section, number_list, value_or_unknown, yes_or_no
 
 CPUS = "/sys/devices/system/cpu"
-NO_POLICY = "the kernel does not govern the frequency here (no cpufreq)"
+NO_POLICY = "the kernel does not control the frequency (no cpufreq)"
 
 
 def describe_cpu(files: Files) -> Section:
@@ -15,7 +15,7 @@ def describe_cpu(files: Files) -> Section:
     usable = os.sched_getaffinity(0)
     return {
         "model": _model(first),
-        "microcode": first.get("microcode", "none: not told here"),
+        "microcode": first.get("microcode", "none: not reported here"),
         **_topology(files),
         "online": value_or_unknown(lambda: _count_and_list(files.text(f"{CPUS}/online"))),
         "usable": f"{len(usable)} ({number_list(usable)})",
@@ -133,5 +133,5 @@ def _vulnerabilities(files: Files) -> Section:
         elif text != "Not affected":
             vulnerable.append(name)
     if not files.exists(folder):
-        return {"mitigations": "none: not told by this kernel"}
+        return {"mitigations": "none: not reported by this kernel"}
     return {"mitigations": ", ".join(mitigated) or "none", "vulnerable_to": ", ".join(vulnerable) or "none"}

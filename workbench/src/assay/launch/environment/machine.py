@@ -50,7 +50,7 @@ NFS_SETTINGS = ("sunrpc.tcp_slot_table_entries", "sunrpc.tcp_max_slot_table_entr
 
 def describe_host(files: Files) -> Section:
     """Return name, operating system and make of the machine, and whether it is virtual."""
-    no_dmi = "the firmware tells nothing (no DMI)"
+    no_dmi = "the firmware provides no DMI data"
     return {
         "name": platform.node(),
         "system": value_or_unknown(lambda: platform.freedesktop_os_release()["PRETTY_NAME"]),
@@ -69,7 +69,7 @@ def _hypervisor(files: Files) -> str:
     if files.exists("/sys/hypervisor/type"):
         return files.read("/sys/hypervisor/type")
     if "flags" not in first:
-        return "unknown: only x86 tells by a flag of its CPUs"
+        return "unknown: only x86 CPUs have a flag for it"
     return "yes: the CPUs have the flag hypervisor" if "hypervisor" in first["flags"].split() else "none: no such flag"
 
 
@@ -91,7 +91,7 @@ def _container(files: Files) -> str:
             own.append(kind)
     if own:
         signs.append(f"own namespaces: {', '.join(own)}")
-    return "; ".join(signs) or "none seen"
+    return "; ".join(signs) or "none found"
 
 
 def describe_kernel(files: Files) -> Section:

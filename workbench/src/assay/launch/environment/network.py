@@ -23,7 +23,7 @@ OFFLOADS = {
     "generic_receive": 0x2B,
 }
 """Our name -> ethtool command that reads it, ETHTOOL_GRXCSUM ... ETHTOOL_GGRO. Source: uapi/linux/ethtool.h."""
-NOT_REPORTED = "the driver does not tell"
+NOT_REPORTED = "the driver does not report it"
 
 
 def describe_network(files: Files) -> Section:

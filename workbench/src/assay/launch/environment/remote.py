@@ -63,7 +63,7 @@ def _facts(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
     for line in lines:
         name, _, value = line.partition("\t")
         if name:
-            yield name, redact(value.strip()) or "unknown: the host does not tell"
+            yield name, redact(value.strip()) or "unknown: the host does not report it"
 
 
 def _title(names: Sequence[str]) -> str:

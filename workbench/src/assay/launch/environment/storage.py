@@ -42,7 +42,7 @@ QUEUE = {
 }
 """Our name -> file in the folder `queue` of a device. Source: Documentation/ABI/stable/sysfs-block."""
 MERGES = {"0": "all", "1": "simple ones only", "2": "none"}
-COMPLETION = {"0": "any", "1": "of the same group", "2": "the one that asked"}
+COMPLETION = {"0": "any", "1": "of the same group", "2": "the submitting CPU"}
 
 
 def describe_target(is_device: bool, path: str, files: Files, look: Look | None = None) -> Section:
@@ -223,7 +223,7 @@ def _model(disk: Path) -> str:
     if (disk / "dm" / "name").exists():
         return _read(disk / "dm" / "name")
     driver = disk / "device" / "driver"
-    return f"unknown: {driver.resolve().name if driver.exists() else 'this kind of device'} does not tell"
+    return f"unknown: {driver.resolve().name if driver.exists() else 'this kind of device'} does not report it"
 
 
 def _link(disk: Path) -> Section:

@@ -128,7 +128,9 @@ class Array:
         )
         servers = {number: self.holders[disk] for number, disk in numbers.items()}
         if why := chunk_on_one_server(read_chunks(dump), servers):
-            raise AssayError(f"the mirror of {' and '.join(mirror.disks)} is none: {why}", "", EXIT_REFUSED)
+            raise AssayError(
+                f"the mirror of {' and '.join(mirror.disks)} is not on two servers: {why}", "", EXIT_REFUSED
+            )
 
     def watch(self, stop: Event) -> None:
         """Give up disks that do not answer, so that their copies are used at once; rebuild them when they answer again.
@@ -155,13 +157,13 @@ class Array:
         for disk, other in (mirror.disks, mirror.disks[::-1]):
             if silent[disk] > SILENT_SECONDS and silent[other] == 0:
                 mirror.failed_disk, mirror.attempted_at = disk, float("-inf")
-                self.print_line(f"{disk} does not answer and is given up: {other} has all of it")
+                self.print_line(f"{disk} does not answer and is removed from the mirror; {other} has all its data")
                 detach(disk, force=True)
                 return
 
     def _rebuild(self, mirror: Mirror, disk: str) -> None:
         """Rebuild a disk that answers again: it missed the writes since it was given up."""
-        self.print_line(f"{disk} answers again: it is rebuilt")
+        self.print_line(f"{disk} answers again: rebuilding it")
         try:
             device = attach(disk, self.interfaces).device
             try:
@@ -182,7 +184,7 @@ class Array:
         except (AssayError, OSError) as error:
             self.print_line(f"{disk} cannot be rebuilt: {error}")
         else:
-            self.print_line(f"{disk} is whole again")
+            self.print_line(f"{disk} is rebuilt")
 
     def _number(self, mirror: Mirror, disk: str) -> str:
         """Return the btrfs device id of the disk that is given up: the one that is not of the other disk."""
@@ -262,7 +264,9 @@ def servers_of(found: Sequence[Mapping[str, object]], disks: Sequence[str]) -> d
     for disk in disks:
         stations = [one["station"] for one in found if one["address"] == disk]
         if not stations:
-            raise AssayError(f"{disk} does not answer", "`assay aoe discover` lists the disks that do", EXIT_REFUSED)
+            raise AssayError(
+                f"{disk} does not answer", "`assay aoe discover` lists the disks that answer", EXIT_REFUSED
+            )
         shelf = f"shelf {disk[1:].partition('.')[0]}"
         known = next((by_station[station] for station in stations if station in by_station), shelf)
         for station in stations:

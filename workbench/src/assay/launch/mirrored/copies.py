@@ -62,7 +62,7 @@ def chunk_on_one_server(chunks: Sequence[Chunk], holders: Mapping[int, str]) -> 
     """
     for chunk in chunks:
         for group in chunk.groups:
-            places = {holders.get(number, f"disk {number}, which is not there") for number in group}
+            places = {holders.get(number, f"disk {number}, which is missing") for number in group}
             if len(places) < 2:
                 return f"{chunk.kind.replace('|', ' ')}, {chunk.length} bytes: on {', '.join(places)} alone"
-    return "" if chunks else "it names no parts at all"
+    return "" if chunks else "btrfs lists no chunks"

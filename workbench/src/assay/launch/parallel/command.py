@@ -16,7 +16,7 @@ LauncherName = Literal["mpirun", "srun"]
 Family = Literal["Open MPI", "MPICH", "Intel MPI", "Slurm"]
 _INSTALL = {
     "mpirun": "load the module of an MPI, or `apt-get install openmpi-bin`",
-    "srun": "srun comes with Slurm: start where its commands are",
+    "srun": "srun comes with Slurm: start Assay on a machine with its commands",
 }
 ALLOCATION = "SLURM_JOB_ID"
 """Set by Slurm inside an allocation."""
@@ -110,7 +110,7 @@ def find_command(name: LauncherName, head: Shell) -> LauncherCommand:
     found = next((family for pattern, family in families if re.search(pattern, output)), None)
     if found is None or (found == "Slurm") != (name == "srun"):
         message = (
-            f"host {head.host.name}: `{name} --version` says {first_line!r}, which is of no launcher that Assay knows"
+            f"host {head.host.name}: `{name} --version` says {first_line!r}, which is not a launcher that Assay knows"
         )
         raise AssayError(message, "mpirun of Open MPI, MPICH or Intel MPI, and srun of Slurm are known", EXIT_REFUSED)
     number = re.search(r"Version:\s*(\S+)", output) if found == "MPICH" else re.search(r"\d+(\.\d+)+\S*", first_line)

@@ -36,9 +36,9 @@ def make_step_launcher(
     first, *_ = paths.values()
     other = next((host for host, path in paths.items() if path != first), None)
     if other is not None:
-        message = f"host {other}: the engine is in {paths[other]}, and on others in {first}"
+        message = f"host {other}: the engine is in {paths[other]}, on other hosts in {first}"
         raise AssayError(
-            message, f"{name} needs it at the same place on all: share a home, or XDG_CACHE_HOME", EXIT_REFUSED
+            message, f"{name} needs it at the same path on all hosts: share a home, or XDG_CACHE_HOME", EXIT_REFUSED
         )
     for leftover in folder.glob(f"{WORDS_FILE}*"):
         # Left by a run that was killed.

@@ -148,7 +148,7 @@ class EngineStep:
             self._take(line)
         if self._frames.lost is not None:
             for talk in self._talks.values():
-                talk.fail("the launcher has lost something of what the engines said")
+                talk.fail("the launcher lost part of the engines' output")
         if self._frames.long is not None:
             for talk in self._talks.values():
                 talk.fail("the launcher's stream has a line that is longer than engines print")
@@ -190,7 +190,7 @@ class HostProcess:
                 raise ValueError
             self.returncode, self.complaint = code, str(complaint).encode("utf-8", "replace")
         except (ValueError, KeyError, TypeError, RecursionError):
-            self.returncode, self.complaint = 1, b"the host's last words cannot be read"
+            self.returncode, self.complaint = 1, b"the host's exit report cannot be parsed"
 
     def poll(self) -> int | None:
         """Return the exit code if they, or the launcher, have ended; else None."""
@@ -287,7 +287,7 @@ class HostConversation(Conversation):
         status, reason = super().verdict()
         own = self._step.error_line
         if status == "crashed" and own and own not in reason:
-            reason = f"{reason}; the launcher says: {own}"
+            reason = f"{reason}; the launcher reports: {own}"
         return status, reason
 
 

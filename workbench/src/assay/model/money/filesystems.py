@@ -166,7 +166,7 @@ class EfsType(FileSystemType):
         if rate is not None and self.mode != "provisioned":
             raise AssayError(f"{self.name} takes no provisioned throughput", "efs-provisioned does")
         if self.mode == "elastic":
-            how = "as much as is asked for, up to the most of a file system; billed by the byte"
+            how = "as much as is requested, up to the limit of a file system; billed by the byte"
             return self._limits(None, None, None, None, how)
         found = efs_bursting(size)
         if self.mode == "bursting":
@@ -245,15 +245,17 @@ class LustreType(FileSystemType):
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
         """Return capacity x MB/s per TiB, for bursts too; how long these last is not published."""
         if rate is not None:
-            raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the capacity")
+            raise AssayError(
+                f"{self.name} takes no provisioned throughput", "leave `throughput` out: it follows from the capacity"
+            )
         if not self.has_capacity(size):
-            hint = f"the next that can be had is {format_size(self.capacity_for(size))}"
+            hint = f"the next available size is {format_size(self.capacity_for(size))}"
             raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         reads = max(self.per_tib, self.disk_burst or 0, self.network_burst or 0, self.network)
         write = self.write_per_tib or self.per_tib
         writes = max(write, self.write_disk_burst or self.disk_burst or 0)
         how = f"{size // GIB} GiB / 1024 x {self.per_tib:g} MB/s per TiB"
-        how += f"; what the servers have in memory is read at up to {reads:g}" if reads > self.per_tib else ""
+        how += f"; data in the servers' memory is read at up to {reads:g}" if reads > self.per_tib else ""
         how += f"; writing {write:g}" if write != self.per_tib else ""
         how += f"; disks burst to {self.disk_burst:g}" if self.disk_burst else ""
         return FileSystemLimits(

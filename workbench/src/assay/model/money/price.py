@@ -205,18 +205,18 @@ class PriceRow(Frozen):
         reserved = self.term in TERM_MONTHS
         if reserved and self.payment is None:
             hint = "write payment: no-upfront, partial-upfront or all-upfront"
-            raise fault(f"nothing says how {self.item}, {self.term}, is paid", hint, "term")
+            raise fault(f"{self.item}, {self.term}, has no `payment`", hint, "term")
         for name in ("payment", "upfront"):
             if not reserved and getattr(self, name):
                 hint = f"write term: reserved-1y or reserved-3y, or leave `{name}` out"
                 raise fault(f"only reservations have `{name}`, and {self.item} is {self.term}", hint, name)
         if self.payment == "all-upfront" and not self.upfront:
             raise fault(
-                f"{self.item} is paid all-upfront, and has no `upfront`", "write what is paid upfront", "payment"
+                f"{self.item} is paid all-upfront, but has no `upfront`", "write what is paid upfront", "payment"
             )
         if self.payment == "no-upfront" and self.upfront:
             hint = "write payment: partial-upfront or all-upfront, or leave `upfront` out"
-            raise fault(f"{self.item} is paid no-upfront, and has `upfront`", hint, "upfront")
+            raise fault(f"{self.item} is paid no-upfront, but has `upfront`", hint, "upfront")
 
     def _check_spot(self) -> None:
         above = self.interruptions_above is not None
@@ -237,7 +237,7 @@ class PriceRow(Frozen):
                 raise fault("only the last tier is without bound", "write `up_to` in this one", "tiers", place)
             if last and tier.up_to is not None:
                 raise fault(
-                    f"nothing says what more than {tier.up_to} {self.unit} costs",
+                    f"there is no price above {tier.up_to} {self.unit}",
                     "leave `up_to` out of the last tier",
                     "tiers",
                     place,
@@ -308,7 +308,9 @@ class PriceBook(Frozen):
     def _consistent(self) -> "PriceBook":
         if not 600 <= self.hours_per_month <= 800:
             raise fault(
-                f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
+                f"{self.hours_per_month} hours is not the length of a month",
+                "write hours, such as 730 or 720",
+                "hours_per_month",
             )
         # A book inside another model is validated a second time.
         self._by_key.clear()
@@ -316,7 +318,7 @@ class PriceBook(Frozen):
             if row.currency not in (None, self.currency):
                 raise fault(
                     f"{row.item} is priced in {row.currency}, the book in {self.currency}",
-                    "a book has one currency: make a book of its own",
+                    "a book has one currency: put this row into another book",
                     "rows",
                     place,
                     "currency",

@@ -60,7 +60,9 @@ class StudyPrices(Frozen):
         Use(),
         description="How the designs are used: duty cycle, and what is paid by use, such as egress: 10TB a month.",
     )
-    designs: dict[str, StudyDesign] = Field(description="Name of a target -> the design it stands for.", min_length=1)
+    designs: dict[str, StudyDesign] = Field(
+        description="Name of a target -> the design that it represents.", min_length=1
+    )
 
     def model_post_init(self, _context: Any, /) -> None:
         """Refuse a payment without a reservation."""

@@ -142,7 +142,9 @@ class ProvisionedVolume(VolumeType):
         follows = min(follows, self.rate_most)
         if self.rate_free is None:
             if rate is not None:
-                raise AssayError(f"{self.name} takes no provisioned throughput", "it follows from the IOPS")
+                raise AssayError(
+                    f"{self.name} takes no provisioned throughput", "leave `throughput` out: it follows from the IOPS"
+                )
             how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {format_mib(self.rate_most)}"
             if self.knee_rate is not None:
                 how += f"; beyond {format_mib(self.knee_rate)}, IOPS x {format_size(self.knee_io or 0)}"
@@ -206,7 +208,7 @@ class PlainVolume(VolumeType):
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:  # noqa: ARG002
         """Return the ends of the stated ranges."""
         self._nothing_provisioned(iops, rate)
-        how = "the ends of the range that is stated for all sizes; how long the upper end lasts is not published"
+        how = "the ends of the published range for all sizes; how long the upper end lasts is not published"
         return _symmetric_limits(self.rate_usual, self.rate_most, self.iops_usual, self.iops_most, NO_BURST, how)
 
 

@@ -80,7 +80,7 @@ class HostLink(Frozen):
         side: Whether the host is a client or a server.
         interface: Name of the interface; empty if unknown.
         bits_per_s: Rate as stated, or as the interface reports it; None if neither.
-        how: `stated`, `told by the interface`, or why it is unknown.
+        how: `stated`, `reported by the interface`, or why it is unknown.
         mtu: Bytes; None if unknown.
     """
 

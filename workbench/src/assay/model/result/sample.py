@@ -182,13 +182,13 @@ class Sample(Partial):
         "elapsed_ns": "how long it took",
         "skew_ns": "how far apart the lanes started",
         "finish_spread_ns": "how far apart the lanes ended",
-        "cache_done": "what was done to the cache before",
+        "cache_done": "what was done to the cache before the phase",
         "unstarted_ops": "how many operations never started",
         "verified_bytes": "how much was checked",
         "cpu_user_ns": "what CPU time it took",
         "cpu_system_ns": "what CPU time it took in the kernel",
         "flush_ns": "how long the flush took",
-        "wall_shift_ns": "whether the clock was set meanwhile",
+        "wall_shift_ns": "whether the clock was set during the phase",
     }
     """A 0 or an empty text in these fields means none, not unknown."""
 

@@ -46,19 +46,21 @@ MEANINGS: dict[Verdict, Meaning] = {
     Verdict.UNSUSTAINED: Meaning(
         "The rate that the study sets was not reached, or the rate never became steady.", "read the finding"
     ),
-    Verdict.THROTTLED: Meaning("A limit before the device held the rate while the device was idle.", _BOUND),
+    Verdict.THROTTLED: Meaning(
+        "A limit above the device, such as a cap or quota, bounded the rate while the device was idle.", _BOUND
+    ),
     Verdict.BURSTING: Meaning(
         "The rate was high at first and then fell: the first rate does not last.", "the later rate"
     ),
     Verdict.UNSTABLE: Meaning("The repeats differ widely.", "with its interval"),
     Verdict.SKEWED: Meaning(
-        "Threads did not run at the same time, or the clock was set meanwhile.", "read the finding"
+        "Threads did not run at the same time, or the clock was changed during the run.", "read the finding"
     ),
     Verdict.CONTENDED: Meaning("Something else used the device.", _BOUND),
     Verdict.CLIENT_BOUND: Meaning("The client was the limit, not the storage.", _BOUND),
     Verdict.NETWORK_BOUND: Meaning("The network was the limit, not the storage.", _BOUND),
     Verdict.UNVERIFIED: Meaning(
-        "This host cannot see whether the storage or a cache before it answered.", "say so beside it"
+        "This host cannot find out whether the storage or a cache above it answered.", "with this remark"
     ),
     Verdict.OK: Meaning("It passed every check.", "yes"),
 }

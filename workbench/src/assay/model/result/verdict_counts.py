@@ -43,7 +43,7 @@ class VerdictCounts:
         each, also = self.by_worst.get(verdict, 0), self.by_further.get(verdict, 0)
         if not each + also:
             return ""
-        beside = "beside another verdict"
+        beside = "in addition to another verdict"
         more = "" if not also else f" ({beside})" if not each else f" ({also:,} of them {beside})"
         return f"{_are(each + also)} {verdict}{more}"
 

@@ -21,7 +21,7 @@ FOREIGN_OPTIONS = ("device", "journal_dev", "journal_path", "logdev", "rtdev", "
 """Mount options that make a file system use other devices or files than its own disk."""
 MKFS_LETTERS = {"ext3": "bCEgiIjmNO", "ext4": "bCEgiIjmNO", "xfs": "bdilmns", "btrfs": "nsO"}
 """File system -> option letters of its mkfs that only concern the layout; for XFS, without those that name files."""
-MKFS_HINT = "write letters that say how it is laid out, such as -i size=512 -l version=2"
+MKFS_HINT = "write options for the layout, such as -i size=512 -l version=2"
 MAX_NAMED = 3
 """Most alternatives named in a hint."""
 
@@ -46,7 +46,7 @@ def _make_options(written: object) -> str:
     option = "-[A-Za-z]( [a-z0-9_^][A-Za-z0-9_=,^.]{0,99})?"
     if isinstance(written, str) and re.fullmatch(f"{option}( {option}){{0,15}}", written):
         return written
-    raise fault(f"{display_value(written)} are no options of mkfs", MKFS_HINT)
+    raise fault(f"{display_value(written)} is not a list of options of mkfs", MKFS_HINT)
 
 
 def refused_mkfs_option(filesystem: str, make: str) -> str | None:
@@ -77,7 +77,7 @@ class Raid(Frozen):
     """Several disks as one, by btrfs: its data is striped (0), kept twice (1), or both (10)."""
 
     level: Literal[0, 1, 10] = Field(description="How data lies on the disks.")
-    disks: Annotated[int, SingleField(axis.whole(1, 16))] = Field(description="How many there are, all alike.")
+    disks: Annotated[int, SingleField(axis.whole(1, 16))] = Field(description="Number of disks, all alike.")
 
     @model_validator(mode="after")
     def _enough(self) -> "Raid":
@@ -90,10 +90,10 @@ class Raid(Frozen):
 class Disk(Frozen):
     """A disk of a host: a sparse file, mounted with a file system, or a bare device; or several of them as one."""
 
-    size: Size = Field(description="Its size; of several as one that of each.")
-    mount: Directory | None = Field(None, description="Where the host sees it; or `device`.")
+    size: Size = Field(description="Its size; with several disks as one, the size of each.")
+    mount: Directory | None = Field(None, description="Directory at which the host mounts it; or `device`.")
     device: Device | None = Field(None, description="Name of a device without a file system, instead of `mount`.")
-    raid: Raid | None = Field(None, description="It is several disks as one, with btrfs on them.")
+    raid: Raid | None = Field(None, description="Several disks as one, with btrfs on them.")
     filesystem: Literal["ext3", "ext4", "xfs", "btrfs"] = Field(
         "ext4", description="Its file system, if it is mounted."
     )
@@ -101,23 +101,25 @@ class Disk(Frozen):
     options: Options | None = Field(None, description="Options of mount, with commas between, such as noatime.")
     read_limit: Limit = Field(None, description="Most bytes read per second by processes of the host.")
     write_limit: Limit = Field(None, description="Most bytes written per second by processes of the host.")
-    read_iops: Iops = Field(None, description="Most read operations per second, likewise.")
-    write_iops: Iops = Field(None, description="Most write operations per second, likewise.")
+    read_iops: Iops = Field(None, description="Most read operations per second by processes of the host.")
+    write_iops: Iops = Field(None, description="Most write operations per second by processes of the host.")
 
     @model_validator(mode="after")
     def _either(self) -> "Disk":
         if (self.mount is None) == (self.device is None):
             raise fault("a disk has either `mount` or `device`", "write mount: /export, or device: data for a bare one")
         if self.raid is not None and self.mount is None:
-            raise fault("several disks as one are mounted", "write mount: /data instead of `device`", "raid")
+            raise fault("several disks as one need `mount`", "write mount: /data instead of `device`", "raid")
         for key in ("make", "options"):
             if getattr(self, key) is not None and (self.mount is None or self.raid is not None):
                 raise fault("only a single disk with a file system has such options", f"leave out `{key}`", key)
         for option in (self.options or "").split(","):
             if option.partition("=")[0] in FOREIGN_OPTIONS:
-                raise fault(f"{option} names something that is not of this disk", "leave it out", "options")
+                raise fault(f"{option} uses something other than this disk", "leave it out", "options")
         if (letter := refused_mkfs_option(self.filesystem, self.make or "")) is not None:
-            raise fault(f"{letter} is no option for mkfs.{self.filesystem} in a box", MKFS_HINT, "make")
+            raise fault(
+                f"{letter} is not allowed as an option of mkfs.{self.filesystem} in a testbed", MKFS_HINT, "make"
+            )
         if self.filesystem_type == "btrfs" and self.size < MIN_BTRFS_BYTES:
             raise fault("btrfs needs 128MiB on each disk", "write size: 128MiB or more", "size")
         return self
@@ -141,17 +143,19 @@ class Disk(Frozen):
 class HostSpec(Frozen):
     """A host, or each host of a set."""
 
-    link: Link = Field(None, description="Speed of its link, each way; without it, what the machine can do.")
+    link: Link = Field(None, description="Speed of its link, each way. Left out: as fast as the machine allows.")
     interfaces: Annotated[int, SingleField(axis.whole(1, 8))] = Field(
-        1, description="Network cards: eth0, which has the address, eth1, ... without one; each has such a link."
+        1, description="Network cards: eth0 has the address, eth1, ... have none; each has such a link."
     )
-    delay: Time = Field(0, description="Time that everything to and from this host takes longer, each way.")
+    delay: Time = Field(0, description="Delay of everything to and from this host, each way.")
     loss: Loss = Field(0, description="Share of frames to and from this host that are lost.")
-    site: Text = Field("", description="Where it stands, if there are several sites.")
-    roles: tuple[Name, ...] = Field((), description="What it is for; `server` with servers, else `client`.")
+    site: Text = Field("", description="Its site, if there are several.")
+    roles: tuple[Name, ...] = Field((), description="Its roles. Default: `server` if it has servers, else `client`.")
     disks: tuple[Disk, ...] = Field((), description="Its disks.")
-    servers: tuple[BoxServer, ...] = Field((), description="What runs on it.")
-    mounts: tuple[BoxMount, ...] = Field((), description="What it mounts when all servers of the box answer.")
+    servers: tuple[BoxServer, ...] = Field((), description="Servers that run on it.")
+    mounts: tuple[BoxMount, ...] = Field(
+        (), description="Its mounts, which are made when all servers of the testbed answer."
+    )
 
     @model_validator(mode="after")
     def _fits(self) -> "HostSpec":
@@ -176,7 +180,10 @@ class HostSpec(Frozen):
     def _fits_server(self, place: int, server: BoxServer, devices: list[str]) -> None:
         if server.kind in [other.kind for other in self.servers[:place]]:
             raise fault(
-                f"{server.kind} runs twice on this host", "give one server all that is offered", "servers", place
+                f"{server.kind} runs twice on this host",
+                "write one server with everything that it offers",
+                "servers",
+                place,
             )
         mounts = [disk.mount for disk in self.disks if disk.mount is not None]
         for key, paths in (("exports", server.exports), ("data", (server.data,) if server.data else ())):
@@ -186,12 +193,12 @@ class HostSpec(Frozen):
                     raise fault(f"{path} is on no disk of this host", hint, "servers", place, key)
         card = server.options.get("interface", "eth0")
         if card not in [f"eth{number}" for number in range(self.interfaces)]:
-            hint = "say how many cards it has, such as `interfaces: 2`: eth0 and eth1"
-            raise fault(f"{card} is no network card of this host", hint, "servers", place, "options", "interface")
+            hint = "write the number of its cards, such as `interfaces: 2` for eth0 and eth1"
+            raise fault(f"{card} is not a network card of this host", hint, "servers", place, "options", "interface")
         for name in server.devices:
             if name not in devices:
                 hint = f"add a disk, such as `disks: [{{size: 2GiB, device: {name}}}]`"
-                raise fault(f"{name} is no device of this host", hint, "servers", place, "devices")
+                raise fault(f"{name} is not a device of this host", hint, "servers", place, "devices")
 
     @property
     def all_roles(self) -> tuple[str, ...]:
@@ -264,15 +271,17 @@ class BoxHost(Frozen):
 class Box(Frozen):
     """A cluster in a box."""
 
-    name: Name = Field(description="What the box is called.")
-    description: Text = Field("", description="What it is for.")
+    name: Name = Field(description="Name of the testbed.")
+    description: Text = Field("", description="Purpose of the testbed.")
     hosts: dict[str, HostSpec] = Field(min_length=1, description="Host, or set of hosts such as client[1-8].")
-    network: BoxNetwork = Field(BoxNetwork(), description="What joins them.")
-    wan: Wan | None = Field(None, description="What joins the sites, if hosts have different ones.")
+    network: BoxNetwork = Field(BoxNetwork(), description="Links between the hosts.")
+    wan: Wan | None = Field(None, description="Links between the sites, if hosts are at different ones.")
     shared: Directory | None = Field(
-        None, description="Directory that all hosts have in common: one of the machine, with no network between."
+        None, description="Directory shared by all hosts: a directory of this machine, without a network in between."
     )
-    users: tuple[User, ...] = Field((), description="Who may log in on the hosts besides root; homes are in `shared`.")
+    users: tuple[User, ...] = Field(
+        (), description="Users who may log in on the hosts in addition to root; their homes are in `shared`."
+    )
 
     @field_validator("hosts")
     @classmethod
@@ -316,7 +325,11 @@ class Box(Frozen):
                 hint = "give each its own directory"
                 raise fault(f"{member.name} has something else at {self.shared}", hint, "shared")
         if self.users and self.shared is None:
-            raise fault("users have no home", "add a directory that all hosts share: `shared: /shared`", "users")
+            raise fault(
+                "users need a directory for their homes",
+                "add a directory that all hosts share: `shared: /shared`",
+                "users",
+            )
         if twice := next((name for place, name in enumerate(self.users) if name in self.users[:place]), None):
             raise fault(f"{twice} comes twice", "name each once", "users")
 
@@ -328,7 +341,11 @@ class Box(Frozen):
         for written, spec in self.hosts.items():
             for place, mount in enumerate(spec.mounts):
                 if mount.user is not None and mount.user not in users:
-                    hint = f"there is {', '.join(sorted(users))}" if users else "add `users: [NAME]` to the server"
+                    hint = (
+                        f"servers have the users {', '.join(sorted(users))}"
+                        if users
+                        else "add `users: [NAME]` to the server"
+                    )
                     where = ("hosts", written, "mounts", place, "user")
                     raise fault(f"no server has the user {mount.user}", hint, *where)
 

@@ -122,14 +122,16 @@ _OPTION_WORD = _matching(
 )
 _LOGIN = _matching(r"[a-z_][a-z0-9_-]{0,31}@[a-z][a-z0-9-]{0,30}", "a user of a server", "write alice@server1")
 _SERVED = r"(//)?[A-Za-z0-9_\[][^\s\0]{0,1023}"
-_SOURCE = _matching(_SERVED, "something that a server serves", "write such as server1:/export")
+_SOURCE = _matching(_SERVED, "something that a server exports", "write for example server1:/export")
 _TYPE = _matching(
     f"({'|'.join(NETWORK_FILESYSTEMS)})", "what a host can mount", f"write one of {', '.join(NETWORK_FILESYSTEMS)}"
 )
-_OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of options for what servers serve", "write such as ro,vers=4.2")
+_OPTIONS = _matching(f"{_OPTION}(,{_OPTION})*", "a list of mount options", "write for example ro,vers=4.2")
 
 _PASSED = _matching(
-    r"[a-z][a-z0-9-]{0,30}:[A-Za-z0-9/][A-Za-z0-9/._-]{0,254}", "what a host serves", "write such as server1:my-bucket"
+    r"[a-z][a-z0-9-]{0,30}:[A-Za-z0-9/][A-Za-z0-9/._-]{0,254}",
+    "what a host serves",
+    "write for example server1:my-bucket",
 )
 
 Device = Annotated[str, _DEVICE]
@@ -162,18 +164,22 @@ class ServerOffer:
 class BoxServer(Frozen):
     """A server that runs on a host."""
 
-    kind: NonEmptyText = Field(description="Which one, such as nfs-ganesha.")
+    kind: NonEmptyText = Field(description="Kind of server, such as nfs-ganesha.")
     exports: tuple[Directory, ...] = Field((), description="Directories it serves, on disks of the host.")
     devices: tuple[Device, ...] = Field((), description="Devices it serves: disks of the host without a file system.")
     buckets: tuple[Bucket, ...] = Field((), description="Buckets it has.")
     tables: tuple[Table, ...] = Field((), description="Tables it has.")
-    users: tuple[User, ...] = Field((), description="Who may log in. Passwords are made, and go with the box.")
-    data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps what it has.")
-    mount: Directory | None = Field(None, description="Where its own host sees what it offers, as a file system.")
-    options: dict[Option, Option] = Field(
-        {}, description="What its description leaves open, such as signing: required."
+    users: tuple[User, ...] = Field(
+        (), description="Users who may log in. Passwords are generated, and removed with the testbed."
     )
-    source: PassedName | None = Field(None, description="HOST:NAME that it passes on; it starts when that host serves.")
+    data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps its data.")
+    mount: Directory | None = Field(
+        None, description="Directory at which its own host sees its exports, as a file system."
+    )
+    options: dict[Option, Option] = Field({}, description="Options of the server, such as signing: required.")
+    source: PassedName | None = Field(
+        None, description="HOST:NAME of the data that it passes on; it starts when that host serves."
+    )
 
     @model_validator(mode="after")
     def _once(self) -> "BoxServer":
@@ -208,8 +214,8 @@ class BoxServer(Frozen):
 class BoxMount(Frozen):
     """Something that a host mounts when all servers of its box answer."""
 
-    source: MountSource = Field(description="What, as mount(8) takes it: server1:/export, //server1/share.")
-    at: Directory = Field(description="Where the host sees it.")
+    source: MountSource = Field(description="Source as in mount(8): server1:/export, //server1/share.")
+    at: Directory = Field(description="Directory at which the host mounts it.")
     type: MountType = Field(description="Type of the file system, such as nfs4 or cifs.")
     options: Options | None = Field(None, description="Options of mount(8), with commas between.")
     user: ServerLogin | None = Field(None, description="Log in as USER@HOST: the option credentials= names its file.")
@@ -220,6 +226,8 @@ class BoxMount(Frozen):
         for option in (self.options or "").split(",") if known and self.options else ():
             if option.partition("=")[0] not in known:
                 raise fault(
-                    f"{option} is no option for {self.type} in a box", f"write of {', '.join(known)}", "options"
+                    f"{option} is not allowed as a mount option of {self.type} in a testbed",
+                    f"write of {', '.join(known)}",
+                    "options",
                 )
         return self

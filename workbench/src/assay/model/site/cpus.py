@@ -34,7 +34,7 @@ def parse_cpus(written: object) -> str:
     for part in text.split(","):
         first, _, last = part.partition("-")
         if last and int(last) < int(first):
-            raise UnitError(f"the CPUs {part} end before they start", f"write {last}-{first}")
+            raise UnitError(f"the range {part} ends before it starts", f"write {last}-{first}")
     numbers = cpu_numbers(text)
     if max(numbers) >= MAX_CPUS:
         raise UnitError(f"there is no CPU {max(numbers)}", f"CPUs are numbered from 0 to {MAX_CPUS - 1}")

@@ -94,7 +94,7 @@ class Host(Frozen):
     @model_validator(mode="after")
     def _check_kind(self) -> "Host":
         if (self.kind == "box") != bool(self.enter):
-            raise ValueError("what enters a host is for those of kind box, which need it")
+            raise ValueError("the command that enters a host is required for hosts of kind box, and only for them")
         return self
 
 

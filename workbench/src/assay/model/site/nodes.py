@@ -88,19 +88,19 @@ def _parts(text: str) -> list[tuple[str, str]]:
     while place < len(text):
         token = _TOKEN.match(text, place)
         if token is None:
-            raise ValueError(f"a bracket in `{text[place:]}` has no other one")
+            raise ValueError(f"unbalanced bracket in `{text[place:]}`")
         place = token.end()
         if token[0] in SET_OPERATORS:
             if operation != "," or not parts:
-                raise ValueError(f"nothing stands before `{token[0]}`")
+                raise ValueError(f"a host set is missing before `{token[0]}`")
             operation = token[0]
         elif token[0] == "," and operation != ",":
-            raise ValueError(f"nothing follows `{operation}`")
+            raise ValueError(f"a host set is missing after `{operation}`")
         elif not token[0].isspace() and token[0] != ",":
             parts.append((operation, token[0]))
             operation = ","
     if operation != ",":
-        raise ValueError(f"nothing follows `{operation}`")
+        raise ValueError(f"a host set is missing after `{operation}`")
     return parts
 
 
@@ -136,7 +136,7 @@ def _bracket_texts(inside: str) -> list[str]:
 def _numbers(item: str) -> range:
     found = _RANGE.fullmatch(item.strip())
     if found is None:
-        raise ValueError(f"`{item}` in brackets is no number and no range of numbers")
+        raise ValueError(f"`{item}` in brackets is neither a number nor a range of numbers")
     first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
     if last < first or not step:
         raise ValueError(f"the range `{item.strip()}` has no numbers")

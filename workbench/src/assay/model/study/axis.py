@@ -275,9 +275,7 @@ def choice(words: tuple[str, ...], optional: bool = False) -> ValueKind:
     def read(written: object) -> str:
         if isinstance(written, str) and written in words:
             return written
-        raise units.UnitError(
-            f"{units.display_value(written)} is not possible here", units.choices_hint(written, words)
-        )
+        raise units.UnitError(f"{units.display_value(written)} is not allowed here", units.choices_hint(written, words))
 
     return ValueKind(read, str, {"enum": list(words)}, choices=words, optional=optional)
 

@@ -304,7 +304,7 @@ TOTAL_SIZE = Parameter(
     kind=axis.size(1, 2**63 - 1, optional=True),
     about="Bytes of all lanes of all hosts together, instead of file_size: shared out evenly, in whole records."
     " More hosts or lanes then have less to do each (strong scaling).",
-    heading="Bytes of all lanes together, if the study counts so",
+    heading="Bytes of all lanes together, if the study sets them",
     unknown_text="how much data there was in all",
     title="Data of all lanes",
     column="total_size_bytes",

@@ -70,7 +70,7 @@ def _load(name: str, folder: Path) -> type[Target]:
     undefined = [trait for trait in TRAITS if not hasattr(kind, trait)]
     undefined += [item for item in MEMBERS if item not in kind.model_fields and not hasattr(kind, item)]
     if undefined:
-        raise TypeError(f"{KINDS_PACKAGE}.{name}.study.{kind.__name__} does not say {', '.join(undefined)}")
+        raise TypeError(f"{KINDS_PACKAGE}.{name}.study.{kind.__name__} does not define {', '.join(undefined)}")
     if kind_word(kind) != name:
         raise TypeError(f"{KINDS_PACKAGE}.{name}.study.{kind.__name__} is of kind {kind_word(kind)}")
     return kind

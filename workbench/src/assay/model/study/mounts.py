@@ -55,7 +55,7 @@ def _type(written: object) -> str:
     if isinstance(written, str) and written in NETWORK_TYPES:
         return written
     raise fault(
-        f"{display_value(written)} is no type of file system over a network", f"write one of {', '.join(NETWORK_TYPES)}"
+        f"{display_value(written)} is not a type of network file system", f"write one of {', '.join(NETWORK_TYPES)}"
     )
 
 
@@ -78,7 +78,8 @@ def _source(written: object) -> str:
     if isinstance(written, str) and _SOURCE.fullmatch(written):
         return written
     raise fault(
-        f"{display_value(written)} is nothing that a server serves", "write such as nas1:/export or //nas1/share"
+        f"{display_value(written)} is not something that a server exports",
+        "write for example nas1:/export or //nas1/share",
     )
 
 
@@ -91,18 +92,18 @@ def _options(written: object) -> str:
     hint = (
         "write options of mount(8) with commas between, such as vers=4.1,nconnect=4; a password goes in `credentials`"
     )
-    raise fault(f"{display_value(written)} are no options for what servers serve", hint)
+    raise fault(f"{display_value(written)} is not a list of mount options for a network file system", hint)
 
 
 class StudyMount(Frozen):
     """Something that servers serve, mounted on each host that generates the load."""
 
     source: Annotated[str, BeforeValidator(_source), WithJsonSchema(_TEXT)] = Field(
-        description="What, as mount(8) takes it: nas1:/export, //nas1/share."
+        description="Source as in mount(8): nas1:/export, //nas1/share."
     )
     at: Annotated[Path, AfterValidator(_point)] = Field(
-        description="Where hosts see it: an empty directory that is not the system's; it is made if only that is not "
-        "there."
+        description="Where hosts see it: an empty directory outside the system's; it is created if only its last part"
+        " is missing."
     )
     type: Annotated[str, BeforeValidator(_type), WithJsonSchema(_TEXT)] = Field(
         description="Type of the file system, such as nfs4, cifs, glusterfs, ceph, lustre or beegfs."

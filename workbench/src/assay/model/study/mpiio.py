@@ -21,9 +21,9 @@ def _hint(name: str, kind: ValueKind, about: str) -> Parameter:
     """
     return Parameter(
         kind=kind,
-        about=f"MPI-IO: {about} Left out: as the target's hints say, or else the library.",
+        about=f"MPI-IO: {about} Left out: the target's hints, or else the library, decide.",
         heading=f"Hint {name}; empty: none",
-        unknown_text=f"whether the hint {name} was given",
+        unknown_text=f"whether the hint {name} was set",
         title=f"Hint {name}",
         report_row="setting",
         job=f"target.hints.{name}",
@@ -49,11 +49,11 @@ COLLECTIVE = Parameter(
 )
 POINTER = Parameter(
     kind=axis.choice(get_args(Pointer)),
-    about="MPI-IO: explicit: each operation says where it is (MPI_File_write_at); individual: by the individual file "
-    "pointer, which is moved where it does not stand there already (MPI_File_write); shared: by the pointer that all "
+    about="MPI-IO: explicit: each operation states its offset (MPI_File_write_at); individual: by the individual file "
+    "pointer, which is moved only if it is elsewhere (MPI_File_write); shared: by the pointer that all "
     "ranks share (MPI_File_write_shared, with collective: true MPI_File_write_ordered).",
-    heading="Which pointer said where operations were",
-    unknown_text="how operations said where they were",
+    heading="How operations got their offset",
+    unknown_text="how operations got their offset",
     title="File pointer",
     report_row="setting",
     job="target.pointer",

@@ -88,7 +88,7 @@ def _need(written: str, value: object) -> TargetNeed:
     if key.measure != "iops" and _parses(value, units.parse_duration):
         raise fault("a latency needs a percentile", f"write `{written} p99: {value}`", written)
     if key.operation == FSYNC:
-        raise fault("of fsync a latency is needed", "write `fsync p99: 10ms`", written)
+        raise fault("fsync needs a latency", "write `fsync p99: 10ms`", written)
     found = _IOPS.fullmatch(text.strip())
     counted = key.measure == "iops" or names.is_counted(key.operation)
     if found and (counted or found["unit"]):

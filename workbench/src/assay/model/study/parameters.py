@@ -70,8 +70,8 @@ class Parameters(Partial):
         int,
         Parameter(
             kind=axis.size(0, 2**63 - 1),
-            about="Size of each file, or of the part of the device that is used. With metadata operations the contents "
-            "of each small file; 0, which is the default there, means empty.",
+            about="Size of each file, or of the part of the device that is used. With metadata operations: size of each"
+            " small file; 0, the default there, means empty.",
             heading="Size of each file",
             unknown_text="how large the files were",
             column="file_size_bytes",
@@ -102,10 +102,10 @@ class Parameters(Partial):
         int | None,
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
-            about="Bytes that a lane has one after the other (IOR -b); a file consists of segments, each of one block "
-            "of every lane that works on it. Random orders go through the file segment by segment. Left out: what a "
-            "lane has is in one piece.",
-            heading="Bytes that a lane had one after the other; empty: all of its part",
+            about="Contiguous bytes of each lane (IOR -b); a file consists of segments, each of one block "
+            "of every lane that works on it. Random orders go through the file segment by segment. Left out: the bytes"
+            " of a lane are in one piece.",
+            heading="Contiguous bytes of each lane; empty: its whole part",
             unknown_text="how the lanes shared out the file",
             column="block_size_bytes",
             report_row="limit",
@@ -119,7 +119,7 @@ class Parameters(Partial):
             kind=axis.whole(1, 2**40, optional=True),
             about="Segments of a file (IOR -s), instead of file_size: with layout: shared the file has segments x "
             "block_size x all lanes bytes, with layout: separate each file has segments x block_size.",
-            heading="Segments of a file, if the study counts so",
+            heading="Segments of a file, if the study sets them",
             unknown_text="how many segments a file had",
             report_row="limit",
             only=("data",),
@@ -130,7 +130,7 @@ class Parameters(Partial):
         Parameter(
             kind=axis.whole(1, 10**9, optional=True),
             about="Metadata operations: files of each lane, or directories where directories are made. Operations on "
-            "data: they work on a set of so many files of each lane, one after the other, and not on one file.",
+            "data: they work on a set of this many files of each lane, one after the other, and not on one file.",
             heading="Files of each lane, of metadata operations and sets of files",
             unknown_text="how many files there were",
             title="Files per lane",
@@ -146,7 +146,7 @@ class Parameters(Partial):
             kind=axis.whole(1, 10**12, optional=True),
             about="Files of all lanes of all hosts together, instead of files: shared out evenly; the first lanes "
             "may have one more.",
-            heading="Files of all lanes together, if the study counts so",
+            heading="Files of all lanes together, if the study sets them",
             unknown_text="how many files there were in all",
             title="Files of all lanes",
             report_row="limit",
@@ -158,9 +158,9 @@ class Parameters(Partial):
         float,
         Parameter(
             kind=axis.factor(1e-9, 1e9),
-            about="What the number of files is multiplied by, and with it that of the deepest directories: each has as "
+            about="Factor for the number of files, and with it for the number of the deepest directories: each has as "
             "many files as before, as nearly as whole numbers allow.",
-            heading="What the number of files was multiplied by",
+            heading="Factor for the number of files",
             unknown_text="whether the number of files was scaled",
             report_row="limit",
             only=("names", "data"),
@@ -171,9 +171,9 @@ class Parameters(Partial):
         int | str | None,
         Parameter(
             kind=contents.file_sizes(),
-            about="Sets of files: sizes of the files, instead of file_size. `{64KiB: 70, 1MiB: 30}`: these sizes, as "
-            "often as their weights say; `uniform 4KiB..1MiB`: any size between, all as likely; `4KiB..1MiB`: any size "
-            "between, of which each power of two is as likely.",
+            about="Sets of files: sizes of the files, instead of file_size. `{64KiB: 70, 1MiB: 30}`: these sizes, in "
+            "proportion to their weights; `uniform 4KiB..1MiB`: any size between, all equally likely; `4KiB..1MiB`: any"
+            " size between, with each power of two equally likely.",
             heading="Sets of files: sizes of the files, if they have several",
             unknown_text="whether files had several sizes",
             report_row="limit",
@@ -255,8 +255,8 @@ class Parameters(Partial):
         int | str | None,
         Parameter(
             kind=contents.object_size(),
-            about="Operations on objects: size of each object. `4KiB..1MiB`: any size between, of which each power of "
-            "two is as likely; `{4KiB: 70, 1MiB: 30}`: these sizes, as often as their weights say.",
+            about="Operations on objects: size of each object. `4KiB..1MiB`: any size between, with each power of two"
+            " equally likely; `{4KiB: 70, 1MiB: 30}`: these sizes, in proportion to their weights.",
             heading="Operations on objects: size of each, or sizes",
             unknown_text="how large the objects were",
             report_row="always",
@@ -280,8 +280,8 @@ class Parameters(Partial):
         int | None,
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
-            about="get asks for so many bytes at a random place of each object. Left out: for all of it.",
-            heading="Bytes that a get asks for; empty: whole objects",
+            about="get reads this many bytes at a random offset of each object. Left out: the whole object.",
+            heading="Bytes that a get reads; empty: whole objects",
             unknown_text="whether objects were read whole",
             column="range_bytes",
             title="Range of a get",
@@ -306,11 +306,11 @@ class Parameters(Partial):
         str,
         Parameter(
             kind=contents.access(),
-            about="Which objects are fetched or changed how often: uniform (each once, in random order, then again), "
+            about="How often each object is fetched or changed: uniform (each once, in random order, then again), "
             "zipfian (the k-th most popular in proportion to 1 / k^0.99; zipfian 1.2: another exponent), or hotspot "
             "80/20 (80 percent of the requests to the first 20 percent of each lane's objects).",
-            heading="Which objects came how often",
-            unknown_text="how often each object came",
+            heading="How often each object was used",
+            unknown_text="how often each object was used",
             report_row="limit",
             only=("objects",),
             used_by=ANY_ORDER,
@@ -320,10 +320,10 @@ class Parameters(Partial):
         str | None,
         Parameter(
             kind=contents.mix(),
-            about="What a mix consists of, in percent: object_mix of get, put, head, delete, update; file_mix of read, "
+            about="Shares of a mix in percent: object_mix of get, put, head, delete, update; file_mix of read, "
             "write, create, stat, unlink, each of a whole file.",
-            heading="What object_mix or file_mix consists of, in percent",
-            unknown_text="what the mix consisted of",
+            heading="Shares of object_mix or file_mix in percent",
+            unknown_text="the shares of the mix",
             only=("objects", "data"),
             objects_default=(contents.DEFAULT_MIX,),
             used_by=MIXABLE,
@@ -333,9 +333,9 @@ class Parameters(Partial):
         int,
         Parameter(
             kind=axis.whole(1, 4096),
-            about="Machines that generate the load together: the first so many of the study's hosts.",
+            about="Number of the study's hosts, in order, that generate the load together.",
             heading="Machines that generated the load",
-            unknown_text="how many machines made the load",
+            unknown_text="how many machines generated the load",
             report_row="setting",
         ),
     ] = 1
@@ -343,7 +343,7 @@ class Parameters(Partial):
         int | None,
         Parameter(
             kind=axis.whole(1, 1024, optional=True),
-            about="Servers of the target that are used, the first so many. Left out: all it has.",
+            about="Number of the target's servers, in order, that are used. Left out: all.",
             heading="Servers of the target that were used; empty: all",
             unknown_text="how many servers were used",
         ),
@@ -353,7 +353,7 @@ class Parameters(Partial):
         Parameter(
             kind=axis.whole(1, 2**20, optional=True),
             about="Worker threads of all hosts together, instead of lanes; a multiple of hosts, and of tasks_per_host.",
-            heading="Worker threads of all hosts together, if the study counts so",
+            heading="Worker threads of all hosts together, if the study sets them",
             unknown_text="how many worker threads there were in all",
         ),
     ] = None
@@ -363,7 +363,7 @@ class Parameters(Partial):
             kind=axis.whole(1, 1024),
             about="Engines on each host, each with `lanes` of its own: MPI's processes, Slurm's tasks.",
             heading="Engines on each host",
-            unknown_text="how many processes made the load on each host",
+            unknown_text="how many processes generated the load on each host",
             title="Tasks per host",
             report_row="setting",
         ),
@@ -407,9 +407,10 @@ class Parameters(Partial):
         Order,
         Parameter(
             kind=axis.choice(get_args(Order)),
-            about="Whose data a lane reads, so that no host reads what it has in memory: its own (none), that of a "
-            "lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of "
-            "a random one (random, IOR -Z). Of operations on names it is for stat, open, readdir, unlink and rmdir.",
+            about="Whose data a lane reads, so that no host reads data that it has in memory: its own (none), that of a"
+            " lane reorder_by hosts further (node, IOR -C), of a lane reorder_by lanes further (lane, mdtest -N), or of"
+            " a random one (random, IOR -Z). Of the metadata operations it applies to stat, open, readdir, unlink and"
+            " rmdir.",
             heading="Whose data a lane read",
             unknown_text="the lanes whose data was read",
             title="Order of lanes",
@@ -421,8 +422,8 @@ class Parameters(Partial):
         int,
         Parameter(
             kind=axis.whole(1, 2**20),
-            about="How many hosts or lanes further reorder goes (IOR -Q).",
-            heading="How many hosts or lanes further it was",
+            about="Distance of reorder in hosts or lanes (IOR -Q).",
+            heading="Distance in hosts or lanes",
             unknown_text="how far the lanes were shifted",
             title="Order of lanes, further by",
             needs=(("reorder", ("node", "lane")),),
@@ -453,10 +454,10 @@ class Parameters(Partial):
         Parameter(
             kind=axis.choice(get_args(CachePolicy)),
             about="direct: O_DIRECT; drop: the host's caches are dropped before each phase; evict: the case's files "
-            "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; remount: what "
-            "Assay has mounted on the hosts is unmounted and mounted again before phases that find files there; keep: "
-            "left alone on purpose. Metadata operations have keep (the default there), drop, limit and remount; those "
-            "on objects have keep.",
+            "are taken out of the cache before each phase; limit: the engine gets memory_limit bytes; remount: the"
+            " mounts that Assay made on the hosts are unmounted and mounted again before phases that find files there;"
+            " keep: left alone on purpose. Metadata operations have keep (the default there), drop, limit and remount;"
+            " those on objects have keep.",
             heading="What was done about the page cache",
             unknown_text="what was done about the page cache",
             report_row="words",
@@ -470,7 +471,7 @@ class Parameters(Partial):
         Parameter(
             kind=axis.choice(get_args(ServerCache)),
             about="drop: hosts that serve the target drop their page caches, too, before each phase: those of a "
-            "testbed, and those of the inventory that the target names. It takes root there.",
+            "testbed, and those of the inventory that the target names. Needs root there.",
             heading="What was done about the caches of servers",
             unknown_text="what was done about the caches of servers",
             report_row="limit",
@@ -482,8 +483,8 @@ class Parameters(Partial):
         Parameter(
             kind=axis.size(1, 2**63 - 1, optional=True),
             about="Memory of the engine and of the cache it fills, with cache: limit.",
-            heading="Memory the engine was confined to",
-            unknown_text="whether memory was confined",
+            heading="Memory limit of the engine",
+            unknown_text="whether memory was limited",
             column="memory_limit_bytes",
             report_row="limit",
         ),
@@ -507,8 +508,8 @@ class Parameters(Partial):
         Parameter(
             kind=axis.flag(),
             about="Reserve the file's space before it is written.",
-            heading="Space reserved before the first write",
-            unknown_text="whether space was reserved before",
+            heading="Space was reserved before the first write",
+            unknown_text="whether space was reserved before the first write",
             job="preallocate",
             used_by=WRITES,
         ),
@@ -518,10 +519,10 @@ class Parameters(Partial):
         Parameter(
             kind=axis.rate(0.001, 1e9),
             about="Open loop: operations per second of all lanes together. Left out: as fast as possible.",
-            heading="Open loop: operations per second asked for",
-            unknown_text="whether a rate was asked for",
+            heading="Open loop: requested operations per second",
+            unknown_text="whether a rate was requested",
             column="rate_per_s",
-            title="Rate asked for (operations/s)",
+            title="Requested rate (operations/s)",
             report_row="limit",
             job="phase.rate_per_s",
         ),
@@ -542,9 +543,9 @@ class Parameters(Partial):
         int | None,
         Parameter(
             kind=axis.duration(1, MOST_NS, optional=True),
-            about="Run each phase for this long, over the data as often as needed. Left out: once over the data. Of "
-            "the metadata operations only stat, open and readdir go round; the others are done once, as are deletes of "
-            "objects.",
+            about="Run each phase for this long, over the data as often as needed. Left out: once over the data. Of the"
+            " metadata operations only stat, open and readdir repeat; the others are done once, as are deletes of"
+            " objects.",
             heading="Run for this long",
             unknown_text="whether it ran for a fixed time",
             column="runtime_ns",
@@ -556,8 +557,8 @@ class Parameters(Partial):
         int | None,
         Parameter(
             kind=axis.duration(1, MOST_NS, optional=True),
-            about="Stop a phase after this long; the result then covers the part done. rename, unlink, rmdir, delete "
-            "and multi_delete are done whole.",
+            about="Stop a phase after this long; the result then covers the part done. rename, unlink, rmdir, delete"
+            " and multi_delete are always completed.",
             heading="Stop early after this long",
             unknown_text="whether it was stopped early",
             column="time_limit_ns",
@@ -568,9 +569,9 @@ class Parameters(Partial):
         bool,
         Parameter(
             kind=axis.flag(),
-            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the "
-            "one that had done most then (IOR -D with stoneWallingWearOut). The operations after it work on what "
-            "is there, and have no time_limit.",
+            about="At the time_limit of write, fwrite and create every lane goes on until it has done as much as the"
+            " fastest lane had done by then (IOR -D with stoneWallingWearOut). The operations after it work on what is"
+            " there, and have no time_limit.",
             heading="At the time limit every lane did as much as the fastest",
             unknown_text="whether lanes went on after the time limit",
             title="Wear-out",

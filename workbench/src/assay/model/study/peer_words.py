@@ -14,23 +14,23 @@ _SEVERAL = "several values are cases of their own: record_size: [4KiB, 64KiB]; s
 _WHOLE = "files are worked on as a whole, from their beginning"
 _CHECKED = "verify: true checks the data of each read against what was written"
 _HOSTS = "write hosts: client[1-8] at the top of the study"
-_MADE = "Assay makes what it needs in a place of its own, and removes it"
+_MADE = "Assay makes its data in its own directory, and removes it"
 _KEEPS = "write output: {keep_files: true} at the top of the study"
 _LIMIT = (
     "operations per second of all lanes together, such as rate: 1000/s; bytes per second are that times record_size"
 )
-_ENGINE = "the engine sees to it"
+_ENGINE = "the engine does this by itself"
 _PHASES = "phases of a case follow each other, and all lanes begin each together"
 _ERRORS = "errors are counted; a repeat with errors is marked"
 _ZONES = "zoned devices are not measured"
 _REPLAY = "traces are not replayed"
-_TERMS = "a schedule, or a run of its own for each, is how work follows other work"
+_TERMS = "use a schedule, or a run for each, to put work in order"
 KEYS = "the engine takes credentials from the environment or ~/.aws/credentials, never from a study"
-TLS = "the endpoint of a target says it: https://..., and ca_file whom to trust"
+TLS = "the endpoint of the target decides (https://...), and ca_file names the trusted CA"
 _TARGET = "a field of the target: {kind: s3, endpoint: ...}"
-_STEADY = "repeats: {least: 8, within: 5%} goes on until the result is known so well"
-_MONITOR = "links, CPUs and disks of hosts are counted by themselves"
-_SHELL = "nothing is started besides: do it before assay run"
+_STEADY = "repeats: {least: 8, within: 5%} repeats until the result is known that accurately"
+_MONITOR = "links, CPUs and disks of hosts are measured automatically"
+_SHELL = "Assay starts no other commands: run them before assay run"
 _LAKE = "requests to catalogues of tables are not measured"
 
 FIO: Words = (
@@ -39,9 +39,9 @@ FIO: Words = (
     ("record_size", "records always lie at multiples of it", "bs_unaligned blocksize_unaligned bs_is_seq_rand"),
     ("file_size", "size of each file, such as file_size: 1GiB", "filesize"),
     ("file_sizes", "shares of sizes, such as file_sizes: {16KiB: 60, 1MiB: 40}", "file_size_range"),
-    ("runtime", "how long, such as runtime: 30s; the work is then done over and over", "timeout"),
-    ("total_size", "what all lanes do together, such as total_size: 10GiB", "io_size io_limit number_ios"),
-    ("total_size", "no place is filled up; write how much, such as total_size: 10GiB", "fill_device fill_fs"),
+    ("runtime", "a duration, such as runtime: 30s; the work is then repeated until the end", "timeout"),
+    ("total_size", "total of all lanes, such as total_size: 10GiB", "io_size io_limit number_ios"),
+    ("total_size", "storage is not filled up; write an amount, such as total_size: 10GiB", "fill_device fill_fs"),
     ("", _WHOLE, "offset offset_align offset_increment fileoffset file_append"),
     ("files", "write files: 1000; a lane opens one after the other", "openfiles nr_files file_service_type"),
     ("arrivals", "write arrivals: poisson, with rate: 1000/s", "rate_process"),
@@ -53,7 +53,7 @@ FIO: Words = (
     ),
     (
         "rate",
-        "write several rates: rate: [1000/s, 2000/s], and see at which the latency is too long",
+        "write several rates: rate: [1000/s, 2000/s], and look at which one the latency is too high",
         "latency_target latency_window latency_percentile latency_run max_latency",
     ),
     (
@@ -66,7 +66,7 @@ FIO: Words = (
         "random_mix is random altogether, sequential_mix sequential",
         "percentage_random percentage_sequential rw_sequencer",
     ),
-    ("read_percent", "reads and writes are drawn one by one, in this share", "rwmixcycle"),
+    ("read_percent", "each operation is drawn as a read or write, with this share", "rwmixcycle"),
     (
         "verify",
         _CHECKED,
@@ -99,7 +99,7 @@ FIO: Words = (
         "fadvise_hint mem mem_align iomem iomem_align lockmem",
     ),
     ("huge_pages", "write huge_pages: true", "hugepage_size"),
-    ("reorder_by", "which lane works on whose files is said by reorder and reorder_by", "filetype lockfile"),
+    ("reorder_by", "reorder and reorder_by decide which lane works on whose files", "filetype lockfile"),
     (
         "queue_depth",
         "requests are sent and reaped as they come; write queue_depth: 16",
@@ -108,7 +108,7 @@ FIO: Words = (
         " io_submit_mode serialize_overlap",
     ),
     ("cpus", "write cpus: 0-3,6", "cpumask cpus_allowed_policy gtod_cpu log_compression_cpus"),
-    ("path", "a target says where, and Assay names its files", "filename_format unique_filename opendir"),
+    ("path", "a target states the path, and Assay names its files", "filename_format unique_filename opendir"),
     ("output", _KEEPS, "unlink unlink_each_loop"),
     ("", _MADE, "create_on_open create_only create_serialize overwrite allow_file_create allow_mounted_write"),
     (
@@ -143,7 +143,7 @@ FIO: Words = (
     ("", _ERRORS, "continue_on_error ignore_error error_dump"),
     (
         "",
-        "what the kernel does is recorded, and set outside of Assay",
+        "settings of the kernel are recorded, and set outside of Assay",
         "ioscheduler nice prio prioclass priohint uid gid"
         " cgroup cgroup_nodelete cgroup_weight write_hint atomic_writes",
     ),
@@ -187,7 +187,7 @@ VDBENCH: Words = (
     ),
     ("cache", "openflags=o_direct is cache: direct, openflags=o_sync is sync: o_sync", "openflags"),
     ("output", "write output: {interval: 1s} at the top of the study", "interval"),
-    ("total_size", "what all lanes do together, such as total_size: 10GiB", "workingsetsize wss totalsize_max"),
+    ("total_size", "total of all lanes, such as total_size: 10GiB", "workingsetsize wss totalsize_max"),
     ("time_limit", "how long at most, such as time_limit: 30s; or stop by size, with total_size", "stopafter maxdata"),
     ("compressible", "percent of the data that is zeros: compratio=2 is compressible: 50", "compratio"),
     (
@@ -196,7 +196,7 @@ VDBENCH: Words = (
         "dedupratio dedupunit dedupsets",
     ),
     ("verify", _CHECKED, "validate data_errors journal"),
-    ("path", "a target says where: {kind: device, path: /dev/...}", "lun"),
+    ("path", "a target states the path: {kind: device, path: /dev/...}", "lun"),
     (
         "targets",
         "targets are defined at the top of the study, and a workload names those that it is for",
@@ -226,7 +226,7 @@ ELBENCHO: Words = (
     ),
     ("operations", "write operations: [mkdir], with depth and width", "mkdirs deldirs statdirs"),
     ("operations", "write operations: [write, read, stat, unlink]", "delfiles statinline readinline"),
-    ("total_size", "what all lanes do together, such as total_size: 10GiB", "randamount"),
+    ("total_size", "total of all lanes, such as total_size: 10GiB", "randamount"),
     ("width", "directories of a tree: width: 4, depth: 1", "dirs dirsharing"),
     (
         "read_percent",
@@ -316,8 +316,8 @@ WARP: Words = (
     ("repeats", _STEADY, "autoterm autoterm.dur autoterm.pct sustained"),
     ("output", _KEEPS, "noclear keep-data"),
     ("part_size", "write part_size: 5MiB", "part.size parts part.concurrent multipart disable-multipart multipart-put"),
-    ("range", "write range: 64KiB: so many bytes of each object are got", "range-size"),
-    ("objects", "write objects: 1000: so many for each lane", "num-files objs.per obj.name"),
+    ("range", "write range: 64KiB: a get reads this many bytes of each object", "range-size"),
+    ("objects", "write objects: 1000, a number for each lane", "num-files objs.per obj.name"),
     ("batch", "write batch: 100 with operations: [multi_delete]", "delete-batch"),
     ("rate", _LIMIT, "rps-limit read-rps-limit"),
     ("", KEYS, "access-key secret-key s3-access-key s3-secret-key session-token sts-web-token"),
@@ -336,7 +336,7 @@ WARP: Words = (
         " analyze.skip analyze.v full benchdata cmp merge",
     ),
     ("", _LOGS, "influxdb no-color stdout autocompletion pprofdir serverprof trace debug"),
-    ("", "requests are sent once; what fails is counted", "max-retries backoff-base backoff-max"),
+    ("", "requests are sent once; failures are counted", "max-retries backoff-base backoff-max"),
     (
         "",
         "tags, locks, versions and encryption are not measured",
@@ -371,13 +371,13 @@ IOR: Words = (
     ("cache", "useO_DIRECT=1 is cache: direct", "useO_DIRECT"),
     (
         "time_limit",
-        "write time_limit: 30s; wear_out: true goes on until all lanes are as far",
+        "write time_limit: 30s; wear_out: true goes on until all lanes have done as much",
         "deadlineForStonewalling stoneWallingWearOut",
     ),
     ("output", _KEEPS, "keepFile keepFileWithError"),
     ("lanes", "write tasks_per_host: 8, or lanes: 8; IOR's lines become studies by `assay study from ior`", "numTasks"),
-    ("path", "a target says where: {kind: file, path: /mnt/data/assay}", "testFile"),
-    ("targets", "a target says how it is reached: kind: file or kind: mpiio", "api"),
+    ("path", "a target states the path: {kind: file, path: /mnt/data/assay}", "testFile"),
+    ("targets", "the kind of a target states how it is accessed: kind: file or kind: mpiio", "api"),
 )
 IOZONE: Words = (
     ("operations", "several values are cases of their own: file_size: [64MiB, 1GiB], record_size: [4KiB, 1MiB]", "-a"),
@@ -388,7 +388,7 @@ IOZONE: Words = (
     ("method", "write method: mmap, threads or io_uring", "-B -H -k -G -D"),
     ("sync", "closing is measured with the phase; sync: fsync flushes at its end", "-c"),
     ("output", _KEEPS, "-w"),
-    ("cache", "cache: remount unmounts and mounts again before a phase what a study has mounted", "-U"),
+    ("cache", "cache: remount unmounts the study's mounts and mounts them again before a phase", "-U"),
     ("cache", "cache: drop or evict empties the page cache before a phase", "-+Z -p"),
     ("verify", _CHECKED, "-+d -V -+V"),
     ("stride", "write stride: 17 with operations: [stride_read]", "-j"),

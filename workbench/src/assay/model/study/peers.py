@@ -23,7 +23,7 @@ class PeerWord(NamedTuple):
 
     def hint(self, word: str) -> str:
         """Return a hint such as "fio's `iodepth` is `queue_depth` here: write queue_depth: 16"."""
-        counterpart = f"is `{self.field}` here" if self.field else "has no place here"
+        counterpart = f"is `{self.field}` here" if self.field else "has no counterpart here"
         return f"{self.program}'s `{word}` {counterpart}: {self.how}"
 
 
@@ -48,8 +48,8 @@ _FIO: dict[str, tuple[str, str]] = {
     "direct": ("cache", "direct=1 is cache: direct, direct=0 is cache: keep"),
     "buffered": ("cache", "buffered=0 is cache: direct, buffered=1 is cache: keep"),
     "time_based": ("runtime", "runtime: 30s goes over the data as often as needed"),
-    "ramp_time": ("", "what is done before every lane is at work is told apart by itself"),
-    "nrfiles": ("files", "write files: 1000; each lane then opens so many, one after the other"),
+    "ramp_time": ("", "what is done before every lane is at work is excluded automatically"),
+    "nrfiles": ("files", "write files: 1000; each lane then opens this many, one after the other"),
     "rate_iops": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
     "loops": _REPEATS,
     "cpus_allowed": ("cpus", "write cpus: 0-3,6"),
@@ -61,11 +61,14 @@ _FIO: dict[str, tuple[str, str]] = {
     "dedupe_percentage": ("duplicate", "percent of the data that is copies: duplicate: 50"),
     "fallocate": ("preallocate", "write preallocate: true"),
     "randseed": ("seed", "write seed: 1 at the top of the study"),
-    "group_reporting": ("", "lanes are always added up"),
+    "group_reporting": ("", "results of lanes are always added up"),
 }
 _PLACES: dict[str, tuple[str, str]] = {
-    "filename": ("path", "a target says where: {kind: file, path: /mnt/data/assay} or {kind: device, path: /dev/...}"),
-    "directory": ("path", "a target says where: {kind: file, path: /mnt/data/assay}"),
+    "filename": (
+        "path",
+        "a target states the path: {kind: file, path: /mnt/data/assay} or {kind: device, path: /dev/...}",
+    ),
+    "directory": ("path", "a target states the path: {kind: file, path: /mnt/data/assay}"),
 }
 _IOZONE: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("-r", "reclen"), _BLOCK),
@@ -87,7 +90,7 @@ _VDBENCH: dict[str, tuple[str, str]] = {
     "totalsize": ("total_files", "write how many files there are, such as total_files: 10000"),
     "fwdrate": ("rate", "operations per second of all lanes together, such as rate: 1000/s"),
     "elapsed": ("runtime", "runtime: 30s goes over the files as often as needed"),
-    "anchor": ("path", "a target says where: {kind: file, path: /mnt/a/assay, shares: [/mnt/b/assay]}"),
+    "anchor": ("path", "a target states the path: {kind: file, path: /mnt/a/assay, shares: [/mnt/b/assay]}"),
 }
 WORKLOADS: dict[str, PeerWord] = {
     **{

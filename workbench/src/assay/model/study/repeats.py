@@ -137,7 +137,7 @@ def _adaptive(written: dict[str, object]) -> Repeats:
     if "max" not in written:
         raise fault("`max` is missing", _FORM)
     key, fewest, why = (
-        ("within", MIN_BEFORE_STOP, "with fewer repeats a narrow interval is too often an accident")
+        ("within", MIN_BEFORE_STOP, "with fewer repeats an interval is too often narrow by chance")
         if "within" in written
         else ("decide", MIN_COMPARED, "fewer repeats cannot show which target is faster")
     )
@@ -158,10 +158,10 @@ def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
     """Return the JSON Schema of one of the two adaptive forms."""
     number = {"type": "integer", "maximum": MAX_REPEATS}
     fewest = MIN_BEFORE_STOP if key == "within" else MIN_COMPARED
-    limit = "No round of repeats begins that would end after so much time of measuring, beyond the fewest repeats."
+    limit = "After the fewest repeats, no round begins that would end after this much measuring time."
     return {
         "type": "object",
-        "description": "As many repeats as it takes.",
+        "description": "Repeats until the result is precise enough.",
         "properties": {
             key: {"type": "string", "pattern": _PERCENT_PATTERN, "description": words},
             "max": {**number, "minimum": fewest, "description": "Greatest number of repeats of a case."},

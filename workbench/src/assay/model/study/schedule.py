@@ -37,8 +37,8 @@ class Schedule(Frozen):
     """When the repeats take place."""
 
     over: Annotated[int, SingleField(axis.duration(10**9, MONTH_NS))] = Field(
-        description="Time from the beginning of the run in which the repeats take place, such as 24h. Each repeat has "
-        "its part of it; in random order each case has a random moment in that."
+        description="Time from the beginning of the run in which the repeats take place, such as 24h. Each repeat has"
+        " its part of it; in random order each case starts at a random moment of that part."
     )
     alternate: Operations = Field(
         (), description="Cases that begin with these operations take turns, in this order.", validate_default=False

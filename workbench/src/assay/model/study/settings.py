@@ -17,7 +17,7 @@ def _name(written: Any) -> str:
     if isinstance(written, str) and _NAME.fullmatch(written):
         return written
     raise fault(
-        f"{display_value(written)} is no name that the kernel has for it", "write it as the kernel does, such as tsc"
+        f"{display_value(written)} is not a name that the kernel uses", "write it as the kernel does, such as tsc"
     )
 
 
@@ -34,9 +34,9 @@ class Settings(Frozen):
 
     transparent_huge_pages: Annotated[
         str | None, SingleField(axis.choice(("always", "madvise", "never"), optional=True))
-    ] = Field(None, description="When the kernel makes huge pages of its own accord.")
+    ] = Field(None, description="When the kernel uses huge pages by itself.")
     clock: _Name | None = Field(None, description="Clock source of the kernel, such as tsc.")
-    governor: _Name | None = Field(None, description="What governs the frequency of the CPUs, such as performance.")
+    governor: _Name | None = Field(None, description="Frequency governor of the CPUs, such as performance.")
     smt: Annotated[
         str | None, SingleField(axis.choice(("on", "off"), optional=True)), BeforeValidator(_switch_word)
     ] = Field(None, description="Several threads on one core of a CPU.")

@@ -17,7 +17,7 @@ def _share(written: object) -> object:
     if written is None:
         return written
     if not isinstance(written, str) or not re.fullmatch(_PERCENT, written):
-        raise fault(f"{display_value(written)} is no share", "write percent, such as 70%")
+        raise fault(f"{display_value(written)} is not a share", "write percent, such as 70%")
     found = float(written.rstrip("% ")) / 100
     if not 0 < found <= 1:
         raise fault(f"{display_value(written)} is out of range", "it must be above 0% and at most 100%")
@@ -27,13 +27,13 @@ def _share(written: object) -> object:
 def _cost(written: object) -> object:
     if written is not None and (not isinstance(written, str) or not re.fullmatch(_COST, written)):
         raise fault(
-            f"{display_value(written)} is no amount of money", "write an amount with its currency, such as 10USD"
+            f"{display_value(written)} is not an amount of money", "write an amount with its currency, such as 10USD"
         )
     return written
 
 
 class StageRule(Frozen):
-    """When a stage is accepted without asking anybody."""
+    """When a stage is accepted without confirmation."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
@@ -41,10 +41,10 @@ class StageRule(Frozen):
         float | None, BeforeValidator(_share), WithJsonSchema({"type": "string", "pattern": _PERCENT})
     ] = Field(
         None,
-        description="Least efficiency against the first stage, of every kind of work: the total as a share of what it "
-        "were if each host (or task, or lane) added as much as those of the first stage.",
+        description="Least efficiency against the first stage, of every kind of work: the total as a share of what it"
+        " would be if each host (or task, or lane) added as much as those of the first stage.",
     )
     cost: Annotated[str | None, BeforeValidator(_cost), WithJsonSchema({"type": "string", "pattern": _COST})] = Field(
         None,
-        description="Most that the designs may have cost with the next stage, as it is estimated, and all before it.",
+        description="Limit for the estimated cost of the designs, of the next stage and all before it together.",
     )

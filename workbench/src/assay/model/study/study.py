@@ -144,7 +144,9 @@ class Workload(_Swept):
         (), description="Groups of axes that advance together."
     )
     optional: Flag = Field(
-        False, description="Left out, with the reason, where this machine cannot do it, instead of refusing the run."
+        False,
+        description="If this machine cannot do it, the workload is left out, with the reason, instead of refusing the"
+        " run.",
     )
 
     _written: tuple[str, ...] = PrivateAttr(())
@@ -214,10 +216,12 @@ class Study(Frozen):
     """A study file."""
 
     name: Name = Field(alias="study", description="Name of the study; part of each run's name.")
-    question: Text = Field("", description="What it is to answer, in one sentence; it heads the report.")
+    question: Text = Field(
+        "", description="The question that the study answers, in one sentence; the heading of the report."
+    )
     description: Text = Field("", description="More about it, for the report.")
-    targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> place under test.", min_length=1)
-    workloads: dict[Name, Workload] = Field(description="Name -> what is done.", min_length=1)
+    targets: dict[Name, Annotated[Target, AnyKindField]] = Field(description="Name -> target under test.", min_length=1)
+    workloads: dict[Name, Workload] = Field(description="Name -> workload.", min_length=1)
     repeating: Annotated[Repeats, RepeatsField()] = Field(
         DEFAULT_REPEATS,
         alias="repeats",
@@ -231,17 +235,17 @@ class Study(Frozen):
     )
     schedule: Schedule | None = Field(
         None,
-        description="Spreads the repeats over hours. May have `repeats` and `order` in it, which then stand for those "
-        "of the study.",
+        description="Spreads the repeats over hours. May contain `repeats` and `order`, which then replace those of the"
+        " study.",
     )
     seed: Annotated[int, SingleField(axis.whole(0, 2**53 - 1))] = Field(
-        1, description="Decides the order and the data."
+        1, description="Seed of the random order and of the data."
     )
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
         description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
-        "or allocation: those that a scheduler has given. Left out: this machine; with a testbed its hosts with the "
-        "role client.",
+        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a testbed its hosts with"
+        " the role client.",
         json_schema_extra={"default": "localhost"},
     )
     launcher: LauncherWord = Field(
@@ -255,8 +259,8 @@ class Study(Frozen):
     )
     network: Literal["measure", "none"] = Field(
         "measure",
-        description="measure: what the links between hosts and servers carry is measured before the cases, if there "
-        "are any; none: it is not, and rules that need it are not evaluated.",
+        description="measure: the throughput of the links between hosts and servers, if there are any, is measured"
+        " before the cases; none: it is not, and rules that need it are not evaluated.",
     )
     ceilings: Literal["measure", "none"] = Field(
         "measure",
@@ -265,16 +269,16 @@ class Study(Frozen):
     )
     patience: Annotated[int | None, SingleField(axis.duration(10**9, YEAR_NS, optional=True))] = Field(
         None,
-        description="Storage on which nothing ends for so long counts as hung: the repeat is incomplete, and the run "
-        "goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
+        description="Storage counts as hung if no operation completes for this long: the repeat is incomplete, and the"
+        " run goes on. Left out: two minutes, or ten times the estimate of the repeat if that is longer.",
     )
-    output: Output = Field(default_factory=Output, description="What is kept.")
+    output: Output = Field(default_factory=Output, description="What the run stores.")
     settings: Settings = Field(
-        Settings(), description="How the machines are to be set: what is otherwise is said, and the run goes on."
+        Settings(), description="Required machine settings: deviations are reported, and the run continues."
     )
     stages: StageRule | None = Field(
         None,
-        description="When `assay run --stage` goes on with more hosts, tasks or lanes without asking anybody.",
+        description="When `assay run --stage` goes on with more hosts, tasks or lanes without confirmation.",
         json_schema_extra=_never_empty,
     )
     needs: Needs = Field(
@@ -318,7 +322,7 @@ class Study(Frozen):
         inner = {field: schedule[field] for field in ("repeats", "order") if field in schedule}
         for field in inner:
             if field in written:
-                raise fault(f"{field} is written in schedule and beside it", "keep one", "schedule", field)
+                raise fault(f"{field} is written both in and outside of `schedule`", "keep one", "schedule", field)
         rest = {field: value for field, value in schedule.items() if field not in inner}
         return {**written, **inner, "schedule": rest}
 

@@ -26,7 +26,7 @@ SQPOLL = Parameter(
 )
 IOPOLL = Parameter(
     kind=axis.flag(),
-    about="With method: io_uring and cache: direct, completions are polled for.",
+    about="With method: io_uring and cache: direct, lanes poll for completions.",
     heading="Completions were polled for",
     unknown_text="whether completions were polled for",
     title="IOPOLL",
@@ -45,7 +45,7 @@ HUGE_PAGES = Parameter(
 )
 CPUS = Parameter(
     kind=axis.cpus(),
-    about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: wherever it is put.",
+    about="CPUs to pin lanes to, such as 0-3,6: lane i runs on the (i modulo n)-th. Left out: the kernel decides.",
     heading="CPUs that lanes were pinned to",
     unknown_text="whether lanes were pinned to CPUs",
     title="CPUs",

@@ -131,7 +131,7 @@ def _read_group(tree: _Tree, source: YamlSource, place: tuple[str, ...], about: 
     line = source.key_position(place)[0]
     parts = {} if about is None else about
     if not isinstance(parts, dict) or len(place) > 2 * _MOST_DEPTH:
-        raise LineError(tree.path, line, f"group {place[-1]} is no mapping", "it has hosts, children and vars")
+        raise LineError(tree.path, line, f"group {place[-1]} is not a mapping", "it has hosts, children and vars")
     hosts, children, variables = (parts.get(key) or {} for key in ("hosts", "children", "vars"))
     if not (isinstance(hosts, dict) and isinstance(children, dict) and isinstance(variables, dict)):
         message = f"hosts, children and vars of group {place[-1]} are mappings"
@@ -195,7 +195,7 @@ def _resolve(tree: _Tree, report: ReportLine) -> ForeignInventory:
         ignored |= dict.fromkeys(name for name in merged if _NOT_TAKEN.fullmatch(str(name)))
         found.fields[host] = _fields(host, merged, tree.path, tree.lines[host])
     if ignored:
-        report(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: not taken; ssh's own configuration and keys hold")
+        report(f"note: {tree.path}: {', '.join(list(ignored)[:8])}: ignored; ssh's own configuration and keys apply")
     named = (name for name in tree.groups if name != "ungrouped" and is_host_name(name))
     found.groups = {name: list(members[name] if name != "all" else tree.variables) for name in named}
     return found
@@ -240,7 +240,7 @@ def _fields(host: str, variables: dict[str, Any], path: Path, line: int) -> dict
         if value is None or value == "":
             continue
         if "{{" in str(value):
-            message = f"{host}: {name}: only Ansible knows what {value} stands for"
+            message = f"{host}: {name}: only Ansible can resolve {value}"
             raise LineError(path, line, message, "write the value itself there")
         fields[ours] = int(value) if ours == "port" and str(value).isdigit() else str(value)
     return fields

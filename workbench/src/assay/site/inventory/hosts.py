@@ -122,7 +122,7 @@ def _source(data: bytes) -> YamlSource:
 def _from_inventory(written: Mapping[Any, Any], base: Path, report: ReportLine, naming: FileOrigin) -> tuple[Host, ...]:
     unknown = [str(key) for key in written if key not in ("inventory", "hosts")]
     if unknown or not isinstance(written.get("inventory"), str) or not written["inventory"]:
-        fault = f"`{unknown[0]}` is not known there" if unknown else "no inventory is named"
+        fault = f"`{unknown[0]}` is not a valid key there" if unknown else "no inventory is named"
         raise AssayError(f"{fault}", "write hosts: {inventory: FILE}, or with hosts: [node sets, @groups]").at("hosts")
     path = base / written["inventory"]
     known, groups = _read_inventory(path, report, naming)

@@ -16,7 +16,7 @@ _SLOTS = re.compile(r"(max[-_])?slots=\d+|ifhn=\S+")
 """Options of Open MPI (slots) and MPICH (`ifhn`, the interface that ranks use among themselves)."""
 _SPACED = re.compile(r"\s*=\s*")
 _STARS = re.compile(r"(.+)\*(\d+)")
-_TASKS = "slots are ignored; `lanes` in the study says how much each host does"
+_TASKS = "slots are ignored; `lanes` in the study sets the load of each host"
 _FOLDERS = "directories and programs of iozone are ignored; the target's `path` is the same on all hosts"
 
 
@@ -76,7 +76,7 @@ def _without_tasks(login: Login) -> str:
         AssayError: The number may be a port.
     """
     if login.user is not None or (login.number is not None and login.number >= MIN_PORT):
-        message = f"`{login.nodes}:{login.number}`: whether {login.number} is a port of sshd is not clear"
+        message = f"`{login.nodes}:{login.number}`: whether {login.number} is a port of sshd is ambiguous"
         raise AssayError(message, f"write USER@{login.nodes}:{login.number} for a port, or {login.nodes} alone")
     return login.nodes
 

@@ -107,7 +107,7 @@ def _not_a_node_set(written: object) -> AssayError:
 def _refuse_unknown_groups(text: str, groups: Groups) -> None:
     for name in re.findall(_GROUP, text):
         if name not in groups:
-            hint = choices_hint(name, groups, none="groups stand in an inventory: hosts: {inventory: FILE}")
+            hint = choices_hint(name, groups, none="groups are defined in an inventory: write hosts: {inventory: FILE}")
             raise AssayError(f"there is no group `@{name}`", hint).at("hosts")
 
 
@@ -126,7 +126,7 @@ def refuse_duplicates(names: Iterable[str]) -> None:
 
 def duplicate_error(name: str) -> AssayError:
     """Return the error for a host that is named twice."""
-    return AssayError(f"{name} is named twice", "name each host once; `lanes` is how much one host does").at("hosts")
+    return AssayError(f"{name} is named twice", "name each host once; `lanes` sets the load of each host").at("hosts")
 
 
 def shown(written: object) -> str:

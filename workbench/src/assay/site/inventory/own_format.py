@@ -26,7 +26,7 @@ def read_described(path: Path, source: YamlSource) -> tuple[dict[str, Host], Gro
         raise AssayError("has no `hosts:` with node sets in it", INVENTORY_HINT)
     for key in document:
         if key not in ("hosts", "groups"):
-            raise AssayError(f"`{key}` is not known there", INVENTORY_HINT)
+            raise AssayError(f"`{key}` is not a valid key there", INVENTORY_HINT)
     hosts = _read_hosts(path, source)
     return hosts, _read_groups(document.get("groups"), source, path, hosts)
 
@@ -77,7 +77,9 @@ def _members(name: str, nodes: object, groups: Groups, hosts: Mapping[str, Host]
     members = node_names(nodes, groups)
     for member in members:
         if member not in hosts and member != LOCALHOST:
-            raise AssayError(f"group {name}: {member} is none of the hosts", "name it below `hosts:`, too")
+            raise AssayError(
+                f"group {name}: {member} is not one of the hosts of the inventory", "name it below `hosts:`, too"
+            )
     return members
 
 
@@ -120,6 +122,6 @@ def host_entry(name: str, about: object, many: bool, base: Path) -> Host:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         if first["loc"] == ("port",):
-            raise AssayError(f"{name}: port: {shown(fields['port'])} is no port", PORT_HINT) from None
+            raise AssayError(f"{name}: port: {shown(fields['port'])} is not a port", PORT_HINT) from None
         hint = f"docs/guides/hosts.md has the fields: {', '.join(ENTRY_FIELDS)}"
         raise AssayError(f"{name}: {place}: {first['msg'].removeprefix('Value error, ')}", hint) from None

@@ -39,7 +39,7 @@ def read_ssh_config(text: str, name: str, report: ReportLine) -> ForeignInventor
             continue
         word, value = match[1].lower(), match[2].strip('"')
         if word == "match":
-            message = "`Match` depends on what only ssh finds out"
+            message = "only ssh can evaluate `Match`"
             raise LineError(name, number, message, "name the hosts in the study: ssh reads its own configuration")
         if word == "host":
             blocks.append((value.split(), {}))
@@ -53,7 +53,7 @@ def read_ssh_config(text: str, name: str, report: ReportLine) -> ForeignInventor
     for alias in found.lines:
         found.fields[alias] = _fields(alias, blocks)
     if others:
-        report(f"note: {name}: {', '.join(list(others)[:8])}: not taken from there; ssh's own configuration holds")
+        report(f"note: {name}: {', '.join(list(others)[:8])}: ignored here; ssh's own configuration applies")
     return found
 
 

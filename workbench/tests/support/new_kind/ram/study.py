@@ -33,8 +33,8 @@ class RamTarget(Target):
 
     kind: Literal["ram"]
     block: Annotated[int, SingleField(axis.size(4096, 2**30))] = Field(description="Bytes that each lane copies.")
-    ceilings: StatedCeilings = Field(StatedCeilings(), description="What it cannot exceed, from a catalogue.")
-    description: Text = Field("", description="What it is, for the report.")
+    ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
+    description: Text = Field("", description="Description of the target, for the report.")
 
     @property
     def path(self) -> str:

@@ -40,4 +40,4 @@ def test_what_was_lost_on_the_way_is_counted_over_all_repeats() -> None:
     assert "300 of 60,000 TCP segments were sent again" in found(row(segments=20_000, segments_again=100))
     assert found(row(segments=2_000_000, segments_again=100)) == ""
     link = LinkUse(name="eth0", received=1e6, sent=1e6, received_peak=1e6, sent_peak=1e6, drops=2)
-    assert "9 frames were thrown away" in found(row(links=(link,), softnet_drops=1))
+    assert "9 frames were dropped" in found(row(links=(link,), softnet_drops=1))

@@ -81,7 +81,7 @@ def test_unstable_can_be_cured_by_repeats() -> None:
 
 def test_what_the_study_asks_for_counts_if_it_is_more() -> None:
     asked = unstable(evidence(noisy(8, 0.1), within=0.02))
-    assert isinstance(asked, Finding) and "2 % was asked for" in asked.text
+    assert isinstance(asked, Finding) and "2 % was requested" in asked.text
     assert unstable(evidence(noisy(8, 0.1), within=0.5)) is None
     assert MOST_UNCERTAINTY < 0.5
 
@@ -89,7 +89,7 @@ def test_what_the_study_asks_for_counts_if_it_is_more() -> None:
 def test_two_values_are_named() -> None:
     found = unstable(evidence([9e8, 5.4e8, 9.1e8, 5.5e8, 9.0e8, 5.4e8, 9.1e8, 9.0e8, 5.5e8, 9.05e8]))
     assert isinstance(found, Finding)
-    assert "two values: 4 of about 545 MB/s and 6 of about 902 MB/s" in found.text
+    assert "two levels: 4 of about 545 MB/s and 6 of about 902 MB/s" in found.text
 
 
 def test_a_reader_is_told_what_the_intervals_allow_for() -> None:
@@ -102,4 +102,4 @@ def test_a_reader_is_told_what_the_intervals_allow_for() -> None:
     (unknown,) = autocorrelation_notes(None, [4, 3])
     assert unknown.startswith("From 2 results of at most 4 repeats it is not known")
     (known,) = autocorrelation_notes(0.5, [10] * 40)
-    assert "correlation about 0.5" in known and "with 10 repeats their errors count 1.8 times" in known
+    assert "correlated (about 0.5" in known and "with 10 repeats their standard errors are 1.8 times as large" in known

@@ -59,9 +59,9 @@ def test_a_launcher_is_known_by_what_it_says(said: str) -> None:
 def test_what_is_no_launcher_is_refused() -> None:
     with pytest.raises(AssayError, match="`srun` was not found"):
         found("srun", "", NOT_FOUND, "srun: command not found")
-    with pytest.raises(AssayError, match="is of no launcher that Assay knows"):
+    with pytest.raises(AssayError, match="is not a launcher that Assay knows"):
         found("mpirun", "prun 1.0\n")
-    with pytest.raises(AssayError, match="is of no launcher that Assay knows"):
+    with pytest.raises(AssayError, match="is not a launcher that Assay knows"):
         found("mpirun", "slurm 23.11.10\n")
 
 

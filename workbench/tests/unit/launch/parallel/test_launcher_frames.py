@@ -134,7 +134,7 @@ def test_last_words_that_are_none_are_a_fault_and_no_more(words: bytes) -> None:
     with subprocess.Popen(["true"]) as process:
         talk = HostProcess(EngineStep(process, Silent(), ["a"]), 0)
         talk.set_result(words)
-    assert (talk.returncode, talk.complaint) == (1, b"the host's last words cannot be read")
+    assert (talk.returncode, talk.complaint) == (1, b"the host's exit report cannot be parsed")
 
 
 class Silent:

@@ -154,7 +154,7 @@ def test_folders_without_end_are_one_line() -> None:
         os.chdir(before)
         os.close(before)
     (problem,) = remove_parts(folder)
-    assert problem.endswith("lies too deep: left alone")
+    assert problem.endswith("is nested too deep: left alone")
 
 
 @pytest.mark.parametrize("empty", [True, False])

@@ -76,7 +76,7 @@ def test_what_a_server_passes_on_and_mounts_is_seen_on_its_own_host(tmp_path: Pa
         ("size: 1GiB, raid: {level: 10, disks: 3}, mount: /x", "level 10 needs 4 disks at least"),
         ("size: 1GiB, raid: {level: 1, disks: 1}, mount: /x", "level 1 needs 2 disks at least"),
         ("size: 1GiB, raid: {level: 0, disks: 17}, mount: /x", "17"),
-        ("size: 1GiB, raid: {level: 0, disks: 2}, device: x", "several disks as one are mounted"),
+        ("size: 1GiB, raid: {level: 0, disks: 2}, device: x", "several disks as one need `mount`"),
         ("size: 64MiB, raid: {level: 0, disks: 2}, mount: /x", "btrfs needs 128MiB on each disk"),
         ("size: 64MiB, filesystem: btrfs, mount: /x", "btrfs needs 128MiB on each disk"),
         ("size: 1GiB, mount: /x, read_iops: 0", "0"),
@@ -156,12 +156,12 @@ def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
             "called d",
             "its own name",
         ),
-        (f"{HOSTS}  a: {{}}\nusers: [alice]\n", 4, "users have no home", "`shared: /shared`"),
+        (f"{HOSTS}  a: {{}}\nusers: [alice]\n", 4, "users need a directory for their homes", "`shared: /shared`"),
         (f"{HOSTS}  a: {{}}\nshared: /shared\nusers: [Al]\n", 5, "`Al` is not a name of a user", "alice"),
         (f"{HOSTS}  a: {{}}\nshared: /shared\nusers: [al, al]\n", 5, "al comes twice", "once"),
         (f"{HOSTS}  a: {{}}\nshared: /home\n", 4, "/home is the system's", "/export"),
         (f"{HOSTS}  a: {{{DISK}}}\nshared: /export\n", 4, "a has something else at /export", "its own directory"),
-        (f"{HOSTS}  a: {{servers: [{{kind: x, devices: [d]}}]}}\n", 3, "d is no device of this host", "device: d"),
+        (f"{HOSTS}  a: {{servers: [{{kind: x, devices: [d]}}]}}\n", 3, "d is not a device of this host", "device: d"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, buckets: [B]}}]}}\n", 3, "`B` is not a name of a bucket", "3 to 63"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [t1, t1]}}]}}\n", 3, "`t1` is not a name of a table", "3 to 255"),
         (f"{HOSTS}  a: {{servers: [{{kind: x, tables: [tab, tab]}}]}}\n", 3, "tab comes twice", "once"),
@@ -170,12 +170,12 @@ def test_a_box_mounts_what_servers_serve(mount: str, tmp_path: Path) -> None:
             f"{HOSTS}  a: {{servers: [{{kind: x, tables: [tab]}}, {{kind: x, tables: [tab]}}]}}\n",
             3,
             "runs twice",
-            "all that is offered",
+            "everything that it offers",
         ),
         (
             f"{HOSTS}  a: {{mounts: [{{source: -x, at: /m, type: nfs4}}]}}\n",
             3,
-            "is not something that a server serves",
+            "is not something that a server exports",
             "server1:",
         ),
         (f"{HOSTS}  a: {{mounts: [{{source: x, at: /mnt, type: nfs4}}]}}\n", 3, "/mnt is the system's", "/export"),
@@ -270,4 +270,4 @@ def test_node_sets() -> None:
 def test_a_box_that_there_is_not_is_answered_with_those_that_there_are(tmp_path: Path) -> None:
     with pytest.raises(AssayError, match="there is no box `cluster-4`") as refused:
         load_box("cluster-4", tmp_path)
-    assert refused.value.hint == f"give a file, or one of: {', '.join(preset_names())}"
+    assert refused.value.hint == f"name a file, or one of: {', '.join(preset_names())}"

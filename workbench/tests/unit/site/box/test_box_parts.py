@@ -67,7 +67,7 @@ def test_each_card_of_a_host_has_a_port_and_the_first_one_the_address(tmp_path: 
     script = layout.host_script(box.all_hosts()[0], box)
     assert script.count("addr add") == 1 and "link set eth1 arp off" in script and "link set eth0 arp" not in script
     assert script.count("rate 1000000000bit") == 2
-    with pytest.raises(AssayError, match="eth1 is no network card of this host"):
+    with pytest.raises(AssayError, match="eth1 is not a network card of this host"):
         written(tmp_path, text.replace("CARDS", "1"))
 
 
@@ -345,7 +345,7 @@ def test_a_folder_of_disks_that_is_not_assay_s_is_left_alone_and_said(tmp_path: 
     problems = remove_parts(folder)
     assert problems == [f"{disks_root()}/odd: holds files that are not of this box"]
     assert (folder / "journal").exists(), "so that a later try finds it"
-    with pytest.raises(AssayError, match="is not wholly removed"):
+    with pytest.raises(AssayError, match="could not be removed completely"):
         take_down("odd")
 
 

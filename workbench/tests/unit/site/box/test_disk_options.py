@@ -30,17 +30,17 @@ def test_options_reach_mount_beside_those_of_the_box(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("filesystem: xfs, make: -p proto", "-p is no option for mkfs.xfs"),
-        ("filesystem: xfs, make: '-d file=1,name=x'", "file is no option for mkfs.xfs"),
-        ("filesystem: xfs, make: '-l logdev=x'", "logdev is no option for mkfs.xfs"),
-        ("make: -d x", "-d is no option for mkfs.ext4"),
-        ("make: -J device=x", "-J is no option for mkfs.ext4"),
-        ("make: -b /etc/shadow", "are no options of mkfs"),
-        ("make: x", "are no options of mkfs"),
-        ("make: -b 4096 /dev/sda", "are no options of mkfs"),
-        ("options: 'noatime,bind'", "is not a list of options"),
-        ("options: 'journal_dev=0x100'", "journal_dev=0x100 names something"),
-        ("options: 'a b'", "is not a list of options"),
+        ("filesystem: xfs, make: -p proto", "-p is not allowed as an option of mkfs.xfs"),
+        ("filesystem: xfs, make: '-d file=1,name=x'", "file is not allowed as an option of mkfs.xfs"),
+        ("filesystem: xfs, make: '-l logdev=x'", "logdev is not allowed as an option of mkfs.xfs"),
+        ("make: -d x", "-d is not allowed as an option of mkfs.ext4"),
+        ("make: -J device=x", "-J is not allowed as an option of mkfs.ext4"),
+        ("make: -b /etc/shadow", "is not a list of options of mkfs"),
+        ("make: x", "is not a list of options of mkfs"),
+        ("make: -b 4096 /dev/sda", "is not a list of options of mkfs"),
+        ("options: 'noatime,bind'", "is not a list of mount options"),
+        ("options: 'journal_dev=0x100'", "journal_dev=0x100 uses something"),
+        ("options: 'a b'", "is not a list of mount options"),
     ],
 )
 def test_what_names_other_files_is_refused(tmp_path: Path, text: str, message: str) -> None:

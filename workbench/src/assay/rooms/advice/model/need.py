@@ -44,9 +44,7 @@ def _growth(written: object) -> Decimal:
         else parse_decimal(written)
     )
     if value > MAX_GROWTH:
-        raise fault(
-            f"{display_value(written)} is more than {MAX_GROWTH} times as much again", "write growth as 50% or 0.5"
-        )
+        raise fault(f"{display_value(written)} is more than {100 * MAX_GROWTH} %", "write growth as 50% or 0.5")
     return value
 
 
@@ -70,7 +68,7 @@ def _whole(written: object) -> object:
     if isinstance(written, bool) or not isinstance(written, int):
         raise fault(f"{display_value(written)} is not a whole number", "write it without unit, such as 12")
     if written < 1:
-        raise fault(f"{written} is less than 1", "write a number from 1 on, or leave it out")
+        raise fault(f"{written} is less than 1", "write a number of at least 1, or leave it out")
     return written
 
 
@@ -83,7 +81,7 @@ def _up_to(most: float, words: str, least: float = 0) -> AfterValidator:
 
     def check(value: Any) -> Any:
         if value <= 0 or value < least or value > most:
-            wrong = "is not above 0" if value <= 0 else "is too little" if value < least else "is more than can be"
+            wrong = "is not above 0" if value <= 0 else "is too small" if value < least else "is too large"
             raise fault(f"{_written(value, words)} {wrong}", f"write {words}")
         return value
 
@@ -98,7 +96,7 @@ def _text(written: str) -> str:
     """Refuse invisible characters: they could make the answer look like another one."""
     strange = next((sign for sign in written if not sign.isprintable()), None)
     if strange is not None:
-        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "write it without, in one line")
+        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "leave it out, and write one line")
     return written
 
 
@@ -130,7 +128,7 @@ Latency = Annotated[
 
 def _traffic(value: int) -> int:
     if value > MAX_BYTES:
-        raise fault(f"{format_size(value)} is more than can be", "write a size up to 1000000PB")
+        raise fault(f"{format_size(value)} is too large", "write a size up to 1000000PB")
     return value
 
 
@@ -140,7 +138,7 @@ Traffic = Annotated[Size, AfterValidator(_traffic)]
 def _day(written: object) -> object:
     value = parse_decimal(written)
     if not 0 < value <= 24:
-        raise fault(f"{display_value(written)} hours of a day", "write hours above 0, up to 24")
+        raise fault(f"{display_value(written)} is not a number of hours in a day", "write hours above 0, up to 24")
     return value
 
 
@@ -165,10 +163,11 @@ def _client(written: object) -> object:
             raise fault(error.message, error.hint) from None
     if not isinstance(written, str) and type(written) is not float:
         raise fault(
-            f"{display_value(written)} is neither a link nor an instance", "write 25Gb/s, or the name of an instance"
+            f"{display_value(written)} is neither a link rate nor an instance type",
+            "write 25Gb/s, or the name of an instance type",
         )
     if isinstance(written, float) and not 0 < written <= MAX_BYTES:
-        raise fault(f"{display_value(written)} is no link", "write 25Gb/s, or the name of an instance")
+        raise fault(f"{display_value(written)} is not a link rate", "write 25Gb/s, or the name of an instance type")
     return written
 
 
@@ -379,8 +378,8 @@ class Need(Frozen):
                 if absent and getattr(self, name) is not None:
                     word = "read" if share == 0 else "written"
                     raise fault(
-                        f"{name} is asked for, but by profile.read_share nothing is {word}",
-                        f"remove `{name}`, or mend profile.read_share",
+                        f"{name} is required, but with profile.read_share: {share} nothing is {word}",
+                        f"remove `{name}`, or change profile.read_share",
                         name,
                     )
         return self

@@ -59,7 +59,7 @@ def read_box_file(path: Path, ref: str) -> bytes:
     Raises:
         AssayError: The file cannot be read.
     """
-    hint = f"give a file, or one of: {', '.join(preset_names())}"
+    hint = f"name a file, or one of: {', '.join(preset_names())}"
     try:
         return read_user_file(path, ref, hint, MAX_FILE_BYTES)
     except UnreadableError as error:

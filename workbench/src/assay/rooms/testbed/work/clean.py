@@ -52,14 +52,15 @@ def take_down(name: str) -> str:
         problems = remove_parts(folder)
     if problems:
         raise AssayError(
-            f"box {name} is not wholly removed: {'; '.join(problems)}", "end what uses it, and take it down again"
+            f"box {name} could not be removed completely: {'; '.join(problems)}",
+            "stop what uses it, and take it down again",
         )
     return _unreaped_note(made)
 
 
 def _unreaped_note(made: journal.BoxRecord) -> str:
     left = [str(process.pid) for process in wait_reaped(made.processes(), 0.0)]
-    return f"ended, but not reaped by their parent: process {', '.join(left)}" if left else ""
+    return f"ended, but not yet reaped by the parent process: pid {', '.join(left)}" if left else ""
 
 
 def remove_parts(folder: Path) -> list[str]:
@@ -159,5 +160,5 @@ def raise_if_left(problems: list[str]) -> None:
         AssayError: `problems` is not empty.
     """
     if problems:
-        message = f"what an earlier box left cannot be removed: {'; '.join(problems)}"
-        raise AssayError(message, "end what uses it, and try again", EXIT_REFUSED)
+        message = f"the remains of an earlier box cannot be removed: {'; '.join(problems)}"
+        raise AssayError(message, "stop what uses it, and try again", EXIT_REFUSED)

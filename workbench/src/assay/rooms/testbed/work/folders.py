@@ -77,7 +77,7 @@ def _make(root: Path) -> None:
 def _refuse_foreign(*folders: Path) -> None:
     for folder in folders:
         if problem := ownership_fault(folder):
-            hint = "see what it is and remove it, or set ASSAY_BOXES to another folder"
+            hint = "remove it, or set ASSAY_BOXES to another folder"
             raise AssayError(problem, hint, EXIT_REFUSED)
 
 
@@ -132,7 +132,7 @@ def _lock(folder: Path) -> int | None:
             if fd >= 0:
                 os.close(fd)
         except OSError as error:
-            raise AssayError(f"{folder}: {error.strerror}", "boxes need this folder", EXIT_REFUSED) from error
+            raise AssayError(f"{folder}: {error.strerror}", "testbeds need this folder", EXIT_REFUSED) from error
 
 
 def remove_empty(folder: Path) -> None:
@@ -156,10 +156,10 @@ def make_disks_folder(folder: Path, box: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         _refuse_foreign(folder.parent, folder)
         if any(folder.iterdir()):
-            raise AssayError(f"{folder}: is not empty", "see what is in it, and remove it", EXIT_REFUSED)
+            raise AssayError(f"{folder}: is not empty", "check its contents, and remove it", EXIT_REFUSED)
         (folder / MARKER).write_text(json.dumps({"written_by": "assay", "box": str(box)}) + "\n")
     except OSError as error:
-        raise AssayError(f"{folder}: {error.strerror}", "disks of boxes need this folder", EXIT_REFUSED) from error
+        raise AssayError(f"{folder}: {error.strerror}", "disks of testbeds need this folder", EXIT_REFUSED) from error
 
 
 def owning_box(disks: Path) -> Path | None:

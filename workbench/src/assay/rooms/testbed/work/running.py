@@ -124,7 +124,7 @@ class RunningBox:
         """
         kind = load_kind(server.kind)
         if not kind.start:
-            raise AssayError(f"{server.kind} on {name} has nothing that runs", "", EXIT_REFUSED)
+            raise AssayError(f"{server.kind} on {name} has no process to stop", "", EXIT_REFUSED)
         words = [*self.enter(name), "sh", "-c"]
         checked_output([*words, f"kill -{signal or kind.signal} $(cat {kind.pidfile})"], f"{server.kind} on {name}")
         end = time.monotonic() + STOP_SECONDS

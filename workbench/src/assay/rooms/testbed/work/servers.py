@@ -142,7 +142,7 @@ class HostServer:
                     cwd="/",
                 )
             except subprocess.TimeoutExpired:
-                message = f"{self.label}: `{command.argv[0]}` does not end, nor go into the background"
+                message = f"{self.label}: `{command.argv[0]}` neither ends nor goes into the background"
                 raise AssayError(message, self._hint(), EXIT_REFUSED) from None
         if done.returncode != 0:
             message = f"{self.label}: `{command.argv[0]}` ended with exit code {done.returncode}"

@@ -92,7 +92,7 @@ class BoxSite:
         names = [member.name for member in self._load().all_hosts() if CLIENT in member.spec.all_roles]
         if self._written.nodes:
             names = list(self._named())
-        refuse_too_few(needed, names, "take a larger testbed, or name more of its hosts")
+        refuse_too_few(needed, names, "use a larger testbed, or name more of its hosts")
 
     def check_ready(self, _needed: int) -> None:
         """See `Site`: checks programs and rights, and that the box has the named hosts."""
@@ -154,7 +154,9 @@ class BoxSite:
         logins = (login for text in self._written.nodes for login in parse_logins(text))
         other = next((login.nodes for login in logins if login.user or login.number), None)
         if other is not None:
-            raise AssayError(f"hosts: {other} is one of the testbed, and needs no user and no port", f"write {other}")
+            raise AssayError(
+                f"hosts: {other} is a host of the testbed, which takes no user and no port", f"write {other}"
+            )
         return expand_names(self._written.nodes, "host")
 
     def _chosen(self, known: Iterable[str]) -> Sequence[str]:
@@ -216,7 +218,7 @@ class OpenBox:
         box = self._find()
         dead = [host.name for host in box.hosts if not box.is_alive(host.name)]
         if dead:
-            print_line(f"box {box.name}: left out, because dead: {', '.join(dead)}")
+            print_line(f"box {box.name}: left out, because no longer alive: {', '.join(dead)}")
         return box_site_state(box, self._with(box, CLIENT, bool(dead)), self._with(box, SERVER, bool(dead)))
 
     def down(self, print_line: PrintLine) -> None:
