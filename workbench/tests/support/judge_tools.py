@@ -233,6 +233,17 @@ def coverage_test(module: ModuleType, *cases: Sequence[tuple[Any, ...]]) -> Call
     return test
 
 
+def rule_tests(
+    module: ModuleType,
+    firing: Sequence[tuple[Rule, Verdict, str, Evidence]],
+    silent: Sequence[tuple[Rule, Evidence]],
+    unanswered: Sequence[tuple[Rule, str, Evidence]],
+) -> tuple[Callable[..., None], ...]:
+    """Tests of the rules of a module: they fire, they find nothing, they say what they lack, and all have cases."""
+    covered = coverage_test(module, firing, silent, unanswered)
+    return fires_test(firing), silent_test(silent), lacks_test(unanswered), covered
+
+
 def odd_repeats(rule: Rule, bad: dict[str, Any], odd: int, of: int, **fields: Any) -> bool:
     """Whether a rule fires when so many repeats are bad and the others good."""
     return isinstance(rule(evidence(changes=[*[bad] * odd, *[{}] * (of - odd)], **fields)), Finding)

@@ -13,14 +13,11 @@ from judge_tools import (
     about_names,
     below,
     bind,
-    coverage_test,
     evidence,
     fires,
-    fires_test,
-    lacks_test,
     make_course,
     odd_repeats,
-    silent_test,
+    rule_tests,
     stacked,
 )
 
@@ -235,10 +232,10 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-test_fires = fires_test([(rule, Verdict.CACHED, words, bad) for rule, words, bad in FIRING])
-test_keeps_silent = silent_test(SILENT)
-test_says_what_it_lacks = lacks_test(UNANSWERED)
-test_every_rule_here_is_tested = coverage_test(cache, FIRING, SILENT, UNANSWERED)
+CACHED = [(rule, Verdict.CACHED, words, bad) for rule, words, bad in FIRING]
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    cache, CACHED, SILENT, UNANSWERED
+)
 
 
 @pytest.mark.parametrize(

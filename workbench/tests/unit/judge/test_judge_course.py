@@ -12,15 +12,12 @@ from judge_tools import (
     NULL_PLACE,
     Rule,
     about_names,
-    coverage_test,
     evidence,
     fires,
-    fires_test,
-    lacks_test,
     make_change,
     make_course,
     odd_repeats,
-    silent_test,
+    rule_tests,
     stacked,
 )
 from soak import times
@@ -268,10 +265,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-test_fires = fires_test(FIRING)
-test_keeps_silent = silent_test(SILENT)
-test_says_what_it_lacks = lacks_test(UNANSWERED)
-test_every_rule_here_is_tested = coverage_test(course, FIRING, SILENT, UNANSWERED)
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    course, FIRING, SILENT, UNANSWERED
+)
 
 
 UNSTEADY = {"course": make_course(range_share=0.9, slope_share=-0.6)}

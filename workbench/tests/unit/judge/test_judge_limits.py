@@ -11,13 +11,10 @@ from judge_tools import (
     Rule,
     about_names,
     bind,
-    coverage_test,
     evidence,
     fires,
-    fires_test,
-    lacks_test,
     odd_repeats,
-    silent_test,
+    rule_tests,
 )
 
 from assay.judge import limits
@@ -198,10 +195,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-test_fires = fires_test(FIRING)
-test_keeps_silent = silent_test(SILENT)
-test_says_what_it_lacks = lacks_test(UNANSWERED)
-test_every_rule_here_is_tested = coverage_test(limits, FIRING, SILENT, UNANSWERED)
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    limits, FIRING, SILENT, UNANSWERED
+)
 
 
 @pytest.mark.parametrize(
