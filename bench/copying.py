@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -27,19 +28,29 @@ Goal = tuple[str, str, float]
 class Copying:
     """Contenders in a box with `client1` and `server1` that is up."""
 
-    def __init__(self, box: RunningBox, folder: Path, size: int) -> None:
+    def __init__(self, box: RunningBox, folder: Path, size: int, seconds: float) -> None:
         """Use this box.
 
         Args:
             box: It serves `/export`.
             folder: In memory, for the files that are copied.
             size: Of the file that is copied, in bytes.
+            seconds: Length of the random reads.
         """
         self.client, self.server = box.enter("client1"), box.enter("server1")
-        self.folder, self.size = folder, size
+        self.folder, self.size, self.seconds = folder, size, seconds
         self.commands: dict[str, str] = {}
         (folder / "source").write_bytes(random.Random(1).randbytes(MIB) * (size // MIB))
         (folder / "empty").touch()
+
+    def contenders(self) -> list[Callable[[], Figures]]:
+        """Each runs once, and gives figures in bytes or operations per second."""
+        raise NotImplementedError
+
+    def random_reads(self) -> list[dict[str, Any]]:
+        """Phases of random reads."""
+        reads = {"operation": "random_read", "runtime_ns": round(self.seconds * 1e9)}
+        return [{"operation": "prepare", "measured": False}, reads]
 
     def settled(self, run: Callable[[], Figures]) -> Figures:
         """The second of two runs; it does not pay for what an earlier one left unwritten on the server, nor for memory.
@@ -108,16 +119,14 @@ class Copying:
 
 
 def measure(
-    box_file: str,
-    rounds: int,
-    make: Callable[[RunningBox, Path], tuple[Copying, Sequence[Callable[[], Figures]]]],
+    box_file: str, rounds: int, make: Callable[[RunningBox, Path], Copying]
 ) -> tuple[list[Figures], dict[str, str]]:
     """The figures of each round, and the commands; the first round only warms up.
 
     Args:
         box_file: Text of the file of a box.
         rounds: How many count.
-        make: Given the box and a folder in memory, the bench and its contenders.
+        make: Given the box and a folder in memory, the contenders.
     """
     from assay.rooms.testbed.work.box import load_box
     from assay.rooms.testbed.work.up import bring_up
@@ -128,7 +137,8 @@ def measure(
         (folder / "box.yaml").write_text(box_file)
         box = bring_up(load_box("box.yaml", folder), owned=True)
         try:
-            bench, contenders = make(box, folder)
+            bench = make(box, folder)
+            contenders = bench.contenders()
             found: list[Figures] = []
             for _ in range(rounds + 1):
                 contenders = [*contenders[1:], *contenders[:1]]
@@ -160,3 +170,34 @@ def show(rounds: list[Figures], commands: dict[str, str], goals: Sequence[Goal])
         met = met and middle >= goal
     print("\n".join(f"{name}: {commands[name]}" for name in sorted(commands)))
     return met
+
+
+def main(
+    about: str, bench: type[Copying], box_file: str, goals: Sequence[Goal], programs: Sequence[str], package: str
+) -> int:
+    """Measure as the command line says; exit code 1 if a goal is not met.
+
+    Args:
+        about: What the program does, for its help.
+        bench: The contenders.
+        box_file: Text of the file of a box.
+        goals: What must be reached.
+        programs: Needed on this machine.
+        package: Where they come from.
+    """
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--rounds", type=int, default=5, metavar="N")
+    parser.add_argument("--size", type=int, default=256, metavar="MIB")
+    parser.add_argument("--seconds", type=float, default=1.0, metavar="S")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    asked = parser.parse_args()
+    for program in programs:
+        if shutil.which(program) is None:
+            raise SystemExit(f"error: {program} is missing\nhint: apt-get install {package}")
+    rounds, commands = measure(
+        box_file, asked.rounds, lambda box, folder: bench(box, folder, asked.size * MIB, asked.seconds)
+    )
+    met = show(rounds, commands, goals)
+    if asked.json:
+        asked.json.write_text(json.dumps({"rounds": rounds, "commands": commands}))
+    return 0 if met else 1

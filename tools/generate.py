@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,7 +46,10 @@ def classes() -> tuple[str, str]:
 
 
 def parted(text: str) -> tuple[str, str]:
-    """The classes that `ANSWERS_SCRIPT` need, in a module that loads fast, and the rest, in one that imports them."""
+    """The classes that `ANSWERS` need, in a module that loads fast, and the rest, in one that imports them.
+
+    A class that nothing refers to is left out: what is in one event only has its fields in the class of that event.
+    """
     found = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
     lines = text.splitlines(keepends=True)
     ends = [*(node.lineno - 1 for node in found[1:]), len(lines)]
@@ -55,16 +58,22 @@ def parted(text: str) -> tuple[str, str]:
         node.name: {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id in texts}
         for node in found
     }
-    first, left = set(), list(ANSWERS)
-    while left:
-        name = left.pop()
-        left += used[name] - first
-        first.add(name)
+    first, wanted = reachable(used, ANSWERS), reachable(used, ("Contract",))
     head = "".join(lines[: found[0].lineno - 1]).rstrip() + "\n"
     names = "".join(f"    {name},\n" for name in sorted(first))
     both = f"{head}\nfrom assay.contract._answers import (\n{names})\n"
-    parts = ((head, [name in first for name in texts]), (both, [name not in first for name in texts]))
+    parts = ((head, [name in first for name in texts]), (both, [name in wanted - first for name in texts]))
     return tuple(module(top, "".join(itertools.compress(texts.values(), chosen))) for top, chosen in parts)
+
+
+def reachable(used: Mapping[str, Set[str]], roots: Iterable[str]) -> set[str]:
+    """The roots, and the classes that they use, directly or through others."""
+    found, left = set(), list(roots)
+    while left:
+        name = left.pop()
+        left += used[name] - found
+        found.add(name)
+    return found
 
 
 def module(head: str, body: str) -> str:

@@ -12,20 +12,18 @@ file. It reads into a file in memory. Nobody commits what was written. Needs roo
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
-import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from copying import MIB, Copying, Figures, Goal, measure, show
+from copying import MIB, Copying, Figures, Goal, main
 
 if TYPE_CHECKING:
     from assay.rooms.testbed.work.running import RunningBox
@@ -52,28 +50,23 @@ class Bench(Copying):
     """The contenders in a box that is up."""
 
     def __init__(self, box: RunningBox, folder: Path, size: int, seconds: float) -> None:
-        """As `Copying`; `seconds` is the length of the random reads."""
-        super().__init__(box, folder, size)
-        self.seconds, self.copies = seconds, 0
+        """See `Copying`."""
+        super().__init__(box, folder, size, seconds)
+        self.copies = 0
         times = [self._copy(str(folder / "empty"), self._new()) for _ in range(7)]
         self.start_up = statistics.median(times)
 
     def contenders(self) -> list[Callable[[], Figures]]:
-        """Each runs once, and gives figures in bytes or operations per second."""
+        """See `Copying.contenders`."""
         phases = [{"operation": "write"}, {"operation": "read"}]
         made: list[Callable[[], Figures]] = [self.copy]
         for depth in (2, 4):
             made.append(self.engine(json.loads(JOB), self.size, MIB, depth, phases))
-        reads: dict[str, Any] = {
-            "operation": "random_read",
-            "runtime_ns": round(self.seconds * 1e9),
-        }
-        prepared = [{"operation": "prepare", "measured": False}, reads]
         for depth, connections in ((1, 1), (32, 1), (32, 2)):
             job = json.loads(JOB)
             job["target"]["nconnect"] = connections
             way = f"{connections} connections" if connections > 1 else ""
-            made.append(self.engine(job, 64 * MIB, 4096, depth, prepared, way))
+            made.append(self.engine(job, 64 * MIB, 4096, depth, self.random_reads(), way))
         return made
 
     def copy(self) -> Figures:
@@ -100,27 +93,5 @@ class Bench(Copying):
         return time.perf_counter() - begin
 
 
-def main() -> int:
-    """Exit code 1 if a goal is not met."""
-    parser = argparse.ArgumentParser(description="Assay's NFS client beside nfs-cp.")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--size", type=int, default=256, metavar="MIB")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    asked = parser.parse_args()
-    if shutil.which("nfs-cp") is None:
-        raise SystemExit("error: nfs-cp is missing\nhint: apt-get install libnfs-utils")
-
-    def make(box: RunningBox, folder: Path) -> tuple[Bench, list[Callable[[], Figures]]]:
-        bench = Bench(box, folder, asked.size * MIB, asked.seconds)
-        return bench, bench.contenders()
-
-    rounds, commands = measure(BOX, asked.rounds, make)
-    met = show(rounds, commands, GOALS)
-    if asked.json:
-        asked.json.write_text(json.dumps({"rounds": rounds, "commands": commands}))
-    return 0 if met else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("Assay's NFS client beside nfs-cp.", Bench, BOX, GOALS, ("nfs-cp",), "libnfs-utils"))

@@ -13,10 +13,7 @@ written. Needs root.
 
 from __future__ import annotations
 
-import argparse
-import json
 import shlex
-import shutil
 import statistics
 import subprocess
 import sys
@@ -26,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from copying import MIB, Copying, Figures, Goal, measure, show
+from copying import MIB, Copying, Figures, Goal, main
 
 if TYPE_CHECKING:
     from assay.rooms.testbed.work.running import RunningBox
@@ -54,31 +51,26 @@ class Bench(Copying):
     """The contenders in a box that is up."""
 
     def __init__(self, box: RunningBox, folder: Path, size: int, seconds: float) -> None:
-        """As `Copying`; `seconds` is the length of the random reads."""
-        super().__init__(box, folder, size)
+        """See `Copying`."""
+        super().__init__(box, folder, size, seconds)
         (server,) = box.host("server1").servers
-        self.login, self.seconds = server.credentials[USER], seconds
+        self.login = server.credentials[USER]
         lines = Path(self.login).read_text().splitlines()
         (self.password,) = (line.partition("=")[2] for line in lines if line.startswith("password="))
         times = [self._smbclient(f"put {folder}/empty empty", "start") for _ in range(7)]
         self.start_up = statistics.median(times)
 
     def contenders(self) -> list[Callable[[], Figures]]:
-        """Each runs once, and gives figures in bytes or operations per second."""
+        """See `Copying.contenders`."""
         phases = [{"operation": "write"}, {"operation": "read"}]
         made: list[Callable[[], Figures]] = [self.copy, self.library]
         for depth in (1, 4):
             made.append(self.engine(self._job(), self.size, MIB, depth, phases))
         made.append(self.engine(self._job(signing=True), self.size, MIB, 4, phases, "signed"))
         made.append(self.engine(self._job(encryption=True), self.size, MIB, 4, phases, "encrypted"))
-        reads: dict[str, Any] = {
-            "operation": "random_read",
-            "runtime_ns": round(self.seconds * 1e9),
-        }
-        prepared = [{"operation": "prepare", "measured": False}, reads]
         for depth, channels in ((1, 1), (32, 1), (32, 2)):
             way = f"{channels} channels" if channels > 1 else ""
-            made.append(self.engine(self._job(channels=channels), 64 * MIB, 4096, depth, prepared, way))
+            made.append(self.engine(self._job(channels=channels), 64 * MIB, 4096, depth, self.random_reads(), way))
         return made
 
     def _job(self, **how: Any) -> dict[str, Any]:
@@ -127,28 +119,6 @@ class Bench(Copying):
         return found
 
 
-def main() -> int:
-    """Exit code 1 if a goal is not met."""
-    parser = argparse.ArgumentParser(description="Assay's SMB client beside smbclient and libsmbclient.")
-    parser.add_argument("--rounds", type=int, default=5, metavar="N")
-    parser.add_argument("--size", type=int, default=256, metavar="MIB")
-    parser.add_argument("--seconds", type=float, default=1.0, metavar="S")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    asked = parser.parse_args()
-    for program in ("smbclient", "smbd"):
-        if shutil.which(program) is None:
-            raise SystemExit(f"error: {program} is missing\nhint: apt-get install samba smbclient")
-
-    def make(box: RunningBox, folder: Path) -> tuple[Bench, list[Callable[[], Figures]]]:
-        bench = Bench(box, folder, asked.size * MIB, asked.seconds)
-        return bench, bench.contenders()
-
-    rounds, commands = measure(BOX, asked.rounds, make)
-    met = show(rounds, commands, GOALS)
-    if asked.json:
-        asked.json.write_text(json.dumps({"rounds": rounds, "commands": commands}))
-    return 0 if met else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    about = "Assay's SMB client beside smbclient and libsmbclient."
+    sys.exit(main(about, Bench, BOX, GOALS, ("smbclient", "smbd"), "samba smbclient"))

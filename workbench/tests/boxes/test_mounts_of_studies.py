@@ -2,11 +2,9 @@
 
 import json
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from nfs_tools import Run, boxes_below
+from nfs_tools import Run
 from testbed_tools import assert_soon, left, said
 
 HOSTS = """
@@ -41,12 +39,6 @@ ceilings: none
 network: none
 order: sequential
 """
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("mounts")) as folder:
-        yield folder
 
 
 def start(folder: Path, source: str = "server1:/assay", extra: str = "") -> Run:

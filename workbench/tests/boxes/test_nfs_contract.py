@@ -9,23 +9,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from export_contract import (
+    RECORD,
+    capabilities_of,
+    check_operations_on_data,
+    check_operations_on_names,
+    find_changed_byte,
+    names,
+    phase,
+)
 from nfs_tools import box_of, boxes_below, execute, job, target
-from operations import ON_ONE_FILE
 from run_tools import ENGINE
-from testbed_tools import inside, said
+from testbed_tools import inside
 
 from assay.contract._generated import BackendCapabilities
-from assay.launch.binary import load_engine
-from assay.model.result.sample import Sample
-from assay.model.study.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
+from assay.model.study.names import DATA, METADATA, STDIO
 from assay.rooms.testbed.work.running import RunningBox
 
 HOSTS = """
   client[1-2]: {}
   server[1-2]: {disks: [{size: 512MiB, mount: /export}], servers: [{kind: nfs-ganesha, exports: [/export]}]}
 """
-FILE, RECORD = 1_000_003, 37_777
-"""Bytes, odd on purpose. Of a file whole records are used."""
 LAYOUTS: dict[str, tuple[str, ...]] = {"separate": ("server1", "server2"), "shared": ("server1",)}
 """Layout -> servers; lanes take turns among them, and servers do not share files."""
 
@@ -39,40 +43,11 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
 
 @pytest.fixture(scope="module")
 def able() -> BackendCapabilities:
-    if not ENGINE:
-        pytest.skip("assay-engine is not built: run `make engine`")
-    (found,) = (backend for backend in load_engine().capabilities.backends if backend.kind == "nfs")
-    return found
-
-
-def names(able: BackendCapabilities, among: tuple[str, ...]) -> list[str]:
-    """The operations it says it can do, in the order of `among`."""
-    can = {operation.value for operation in able.operations}
-    return [name for name in among if name in can]
+    return capabilities_of("nfs")
 
 
 def servers(box: RunningBox, layout: str) -> list[str]:
     return [box.host(name).address for name in LAYOUTS[layout]]
-
-
-def moved(sample: Sample) -> int:
-    return sample.read_bytes + sample.write_bytes
-
-
-def check_data(sample: Sample, whole: int) -> None:
-    """All of the data was moved the right way, and what was read was checked to the last byte."""
-    name = sample.operation
-    assert (sample.status, sample.errors) == ("done", ()), (name, sample.status, sample.errors)
-    if name == "record_rewrite":
-        assert sample.write_bytes > 0
-    else:
-        assert moved(sample) == whole, name
-    if name in MIXES:
-        assert sample.read_bytes > 0 < sample.write_bytes
-    else:
-        assert (sample.read_bytes > 0, sample.write_bytes > 0) == (name in READS, name in WRITES), name
-    assert sample.verified_bytes == sample.read_bytes, name
-    assert sample.method == "protocol"
 
 
 def test_the_operations_are_all_that_make_sense_without_a_file_system(able: BackendCapabilities) -> None:
@@ -106,12 +81,6 @@ def test_everything_holds_of_a_real_server(
     nothing_stays(box)
 
 
-def phase(operation: str) -> dict[str, Any]:
-    """Half of a mix are reads."""
-    mix = {"mix": {"read": 50, "write": 50}} if operation in MIXES else {}
-    return {"operation": operation, **mix}
-
-
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     # layout, sync, of the target, of the job
     ("separate", "fsync", {"nconnect": 2, "rsize": 8192, "wsize": 5000}, {"lanes": 2, "queue_depth": 8}),
@@ -123,68 +92,18 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("layout", "sync", "how", "fields"), CASES)
 def test_every_operation_on_data_by_two_hosts(
-    box: RunningBox,
-    able: BackendCapabilities,
-    layout: str,
-    sync: str,
-    how: dict[str, Any],
-    fields: dict[str, Any],
+    box: RunningBox, able: BackendCapabilities, layout: str, sync: str, how: dict[str, Any], fields: dict[str, Any]
 ) -> None:
-    operations, hosts = names(able, ON_ONE_FILE), 2
-    done, samples = execute(
-        box,
-        ["client1", "client2"],
-        job(
-            target=target(*servers(box, layout), **how),
-            layout=layout,
-            sync=sync,
-            file_size_bytes=FILE,
-            record_size_bytes=RECORD,
-            data={"verify": True},
-            phases=[phase(name) for name in operations],
-            **fields,
-        ),
-    )
-    assert done.status == "ok", done.reason
-    assert [sample.operation for sample in samples] == operations
+    there = target(*servers(box, layout), **how)
+    samples = check_operations_on_data(box, able, layout, target=there, sync=sync, **fields)
     assert len(samples) == len(able.operations) - len(METADATA) - 1
-    lanes = hosts * fields["lanes"]
-    whole = FILE // RECORD * RECORD * (lanes if layout == "separate" else 1)
-    for sample in samples:
-        check_data(sample, whole)
-        assert len(sample.hosts) == hosts and all(share.bytes > 0 for share in sample.hosts)
     nothing_stays(box)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_operation_on_names_by_two_hosts(box: RunningBox, able: BackendCapabilities, layout: str) -> None:
-    order = ["mkdir", "rmdir", "create", "stat", "open", "readdir", "rename", "unlink"]
-    assert sorted(order) == sorted(names(able, METADATA))
-    assert len(order) + len(names(able, DATA)) == len(able.operations)
-    files, lanes, hosts = 61, 2, 2
-    done, samples = execute(
-        box,
-        ["client1", "client2"],
-        job(
-            target=target(*servers(box, layout), nconnect=2, wsize=1999),
-            layout=layout,
-            lanes=lanes,
-            queue_depth=4,
-            file_size_bytes=3001,
-            record_size_bytes=4096,
-            tree={"files": files, "depth": 2, "width": 3},
-            phases=[{"operation": name} for name in order],
-        ),
-    )
-    assert done.status == "ok", done.reason
-    assert [sample.operation for sample in samples] == order
-    for sample in samples:
-        assert (sample.status, sample.errors) == ("done", ()), (sample.operation, sample.errors)
-        if sample.operation == "readdir":
-            assert sample.ops > 0
-        else:
-            assert sample.ops == files * lanes * hosts, sample.operation
-        assert sample.bytes == (3001 * files * lanes * hosts if sample.operation == "create" else 0)
+    check_operations_on_names(box, able, layout, target(*servers(box, layout), nconnect=2, wsize=1999))
+    assert len(names(able, METADATA)) + len(names(able, DATA)) == len(able.operations)
     nothing_stays(box)
 
 
@@ -221,28 +140,7 @@ def test_a_set_of_files_by_two_hosts_on_two_servers(box: RunningBox, layout: str
 
 def test_a_byte_that_was_changed_on_the_server_is_found_by_another_host(box: RunningBox) -> None:
     """Otherwise nothing above would mean anything."""
-    fields: dict[str, Any] = {
-        "target": target(*servers(box, "shared")),
-        "file_size_bytes": FILE,
-        "record_size_bytes": RECORD,
-        "data": {"verify": True},
-    }
-    done, _ = execute(box, ["client1"], job(**fields, keep_files=True, phases=[{"operation": "write"}]))
-    assert done.status == "ok", done.reason
-    (path,) = said(box, "server1", "find", "/export/assay/job", "-type", "f").split()
-    at = 17 * RECORD + 4711
-    script = f"""
-with open({path!r}, "r+b") as file:
-    file.seek({at})
-    byte = file.read(1)[0]
-    file.seek({at})
-    file.write(bytes([byte ^ 4]))
-"""
-    said(box, "server1", "python3", "-c", script)
-    done, (read,) = execute(box, ["client2"], job(**fields, reuse_files=True, phases=[{"operation": "read"}]))
-    assert done.status == "errors"
-    (tally,) = read.errors
-    assert (tally.kind, tally.count) == ("corrupt", 1)
+    at, tally = find_changed_byte(box, target(*servers(box, "shared")))
     assert str(at) in tally.example or str(17 * RECORD) in tally.example, tally.example
     nothing_stays(box)
 

@@ -4,11 +4,9 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from nfs_tools import SERVED, Run, boxes_below
+from nfs_tools import SERVED, Run
 from run_tools import assay
 from testbed_tools import assert_nothing_left, assert_soon, left, own_processes
 
@@ -33,12 +31,6 @@ repeats: 1
 ceilings: none
 order: sequential
 """
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("runs")) as folder:
-        yield folder
 
 
 def start(folder: Path, hosts: str = HOSTS, **fields: str) -> Run:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nfs_tools import boxes_below
 from paths import REPOSITORY
 from run_tools import assay, needs_engine, only_run
 from testbed_tools import assert_nothing_left, need_box, said, written
@@ -64,12 +63,6 @@ def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "assay-in-a-box")
     own = describe(tmp_path, "dynamodb-local", "/opt/dynamodb-local", str(BUILT / "dynamodb-local"))
     monkeypatch.setenv("ASSAY_SERVERS", str(own))
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("boxes")) as folder:
-        yield folder
 
 
 def describe(folder: Path, kind: str, before: str, after: str) -> Path:

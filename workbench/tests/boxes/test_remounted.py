@@ -8,11 +8,10 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nfs_tools import Run, box_of, boxes_below
+from nfs_tools import Run, box_of
 from run_tools import ASSAY, assay, only_run
 from testbed_tools import GUARD, assert_soon, left, said
 
@@ -50,12 +49,6 @@ ceilings: none
 network: none
 order: sequential
 """
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("remounted")) as folder:
-        yield folder
 
 
 def received(sample: Sample) -> float:

@@ -8,11 +8,9 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from nfs_tools import Run, boxes_below
+from nfs_tools import Run
 from run_tools import assay
 from soak import times
 from testbed_tools import GUARD, assert_nothing_left, left
@@ -53,12 +51,6 @@ network: none
 order: sequential
 """
 WAYS = ("well", "SIGINT", "SIGTERM", "SIGKILL", "engine", "host", "server")
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("killed")) as folder:
-        yield folder
 
 
 def _disturb(run: Run, way: str, chance: random.Random) -> None:

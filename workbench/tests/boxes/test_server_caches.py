@@ -3,11 +3,9 @@
 The link of the client is slow, so that a phase is long enough to be counted.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from nfs_tools import Run, boxes_below
+from nfs_tools import Run
 from testbed_tools import left
 
 from assay.model.result.sample import Sample
@@ -33,12 +31,6 @@ ceilings: none
 network: none
 order: sequential
 """
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("caches")) as folder:
-        yield folder
 
 
 def disk_reads(sample: Sample) -> float:

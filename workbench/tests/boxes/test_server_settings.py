@@ -1,11 +1,10 @@
 """How servers are set is known to a run: file systems, what they were made with, RAID, schedulers, Samba, versions."""
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nfs_tools import box_of, boxes_below
+from nfs_tools import box_of
 from paths import REPOSITORY
 
 from assay.launch.environment.remote import capture_hosts
@@ -27,12 +26,6 @@ HOSTS = """
     disks: [{size: 512MiB, mount: /store, filesystem: ext3}]
     servers: [{kind: glusterfs, exports: [/store], options: {volume: distributed}}]
 """
-
-
-@pytest.fixture
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with boxes_below(tmp_path_factory.mktemp("settings")) as folder:
-        yield folder
 
 
 def test_servers_say_how_they_are_set(root: Path, tmp_path: Path) -> None:

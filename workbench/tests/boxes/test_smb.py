@@ -8,6 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from export_contract import (
+    capabilities_of,
+    check_operations_on_data,
+    check_operations_on_names,
+    find_changed_byte,
+    names,
+)
 from nfs_tools import (
     MIB,
     SECOND,
@@ -20,13 +27,11 @@ from nfs_tools import (
     longer_than,
     restarted,
 )
-from operations import ON_ONE_FILE
 from run_tools import ENGINE
 from testbed_tools import inside, said
 
 from assay.contract._generated import BackendCapabilities
-from assay.launch.binary import load_engine
-from assay.model.study.names import DATA, METADATA, MIXES, READS, STDIO, WRITES
+from assay.model.study.names import DATA, METADATA, STDIO
 from assay.rooms.testbed.work.running import RunningBox
 
 SAMBA = "{kind: samba, exports: [/export], users: [alice]"
@@ -39,8 +44,6 @@ HOSTS = f"""
   sealed: {{disks: [{{size: 256MiB, mount: /export}}], servers: [{SAMBA}, options: {{encryption: required}}}}]}}
   small: {{disks: [{{size: 64MiB, mount: /export}}], servers: [{SAMBA}}}]}}
 """
-FILE, RECORD = 1_000_003, 37_777
-"""Bytes, odd on purpose. Of a file whole records are used."""
 HOUR = 3600 * SECOND
 """In ns: a phase that no test waits for to end."""
 
@@ -54,10 +57,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningBox]:
 
 @pytest.fixture(scope="module")
 def able() -> BackendCapabilities:
-    if not ENGINE:
-        pytest.skip("assay-engine is not built: run `make engine`")
-    (found,) = (backend for backend in load_engine().capabilities.backends if backend.kind == "smb")
-    return found
+    return capabilities_of("smb")
 
 
 @pytest.fixture(autouse=True)
@@ -79,12 +79,6 @@ def target(box: RunningBox, *servers: str, shares: tuple[str, ...] = ("export",)
     login = {"credentials": known.credentials["alice"]}
     addresses = [box.host(name).address for name in names]
     return {**base, **login, "servers": addresses, "shares": list(shares), **fields}
-
-
-def names(able: BackendCapabilities, among: tuple[str, ...]) -> list[str]:
-    """The operations it says it can do, in the order of `among`."""
-    can = {operation.value for operation in able.operations}
-    return [name for name in among if name in can]
 
 
 def test_the_operations_are_all_that_make_sense_without_a_file_system(able: BackendCapabilities) -> None:
@@ -124,12 +118,6 @@ def test_everything_holds_of_a_real_server(
     nothing_stays(box)
 
 
-def phase(operation: str) -> dict[str, Any]:
-    """Half of a mix are reads."""
-    mix = {"mix": {"read": 50, "write": 50}} if operation in MIXES else {}
-    return {"operation": operation, **mix}
-
-
 CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     # layout, sync, of the target, of the job
     ("separate", "fsync", {"shares": ("export", "data"), "rsize": 8192}, {"lanes": 2, "queue_depth": 8}),
@@ -143,83 +131,19 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
 def test_every_operation_on_data_by_two_hosts(
     box: RunningBox, able: BackendCapabilities, layout: str, sync: str, how: dict[str, Any], fields: dict[str, Any]
 ) -> None:
-    operations, hosts = names(able, ON_ONE_FILE), 2
-    one = job(
-        target=target(box, **how),
-        layout=layout,
-        sync=sync,
-        file_size_bytes=FILE,
-        record_size_bytes=RECORD,
-        data={"verify": True},
-        phases=[phase(name) for name in operations],
-        **fields,
-    )
-    done, samples = execute(box, ["client1", "client2"], one)
-    assert done.status == "ok", done.reason
-    assert [sample.operation for sample in samples] == operations
-    whole = FILE // RECORD * RECORD * (hosts * fields["lanes"] if layout == "separate" else 1)
-    for sample in samples:
-        name = sample.operation
-        assert (sample.status, sample.errors, sample.method) == ("done", (), "protocol"), name
-        assert sample.verified_bytes == sample.read_bytes, name
-        if name != "record_rewrite":
-            assert sample.read_bytes + sample.write_bytes == whole, name
-        if name not in MIXES:
-            assert (sample.read_bytes > 0, sample.write_bytes > 0) == (name in READS, name in WRITES), name
-        assert len(sample.hosts) == hosts and all(share.bytes > 0 for share in sample.hosts)
+    check_operations_on_data(box, able, layout, target=target(box, **how), sync=sync, **fields)
     nothing_stays(box)
 
 
 @pytest.mark.parametrize("layout", ["separate", "shared"])
 def test_every_operation_on_names_by_two_hosts(box: RunningBox, able: BackendCapabilities, layout: str) -> None:
-    order = ["mkdir", "rmdir", "create", "stat", "open", "readdir", "rename", "unlink"]
-    assert sorted(order) == sorted(names(able, METADATA))
-    files, lanes, hosts = 61, 2, 2
-    one = job(
-        target=target(box, wsize=1999),
-        layout=layout,
-        lanes=lanes,
-        queue_depth=4,
-        file_size_bytes=3001,
-        record_size_bytes=4096,
-        tree={"files": files, "depth": 2, "width": 3},
-        phases=[{"operation": name} for name in order],
-    )
-    done, samples = execute(box, ["client1", "client2"], one)
-    assert done.status == "ok", done.reason
-    for sample in samples:
-        assert (sample.status, sample.errors) == ("done", ()), (sample.operation, sample.errors)
-        if sample.operation == "readdir":
-            assert sample.ops > 0
-        else:
-            assert sample.ops == files * lanes * hosts, sample.operation
+    check_operations_on_names(box, able, layout, target(box, wsize=1999))
     nothing_stays(box)
 
 
 def test_a_byte_that_was_changed_on_the_server_is_found_by_another_host(box: RunningBox) -> None:
     """Otherwise nothing above would mean anything."""
-    fields: dict[str, Any] = {
-        "target": target(box),
-        "file_size_bytes": FILE,
-        "record_size_bytes": RECORD,
-        "data": {"verify": True},
-    }
-    done, _ = execute(box, ["client1"], job(**fields, keep_files=True, phases=[{"operation": "write"}]))
-    assert done.status == "ok", done.reason
-    (path,) = said(box, "server1", "find", "/export/assay/job", "-type", "f").split()
-    at = 17 * RECORD + 4711
-    script = f"""
-with open({path!r}, "r+b") as file:
-    file.seek({at})
-    byte = file.read(1)[0]
-    file.seek({at})
-    file.write(bytes([byte ^ 4]))
-"""
-    said(box, "server1", "python3", "-c", script)
-    done, (read,) = execute(box, ["client2"], job(**fields, reuse_files=True, phases=[{"operation": "read"}]))
-    assert done.status == "errors"
-    (tally,) = read.errors
-    assert (tally.kind, tally.count) == ("corrupt", 1)
+    find_changed_byte(box, target(box))
 
 
 def nothing_stays(box: RunningBox) -> None:

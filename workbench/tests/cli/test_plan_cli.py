@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from counted import calls_of
 from in_process import run_here
-from paths import GOLDEN, REPOSITORY
+from paths import GOLDEN, REPOSITORY, expected_messages
 from plan_tools import written
 from soak import times
 
@@ -15,18 +15,9 @@ BAD = GOLDEN / "bad_studies"
 NAMES = sorted(path.name for path in BAD.glob("*.yaml"))
 
 
-def expected():
-    """File name -> what `assay check` says of it."""
-    found, name = {}, ""
-    for line in (BAD / "expected.txt").read_text().splitlines(keepends=True):
-        name = name if line.startswith("  ") else line.split(":")[0]
-        found[name] = found.get(name, "") + line
-    return found
-
-
 def test_there_are_enough_bad_studies():
     assert len(NAMES) >= 36
-    assert sorted(expected()) == NAMES
+    assert sorted(expected_messages(BAD)) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,7 +28,7 @@ def test_a_bad_study_gets_one_clear_line_per_problem(name):
     lines = result.stderr.splitlines()
     assert all(re.fullmatch(rf"{re.escape(name)}:[1-9][0-9]*: error: \S.*", line) for line in lines[::2])
     assert all(re.fullmatch(r"  hint: \S.*", line) for line in lines[1::2])
-    assert result.stderr.replace(str(BAD), "HERE") == expected()[name]
+    assert result.stderr.replace(str(BAD), "HERE") == expected_messages(BAD)[name]
 
 
 @pytest.mark.parametrize("arguments", [("check", "nowhere.yaml"), ("check", "."), ("plan", "nowhere.yaml")])

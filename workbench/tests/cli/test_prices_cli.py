@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from paths import GOLDEN, REPOSITORY
+from paths import GOLDEN, REPOSITORY, expected_messages
 from run_tools import assay
 
 from assay.model.money.price import DIMENSIONS, UNITS
@@ -19,18 +19,9 @@ HEAD = ("--book", "ours", "--provider", "acme", "--region", "bern", "--date", "2
 OPTIONS = (*HEAD, "--currency", "CHF", "--hours", "730")
 
 
-def expected():
-    """File name -> what `assay prices check` says of it."""
-    found, name = {}, ""
-    for line in (BAD / "expected.txt").read_text().splitlines(keepends=True):
-        name = name if line.startswith("  ") else line.split(":")[0]
-        found[name] = found.get(name, "") + line
-    return found
-
-
 def test_every_bad_book_is_expected():
     assert len(NAMES) >= 40
-    assert sorted(expected()) == NAMES
+    assert sorted(expected_messages(BAD)) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -41,12 +32,12 @@ def test_a_bad_book_gets_one_clear_line_per_problem(name):
     assert all(re.fullmatch(rf"{re.escape(name)}:[1-9][0-9]*: error: \S.*", line) for line in lines[::2])
     assert all(re.fullmatch(r"  hint: \S.*", line) for line in lines[1::2])
     assert len(lines) == (6 if name == "several_at_once.yaml" else 2)
-    assert result.stderr == expected()[name]
+    assert result.stderr == expected_messages(BAD)[name]
 
 
 def test_other_commands_refuse_a_bad_book_with_the_same_line():
     result = assay(BAD, "prices", "show", "tiers_overlap.yaml", expect=2)
-    first = expected()["tiers_overlap.yaml"].splitlines()[0]
+    first = expected_messages(BAD)["tiers_overlap.yaml"].splitlines()[0]
     assert result.stderr.splitlines()[0] == "error: " + first.replace(": error: ", ": ")
 
 

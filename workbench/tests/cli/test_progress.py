@@ -4,28 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import make_meta
+from builders import make_case, make_meta
 
 from assay.cli.progress import LineProgress, repeat_line
 from assay.contract.messages import IntervalEvent
 from assay.launch.cgroup import MemoryController
 from assay.launch.engine import Outcome
 from assay.model.result.sample import Sample
-from assay.model.study.case import Case
-from assay.model.study.parameters import Parameters
 from assay.run.executor import _Cap, _ProgressReporter, silence_limit
 from assay.run.listener import HostInterval, Stretch, TimeLeft
 from assay.store import RunStore
 
-CASE = Case(
-    id="c0001",
-    target="disk",
-    workload="grid",
-    operations=("read",),
-    parameters=Parameters(file_size=1, record_size=1),
-    axes={},
-    label="disk / grid",
-)
+CASE = make_case(file_size=1, record_size=1)
 
 
 def sample(throughput: float) -> Sample:

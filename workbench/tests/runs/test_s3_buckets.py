@@ -198,12 +198,7 @@ def test_a_stopped_job_tidies_up(fast: At, how: str) -> None:
     more = {**PARTS, "objects": {"count": 200, "part_size_bytes": 5 * MIB}, "interval_ns": SECOND // 10}
     engine = Engine(fast.job("put", **more), fast.folder)
     engine.wait_for('"interval"')
-    if how == "stop":
-        engine.say({"stop": True})
-    elif engine.process.stdin:
-        engine.process.stdin.close()
-    ended = engine.end()
-    assert (ended.code, ended.status) == (1, "stopped")
+    engine.stop(how)
     assert fast.objects() == {} and fast.uploads() == []
 
 

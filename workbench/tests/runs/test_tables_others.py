@@ -201,12 +201,7 @@ def test_a_stopped_job_tidies_up(one_table: TableAt, how: str) -> None:
     loop = {"operation": "put", "runtime_ns": 3600 * SECOND}
     engine = Engine(one_table.job(loop, interval_ns=SECOND // 20), one_table.folder)
     engine.wait_for('"interval"')
-    if how == "stop":
-        engine.say({"stop": True})
-    elif engine.process.stdin:
-        engine.process.stdin.close()
-    ended = engine.end()
-    assert (ended.code, ended.status) == (1, "stopped")
+    engine.stop(how)
     assert one_table.keys() == {MARK}
 
 

@@ -13,9 +13,9 @@ from assay.analyse.decide import decide
 from assay.analyse.estimate import estimate
 from assay.analyse.rows import analyse
 from assay.judge.judge import judge
-from assay.model.result.ceiling import Ceiling
+from assay.model.result.ceiling import Ceiling, CeilingShare
 from assay.model.result.layers import Layer
-from assay.model.result.result import PricedRun, ResultRow, RunAnalysis
+from assay.model.result.result import Estimate, PricedRun, ResultRow, RunAnalysis
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import ErrorTally, JobRecord, KindCounts, Sample
 from assay.model.result.verdict import Finding, Verdict
@@ -207,6 +207,38 @@ def row_of(
         verdict=verdict,
         findings=findings,
     )
+
+
+def rated_row(
+    case: Case,
+    known: Estimate | None,
+    samples: Sequence[Sample] = (),
+    verdict: Verdict = Verdict.OK,
+    ceilings: tuple[CeilingShare, ...] = (),
+) -> ResultRow:
+    """The row of the first operation of a case with such a rate, in bytes, too, if it moves data.
+
+    It has one finding of its verdict.
+    """
+    operation = case.operations[0]
+    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
+    return ResultRow(
+        case=case,
+        operation=operation,
+        throughput=None if is_metadata(operation) else known,
+        iops=known,
+        latency={},
+        curve=(),
+        samples=tuple(samples),
+        verdict=verdict,
+        findings=() if verdict is Verdict.OK else (finding,),
+        ceilings=ceilings,
+    )
+
+
+def make_estimate(rate: float) -> Estimate:
+    """The rate of three repeats, known to a tenth."""
+    return Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
 
 
 def answered(analysis: RunAnalysis) -> RunAnalysis:

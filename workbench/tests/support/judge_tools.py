@@ -1,14 +1,17 @@
 """Evidence for the tests of the rules: good throughout, apart from what a test changes."""
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
+import pytest
 from builders import GIB, MS, NO_STORAGE_PLACE, make_case, make_names, make_place, make_sample
 
 from assay.analyse.estimate import estimate
 from assay.analyse.usable import usable
 from assay.judge.answer import Answer, NotEvaluated
 from assay.judge.judge import judge
+from assay.judge.rules import RULES
 from assay.model.result.ceiling import CeilingName, CeilingShare
 from assay.model.result.course import Course, RateChange
 from assay.model.result.evidence import Evidence
@@ -188,6 +191,57 @@ def lacks(rule: Rule, words: str, poor: Evidence) -> None:
     assert all(finding.rule != rule.__name__ for finding in findings)
     (said,) = (each for each in not_evaluated if each.rule == rule.__name__)
     assert said.reason == found.reason and words in str(said)
+
+
+def fires_test(cases: Sequence[tuple[Rule, Verdict, str, Evidence]]) -> Callable[..., None]:
+    """A test that rules fire: rule, verdict, words of its text, evidence."""
+
+    @pytest.mark.parametrize(("rule", "verdict", "words", "bad"), cases)
+    def test(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
+        fires(rule, verdict, words, bad)
+
+    return test
+
+
+def silent_test(cases: Sequence[tuple[Rule, Evidence]]) -> Callable[..., None]:
+    """A test that rules find nothing in evidence."""
+
+    @pytest.mark.parametrize(("rule", "good"), cases)
+    def test(rule: Rule, good: Evidence) -> None:
+        assert rule(good) is None
+
+    return test
+
+
+def lacks_test(cases: Sequence[tuple[Rule, str, Evidence]]) -> Callable[..., None]:
+    """A test that rules say what they lack: rule, words of what it says, evidence."""
+
+    @pytest.mark.parametrize(("rule", "words", "poor"), cases)
+    def test(rule: Rule, words: str, poor: Evidence) -> None:
+        lacks(rule, words, poor)
+
+    return test
+
+
+def coverage_test(module: ModuleType, *cases: Sequence[tuple[Any, ...]]) -> Callable[[], None]:
+    """A test that each list of cases has all rules of the module, and no others."""
+
+    def test() -> None:
+        here = {rule for rule in RULES if rule.__module__ == module.__name__}
+        assert here and all({rule for rule, *_ in each} == here for each in cases)
+
+    return test
+
+
+def rule_tests(
+    module: ModuleType,
+    firing: Sequence[tuple[Rule, Verdict, str, Evidence]],
+    silent: Sequence[tuple[Rule, Evidence]],
+    unanswered: Sequence[tuple[Rule, str, Evidence]],
+) -> tuple[Callable[..., None], ...]:
+    """Tests of the rules of a module: they fire, they find nothing, they say what they lack, and all have cases."""
+    covered = coverage_test(module, firing, silent, unanswered)
+    return fires_test(firing), silent_test(silent), lacks_test(unanswered), covered
 
 
 def odd_repeats(rule: Rule, bad: dict[str, Any], odd: int, of: int, **fields: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from assay.contract._generated import BackendCapabilities
 from assay.model.study.case import Case
 from assay.model.study.study import Study
+from assay.model.study.target import Target
 from assay.plan.expand import expand
 from assay.plan.load import LoadedStudy, load_study
 
@@ -51,6 +52,23 @@ def object_written(**changes: Any) -> dict[str, Any]:
         if f"w_{field}" not in changes:
             del data["workloads"]["w"][field]
     return data
+
+
+def object_target(usual: dict[str, Any], **changes: Any) -> Target:
+    """The one target of a right study of objects, with changes."""
+    return object_study(targets={"cloud": {**usual, **changes}}).targets["cloud"]
+
+
+def object_problems(usual: dict[str, Any], work: dict[str, Any], **changes: Any) -> list[str]:
+    """Message and hint of each thing that is wrong with a study of objects; `work` changes more than the target."""
+    data = object_written(targets={"cloud": {**usual, **changes}}, **work)
+    return [f"{problem.message} | {problem.hint}" for problem in load(data).problems]
+
+
+def object_problem(usual: dict[str, Any], **changes: Any) -> str:
+    """Message and hint of the one thing that is wrong with a target."""
+    (problem,) = object_problems(usual, {}, **changes)
+    return problem
 
 
 def backend(kind: str = "file", **changes: Any) -> BackendCapabilities:

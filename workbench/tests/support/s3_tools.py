@@ -166,6 +166,15 @@ class Engine:
             events = [json.loads(line) for line in stdout.splitlines()]
             return Ended(code, stdout, self._stderr.read(), events)
 
+    def stop(self, how: str) -> None:
+        """Have it stop before its work is done, by the word "stop" or by "end of input"."""
+        if how == "stop":
+            self.say({"stop": True})
+        elif self.process.stdin:
+            self.process.stdin.close()
+        ended = self.end()
+        assert (ended.code, ended.status) == (1, "stopped")
+
     def kill(self) -> None:
         """SIGKILL: it can tidy up nothing."""
         self.process.kill()

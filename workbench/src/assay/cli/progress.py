@@ -3,13 +3,11 @@
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.model.units import about_duration, about_rate
-from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
+from assay.run.listener import Progress, TimeLeft
 from assay.terminal.output import is_dumb, note
 
 LINE_GAP_SECONDS = 1.0
@@ -33,7 +31,7 @@ class TerminalListener:
         return LiveProgress(total, done, left)
 
 
-class LineProgress:
+class LineProgress(Progress):
     """One line for each finished repeat, fewer for large studies."""
 
     def __init__(self, total: int, done: int, left: TimeLeft) -> None:
@@ -43,23 +41,6 @@ class LineProgress:
         self._last = float("-inf")
         self._reasons: set[str] = set()
         self._fewer = ""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def begin(self, case: Case, repeat: int) -> None:
-        """Print nothing: the line of a repeat is printed at its end."""
-
-    def phase(self, operation: str, limits: ClosestCeiling) -> None:
-        """Print nothing."""
-
-    def interval(self, host_interval: HostInterval) -> None:
-        """Print nothing."""
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]

@@ -1,14 +1,12 @@
 """A listener that prints only warnings and failed repeats of a run."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
 from assay.cli.progress import repeat_line
 from assay.model.base import WarningLine
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
+from assay.run.listener import Progress, TimeLeft
 from assay.terminal.output import note
 
 
@@ -25,29 +23,12 @@ class QuietListener:
         return QuietProgress(self)
 
 
-class QuietProgress:
+class QuietProgress(Progress):
     """Prints a line for each failed repeat."""
 
     def __init__(self, listener: QuietListener) -> None:
         """Pass other messages to `listener`."""
         self._listener = listener
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def begin(self, case: Case, repeat: int) -> None:
-        """Print nothing."""
-
-    def phase(self, operation: str, limits: ClosestCeiling) -> None:
-        """Print nothing."""
-
-    def interval(self, host_interval: HostInterval) -> None:
-        """Print nothing."""
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
@@ -55,12 +36,6 @@ class QuietProgress:
         """Print the line of a failed repeat."""
         if status != "ok":
             note(repeat_line(case, repeat, status, reason, seconds, samples))
-
-    def drop_repeats(self, count: int) -> None:
-        """Print nothing."""
-
-    def drop_any_repeats(self, count: int) -> None:
-        """Print nothing."""
 
     def print_line(self, text: str) -> None:
         """Pass the text to the listener, which prints warnings only."""

@@ -785,36 +785,6 @@ class LinkCounters(Message):
     """
 
 
-class Listing(Message):
-    """
-    A long list is still being read.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time.
-    """
-    objects: Annotated[int, Field(ge=0)]
-    """
-    Objects listed so far.
-    """
-
-
-class Log(Message):
-    """
-    A message for users.
-    """
-
-    level: Level
-    """
-    Severity.
-    """
-    message: str
-    """
-    One line for users.
-    """
-
-
 class MethodFound(Message):
     """
     A method, and the reason for it.
@@ -1046,49 +1016,6 @@ class OpTotals(Message):
     """
 
 
-class PhaseStart(Message):
-    """
-    A phase has started.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time of the barrier's release.
-    """
-    measured: bool
-    """
-    Whether it is a result.
-    """
-    method: Method
-    """
-    How operations actually reach the kernel.
-    """
-    method_reason: str
-    """
-    Why that method, if the job left it open or it differs from the job's.
-    """
-    mpiio: MpiioUse | None = None
-    """
-    With MPI-IO, what the library reports of the file that it has opened; none for all other methods.
-    """
-    operation: Operation
-    """
-    The phase's operation.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase in the job, from 0.
-    """
-    planned_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    Bytes planned for all lanes; none if the phase runs by time.
-    """
-    planned_ops: Annotated[int | None, Field(ge=0)] = None
-    """
-    Operations planned for all lanes; none if the phase runs by time.
-    """
-
-
 class PhaseStatus(StrEnum):
     """
     How a phase ended.
@@ -1133,40 +1060,6 @@ class Pointer(StrEnum):
     """
     The file pointer that all ranks share: each operation works on the next record, in the order of arrival
     (MPI_File_write_shared), or for collective operations in the order of the ranks (MPI_File_write_ordered).
-    """
-
-
-class Pong(Message):
-    """
-    Answer to a line `{"ping":N}` on standard input.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time of the answer.
-    """
-    ping: Annotated[int, Field(ge=0)]
-    """
-    The number of the ping.
-    """
-
-
-class Ready(Message):
-    """
-    Everything is open.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time.
-    """
-    buffer_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes of the I/O buffers of all lanes.
-    """
-    existing: ExistingObjects | None = None
-    """
-    The objects that existed before; none in jobs that create their objects.
     """
 
 
@@ -1896,26 +1789,6 @@ class Tuning(Message):
     """
 
 
-class Upload(Message):
-    """
-    A multipart upload, whose parts a service keeps until it is completed or aborted. Sent before the first part, so
-    that it can be aborted later without relying on a list.
-    """
-
-    id: str
-    """
-    The service's id of the upload.
-    """
-    key: str
-    """
-    Key of the object.
-    """
-    open: bool
-    """
-    True: it has begun; false: it is completed or aborted.
-    """
-
-
 class View(StrEnum):
     """
     What a rank sees of a file.
@@ -2014,57 +1887,6 @@ class Window(Message):
     start_ns: Annotated[int, Field(ge=0)]
     """
     Start, nanoseconds after the phase's start.
-    """
-
-
-class Barrier(Message):
-    """
-    The engine waits for `go`.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time.
-    """
-    most: Annotated[int | None, Field(ge=0)] = None
-    """
-    With `wear_out`, the operations of this engine's furthest lane; the controller answers with the most of all
-    engines, `{"go":true,"most":N}`.
-    """
-    phase: Annotated[int | None, Field(ge=0)] = None
-    """
-    Number of the phase; none before the data is removed.
-    """
-    step: BarrierStep
-    """
-    The step that waits.
-    """
-
-
-class Bye(Message):
-    """
-    The last line.
-    """
-
-    at_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic time.
-    """
-    left_behind: bool | None = None
-    """
-    The job's data may still be on the storage: it could not be removed.
-    """
-    max_rss_bytes: Annotated[int, Field(ge=0)]
-    """
-    Greatest resident memory of the process in bytes.
-    """
-    reason: str | None = None
-    """
-    Why, if it did not end well; one line.
-    """
-    status: ByeStatus
-    """
-    How the job ended.
     """
 
 
@@ -2522,53 +2344,6 @@ class ErrorCount(Message):
     """
 
 
-class ErrorSample(Message):
-    """
-    One failed operation.
-    """
-
-    action: str
-    """
-    The attempted action: a kind of operation, or open, preallocate, cache, ...
-    """
-    fault: Fault | None = None
-    """
-    The fault that the storage reported, if any.
-    """
-    kind: ErrorKind
-    """
-    The reason.
-    """
-    lane: Annotated[int | None, Field(ge=0)] = None
-    """
-    Lane in which it failed; none for the set-up of a phase.
-    """
-    length: Annotated[int, Field(ge=0)]
-    """
-    Requested bytes.
-    """
-    message: str
-    """
-    One line for users.
-    """
-    number: Annotated[int, Field(ge=0)] = 0
-    """
-    Number of the lane's object or name.
-    """
-    object: str
-    """
-    File or device.
-    """
-    offset: Annotated[int, Field(ge=0)]
-    """
-    Offset of the record, or of the first wrong byte.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-
-
 class IntervalEvent(Message):
     """
     The operations completed in an interval.
@@ -2648,40 +2423,6 @@ class ErrorSampleEvent(Message):
     Number of the phase.
     """
     event: Literal['error_sample']
-
-
-class Interval(Message):
-    """
-    The operations completed in an interval. The sums over a phase's intervals are its totals exactly.
-
-    The same index can come twice: a delayed lane reports late.
-    """
-
-    earlier: list[Earlier] | None = None
-    """
-    Shares of the operations that ended here which belong to earlier intervals, if an operation is spread evenly
-    from its start to its end. Closed loop only: in open loop an operation may have waited for its turn.
-    """
-    end_ns: Annotated[int, Field(ge=0)]
-    """
-    Its end, nanoseconds after the phase's start.
-    """
-    index: Annotated[int, Field(ge=0)]
-    """
-    Number of the interval in the phase, from 0.
-    """
-    operations: list[OpInterval]
-    """
-    Counts by kind of operation; kinds without a completed operation are left out.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    start_ns: Annotated[int, Field(ge=0)]
-    """
-    Its start, nanoseconds after the phase's start.
-    """
 
 
 class Job(Message):
@@ -2924,108 +2665,6 @@ class MethodQuestion(Message):
     """
 
 
-class PhaseEnd(Message):
-    """
-    Totals of a phase.
-    """
-
-    cache_done: str
-    """
-    What was done to the cache before the phase, as text; empty if nothing.
-    """
-    cached_bytes: Annotated[int | None, Field(ge=0)] = None
-    """
-    Bytes of the phase's files in the host's page cache when it started (cachestat(2), mincore(2)); none for names,
-    devices, and if unknown.
-    """
-    connections: list[HostConnections] | None = None
-    """
-    Connections, host by host; empty if the engine itself opens none for this target.
-    """
-    errors: list[ErrorCount]
-    """
-    Failures by reason: of operations, and of the actions around them.
-    """
-    first_finisher: Window
-    """
-    From the release of the barrier to the first lane's end (stonewall).
-    """
-    lanes: list[LaneResult]
-    """
-    Lane by lane.
-    """
-    last_finisher: Window
-    """
-    From the release of the barrier to the last lane's end, flush included.
-    """
-    measured: bool
-    """
-    Whether it is a result.
-    """
-    operation: Operation
-    """
-    The phase's operation.
-    """
-    operations: list[OpTotals]
-    """
-    Totals of all lanes by kind of operation; kinds without a completed operation are left out.
-    """
-    phase: Annotated[int, Field(ge=0)]
-    """
-    Number of the phase.
-    """
-    resources: Resources
-    """
-    Resources that the process used.
-    """
-    service: ServiceUse | None = None
-    """
-    What the service reported; none if it reports nothing.
-    """
-    start_delay: LatencySummary | None = None
-    """
-    Open loop: times from the intended start of each operation to its submission. It is late if every slot held an
-    unfinished operation, or if the engine itself was late.
-    """
-    start_skew_ns: Annotated[int, Field(ge=0)]
-    """
-    Greatest difference between two lanes' starts.
-    """
-    status: PhaseStatus
-    """
-    How it ended.
-    """
-    steady: Window | None = None
-    """
-    From the moment when every lane had finished one operation to the moment when the first lane ran out; none if
-    there is no such time.
-    """
-    stonewall: Stonewall | None = None
-    """
-    With `wear_out`, the progress at the time limit.
-    """
-    target_per_s: float | None = None
-    """
-    Open loop: requested operations per second.
-    """
-    unstarted_ops: Annotated[int, Field(ge=0)]
-    """
-    Open loop: operations that were due in the time but never started.
-    """
-    verified_bytes: Annotated[int, Field(ge=0)]
-    """
-    Bytes that were checked and correct.
-    """
-    wall_shift_ns: int = 0
-    """
-    By how much the wall clock was set during the phase: its time less the monotonic clock's.
-    """
-    watch: Watch | None = None
-    """
-    Moments at which the process did not run; none for a phase that is no result or too short.
-    """
-
-
 class HelloEvent(Message):
     """
     The engine has read the job.
@@ -3192,70 +2831,6 @@ class PhaseEndEvent(Message):
     Moments at which the process did not run; none for a phase that is no result or too short.
     """
     event: Literal['phase_end']
-
-
-class Hello(Message):
-    """
-    The engine, its host and the job that it has read.
-    """
-
-    backend: BackendCapabilities
-    """
-    What the job's backend can do at the job's target, found by trying.
-    """
-    boot_id: str = ''
-    """
-    Identity of the machine since its start (/proc/sys/kernel/random/boot_id): the same for hosts that are
-    containers or namespaces of one machine; empty if unknown.
-    """
-    clock: str
-    """
-    The source of time stamps.
-    """
-    cpus: Annotated[int, Field(ge=0)]
-    """
-    CPUs that this process may use.
-    """
-    engine_sha256: str
-    """
-    SHA-256 of the engine's own executable, in hex.
-    """
-    engine_version: str
-    """
-    Version of the engine.
-    """
-    job: Job
-    """
-    The job with every default filled in.
-    """
-    job_sha256: str
-    """
-    SHA-256 of the job text as read, in hex.
-    """
-    kernel: str
-    """
-    Kernel release.
-    """
-    memory_bytes: Annotated[int, Field(ge=0)]
-    """
-    Memory of the host in bytes.
-    """
-    mono_ns: Annotated[int, Field(ge=0)]
-    """
-    Monotonic clock at the same moment.
-    """
-    pid: Annotated[int, Field(ge=0)]
-    """
-    Process id.
-    """
-    spec_version: Annotated[int, Field(ge=0)]
-    """
-    Version of the contract.
-    """
-    wall_ns: Annotated[int, Field(ge=0)]
-    """
-    Wall clock at the moment of `mono_ns`, nanoseconds since 1970.
-    """
 
 
 class Contract(Message):

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from assay.kinds.families import EngineSideTarget
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
-from assay.model.study.target import Target, TargetService
+from assay.model.study.target import TargetService
 from assay.model.units import display_value
 
 if TYPE_CHECKING:
@@ -47,17 +48,10 @@ def _split(written: str) -> tuple[str, str]:
     return (name, port) if colon and not written.endswith("]") else (written, "")
 
 
-class ExportTarget(Target):
+class ExportTarget(EngineSideTarget):
     """What servers export by a protocol that the engine speaks itself, without a mount or a client cache."""
 
     groups: ClassVar[tuple[Group, ...]] = ("data", "names")
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = False
-    through_mpi: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = False
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    is_made_by_engines: ClassVar[bool] = True
     times_out_when_lost: ClassVar[bool] = True
     default_port: ClassVar[int]
     """Standard port of the protocol."""

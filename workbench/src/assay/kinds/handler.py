@@ -149,7 +149,7 @@ T = TypeVar("T", bound=Target)
 
 
 class TargetHandler(ABC, Generic[T]):
-    """What a run does with targets of one kind. No method has a default: each kind implements all."""
+    """What a run does with targets of one kind. No method has a default: a kind, or a class below, implements each."""
 
     def __init__(self, target: T) -> None:
         """Store the target; nothing is contacted."""
@@ -205,16 +205,54 @@ class TargetHandler(ABC, Generic[T]):
         """
 
 
-class EngineSideHandler(TargetHandler[T]):
-    """Handles a target that only engines can reach, so that engines make, mark and remove everything in it."""
+class DirectoryHandler(TargetHandler[T]):
+    """Handles a directory that is made and marked on each host."""
+
+    def lock(self, locker: Locker) -> list[int]:
+        """See `TargetHandler.lock`: nothing to lock, since the mark keeps other runs away."""
+        return []
+
+    def probe(self, prober: Prober) -> BackendCapabilities:
+        """See `TargetHandler.probe`: by writing below the mark."""
+        return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
+
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
+        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
+        return job_target
+
+    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
+        """See `TargetHandler.layers`."""
+        return layer_finder.directory(filesystem, look)
+
+
+class PlacelessHandler(TargetHandler[T]):
+    """Handles a target without a place on this machine: nothing is inspected, locked, made or removed there."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
         """See `TargetHandler.inspect`: nothing is checked, since this machine may not reach the target."""
         return Inspection()
 
     def lock(self, locker: Locker) -> list[int]:
-        """See `TargetHandler.lock`: nothing to lock, since several runs may work in it, each in its own part."""
+        """See `TargetHandler.lock`: this machine has nothing to lock."""
         return []
+
+    def claim(self, claimer: Claimer) -> None:
+        """See `TargetHandler.claim`: there is nothing to make."""
+
+    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
+        """See `TargetHandler.recheck_target`: the engine itself checks the target before each job."""
+        return job_target
+
+    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
+        """See `TargetHandler.clean`: nothing to do, since the next job overwrites the data."""
+        return []
+
+
+class EngineSideHandler(PlacelessHandler[T]):
+    """Handles a target that only engines can reach, so that engines make, mark and remove everything in it.
+
+    Several runs may work in it, each in its own part.
+    """
 
     def claim(self, claimer: Claimer) -> None:
         """See `TargetHandler.claim`."""
@@ -227,10 +265,6 @@ class EngineSideHandler(TargetHandler[T]):
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `TargetHandler.probe_before_claim`: as `probe`, which only reads; None if its server does not run yet."""
         return None if self.target.started_server else self.probe(prober)
-
-    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
-        return job_target
 
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `TargetHandler.clean`: needs no new confirmation, since only the job writes to its part."""

@@ -9,12 +9,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from assay.kinds.families import EngineSideTarget
 from assay.model.base import AssayError
 from assay.model.study import axis
 from assay.model.study.axis import SingleField, fault
 from assay.model.study.names import Group
 from assay.model.study.speed import Speed
-from assay.model.study.target import Path, StatedCeilings, Target, TargetService, Text
+from assay.model.study.target import Path, StatedCeilings, TargetService, Text
 from assay.model.units import display_value
 
 if TYPE_CHECKING:
@@ -122,19 +123,12 @@ def add_singular_endpoint(schema: dict[str, Any]) -> None:
     fields["endpoint"] = {**fields["endpoints"], "description": "The same as endpoints."}
 
 
-class HttpTarget(Target):
+class HttpTarget(EngineSideTarget):
     """A bucket or table of a service that the engine reaches over HTTP itself; it never repeats a request."""
 
     model_config = ConfigDict(json_schema_extra=add_singular_endpoint)
 
     groups: ClassVar[tuple[Group, ...]] = ("objects",)
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = False
-    through_mpi: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = False
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    is_made_by_engines: ClassVar[bool] = True
     times_out_when_lost: ClassVar[bool] = False
     server_offer: ClassVar[Literal["bucket", "table"]]
     """What a server must provide for such a target."""

@@ -127,44 +127,39 @@ ClosestCeiling = Callable[[float, float], CeilingShare | None]
 """From bytes and operations per second, returns the known ceiling that they are closest to; None if none is known."""
 
 
-class Progress(Protocol):
-    """Receives what happens while repeats are executed."""
+class Progress:
+    """Receives what happens while repeats are executed, and does nothing about it: the base of those that do."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        pass
 
     def begin(self, case: Case, repeat: int) -> None:
         """A repeat starts."""
-        ...
 
     def phase(self, operation: str, limits: ClosestCeiling) -> None:
         """A phase of the repeat starts; `limits` may be called from any thread."""
-        ...
 
     def interval(self, host_interval: HostInterval) -> None:
         """An interval of the phase has ended on a host."""
-        ...
 
     def finish(
         self, case: Case, repeat: int, status: str, reason: str, seconds: float, samples: Sequence[Sample]
     ) -> None:
         """A repeat has ended."""
-        ...
 
     def drop_repeats(self, count: int) -> None:
         """The number of repeats to do drops by `count`; below 0 it grows."""
-        ...
 
     def drop_any_repeats(self, count: int) -> None:
         """The number of repeats to do drops by `count`, whichever cases they belong to."""
-        ...
 
     def print_line(self, text: str) -> None:
         """Print a line."""
-        ...
 
 
 class Listener(Protocol):

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from assay.launch.parallel.command import ALLOCATION
@@ -11,7 +11,7 @@ from assay.model.site.host import MAX_HOSTS, Host, is_host_name
 from assay.model.site.nodes import expand_nodes
 from assay.model.units import UnitError, choices_hint, display_value
 from assay.model.user_files import read_user_file
-from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, SiteState, refuse_too_few
+from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, Site, SiteState, refuse_too_few
 
 MOST_BYTES = 1 << 20
 """Largest host file that is read."""
@@ -68,7 +68,7 @@ def current_scheduler(environment: Mapping[str, str] = os.environ) -> Scheduler 
     )
 
 
-class AllocationSite:
+class AllocationSite(Site):
     """Hosts of an allocation, which exists before this process starts and after it ends."""
 
     more_hosts_hint = "ask the scheduler for more nodes"
@@ -81,16 +81,6 @@ class AllocationSite:
             left_out: Hosts of the allocation that generate no load.
         """
         self._environment, self._left_out = environment, left_out
-
-    @property
-    def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """No files: the allocation is in the environment."""
-        return {}
-
-    @property
-    def mount_points(self) -> Sequence[str]:
-        """See `Site`."""
-        return ()
 
     def check(self, needed: int) -> None:
         """See `Site`. Outside a job the hosts are not known yet, so nothing is checked."""

@@ -1,21 +1,21 @@
 """This machine as a site, with the servers that targets have it start."""
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from assay.model.base import EXIT_REFUSED, AssayError, PrintLine, warning
 from assay.model.site.host import THIS_HOST
 from assay.model.study.target import Target
-from assay.site.site import SERVER_SECONDS, SiteState
+from assay.site.site import SERVER_SECONDS, Site, SiteState
 
 if TYPE_CHECKING:
     from assay.journal.entry import Entry
     from assay.site.started_server import StartedServer
 
 
-class LocalSite:
+class LocalSite(Site):
     """This machine generates the load, and runs the servers that targets name (`Target.started_server`)."""
 
     more_hosts_hint = "add a line such as `hosts: client[1-8]`"
@@ -34,16 +34,6 @@ class LocalSite:
         self._targets = targets
         self._running: dict[str, StartedServer] = {}
         self._stack = contextlib.ExitStack()
-
-    @property
-    def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """No files: this machine needs none."""
-        return {}
-
-    @property
-    def mount_points(self) -> Sequence[str]:
-        """See `Site`."""
-        return ()
 
     def check(self, needed: int) -> None:
         """See `Site`: there is only one host."""

@@ -56,13 +56,16 @@ class Site(Protocol):
 
     @property
     def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """Files that a run must store to find this site again: name in the run's folder -> function that reads it."""
-        ...
+        """Files that a run must store to find this site again: name in the run's folder -> function that reads it.
+
+        None unless a site has some.
+        """
+        return {}
 
     @property
     def mount_points(self) -> Sequence[str]:
-        """Mount points of the site on the hosts that may generate the load."""
-        ...
+        """Mount points of the site on the hosts that may generate the load; none unless a site has some."""
+        return ()
 
     def check(self, needed: int) -> None:
         """Check that the site can satisfy the study in principle, now or later, here or on another machine.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from builders import make_analysis, make_case, make_sample
+from builders import make_analysis, make_case, make_estimate, make_sample, rated_row
 from hypothesis import given
 from hypothesis import strategies as st
 from report_parts import tables_of
@@ -15,7 +15,7 @@ from assay.analyse.scaling import PLATEAU_SHARE, scalings
 from assay.model.result.ceiling import CeilingShare
 from assay.model.result.result import Estimate, ResultRow, RunAnalysis
 from assay.model.result.sample import HostShare
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import Verdict
 from assay.model.study.growth import GROWING_AXES
 from assay.report.document import Bullets, Fold, Section, Table
 from assay.report.sections import hosts as hosts_section
@@ -34,25 +34,13 @@ def row(
     **axes: object,
 ) -> ResultRow:
     case = make_case(f"c{count:04d}", "store", (operation,), axes={**axes, "hosts": count})
-    known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01) if rate is not None else None
-    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
+    known = make_estimate(rate) if rate is not None else None
     binding = CeilingShare(
         name="server link", unit="bytes/s", value=(rate or 1) / (share or 1), measured=rate or 0, share=share or 0,
         how="iperf3, 1 s",
     )  # fmt: skip
-    metadata = operation == "stat"
-    return ResultRow(
-        case=case,
-        operation=operation,
-        throughput=None if metadata else known,
-        iops=known,
-        latency={},
-        curve=(),
-        samples=tuple(samples(case.id, count, rate or 1.0)),
-        verdict=verdict,
-        findings=() if verdict is Verdict.OK else (finding,),
-        ceilings=(binding,) if share is not None else (),
-    )
+    ceilings = (binding,) if share is not None else ()
+    return rated_row(case, known, samples(case.id, count, rate or 1.0), verdict, ceilings)
 
 
 def samples(case: str, count: int, rate: float) -> list:  # type: ignore[type-arg]

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from builders import make_analysis, make_case, make_place, make_sample
+from builders import make_analysis, make_case, make_estimate, make_place, make_sample, rated_row
 from soak import times
 
 from assay.analyse.servers import growths
-from assay.model.result.result import Estimate, ResultRow
+from assay.model.result.result import ResultRow
 from assay.model.result.run import TargetPlace
 from assay.model.result.sample import HostShare
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import Verdict
 from assay.report.document import Bullets, Table
 from assay.report.growth.sentences import growth_sentence
 from assay.report.sections.scaling import section
@@ -22,20 +22,7 @@ MB = 1e6
 
 def row(target: str, hosts: int, rate: float, verdict: Verdict = Verdict.OK, **axes: object) -> ResultRow:
     case = make_case(f"{target}-{hosts}", target, ("read",), axes={**axes, "hosts": hosts})
-    known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
-    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return ResultRow(
-        case=case,
-        operation="read",
-        throughput=known,
-        iops=known,
-        latency={},
-        curve=(),
-        samples=tuple(make_sample(case.id, repeat, rate) for repeat in (1, 2, 3)),
-        verdict=verdict,
-        findings=() if verdict is Verdict.OK else (finding,),
-        ceilings=(),
-    )
+    return rated_row(case, make_estimate(rate), [make_sample(case.id, repeat, rate) for repeat in (1, 2, 3)], verdict)
 
 
 def places(**servers: tuple[str, ...]) -> list[TargetPlace]:

@@ -1,29 +1,16 @@
 """What each step of a run that grows has brought, against its first step."""
 
 import pytest
-from builders import make_case, make_sample
+from builders import make_case, make_estimate, make_sample, rated_row
 
 from assay.analyse.growth.stepwise import steps
-from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.result import ResultRow
+from assay.model.result.verdict import Verdict
 
 
 def row(hosts: int, rate: float, verdict: Verdict = Verdict.OK, operation: str = "read", **axes: object) -> ResultRow:
     case = make_case(f"c{hosts}", "store", (operation,), axes={**axes, "hosts": hosts})
-    known = Estimate(median=rate, low=rate * 0.9, high=rate * 1.1, n=3, spread=0.01)
-    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return ResultRow(
-        case=case,
-        operation=operation,
-        throughput=None if operation == "stat" else known,
-        iops=known,
-        latency={},
-        curve=(),
-        samples=tuple(make_sample(case.id, repeat, rate) for repeat in (1, 2, 3)),
-        verdict=verdict,
-        findings=() if verdict is Verdict.OK else (finding,),
-        ceilings=(),
-    )
+    return rated_row(case, make_estimate(rate), [make_sample(case.id, repeat, rate) for repeat in (1, 2, 3)], verdict)
 
 
 def test_two_steps_are_enough_and_the_first_is_the_measure() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from builders import make_analysis, make_case, make_sample
+from builders import make_analysis, make_case, make_sample, rated_row
 from report_parts import charts_of, tables_of
 from scipy.stats import chi2
 from soak import times
@@ -11,7 +11,7 @@ from assay.analyse.growth.best import best_points
 from assay.analyse.growth.variation import pooled_variation, variations
 from assay.analyse.statistics.special import chi_square_quantile
 from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.verdict import Finding, Verdict
+from assay.model.result.verdict import Verdict
 from assay.report.document import Bullets, plain_text
 from assay.report.sections import scaling, variation
 from assay.report.view import RunView
@@ -25,19 +25,8 @@ def row(size: int, hosts: int, rates: list[float], target: str = "store", verdic
     axes: dict[str, object] = {"hosts": hosts, "record_size": size}
     case = make_case(f"{target}{size}-{hosts}", target, ("write",), axes=axes, **settings)
     known = Estimate(median=float(np.median(rates)), low=min(rates), high=max(rates), n=len(rates), spread=0.1)
-    finding = Finding(verdict=verdict, rule="r", text="seen", remedy="do", numbers={})
-    return ResultRow(
-        case=case,
-        operation="write",
-        throughput=known,
-        iops=known,
-        latency={},
-        curve=(),
-        samples=tuple(make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, 1)),
-        verdict=verdict,
-        findings=() if verdict is Verdict.OK else (finding,),
-        ceilings=(),
-    )
+    samples = [make_sample(case.id, repeat, rate) for repeat, rate in enumerate(rates, 1)]
+    return rated_row(case, known, samples, verdict)
 
 
 def measured(seed: int = 1, repeats: int = 6) -> list[ResultRow]:

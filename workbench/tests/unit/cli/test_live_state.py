@@ -1,7 +1,7 @@
 """What the live view knows at a moment, by a clock that is moved by hand."""
 
 import pytest
-from builders import hdr
+from builders import hdr, make_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,20 +10,10 @@ from assay.cli.live import rate_history as courses
 from assay.cli.live.rate_history import MOST_BINS, Bins, PhaseHistory, Rate
 from assay.cli.live.state import LatestLatency, State
 from assay.model.result.ceiling import CeilingShare
-from assay.model.study.case import Case
-from assay.model.study.parameters import Parameters
 from assay.run.listener import HostInterval, Stretch, TimeLeft
 
 SECOND = 10**9
-CASE = Case(
-    id="c0001",
-    target="disk",
-    workload="grid",
-    operations=("read",),
-    parameters=Parameters(file_size=1, record_size=1),
-    axes={},
-    label="disk / grid",
-)
+CASE = make_case(file_size=1, record_size=1)
 
 
 class Clock:

@@ -15,7 +15,8 @@ from judge_tools import (
     about_names,
     evidence,
     fires,
-    lacks,
+    lacks_test,
+    silent_test,
 )
 from paths import REPOSITORY
 
@@ -302,14 +303,8 @@ def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
     assert judge(bad)[0] is verdict
 
 
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
-def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
-    lacks(rule, words, poor)
+test_keeps_silent = silent_test(SILENT)
+test_says_what_it_lacks = lacks_test(UNANSWERED)
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,15 @@ from judge_tools import (
     bind,
     evidence,
     fires,
-    lacks,
     make_course,
     odd_repeats,
+    rule_tests,
     stacked,
 )
 
 from assay.judge import cache
 from assay.judge.answer import NotEvaluated
-from assay.judge.rules import RULES, cached_read
+from assay.judge.rules import cached_read
 from assay.model.result.evidence import Evidence
 from assay.model.result.observations import BlockDeviceUse
 from assay.model.result.run import TargetPlace
@@ -236,24 +236,10 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "words", "bad"), FIRING)
-def test_fires(rule: Rule, words: str, bad: Evidence) -> None:
-    fires(rule, Verdict.CACHED, words, bad)
-
-
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
-def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
-    lacks(rule, words, poor)
-
-
-def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in RULES if rule.__module__ == cache.__name__}
-    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+CACHED = [(rule, Verdict.CACHED, words, bad) for rule, words, bad in FIRING]
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    cache, CACHED, SILENT, UNANSWERED
+)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ from judge_tools import (
     about_names,
     evidence,
     fires,
-    lacks,
     make_change,
     make_course,
     odd_repeats,
+    rule_tests,
     stacked,
 )
 from soak import times
@@ -25,7 +25,6 @@ from soak import times
 from assay.analyse.course import IntervalRate
 from assay.analyse.course import course as course_of_intervals
 from assay.judge import course
-from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
@@ -266,24 +265,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
-def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
-    fires(rule, verdict, words, bad)
-
-
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
-def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
-    lacks(rule, words, poor)
-
-
-def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in RULES if rule.__module__ == course.__name__}
-    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    course, FIRING, SILENT, UNANSWERED
+)
 
 
 UNSTEADY = {"course": make_course(range_share=0.9, slope_share=-0.6)}

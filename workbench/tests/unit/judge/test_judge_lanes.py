@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 from builders import MS
-from judge_tools import Rule, about_names, evidence, fires, odd_repeats
+from judge_tools import Rule, about_names, coverage_test, evidence, fires, fires_test, odd_repeats, silent_test
 
 from assay.judge import lanes
-from assay.judge.rules import RULES
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
@@ -50,19 +49,9 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "words", "bad"), FIRING)
-def test_fires(rule: Rule, words: str, bad: Evidence) -> None:
-    fires(rule, Verdict.SKEWED, words, bad)
-
-
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in RULES if rule.__module__ == lanes.__name__}
-    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == here
+test_fires = fires_test([(rule, Verdict.SKEWED, words, bad) for rule, words, bad in FIRING])
+test_keeps_silent = silent_test(SILENT)
+test_every_rule_here_is_tested = coverage_test(lanes, FIRING, SILENT)
 
 
 @pytest.mark.parametrize(

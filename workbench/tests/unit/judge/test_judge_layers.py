@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import pytest
 from builders import GIB, MEMORY_PLACE, MIB, make_place
 from hypothesis import given
 from hypothesis import strategies as st
-from judge_tools import Rule, about_names, evidence, fires, lacks, make_block
+from judge_tools import Rule, about_names, coverage_test, evidence, fires_test, lacks, make_block, silent_test
 
 from assay.judge import cache, layers, rules
 from assay.judge.judge import judge
@@ -172,19 +171,9 @@ SILENT: list[tuple[Rule, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
-def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
-    fires(rule, verdict, words, bad)
-
-
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-def test_all_four_are_tested() -> None:
-    here = {rule for rule in rules.RULES if rule.__module__ == layers.__name__}
-    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == here
+test_fires = fires_test(FIRING)
+test_keeps_silent = silent_test(SILENT)
+test_every_rule_here_is_tested = coverage_test(layers, FIRING, SILENT)
 
 
 def test_of_a_mounted_export_the_servers_caches_are_not_known() -> None:

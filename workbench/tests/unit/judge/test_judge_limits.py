@@ -5,11 +5,20 @@ from typing import Any
 
 import pytest
 from builders import MEMORY_PLACE, MS, make_place
-from judge_tools import NFS_PLACE, NULL_PLACE, Rule, about_names, bind, evidence, fires, lacks, odd_repeats
+from judge_tools import (
+    NFS_PLACE,
+    NULL_PLACE,
+    Rule,
+    about_names,
+    bind,
+    evidence,
+    fires,
+    odd_repeats,
+    rule_tests,
+)
 
 from assay.judge import limits
 from assay.judge.judge import judge
-from assay.judge.rules import RULES
 from assay.model.result.ceiling import CeilingName
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Verdict
@@ -186,24 +195,9 @@ UNANSWERED: list[tuple[Rule, str, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "verdict", "words", "bad"), FIRING)
-def test_fires(rule: Rule, verdict: Verdict, words: str, bad: Evidence) -> None:
-    fires(rule, verdict, words, bad)
-
-
-@pytest.mark.parametrize(("rule", "good"), SILENT)
-def test_keeps_silent(rule: Rule, good: Evidence) -> None:
-    assert rule(good) is None
-
-
-@pytest.mark.parametrize(("rule", "words", "poor"), UNANSWERED)
-def test_says_what_it_lacks(rule: Rule, words: str, poor: Evidence) -> None:
-    lacks(rule, words, poor)
-
-
-def test_every_rule_here_is_tested() -> None:
-    here = {rule for rule in RULES if rule.__module__ == limits.__name__}
-    assert {rule for rule, *_ in FIRING} == {rule for rule, *_ in SILENT} == {rule for rule, *_ in UNANSWERED} == here
+test_fires, test_keeps_silent, test_says_what_it_lacks, test_every_rule_here_is_tested = rule_tests(
+    limits, FIRING, SILENT, UNANSWERED
+)
 
 
 @pytest.mark.parametrize(

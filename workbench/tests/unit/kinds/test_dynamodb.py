@@ -1,30 +1,18 @@
 """Tables as studies name them: what may be written, where credentials belong, what DynamoDB does not allow."""
 
+from functools import partial
 from typing import Any
 
 import pytest
-from plan_tools import load, object_study, object_written
+from plan_tools import object_problem, object_problems, object_study, object_target
 
 from assay.kinds.dynamodb.crosscheck import key_bytes
 from assay.kinds.dynamodb.study import DynamodbTarget
-from assay.model.study.target import Target
 
 LOCAL = {"kind": "dynamodb", "endpoints": ["http://127.0.0.1:8000"], "table": "assay-demo"}
-
-
-def target(**changes: Any) -> Target:
-    return object_study(targets={"cloud": {**LOCAL, **changes}}).targets["cloud"]
-
-
-def refused(**changes: Any) -> str:
-    """Message and hint of the one thing that is wrong with a target."""
-    (problem,) = load(object_written(targets={"cloud": {**LOCAL, **changes}})).problems
-    return f"{problem.message} | {problem.hint}"
-
-
-def work_refused(changes: dict[str, Any], **target_changes: Any) -> list[str]:
-    data = object_written(targets={"cloud": {**LOCAL, **target_changes}}, **changes)
-    return [f"{problem.message} | {problem.hint}" for problem in load(data).problems]
+target = partial(object_target, LOCAL)
+refused = partial(object_problem, LOCAL)
+work_refused = partial(object_problems, LOCAL)
 
 
 def test_without_an_endpoint_it_is_aws_in_the_region() -> None:

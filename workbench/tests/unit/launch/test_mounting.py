@@ -3,7 +3,6 @@
 import os
 import random
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,15 +18,6 @@ from assay.model.site.host import THIS_HOST
 from assay.model.study.mounts import StudyMount
 
 pytestmark = needs_mounts
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
-    """A folder below which all mounts go at the end of the test."""
-    yield tmp_path
-    for mount in reversed(read_mounts()):
-        if mount.point.startswith(f"{tmp_path}/"):
-            subprocess.run(["umount", mount.point], check=True)
 
 
 def mount(at: Path, source: str = "ours", type_: str = "tmpfs") -> StudyMount:

@@ -1,7 +1,6 @@
 """What Assay has mounted on a host is unmounted and mounted again, with all that has the same source. Needs root."""
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,14 +14,6 @@ from assay.model.site.host import THIS_HOST, HostMount
 
 pytestmark = needs_mounts
 SHELL = LocalShell(THIS_HOST)
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path
-    for mount in reversed(read_mounts()):
-        if mount.point.startswith(f"{tmp_path}/"):
-            subprocess.run(["umount", mount.point], check=True)
 
 
 def mounted(place: Path, name: str, source: str) -> HostMount:

@@ -458,6 +458,14 @@ def _planned(target, workload, output, seed, backends):
     return plan_job(loaded.study, expansion.cases[0], 3, destroy=True).job
 
 
+def check_accepted(job):
+    """The engine takes the job, and its text says all of it."""
+    text = job.model_dump_json()
+    assert Job.model_validate_json(text) == job
+    checked = subprocess.run([ENGINE, "check", "-"], input=text + "\n", capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, (checked.stderr + checked.stdout, text)
+
+
 @needs_engine
 @settings(max_examples=times(100, 5000))
 @given(TARGETS | st.just(SHARES), WORKLOADS | NAMES | SETS, OUTPUT, st.integers(0, 2**53 - 1))
@@ -465,12 +473,8 @@ def test_the_engine_never_refuses_what_the_workbench_accepts(target, workload, o
     job = _planned(target, workload, output, seed, _general())
     on = {True: "a set", False: "names"}[bool(workload.get("record_size"))] if job and job.tree else "data"
     event(f"sent, {on}" if job else "refused by the workbench")
-    if job is None:
-        return
-    text = job.model_dump_json()
-    assert Job.model_validate_json(text) == job
-    checked = subprocess.run([ENGINE, "check", "-"], input=text + "\n", capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, (checked.stderr + checked.stdout, text)
+    if job is not None:
+        check_accepted(job)
 
 
 @pytest.mark.parametrize(
@@ -504,12 +508,8 @@ def test_the_engine_never_refuses_objects_that_the_workbench_accepts(both, outpu
     }
     job = _planned(target, workload, output, seed, _general())
     event(f"sent to {target['kind']}" if job else "refused by the workbench")
-    if job is None:
-        return
-    text = job.model_dump_json()
-    assert Job.model_validate_json(text) == job
-    checked = subprocess.run([ENGINE, "check", "-"], input=text + "\n", capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, (checked.stderr + checked.stdout, text)
+    if job is not None:
+        check_accepted(job)
 
 
 @needs_engine
@@ -519,9 +519,7 @@ def test_the_engine_accepts_every_job_of_the_presets(preset):
     expansion = expand(loaded.study)
     assert not expansion.faults
     for case in expansion.cases:
-        text = plan_job(loaded.study, case, 1).job.model_dump_json()
-        checked = subprocess.run([ENGINE, "check", "-"], input=text + "\n", capture_output=True, text=True, check=False)
-        assert checked.returncode == 0, checked.stderr
+        check_accepted(plan_job(loaded.study, case, 1).job)
 
 
 @needs_engine

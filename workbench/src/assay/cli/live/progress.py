@@ -13,7 +13,7 @@ from assay.cli.progress import repeat_line
 from assay.model.escape import escape_line
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
-from assay.run.listener import ClosestCeiling, HostInterval, TimeLeft
+from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
 from assay.terminal.output import MOST_LINE, to_encoding, unguarded
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _DRAWN_PER_SECOND = 4
 
 
-class LiveProgress:
+class LiveProgress(Progress):
     """Shows the progress of a run: its case, rate, latency, course, and the ceiling that it is closest to."""
 
     def __init__(self, total: int, done: int, left: TimeLeft) -> None:

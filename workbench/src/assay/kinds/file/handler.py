@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
-from assay.contract._answers import BackendCapabilities, Look, Space
+from assay.contract._answers import BackendCapabilities, Space
 from assay.kinds.file.study import FileTarget
-from assay.kinds.handler import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
-from assay.model.result.layers import Layer
+from assay.kinds.handler import Claimer, Cleaner, DirectoryHandler, Inspection, Inspector, Prober
 
 
-class FileHandler(TargetHandler[FileTarget]):
+class FileHandler(DirectoryHandler[FileTarget]):
     """Handles a directory, which is made and marked on each host and probed by writing below the mark."""
 
     def inspect(self, inspector: Inspector) -> Inspection:
@@ -24,34 +21,18 @@ class FileHandler(TargetHandler[FileTarget]):
             problems.append(("its shares lead to the same directory", "name each directory once"))
         return first._replace(problems=problems, space=_total_space([one.space for one in reports]))
 
-    def lock(self, locker: Locker) -> list[int]:
-        """See `TargetHandler.lock`: nothing to lock, since the mark keeps other runs away."""
-        return []
-
     def claim(self, claimer: Claimer) -> None:
         """See `TargetHandler.claim`."""
         for path in self.target.paths:
             claimer.directory(path)
 
-    def probe(self, prober: Prober) -> BackendCapabilities:
-        """See `TargetHandler.probe`."""
-        return prober.probe_target(self.target.job_target(run=prober.run), may_hang=True)
-
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `TargetHandler.probe_before_claim`."""
         return prober.directory(self.target.kind, inspection)
 
-    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `TargetHandler.recheck_target`: the engine itself checks the mark."""
-        return job_target
-
     def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
         """See `TargetHandler.clean`."""
         return [left for path in self.target.paths for left in cleaner.directory(path, directory)]
-
-    def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
-        """See `TargetHandler.layers`."""
-        return layer_finder.directory(filesystem, look)
 
 
 def _total_space(spaces: Sequence[Space | None]) -> Space | None:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from assay.kinds.families import DirectoryTarget, MountServers, OnRoot
 from assay.model.source import FieldFault
 from assay.model.study.axis import fault
-from assay.model.study.hosts import KnownServers
 from assay.model.study.mounts import StudyMount
 from assay.model.study.names import Group
-from assay.model.study.target import Flag, Path, StatedCeilings, Target, TargetService, Text
+from assay.model.study.target import Path, StatedCeilings, Text
 from assay.model.units import display_value
 
 if TYPE_CHECKING:
@@ -27,20 +27,13 @@ Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
 MOST_SHARES = 1023
 
 
-class FileTarget(Target):
+class FileTarget(DirectoryTarget):
     """A directory that Assay makes and marks, and in which only Assay writes."""
 
     noun: ClassVar[str] = "a directory"
     groups: ClassVar[tuple[Group, ...]] = ("data", "names")
     rank: ClassVar[int] = 1
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = True
     through_mpi: ClassVar[bool] = False
-    is_directory: ClassVar[bool] = True
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    is_made_by_engines: ClassVar[bool] = False
-    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/var/tmp/assay-test"}
 
     kind: Literal["file"]
@@ -52,15 +45,8 @@ class FileTarget(Target):
         description="Further directories like it, as of other mounts of a server: lane i works in the i-th modulo n of "
         "all of them. With layout: shared each has a tree of its own for all lanes that work there.",
     )
-    on_root: Flag = Field(
-        False,
-        description="It may be on the root file system although its path suggests a mount (below /mnt, "
-        "or a mount point of /etc/fstab).",
-    )
-    servers: KnownServers = Field(
-        (),
-        description="Hosts that serve it, if it is on a mount, so that the links to them can be measured.",
-    )
+    on_root: OnRoot = False
+    servers: MountServers = ()
     mounts: tuple[StudyMount, ...] = Field(
         (),
         description="Mounts that Assay makes on each host before the run and removes after it; the directory and its"
@@ -68,11 +54,6 @@ class FileTarget(Target):
     )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
     description: Text = Field("", description="Description of the target, for the report.")
-
-    @property
-    def services(self) -> tuple[TargetService, ...]:
-        """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
-        return tuple(TargetService(server, None) for server in self.servers)
 
     @property
     def study_mounts(self) -> tuple[StudyMount, ...]:

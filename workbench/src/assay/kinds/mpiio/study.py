@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
+from assay.kinds.families import DirectoryTarget, MountServers, OnRoot
 from assay.model.source import FieldFault
 from assay.model.study.axis import fault
-from assay.model.study.hosts import KnownServers
 from assay.model.study.names import MIXES, Group
-from assay.model.study.target import ANY_JOB, Flag, Path, StatedCeilings, Target, TargetService, Text
+from assay.model.study.target import ANY_JOB, Path, StatedCeilings, Text
 from assay.model.units import display_value
 
 if TYPE_CHECKING:
@@ -62,20 +62,13 @@ FLUSHES = {
 """Policy -> what it means (MPI-3.1 section 13.6.1)."""
 
 
-class MpiioTarget(Target):
+class MpiioTarget(DirectoryTarget):
     """A directory that Assay makes and marks, and in which only Assay writes, reached through MPI-IO."""
 
     noun: ClassVar[str] = "a directory behind MPI-IO"
     groups: ClassVar[tuple[Group, ...]] = ("data",)
     rank: ClassVar[int] = 8
-    keeps_data: ClassVar[bool] = True
-    through_kernel: ClassVar[bool] = True
     through_mpi: ClassVar[bool] = True
-    is_directory: ClassVar[bool] = True
-    whole_device: ClassVar[bool] = False
-    has_files: ClassVar[bool] = True
-    is_made_by_engines: ClassVar[bool] = False
-    times_out_when_lost: ClassVar[bool] = False
     examples: ClassVar[dict[str, str]] = {"path": "/scratch/assay-test"}
 
     kind: Literal["mpiio"]
@@ -93,22 +86,10 @@ class MpiioTarget(Target):
         description="Further hints for the library (MPI_Info), name and value. Those that are axes of workloads are "
         "written there: cb_nodes, cb_buffer_size, romio_cb_read, striping_factor ...",
     )
-    on_root: Flag = Field(
-        False,
-        description="It may be on the root file system although its path suggests a mount (below /mnt, "
-        "or a mount point of /etc/fstab).",
-    )
-    servers: KnownServers = Field(
-        (),
-        description="Hosts that serve it, if it is on a mount, so that the links to them can be measured.",
-    )
+    on_root: OnRoot = False
+    servers: MountServers = ()
     ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
     description: Text = Field("", description="Description of the target, for the report.")
-
-    @property
-    def services(self) -> tuple[TargetService, ...]:
-        """Servers that the study names; the port is unknown, since the kernel mounts the file system."""
-        return tuple(TargetService(server, None) for server in self.servers)
 
     @classmethod
     def protocol(cls) -> str:

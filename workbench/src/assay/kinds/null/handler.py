@@ -1,9 +1,7 @@
 """What a run does with the null target: almost nothing."""
 
-from pydantic import BaseModel
-
 from assay.contract._answers import BackendCapabilities, Look
-from assay.kinds.handler import Claimer, Cleaner, Inspection, Inspector, LayerFinder, Locker, Prober, TargetHandler
+from assay.kinds.handler import Inspection, LayerFinder, PlacelessHandler, Prober
 from assay.kinds.null.study import FixedLatency, Latency, NullTarget, UniformLatency
 from assay.model.result.layers import Layer
 
@@ -11,19 +9,8 @@ SCRIPTED_NS = 1000
 """Null targets with shorter operations measure only the engine."""
 
 
-class NullHandler(TargetHandler[NullTarget]):
+class NullHandler(PlacelessHandler[NullTarget]):
     """Handles the null target, which needs no handling."""
-
-    def inspect(self, inspector: Inspector) -> Inspection:
-        """See `TargetHandler.inspect`."""
-        return Inspection()
-
-    def lock(self, locker: Locker) -> list[int]:
-        """See `TargetHandler.lock`."""
-        return []
-
-    def claim(self, claimer: Claimer) -> None:
-        """See `TargetHandler.claim`."""
 
     def probe(self, prober: Prober) -> BackendCapabilities:
         """See `TargetHandler.probe`: the capabilities are the same everywhere."""
@@ -32,14 +19,6 @@ class NullHandler(TargetHandler[NullTarget]):
     def probe_before_claim(self, prober: Prober, inspection: Inspection) -> BackendCapabilities | None:
         """See `TargetHandler.probe_before_claim`."""
         return None
-
-    def recheck_target(self, job_target: BaseModel, inspector: Inspector) -> BaseModel:
-        """See `TargetHandler.recheck_target`."""
-        return job_target
-
-    def clean(self, directory: str, cleaner: Cleaner) -> list[str]:
-        """See `TargetHandler.clean`."""
-        return []
 
     def layers(self, filesystem: str, look: Look | None, layer_finder: LayerFinder) -> tuple[Layer, ...]:
         """See `TargetHandler.layers`: no storage, or a script with the time of each operation."""

@@ -1,12 +1,11 @@
 """Notes on disks behind frames of the engine's own: what was sent again, and frames that carry little."""
 
-from builders import make_case, make_place, make_sample
+from builders import make_case, make_place, make_sample, rated_row
 
 from assay.analyse.anomalies.notes import notes
 from assay.analyse.services import sample_report
 from assay.model.result.observations import ServiceCounts
 from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.verdict import Verdict
 
 MIB = 1 << 20
 
@@ -16,19 +15,7 @@ def row(frames: int, again: int, bytes_each: int, record: int = MIB) -> ResultRo
     service = ServiceCounts(frames=frames, frames_again=again)
     moved = {"read_bytes": frames * bytes_each, "write_bytes": 0, "elapsed_ns": 10**9}
     samples = tuple(make_sample("c0001", repeat, 100e6, service=service, **moved) for repeat in (1, 2, 3))
-    known = Estimate(median=100e6, low=99e6, high=101e6, n=3, spread=0.0)
-    return ResultRow(
-        case=case,
-        operation="read",
-        throughput=known,
-        iops=known,
-        latency={},
-        curve=(),
-        samples=samples,
-        verdict=Verdict.OK,
-        findings=(),
-        ceilings=(),
-    )
+    return rated_row(case, Estimate(median=100e6, low=99e6, high=101e6, n=3, spread=0.0), samples)
 
 
 def found(one: ResultRow) -> str:

@@ -66,7 +66,7 @@ class RecordingListener:
         return _RecordingProgress(self._inner.progress(total, done, left), self, left)
 
 
-class _RecordingProgress:
+class _RecordingProgress(Progress):
     def __init__(self, inner: Progress, recorder: RecordingListener, left: TimeLeft) -> None:
         self._inner, self._recorder, self._left = inner, recorder, left
         self._merger = IntervalMerger()

@@ -22,7 +22,7 @@ from assay.rooms.testbed.work.layout import MEMORY_FILESYSTEMS, login_of, mount_
 from assay.rooms.testbed.work.running import RunningBox
 from assay.rooms.testbed.work.up import bring_up, check_possible
 from assay.site.inventory.names import node_names
-from assay.site.site import SERVER_SECONDS, SiteState, refuse_too_few
+from assay.site.site import SERVER_SECONDS, Site, SiteState, refuse_too_few
 from assay.site.stored_files import errors_as_named
 from assay.store.entries import TESTBED
 
@@ -177,7 +177,7 @@ class BoxSite:
         return names
 
 
-class OpenBox:
+class OpenBox(Site):
     """A box that is up already and stays up."""
 
     more_hosts_hint = "name hosts of the box"
@@ -191,16 +191,6 @@ class OpenBox:
             servers: Node set of the servers; if empty, the hosts with the role server.
         """
         self._name, self._words = name, {CLIENT: clients, SERVER: servers}
-
-    @property
-    def files(self) -> Mapping[str, Callable[[], bytes]]:
-        """No files: the box is up."""
-        return {}
-
-    @property
-    def mount_points(self) -> Sequence[str]:
-        """See `Site`: none, since the mounts belong to the user who brought the box up."""
-        return ()
 
     def check(self, _needed: int) -> None:
         """See `Site`: the box must be up."""
