@@ -438,7 +438,7 @@ def test_13_designs_of_60_40_and_10_tb_are_sized_to_one_need_or_not_compared(tmp
     book(tmp_path, SERVER, GP3, "filesystem-capacity efs-standard: price: 0.3, unit: GB-month")
     names = ("nfs-volumes:capacity=60TB", "efs-bursting:stored=40TB", "nfs-volumes:capacity=10TB")
     text = assay(tmp_path, "price", *names, "--book", "rented.yaml").stdout
-    assert "cheaper" not in text and "unlike things; size them with --capacity" in text
+    assert "cheaper" not in text and "cannot be compared; size them with --capacity" in text
     sized = assay(tmp_path, "price", "nfs-volumes", "efs-bursting", "--capacity", "40TB", "--book", "rented.yaml")
     # 730 + 4,000 against 12,000.
     assert "4,730.00" in sized.stdout and "12,000.00" in sized.stdout

@@ -51,7 +51,7 @@ def test_json_carries_the_picture(folder: Path) -> None:
 def test_a_place_that_cannot_be_written_is_one_line(folder: Path) -> None:
     done = assay(folder, "advise", "09-shared-objects.yaml", "--output", "no/such/page.html", expect=2)
     assert "error: cannot write no/such/page.html: there is no folder no/such\n" in done.stderr
-    assert "hint: make it, or choose another path with --output" in done.stderr
+    assert "hint: create it, or choose another path with --output" in done.stderr
 
 
 def test_nothing_is_a_page_and_an_exit_code_too(folder: Path) -> None:

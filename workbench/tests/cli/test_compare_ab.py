@@ -51,19 +51,19 @@ def refused(folder: Path, *words: object, expect: int = 2) -> str:
         (("--ab", "one", "two"), "'one' has no slash, so it names a target, but no study is named"),
         (("--ab", "one", "four", "--study", "study.yaml"), "the study has no target 'four'"),
         (("--ab", "one", "one", "--study", "study.yaml"), "both sides are one"),
-        (("--ab", "./a", "./none"), "./none: there is nothing of that name"),
+        (("--ab", "./a", "./none"), "./none: no such file or directory, or no permission to read it"),
         (("--ab", "./a", "./a"), "both sides are ./a"),
         (("--ab", "./a", "./b/../a"), "both sides are ./a"),
         (("--ab", "./a", "./link"), "both sides are ./a"),
-        (("--ab", "./a", "one", "--study", "study.yaml"), "./a is a place, one a target of the study"),
+        (("--ab", "./a", "one", "--study", "study.yaml"), "./a is a directory or device, one a target of the study"),
         (("--ab", "./a", "./study.yaml"), "./study.yaml: is not executable"),
         (("--ab", "./a", "/dev/null"), "/dev/null: is not a directory, device or engine"),
         (("--ab", "./a", "./b", "--time", "5"), "--time: "),
         (("--ab", "./a", "./b", "--time", "1ms"), "--time 1ms is too short"),
         (("--ab", "./a", "./b", "--by", "target"), "--ab measures"),
         (("x", "--ab", "./a", "./b"), "--ab measures"),
-        (("--time", "5m"), "--time is for --ab"),
-        (("x", "y", "--study", "study.yaml"), "--study is for --ab"),
+        (("--time", "5m"), "--time works only with --ab"),
+        (("x", "y", "--study", "study.yaml"), "--study works only with --ab"),
         ((), "no run is named"),
     ],
 )
@@ -85,7 +85,7 @@ def test_a_run_is_no_side_and_no_program_is_an_engine(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho nothing of ours\n")
     program.chmod(0o755)
-    assert "./program: is no engine: " in refused(tmp_path, "--ab", ENGINE, "./program", expect=3)
+    assert "./program: is not an engine: " in refused(tmp_path, "--ab", ENGINE, "./program", expect=3)
 
 
 @needs_engine
@@ -102,7 +102,7 @@ def test_engines_need_a_study_with_one_target(tmp_path: Path) -> None:
 def test_rounds_that_do_not_fit_into_the_time_are_refused_with_the_time_that_they_take(tmp_path: Path) -> None:
     write_study(tmp_path, STUDY.replace("runtime: 20ms", "runtime: 60s"))
     error = refused(tmp_path, "--ab", "one", "two", "--study", "study.yaml", expect=3)
-    assert "5 rounds of 2 repeats, the fewest that can decide, take about 10 min" in error
+    assert "5 rounds of 2 repeats, the fewest for a decision, take about 10 min" in error
     assert error.endswith("more than the 5 min of --time")
 
 

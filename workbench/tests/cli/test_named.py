@@ -364,4 +364,4 @@ def test_without_a_working_directory_there_is_one_line(tmp_path: Path, words: tu
     command = ["sh", "-c", GONE, "sh", str(gone), ASSAY, *(word.format(tmp_path) for word in words)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == EXIT_USAGE
-    assert done.stderr == "error: the working directory is gone\nhint: change to an existing directory\n"
+    assert done.stderr == "error: the working directory does not exist\nhint: change to an existing directory\n"

@@ -46,7 +46,7 @@ workloads: {w: {operations: [write], file_size: 1MiB, record_size: 1MiB}}
         (["--servers", "store1", "--hosts", "a,a"], "a is named twice"),
         (["--servers", "a b a:5300"], "server a is named twice"),
         (["--servers", "a[1-"], "--servers: `a[1-` is not a list of servers"),
-        (["--box", "none"], "no testbed none is up"),
+        (["--box", "none"], "no box none is up"),
         (["--box", "none", "--inventory", "x"], "exclude each other"),
         (["study.yaml", "--hosts", "a"], "exclude each other"),
         (["none.yaml"], "cannot read the study none.yaml"),

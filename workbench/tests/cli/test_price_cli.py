@@ -61,7 +61,7 @@ def test_one_design_is_told_whole(folder: Path) -> None:
     # 730 h / 2 at 1, 10,000 GB at 0.1, 900 GB at 0.09 after the free 100.
     assert lines["cost"].startswith("3.96 an hour, 1,446.00 a month, 17,352.00 a year, 52,056.00 in three years (USD)")
     assert lines["on"] == "50 % of the time, 365.0 hours of a month"
-    assert lines["of it"] == "81.00 USD a month for transfer, requests and access"
+    assert lines["usage"] == "81.00 USD a month for transfer, requests and access"
     assert lines["paid"] == "8,676.00 USD after 6 months"
     assert lines["usable"].startswith("10 TB")
     assert "144.60 USD for each usable TB and month" in done.stdout
@@ -250,7 +250,7 @@ def test_what_is_no_book_is_refused(folder: Path, book: str, message: str) -> No
 @pytest.mark.parametrize(
     ("words", "notes"),
     [
-        (("nfs-volumes", "--use", "puts=5"), ["--use puts changes nothing: no part of this design is charged by it"]),
+        (("nfs-volumes", "--use", "puts=5"), ["--use puts has no effect: no part of this design is charged by it"]),
         (("nfs-volumes", "efs-bursting", "--use", "gets=5"),
          ["--use gets has no effect: none of these designs is charged by it"]),
         (("nfs-volumes", "efs-bursting", "--use", "egress=5GB", "--use", "puts=0"), []),
@@ -266,7 +266,7 @@ def test_use_that_changes_nothing_is_noted(folder: Path, words: tuple[str, ...],
 
 def test_a_job_at_an_unknown_rate_is_noted(folder: Path) -> None:
     done = price(folder, "direct-disks", "--set", "instance=i4i.4xlarge", "--use", "job_bytes=1TB", book="")
-    assert "note: direct-disks instance=i4i.4xlarge: the job has no price, because no rate is known" in done.stderr
+    assert "note: direct-disks instance=i4i.4xlarge: the job has no price, because its rate is unknown" in done.stderr
 
 
 def test_a_job_that_cannot_be_done_is_said(folder: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_reservation_that_is_dearer_once_more_is_said_to_be(folder: Path) -> N
     assert (pair["months"], pair["stays_from_month"], pair["cheaper_from_then"]) == (10, 28, None)
     (folder / "again.yaml").write_text(text.replace("upfront: 1000", "upfront: 1300"))
     done = price(folder, "nfs-volumes", book="again.yaml")
-    assert "after month 12 for the first time, but not for good within 20 years" in done.stdout
+    assert "after month 12 for the first time, but not permanently within 20 years" in done.stdout
 
 
 def test_the_book_of_a_design_is_searched_beside_it(folder: Path) -> None:

@@ -163,8 +163,8 @@ def test_the_pages_of_azure_are_followed_to_the_last(server, tmp_path, path):
     assert person.price == 50 and str(book.date) == "2026-01-01"
     assert result.stdout.endswith("new.yaml: new prices: 1 (+10.0 %), as before: 1, not renewed: 2\n")
     assert [line for line in result.stderr.splitlines() if line.startswith("not renewed")] == [
-        "not renewed: instance Standard_X1: not in the file, stays of 2026-01-01",
-        "not renewed: people administrator: no rule finds it in the files, stays of 2026-01-01",
+        "not renewed: instance Standard_X1: not in the file, still of 2026-01-01",
+        "not renewed: people administrator: no rule finds it in the files, still of 2026-01-01",
     ]
 
 
@@ -298,7 +298,7 @@ def test_a_list_that_cannot_be_read_gets_one_line_and_no_book(server, tmp_path, 
 def test_copies_of_pages_need_the_day_when_they_were_fetched(tmp_path):
     copy = str(LISTS / "azure/items-2025-2026.json")
     lines = refresh(tmp_path, copy, expect=2).stderr.splitlines()
-    assert lines == [f"error: {copy} does not say when it was fetched", "hint: say it with --seen DATE"]
+    assert lines == [f"error: {copy} does not say when it was fetched", "hint: add --seen DATE"]
     assert "--seen: 'soon' is not a date" in refresh(tmp_path, copy, "--seen", "soon", expect=2).stderr
     assert "--seen: 2999-01-01 is in the future" in refresh(tmp_path, copy, "--seen", "2999-01-01", expect=2).stderr
     refresh(tmp_path, copy, "--seen", "2026-08-22")

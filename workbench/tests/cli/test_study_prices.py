@@ -369,7 +369,7 @@ def test_a_budget_stops_a_run_and_more_money_goes_on(place: Path) -> None:
     assay("run", "--resume", "--budget", "0.01EUR", code=2)
     assay("run", "--resume", "--budget", "", code=2)
     kept = assay("run", "--resume", code=EXIT_INTERRUPTED)
-    assert "the budget of 0.0100 USD holds on" in kept.stderr
+    assert "the budget of 0.0100 USD still applies" in kept.stderr
     assay("run", "--resume", "--budget", "0.02USD", code=EXIT_INTERRUPTED)
     with RunStore.open(Path(run.folder)) as store:
         assert store.budget() == "0.02USD"

@@ -114,7 +114,7 @@ def test_the_rule_of_the_study_stops_where_efficiency_is_too_low(tmp_path: Path)
     assert second.efficiency == pytest.approx(0.5, abs=0.1)
     assert (
         "not accepted by the study's rule: its efficiency is" in done.stderr
-        and "the study asks for 70 %" in done.stderr
+        and "the study requires 70 %" in done.stderr
     )
     # Who goes on by hand accepts it all the same.
     assay(tmp_path, "run", "--resume", "--stage")

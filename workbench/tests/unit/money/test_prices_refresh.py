@@ -250,7 +250,7 @@ def test_dates_and_sources_follow_the_files_and_changes_are_told(folder, tmp_pat
     assert result.stdout.endswith("new.yaml: new prices: 1 (+3.1 %), as before: 1, not renewed: 2\n")
     assert result.stderr.splitlines()[1:] == [
         "not renewed: instance c5.xlarge: not in the file, still of 2026-02-01",
-        "not renewed: object-capacity s3-standard: no file of AmazonS3 was read, stays of 2026-01-01",
+        "not renewed: object-capacity s3-standard: no file of AmazonS3 was read, still of 2026-01-01",
     ]
 
 
