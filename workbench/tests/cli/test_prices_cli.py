@@ -291,7 +291,7 @@ def test_about_may_be_folded_into_lines(tmp_path):
     ("option", "value", "message"),
     [
         ("--date", "2099-01-01", "error: --date: 2099-01-01 is in the future"),
-        ("--hours", "8760", "error: --hours: a month of 8760 hours"),
+        ("--hours", "8760", "error: --hours: 8760 hours is not the length of a month"),
         ("--currency", "francs", "error: --currency: `francs` is not a currency"),
         ("--date", "yesterday", "error: --date: `yesterday` is not a date"),
         ("--book", "../ours", "error: '../ours' cannot be the name of a file"),

@@ -74,7 +74,7 @@ def parse_share(written: object) -> Decimal:
         else parse_decimal(written)
     )
     if value > 1:
-        raise fault(f"{display_value(written)} is more than the whole", "write a share as 5% or 0.05")
+        raise fault(f"{display_value(written)} is more than 100%", "write a share as 5% or 0.05")
     if percent and out_of_bounds(value):
         raise fault(f"{display_value(written)} is {out_of_bounds(value)}", "write a share as 5% or 0.05")
     return value

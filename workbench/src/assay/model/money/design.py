@@ -22,7 +22,7 @@ def _years(written: object) -> Decimal:
     months = value * 12
     if not 1 <= months <= 600 or months != months.to_integral_value():
         hint = "write 5, 2.5 or 0.25: a month to 50 years"
-        raise fault(f"{display_value(written)} years are no whole number of months", hint)
+        raise fault(f"{display_value(written)} years is not a whole number of months", hint)
     return value
 
 
@@ -172,7 +172,7 @@ class S3(Frozen):
     @model_validator(mode="after")
     def _cold(self) -> "S3":
         if self.cold_share and self.cold_class is None:
-            raise fault("nothing says in which class `cold_share` lies", "write `cold_class`", "cold_share")
+            raise fault("`cold_share` is set without `cold_class`", "add a line `cold_class: NAME`", "cold_share")
         return self
 
     @property
@@ -341,7 +341,7 @@ class Design(Frozen):
         found = _CODE.fullmatch(copies.strip())
         if found is None:
             hint = "write a number of copies, or an erasure code such as 4+2"
-            raise fault(f"{display_value(copies)} copies cannot be kept", hint, "copies")
+            raise fault(f"{display_value(copies)} is not a number of copies", hint, "copies")
         return {**written, "copies": 1, "erasure": (int(found[1]), int(found[2]))}
 
     @model_validator(mode="after")
@@ -349,7 +349,7 @@ class Design(Frozen):
         storing = [group for group in self.servers if group.role == "storage" and (group.volumes or group.local)]
         if not (storing or self.service or any(piece.usable for piece in self.hardware)):
             raise fault(
-                "nothing in it stores data",
+                "the design stores no data",
                 "give a storage server `volumes` or `local` disks, or add a `service` or `hardware` with `usable`",
                 "design",
             )

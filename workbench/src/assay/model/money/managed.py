@@ -122,10 +122,12 @@ class CountLaw(Frozen):
         text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.least:,.6g}" if self.least else ""
         text += f", at most {self.most:,.6g}" if self.most is not None else ""
-        text += f", at most {self.most_per_rate:.6g} per MiB/s bought" if self.most_per_rate is not None else ""
+        text += f", at most {self.most_per_rate:.6g} per MiB/s provisioned" if self.most_per_rate is not None else ""
         if self.most_at:
             (low, fewest), (high, most) = self.most_at[0], self.most_at[-1]
-            text += f", at most {fewest:,.6g} with {format_mib(low)} bought, to {most:,.6g} with {format_mib(high)}"
+            text += (
+                f", at most {fewest:,.6g} with {format_mib(low)} provisioned, to {most:,.6g} with {format_mib(high)}"
+            )
         return text
 
 
@@ -284,8 +286,8 @@ class ManagedType(CatalogEntry):
         """
         fitting = self.size_for(size)
         if fitting != size:
-            most = format_size(self.most_size) if self.most_size is not None else "as large as you like"
-            hint = f"{format_size(self.least_size)} to {most}"
+            most = f" to {format_size(self.most_size)}" if self.most_size is not None else " or more"
+            hint = f"write {format_size(self.least_size)}{most}"
             hint += f", in steps of {format_size(self.step)}" if self.step > 1 else ""
             raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         self._check_throughput(throughput)
@@ -314,7 +316,7 @@ class ManagedType(CatalogEntry):
     @staticmethod
     def _sold(sold: ProvisionedRate) -> str:
         if sold.choices:
-            return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
+            return f"write {' or '.join(_rate(choice) for choice in sold.choices)}"
         most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
         return f"{_rate(sold.least)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
 
@@ -324,4 +326,4 @@ def _rate(value: float) -> str:
 
 
 def _provisioned_words(factor: float, what: str) -> str:
-    return f"the {what} bought" if factor == 1 else f"{factor:g} x the {what} bought"
+    return f"the provisioned {what}" if factor == 1 else f"{factor:g} x the provisioned {what}"

@@ -47,7 +47,7 @@ def _growth(written: object) -> Decimal:
     )
     if value > MAX_GROWTH:
         raise fault(
-            f"{display_value(written)} is more than {MAX_GROWTH} times as much again", "write growth as 50% or 0.5"
+            f"{display_value(written)} is more than {MAX_GROWTH} times the present size", "write growth as 50% or 0.5"
         )
     return value
 
@@ -85,7 +85,7 @@ def _up_to(most: float, words: str, least: float = 0) -> AfterValidator:
 
     def check(value: Any) -> Any:
         if value <= 0 or value < least or value > most:
-            wrong = "is not above 0" if value <= 0 else "is too little" if value < least else "is more than can be"
+            wrong = "is not above 0" if value <= 0 else "is too small" if value < least else "is too large"
             raise fault(f"{_written(value, words)} {wrong}", f"write {words}")
         return value
 
@@ -100,7 +100,7 @@ def _text(written: str) -> str:
     """Refuse invisible characters: they could make the answer look like another one."""
     strange = next((sign for sign in written if not sign.isprintable()), None)
     if strange is not None:
-        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "write it without, in one line")
+        raise fault(f"the character U+{ord(strange):04X} cannot be printed", "remove it, and write one line")
     return written
 
 
@@ -132,7 +132,7 @@ Latency = Annotated[
 
 def _traffic(value: int) -> int:
     if value > MAX_BYTES:
-        raise fault(f"{format_size(value)} is more than can be", "write a size up to 1000000PB")
+        raise fault(f"{format_size(value)} is too large", "write a size up to 1000000PB")
     return value
 
 
@@ -142,7 +142,7 @@ Traffic = Annotated[Size, AfterValidator(_traffic)]
 def _day(written: object) -> object:
     value = parse_decimal(written)
     if not 0 < value <= 24:
-        raise fault(f"{display_value(written)} hours of a day", "write hours above 0, up to 24")
+        raise fault(f"{display_value(written)} hours is not a part of a day", "write hours above 0, up to 24")
     return value
 
 
@@ -167,10 +167,11 @@ def _client(written: object) -> object:
             raise fault(error.message, error.hint) from None
     if not isinstance(written, str) and type(written) is not float:
         raise fault(
-            f"{display_value(written)} is neither a link nor an instance", "write 25Gb/s, or the name of an instance"
+            f"{display_value(written)} is neither a link rate nor an instance type",
+            "write 25Gb/s, or the name of an instance",
         )
     if isinstance(written, float) and not 0 < written <= MAX_BYTES:
-        raise fault(f"{display_value(written)} is no link", "write 25Gb/s, or the name of an instance")
+        raise fault(f"{display_value(written)} is not a link rate", "write 25Gb/s, or the name of an instance")
     return written
 
 
@@ -374,15 +375,15 @@ class Need(Frozen):
     @model_validator(mode="after")
     def _consistent(self) -> "Need":
         if self.book is not None and self.books:
-            raise fault("it has both `book` and `books`", "write one of the two", "books")
+            raise fault("the need has both `book` and `books`", "write one of the two", "books")
         share = self.profile.read_share
         for metric, absent in (("write", share == 1), ("read", share == 0)):
             for name in (metric, f"{metric}_iops"):
                 if absent and getattr(self, name) is not None:
                     word = "read" if share == 0 else "written"
                     raise fault(
-                        f"{name} is asked for, but by profile.read_share nothing is {word}",
-                        f"remove `{name}`, or mend profile.read_share",
+                        f"{name} is required, but profile.read_share says that nothing is {word}",
+                        f"remove `{name}`, or change profile.read_share",
                         name,
                     )
         return self

@@ -112,7 +112,7 @@ def _text(written: str) -> str:
 
 def _word(written: str) -> str:
     if "\n" in written or "\t" in written:
-        raise fault("it has a line break or a tab", "write it on one line")
+        raise fault("the text has a line break or a tab", "write it on one line")
     return _text(written)
 
 
@@ -191,7 +191,7 @@ class PriceRow(Frozen):
         if self.price is None and not self.tiers:
             raise fault("it has no price", "write `price`, or `tiers`")
         if self.price is not None and self.tiers:
-            raise fault("it has both `price` and `tiers`", "write one of the two", "tiers")
+            raise fault("the row has both `price` and `tiers`", "write one of the two", "tiers")
         self._check_tiers()
         if self.dimension != "instance" and self.term != "on-demand":
             raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
@@ -203,14 +203,16 @@ class PriceRow(Frozen):
         reserved = self.term in TERM_MONTHS
         if reserved and self.payment is None:
             hint = "write payment: no-upfront, partial-upfront or all-upfront"
-            raise fault(f"nothing says how {self.item}, {self.term}, is paid", hint, "term")
+            raise fault(f"{self.item}, {self.term}, has no `payment`", hint, "term")
         for name in ("payment", "upfront"):
             if not reserved and getattr(self, name):
                 hint = f"write term: reserved-1y or reserved-3y, or leave `{name}` out"
                 raise fault(f"only reservations have `{name}`, and {self.item} is {self.term}", hint, name)
         if self.payment == "all-upfront" and not self.upfront:
             raise fault(
-                f"{self.item} is paid all-upfront, and has no `upfront`", "write what is paid upfront", "payment"
+                f"{self.item} is paid all-upfront, and has no `upfront`",
+                "add `upfront` with the amount paid upfront",
+                "payment",
             )
         if self.payment == "no-upfront" and self.upfront:
             hint = "write payment: partial-upfront or all-upfront, or leave `upfront` out"
@@ -232,10 +234,10 @@ class PriceRow(Frozen):
         for place, tier in enumerate(self.tiers):
             last = place == len(self.tiers) - 1
             if tier.up_to is None and not last:
-                raise fault("only the last tier is without bound", "write `up_to` in this one", "tiers", place)
+                raise fault("only the last tier may have no `up_to`", "add `up_to` to this tier", "tiers", place)
             if last and tier.up_to is not None:
                 raise fault(
-                    f"nothing says what more than {tier.up_to} {self.unit} costs",
+                    f"there is no price above {tier.up_to} {self.unit}",
                     "leave `up_to` out of the last tier",
                     "tiers",
                     place,
@@ -306,7 +308,7 @@ class PriceBook(Frozen):
     def _consistent(self) -> "PriceBook":
         if not 600 <= self.hours_per_month <= 800:
             raise fault(
-                f"a month of {self.hours_per_month} hours", "write hours, such as 730 or 720", "hours_per_month"
+                f"{self.hours_per_month} hours is not the length of a month", "write 730 or 720", "hours_per_month"
             )
         # A book inside another model is validated a second time.
         self._by_key.clear()
@@ -314,7 +316,7 @@ class PriceBook(Frozen):
             if row.currency not in (None, self.currency):
                 raise fault(
                     f"{row.item} is priced in {row.currency}, the book in {self.currency}",
-                    "a book has one currency: make a book of its own",
+                    "a book has one currency: put this row into another book",
                     "rows",
                     place,
                     "currency",
@@ -381,7 +383,7 @@ class PriceBook(Frozen):
         hint = (
             with_alternative(choices_hint(item, known), "add a row to the book")
             if known
-            else "add a row to the book, or take another"
+            else "add a row to the book, or use another book"
         )
         raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
 
@@ -439,6 +441,6 @@ def one_currency(books: Sequence[PriceBook]) -> str:
     if len(found) != 1:
         raise AssayError(
             f"prices in {' and '.join(found)} cannot be compared",
-            "take books of one currency; `assay prices list` shows them",
+            "use books of one currency; `assay prices list` shows them",
         )
     return found[0]

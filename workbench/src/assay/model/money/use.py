@@ -23,7 +23,7 @@ def _hours(written: object) -> Decimal:
 
 def _bytes(value: int) -> int:
     if value > MAX_USED_BYTES:
-        raise fault("these are more bytes than can be", "write sizes such as 64KiB, 1MB, 2PB")
+        raise fault("the size is too large", "write sizes such as 64KiB, 1MB, 2PB")
     return value
 
 
