@@ -169,7 +169,7 @@ def test_this_machine_alone_is_as_ever(tmp_path: Path) -> None:
             assert '"event":"host"' not in store.events("c0001", 1)
             (job,) = store.jobs()
             assert (job.job["ranks"], job.job["wait_for_go"]) == (1, False)
-        assert "Until the first ended" not in assay(work, "show", "last", "c0001").stdout
+        assert "Moved when the first host ended" not in assay(work, "show", "last", "c0001").stdout
 
 
 @pytest.mark.parametrize("rest", ["", "hosts: localhost"])

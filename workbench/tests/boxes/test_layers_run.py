@@ -225,4 +225,4 @@ def test_the_layers_are_shown_and_kept(tmp_path: Path) -> None:
     assert [layer["kind"] for layer in place["layers"]] == ["file system", "loop", "memory"]
     assay(tmp_path, "report", "last", "--output", "report.html")
     report = (tmp_path / "report.html").read_text()
-    assert "Lies on" in report and "on tmpfs (memory)" in report
+    assert "Storage" in report and "on tmpfs (memory)" in report

@@ -1,4 +1,4 @@
-"""A result counts once, under its gravest verdict: on the last line, page one, in Verdicts, `show` and the export."""
+"""A result counts once, under its most serious verdict: last line, page one, Verdicts, `show` and the export."""
 
 import json
 import re

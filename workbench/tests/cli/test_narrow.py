@@ -49,4 +49,8 @@ def test_lines_fit_and_nothing_is_broken(
     rows = [line for line in narrow.splitlines() if set(line) != {"─"}]
     assert set(NUMBER.findall("\n".join(rows))) <= set(NUMBER.findall(whole)), words
     if words[0] == "list":
-        assert all(run in narrow for run in RUNS) and "no room for: cases" not in whole and "no room for: " in narrow
+        assert (
+            all(run in narrow for run in RUNS)
+            and "columns left out: cases" not in whole
+            and "columns left out: " in narrow
+        )

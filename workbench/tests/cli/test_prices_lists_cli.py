@@ -273,9 +273,9 @@ def test_without_a_key_google_is_not_asked(tmp_path, monkeypatch):
     ("path", "message", "code"),
     [
         ("round", "{root}/round: its pages lead back to {root}/round", 1),
-        ("elsewhere", "{root}/elsewhere: its next page is at another server: http://127.0.0.9/azure", 2),
-        ("short", "{root}/short: the page breaks off: 7 of 8 entries", 2),
-        ("cut", "{root}/cut: the page breaks off", 2),
+        ("elsewhere", "{root}/elsewhere: the link to the next page leads to another server: http://127.0.0.9/azure", 2),
+        ("short", "{root}/short: the page is truncated: 7 of 8 entries", 2),
+        ("cut", "{root}/cut: the page is truncated", 2),
         ("early", "cannot read {root}/early: ", 1),
         ("words", "{root}/words: not a page of Azure's retail prices: line 1 is not JSON: expecting value", 2),
         ("busy", "{root}/busy: the server answers 429 Too Many Requests", 2),

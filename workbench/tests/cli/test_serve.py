@@ -55,7 +55,7 @@ def test_the_runs_are_listed_newest_first_with_what_is_known_of_them(tmp_path: P
         assert order(ask(server, "/?study=weekly").text) == ["later"]
         assert order(ask(server, "/?study=").text) == ["later", "early"]
         assert '<option value="weekly" selected>' in ask(server, "/?study=weekly").text
-        assert "No run is of nothing." in ask(server, "/?study=nothing").text
+        assert "There are no runs of nothing." in ask(server, "/?study=nothing").text
 
 
 def test_a_new_run_appears_and_a_removed_one_goes(tmp_path: Path) -> None:

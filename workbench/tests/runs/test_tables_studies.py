@@ -83,7 +83,7 @@ def test_a_table_is_made_and_nothing_of_it_stays(tmp_path: Path, server: S3Serve
     assert "first byte p50" in shown
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
     assert "Service counters" in report and "services-table" in report
-    for column in ("Read units", "Write units", "Throttled", "Left undone"):
+    for column in ("Read units", "Write units", "Throttled", "Unprocessed"):
         assert column in report
     exported = assay(folder, "export", "last", "--format", "csv", "--output", "-").stdout
     assert "dynamodb" in exported or "cloud" in exported

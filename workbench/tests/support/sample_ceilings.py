@@ -36,7 +36,7 @@ def ceilings_of(cases: list[Case], targets: tuple[str, ...]) -> Iterator[Ceiling
     kinds = {job_kind(case.parameters, operation) for case in cases for operation in case.operations}
     for place, kind in enumerate(sorted(kind for kind in kinds if kind)):
         rate = 9e6 / (1 + place)
-        how = f"the same kind of job without storage ({kind})"
+        how = f"an equivalent job without storage ({kind})"
         yield Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=rate, how=how, kind=kind)
 
 

@@ -67,7 +67,7 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
 """Changes of a need, and what is chosen then: argued in its comment, or following from the order of its arithmetic."""
 
 REASONS: dict[str, tuple[str, ...]] = {
-    "01": ("56 % + 34 % = 90 % of what st1 volumes can do", "the next design, beegfs-volumes"),
+    "01": ("56 % + 34 % = 90 % of st1 volumes, which reads and writes share", "the next design, beegfs-volumes"),
     "02": ("access is random, which is what SSD volumes such as gp3 are for", "44.6 % + 44.6 % = 89.3 %"),
     "03": (
         "7.65 GB/s measured with 24 clients",
@@ -75,15 +75,15 @@ REASONS: dict[str, tuple[str, ...]] = {
         "one NFS server saturates at 1 GB/s",
     ),
     "04": ("1.33 GB/s measured with 8 clients", "overrides the rule of 2016", "which costs 49 % less than on demand"),
-    "05": ("43 % + 47 % = 90 %", "d2.xlarge", "its data survive nothing, the need says persistent"),
-    "06": ("141 MB/s measured with 8 clients", "must be copied back after a failure"),
+    "05": ("43 % + 47 % = 90 %", "d2.xlarge", "its data survives no failure; the need says persistent"),
+    "06": ("141 MB/s measured with 8 clients", "must be restored from the archive afterwards"),
     "07": ("36 months are long enough for reserved-3y, all-upfront, which costs 65 % less",),
     "08": ("which takes 12 hours (standard)", "3.9 % more for objects of 1.05 MB", "the next design, s3"),
-    "09": ("1,000 streams at once", "the need does not say cold"),
+    "09": ("1,000 streams at once", "the need does not set `cold`"),
     "10": ("4000 read and 800 write units", "the next design, dynamodb-on-demand"),
-    "11": ("54 % + 36 % = 90 % of what FSx for Lustre can do", "one NFS server saturates at"),
+    "11": ("54 % + 36 % = 90 % of FSx for Lustre, which reads and writes share", "one NFS server saturates at"),
     "12": ("2 lines carry 50 % of growth", "1.12 GB/s expected, 1.5 GB/s are needed"),
-    "13": ("has cost less in all than s3-archive class=s3-deep-archive", "somebody has fetched its cartridge"),
+    "13": ("has cost less in total than s3-archive class=s3-deep-archive", "somebody has fetched its cartridge"),
     "14": (
         "from month 6 on own-nfs-server",
         "than fsx-lustre-hdd capacity=468000GiB",
@@ -92,12 +92,12 @@ REASONS: dict[str, tuple[str, ...]] = {
     "15": (
         "48.4 % + 32.3 % = 80.6 %",
         "spot costs 71 % less than on demand",
-        "up to 5 % of d3en.12xlarge on spot are taken away",
+        "up to 5 % of d3en.12xlarge on spot are interrupted",
     ),
     "16": ("13,633.97 USD a month",),
-    "17": ("81 % + 8.1 % = 89 % of what FSx for Lustre can do", "gcp-managed-lustre"),
+    "17": ("81 % + 8.1 % = 89 % of FSx for Lustre, which reads and writes share", "gcp-managed-lustre"),
     "18": ("from month 20 on own-minio", "azure-blob class=blob-hot", "Without a contract nobody mends it but you"),
     "19": ("the next design, efs-bursting infrequent=95%", "begins to be read after tens of milliseconds"),
-    "20": ("24 % + 15 % = 39 % of what Azure Files", "the next design, fsx-openzfs-multi-az throughput=1280MiB/s"),
+    "20": ("24 % + 15 % = 39 % of Azure Files", "the next design, fsx-openzfs-multi-az throughput=1280MiB/s"),
 }
 """What must be said of each choice."""

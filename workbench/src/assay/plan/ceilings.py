@@ -119,7 +119,7 @@ def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:
             compressible_percent=parameters.compressible, duplicate_percent=parameters.duplicate, verify=False
         ),
     )
-    how = f"the same kind of job without storage ({kind}), best of {len(phases)} passes"
+    how = f"an equivalent job without storage ({kind}), best of {len(phases)} passes"
     return CeilingJob(target=HOST_WIDE, job=job, phases=dict.fromkeys(numbers, "engine"), how=how, kind=kind)
 
 

@@ -57,8 +57,8 @@ class Change:
             return {**found, "repeats": self.repeats}
         repeats = data.get("repeats")
         if len(set(self.targets)) == 1 and isinstance(repeats, dict) and "decide" in repeats:
-            message = f"with --target {self.targets[0]} there is nothing that its repeats could decide"
-            raise AssayError(message, "say how many there are to be: --repeats 5")
+            message = f"with --target {self.targets[0]} there is nothing to compare, so `repeats: decide` cannot apply"
+            raise AssayError(message, "state the number of repeats: --repeats 5")
         return found
 
 
@@ -125,7 +125,7 @@ def _set(data: Data, written: str) -> Data:
     """Return the study with other values of one parameter."""
     name, equals, text = written.partition("=")
     if not name or not equals or not text:
-        raise AssayError(f"--set {written}: it is no NAME=VALUE", "write it such as --set record_size=4KiB,1MiB")
+        raise AssayError(f"--set {written}: not of the form NAME=VALUE", "write it such as --set record_size=4KiB,1MiB")
     name, only = _one_workload(data, name)
     if name not in DEFINITIONS:
         peer = WORKLOADS.get(name)

@@ -80,5 +80,5 @@ def _job(
         ),
     )
     numbers = range(len(before), len(before) + len(phases))
-    how = "the CPU time of the same kind of job at a service in the engine itself that answers at once"
+    how = "the CPU time of the same kind of job at a service in the engine itself that answers immediately"
     return ClientJob(target=target, job=job, phases=dict.fromkeys(numbers, "client"), how=how, kind_by_lanes=kinds)

@@ -52,9 +52,9 @@ def _target_paths(study: Study) -> Iterator[FieldFault]:
         field = ("targets", second, "path" if second_path == second_target.path else "shares")
         if first_path == second_path:
             message = f"{second_path} is already target `{first}`"
-            yield FieldFault(path=field, message=message, hint="name each place once")
+            yield FieldFault(path=field, message=message, hint="name each directory or device once")
         elif first_target.is_directory and second_target.is_directory and _nested(first_path, second_path):
-            message = f"{second_path} and target `{first}` ({first_path}) lie in each other"
+            message = f"{second_path} and target `{first}` ({first_path}) are nested"
             yield FieldFault(path=field, message=message, hint="give each target a directory of its own")
 
 
@@ -62,8 +62,8 @@ def _started_servers(study: Study) -> Iterator[FieldFault]:
     """Refuse started servers with other hosts, which cannot reach the loopback of this machine."""
     for name, target in study.targets.items():
         if target.started_server and not study.is_local:
-            message = "a server is started on this machine only, and others generate the load here"
-            hint = "name the endpoints of one that they reach, or leave hosts and testbed out"
+            message = "Assay starts servers on this machine only, but other hosts generate the load"
+            hint = "name endpoints that these hosts reach, or leave hosts and testbed out"
             yield FieldFault(path=("targets", name, "server"), message=message, hint=hint)
 
 
@@ -85,7 +85,7 @@ def _needs(study: Study) -> Iterator[FieldFault]:
             hint = choices_hint(need.workload, study.workloads)
             yield FieldFault(path=("need",), message=f"`{need.workload}` is not a workload", hint=hint)
         elif need.measure == "throughput" and WORK[need.operation].group == "names":
-            message = f"{need.operation} moves no data, so that it has no MB/s"
+            message = f"{need.operation} moves no data, so it has no MB/s"
             yield FieldFault(path=("need",), message=message, hint=f"write `{need.operation}: 20k IOPS`")
         elif not any(_measures(need, name, work) for name, work in study.workloads.items()):
             hint = f"add a workload with {'sync: o_dsync' if need.operation == FSYNC else need.operation}, or remove it"
@@ -148,7 +148,7 @@ def _nested(one: str, other: str) -> bool:
 def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[FieldFault]:
     """Refuse to drop server caches if no hosts are named: only caches of hosts that a run can enter can be dropped."""
     if study.is_local and "drop" in workload.axis("server_cache").values():
-        message = "server_cache: drop, but the study names no hosts, so that no server can be entered"
+        message = "server_cache: drop, but the study names no hosts, so Assay cannot reach the server to drop its cache"
         hint = "add `testbed`, or `hosts` with an inventory that has the servers, too"
         yield FieldFault(path=("workloads", name, "server_cache"), message=message, hint=hint)
 
@@ -183,7 +183,7 @@ def unmounted_path(target: Target, points: Sequence[str]) -> str | None:
 
 def unmounted_fault(name: str, path: str) -> dict[str, str]:
     """Return message and hint about a directory of a target that cannot be remounted."""
-    message = f"cache: remount, but {path} of target {name} lies in nothing that Assay mounts"
+    message = f"cache: remount, but {path} of target {name} is in no file system that Assay mounts"
     return {"message": message, "hint": "add `mounts` to the target, or use cache: drop"}
 
 
@@ -258,7 +258,7 @@ def _kind_of_work(study: Study, name: str, workload: Workload) -> Iterator[Field
         parts = [
             f"{_WORDS[one]} ({', '.join(by_group[one])})" for one in ("names", "objects", "data") if one in by_group
         ]
-        message = f"a workload is about {' or about '.join(parts)}, not both"
+        message = f"a workload has operations on {' or on '.join(parts)}, not on both"
         yield FieldFault(path=(*path, "operations"), message=message, hint="write two workloads")
         return
     for field in (field for field in DEFINITIONS if field in inapplicable_fields(group)):
@@ -284,7 +284,7 @@ def _misplaced(field: str, group: Group) -> dict[str, str]:
     use = {"names": METADATA, "objects": OBJECTS}.get(owners[0])
     hint = "remove it" if use is None else f"remove it, or use {', '.join(use)}"
     words = " and ".join(_OPERATIONS[owner] for owner in owners)
-    return {"message": f"{field} is for {words}, which this workload has none of", "hint": hint}
+    return {"message": f"{field} is for {words}, which this workload does not have", "hint": hint}
 
 
 def _names_work(path: tuple[str, str], workload: Workload) -> Iterator[FieldFault]:
@@ -307,11 +307,11 @@ def _set_work(path: tuple[str, str], workload: Workload) -> Iterator[FieldFault]
     for name in ("files", "total_files"):
         if workload.axis(name).values() != (None,):
             hint = "write numbers only, or leave it out"
-            yield FieldFault(path=(*path, name), message="without a number it is no set of files", hint=hint)
+            yield FieldFault(path=(*path, name), message="a set of files needs a number in every case", hint=hint)
             return
     for field in (name for name, item in DEFINITIONS.items() if item.sets_only):
         if workload.axis(field).values() != (default_value(field, "data"),):
-            message = f"{field} is for a set of files, and nothing says how many there are"
+            message = f"{field} is for a set of files, but the number of files is not set"
             hint = "add a line such as `total_files: 10000`, or remove it"
             yield FieldFault(path=(*path, field), message=message, hint=hint)
 
@@ -328,13 +328,13 @@ def _files_once(path: tuple[str, str], workload: Workload) -> Iterator[FieldFaul
     )
     for one, other, unset in pairs:
         if workload.axis(other).values() != (None,) and workload.axis(one).values() != (unset,):
-            message = f"{one} and {other} say the same of the files twice"
+            message = f"{one} and {other} both set the size or number of files"
             yield FieldFault(path=(*path, other), message=message, hint=f"remove {one}, or {other}")
     if workload.axis("streams").values() != (None,) and workload.axis("lanes").values() != (1,):
-        message = "streams and lanes say twice how many threads there are"
+        message = "streams and lanes both set the number of threads"
         yield FieldFault(path=(*path, "streams"), message=message, hint="remove lanes, or streams")
     if workload.axis("total_size").values() != (None,) and _has_files(workload):
-        message = "a set of files is as large as its files, and total_size is for one file of each lane"
+        message = "the size of a set of files follows from its files; total_size is for one file of each lane"
         yield FieldFault(path=(*path, "total_size"), message=message, hint="remove it; total_files keeps the whole set")
 
 
@@ -343,7 +343,7 @@ def _shares(path: tuple[str, str], workload: Workload) -> Iterator[FieldFault]:
     with_mix = sorted(set(MIXABLE).intersection(workload.operations))
     with_percent = sorted((MIXES - set(MIXABLE)).intersection(workload.operations))
     if workload.axis("mix").values() != (None,) and not with_mix:
-        message = "mix is for file_mix and object_mix, which this workload has none of"
+        message = "mix is for file_mix and object_mix, which this workload does not have"
         hint = (
             f"{with_percent[0]} takes read_percent" if with_percent else "remove it, or add file_mix to its operations"
         )
@@ -370,7 +370,7 @@ def _object_work(path: tuple[str, str], workload: Workload, made: bool) -> Itera
             default_value(field, "objects"),
         ):
             words = " or ".join(sorted(operations))
-            message = f"{field} is for {words}, which this workload has none of"
+            message = f"{field} is for {words}, which this workload does not have"
             yield FieldFault(path=(*path, field), message=message, hint=f"remove it, or add {words} to its operations")
 
 

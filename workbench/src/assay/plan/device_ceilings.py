@@ -219,7 +219,9 @@ def remeasure_job(
         data=DataSpec(compressible_percent=item.compressible, duplicate_percent=item.duplicate),
     )  # fmt: skip
     phases = dict.fromkeys(range(len(before), len(before) + 3), name)
-    return CeilingJob(target=case.target, job=job, phases=phases, how=f"{way.words}, as {operation} of {case.label}")
+    return CeilingJob(
+        target=case.target, job=job, phases=phases, how=f"{way.words}, with the requests of {operation} in {case.label}"
+    )
 
 
 def page_cache_job(study: Study, name: str, written: int, cpus: int, destroy: bool) -> CeilingJob:

@@ -129,7 +129,7 @@ class StudyEstimate(Frozen):
         read = f"{about}{about_size(self.read)}"
         if self.has_known_sizes:
             return read
-        return f"{read} and what is {UNKNOWN_SIZE}" if self.read else UNKNOWN_SIZE
+        return f"{read} plus objects {UNKNOWN_SIZE}" if self.read else UNKNOWN_SIZE
 
     @property
     def requests_text(self) -> str:
@@ -449,7 +449,7 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
         object_cases = [case for case in cases if case.target == name and case.group == "objects"]
         if any(case.parameters.has_existing_objects for case in object_cases):
             lines.append(
-                f"{name}: each repeat first lists its objects, which alone tells how many and how large they are: "
+                f"{name}: each repeat first lists its objects, the only source of their number and sizes: "
                 "times and requests are for as many as the lanes may have, without the list, and without the bytes "
                 "of the objects."
             )
@@ -457,12 +457,14 @@ def _assumptions(study: Study, cases: Sequence[Case], measured: set[str]) -> tup
             lines.append(f"{name}: {_brief(speed.change)} to store or remove an object.")
         if any(case.is_metadata for case in cases if case.target == name):
             lines.append(
-                f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED_SECONDS)} to look at one, "
+                f"{name}: {_brief(speed.change)} to change a name, {_brief(BUFFERED_SECONDS)} to stat one, "
                 f"or {_brief(speed.operation)} after the caches were dropped."
             )
     lines += _start_words(study, unmeasured)
     if any(case.parameters.time_limit is not None for case in cases):
-        lines.append("After a time_limit the flush of what was written, and the preparation of the rest, come on top.")
+        lines.append(
+            "After a time_limit, the flush of written data and the preparation of the rest take additional time."
+        )
     return tuple(lines)
 
 
@@ -479,4 +481,4 @@ def _start_words(study: Study, targets: Iterable[str]) -> Iterator[str]:
     yield f"{study.launcher}: {about_duration(LAUNCHED_SECONDS)} a repeat to start the engines and to end them."
     for name in names:
         if study.targets[name].through_mpi:
-            yield f"{name}: {about_duration(MPI_SECONDS)} more a repeat to join through MPI and to leave it."
+            yield f"{name}: {about_duration(MPI_SECONDS)} more a repeat for MPI_Init and MPI_Finalize."

@@ -70,13 +70,13 @@ def set_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
 def mix_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator[BrokenRule]:
     """Yield broken rules for mixes: `file_mix` needs a set of files, and each mix shares of its own operations."""
     if "file_mix" in operations and values["files"] is None:
-        message = "file_mix works on a set of files, and nothing says how many there are"
+        message = "file_mix works on a set of files, but the number of files is not set"
         yield BrokenRule("operations", "mix of no set", message, "add a line such as `files: 1000`")
     for operation in (operation for operation in MIXABLE if operation in operations):
         parts = MIXABLE[operation]
         shares = parse_mix(values["mix"]) if values["mix"] else {}
         if not shares or not shares.keys() <= set(parts):
-            message = f"{operation} consists of {', '.join(parts)}, and mix says {values['mix'] or 'nothing'}"
+            message = f"{operation} consists of {', '.join(parts)}, but mix is {values['mix'] or 'not set'}"
             yield BrokenRule("mix", "mix of others", message, f"write mix: {MIX_EXAMPLES[operation]}")
 
 
@@ -92,7 +92,7 @@ def count_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
         yield BrokenRule("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
     if total < (lanes := all_lanes(values)):
         few = f"{total:,} files are" if total != 1 else "one file is"
-        message = f"{few} fewer than the {lanes:,} lanes, some of which would have nothing to do"
+        message = f"{few} fewer than the {lanes:,} lanes, so some lanes would have nothing to do"
         yield BrokenRule("total_files", "idle lanes", message, "more files, fewer lanes, or a larger scale")
 
 

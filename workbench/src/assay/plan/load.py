@@ -200,7 +200,7 @@ def _words(detail: ErrorDetails, path: Path) -> tuple[str, str]:
     if common is not None:
         return common
     if kind == "too_long":
-        return f"it has more than {context['max_length']} entries", "split it into several workloads"
+        return f"there are more than {context['max_length']} entries", "split it into several workloads"
     return detail["msg"].lower(), "see docs/guides/write-a-study.md"
 
 

@@ -69,7 +69,7 @@ def object_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iter
     range_bytes, size = values["range"], values["object_size"]
     if range_bytes is not None and size is not None and range_bytes > parse_sizes(size).largest:
         message = f"range {format_size(range_bytes)} is larger than every object"
-        yield BrokenRule("range", "range over object", message, "ask for less, or add `where: range <= object_size`")
+        yield BrokenRule("range", "range over object", message, "lower range, or add `where: range <= object_size`")
 
 
 def _other_parameters(values: Mapping[str, Any]) -> Iterator[BrokenRule]:

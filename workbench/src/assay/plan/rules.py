@@ -150,7 +150,7 @@ def _data(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
 
 def _times(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     if values["runtime"] is not None and values["time_limit"] is not None:
-        message = "a phase with a runtime takes no time_limit beside it"
+        message = "a phase has either a runtime or a time_limit"
         yield BrokenRule(
             "time_limit", "two times", message, "set runtime (by time) or time_limit (by amount), not both"
         )
@@ -160,10 +160,10 @@ def _wear_out(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
     if not values["wear_out"]:
         return
     if values["time_limit"] is None:
-        message = "wear_out is what lanes do at the time limit, and there is none"
+        message = "wear_out applies at the time limit, but time_limit is not set"
         yield BrokenRule("wear_out", "wear out time", message, "add for example time_limit: 300s")
     if values["rate"] is not None:
-        message = "wear_out is for lanes that go as fast as they can, and there is a rate"
+        message = "wear_out is for lanes without a set rate, but rate is set"
         yield BrokenRule("wear_out", "wear out rate", message, "remove rate, or wear_out")
     writing = [name for name in operations if name in WEAR_OUT]
     if not writing or (values["files"] is not None and writing != ["create"] * len(writing)):
@@ -204,7 +204,7 @@ def _memory(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
             hint = f"add for example memory_limit: {format_size(max(128 << 20, _whole_mib(least)))}"
             yield BrokenRule("cache", "no limit", "cache: limit needs a memory_limit", hint)
         elif limit < least:
-            message = f"memory_limit {format_size(limit)} leaves no room for the engine and its buffers"
+            message = f"memory_limit {format_size(limit)} is too small for the engine and its buffers"
             yield BrokenRule(
                 "memory_limit", "small limit", message, f"set it to at least {format_size(_whole_mib(least))}"
             )
@@ -218,11 +218,11 @@ def _remount(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterator
     if values["cache"] != "remount":
         return
     if values["wear_out"]:
-        message = "cache: remount starts engines anew, which then do not know how far an operation got that wears out"
+        message = "cache: remount starts new engines, which do not know how far a wear_out operation got"
         yield BrokenRule("wear_out", "remount wear_out", message, "remove wear_out, or use cache: drop")
     name = next((operation for operation in operations if operation in ("rename", "mkdir", "rmdir")), None)
     if name is not None:
-        message = f"cache: remount starts engines anew, which then do not know what {name} has left"
+        message = f"cache: remount starts new engines, which do not know which names {name} has left"
         yield BrokenRule(
             "cache", "remount names", message, f"give {name} a workload of its own, with cache: drop or keep"
         )

@@ -28,12 +28,12 @@ def study_warnings(study: Study, cases: Iterable[Case], estimate: StudyEstimate)
             f" {MIN_BEFORE_LOOK} or more"
         )
     elif repeating.most < LEAST_INTERVAL:
-        found.append(f"{count} give no interval worth the name: {LEAST_INTERVAL} are the least, 8 are better")
+        found.append(f"{count} give no useful confidence interval: write {LEAST_INTERVAL} or more, better 8")
     least = estimate.least_seconds
     if repeating.time is not None and least > repeating.time / 1e9:
         limit = about_duration(repeating.time / 1e9)
         found.append(
-            f"the {repeating.least} repeats that are made in any case take about {about_duration(least)}, longer than"
+            f"the {repeating.least} repeats made in any case take about {about_duration(least)}, longer than"
             f" the {limit} that the study has for all of them: use fewer cases, or shorter ones"
         )
     requests = ((case, item.requests * study.repeats) for case, item in zip(cases, estimate.cases, strict=True))
@@ -56,6 +56,6 @@ def request_limit_warnings(study: Study, requests: Iterable[tuple[Case, float]])
         if most is not None and count > most:
             found.append(
                 f"target {name}: about {count:,.0f} requests are planned, max_requests is {most:,}: some repeats will"
-                " not be done"
+                " be left out"
             )
     return tuple(found)

@@ -57,9 +57,9 @@ def order_fault(operations: tuple[str, ...]) -> tuple[str, str] | None:
     files = directories = False
     for operation in operations:
         if operation == "create" and files:
-            return "create: the files are there already", "put create first, or unlink before it"
+            return "create: the files exist already", "put create first, or unlink before it"
         if operation == "mkdir" and directories:
-            return "mkdir: the directories are there already", "put rmdir between two mkdir"
+            return "mkdir: the directories exist already", "put rmdir between two mkdir"
         if operation in ("mkdir", "rmdir"):
             directories = operation == "mkdir"
         else:
@@ -103,7 +103,9 @@ def tree_shape(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
 
 def _contents(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     if values["file_size"] > MOST_CONTENTS_BYTES:
-        message = f"the contents of a small file are written at once: {format_size(values['file_size'])} is too much"
+        message = (
+            f"the contents of a small file are written in one operation: {format_size(values['file_size'])} is too much"
+        )
         yield BrokenRule("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS_BYTES)}")
 
 

@@ -95,7 +95,7 @@ class Condition:
             result = self._evaluate(values)
         except TypeError:
             raise ExpressionError(
-                f"`{self.text}` cannot be worked out{self._unset(values)}", self._unset_hint(values)
+                f"`{self.text}` cannot be evaluated{self._unset(values)}", self._unset_hint(values)
             ) from None
         except (ZeroDivisionError, OverflowError):
             raise ExpressionError(f"`{self.text}` divides by zero or overflows", EXAMPLE) from None

@@ -120,7 +120,7 @@ def line_tables(found: tuple[SummaryLine, ...], title: str, more: int | None = N
 def page_blocks(page: SummaryPage) -> tuple[Block, ...]:
     """Return a stored first page as blocks: the answer, its tables, cost, caveats, the next step."""
     rest = len(page.caveats) - MAX_CAVEATS
-    more = (f"{rest:,} more: `assay report` has all.",) if rest > 0 else ()
+    more = (f"{rest:,} more: `assay report` lists all.",) if rest > 0 else ()
     caveats = (*(one.words for one in page.caveats[:MAX_CAVEATS]), *more)
     return (
         Paragraph(page.answer),

@@ -34,14 +34,14 @@ _MOST_ROWS = 5000
 _MOST_POINTS = 40
 
 _READING = (
-    "The difference is that of the medians, as a share of the one before, with its 95 % interval, of each row by "
-    "itself. p is adjusted for the number of rows. p50 and p99 of latency are the medians of the repeats' own. Their "
-    "differences are tested as those of rates are, where both sides have enough operations, each adjusted by itself. "
-    "~ stands before what is no significant difference."
+    "The difference is that of the medians, as a share of the median before, with its 95 % interval, for each row on "
+    "its own. p is adjusted for the number of rows. p50 and p99 of latency are medians over the repeats. Their "
+    "differences are tested like those of rates, if both sides have enough operations; p is adjusted for each "
+    "percentile on its own. ~ marks differences that are not significant."
 )
 _RUNS = (
-    "Repeats of a run share its day: where the files came to lie, what else the machine did. So each run counts as one "
-    "observation, its median. How much runs differ though nothing was changed is taken from the runs of both sides if "
+    "Repeats of one run share its conditions, such as file placement and other load. So each run counts as one "
+    "observation, its median. The normal variation between runs is estimated from the runs of both sides if "
     f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
     f"significant if p < 0.05 times the number of rows (Bonferroni). "
     f"Day-to-day variation of latency is not known. {EFFECT}"
@@ -58,7 +58,7 @@ def comparison_document(found: RunsComparison) -> Document:
         meta = (("Before", _run(found, 0)), ("After", _run(found, 1)))
         title = f"{found.after.id} against {found.before.id}"
     parts = [_answer(found), _differences(found), _uncompared(found), None if is_one_run else _environment(found)]
-    method = Section("method", "How it was compared", (Paragraph(RULE if is_one_run else _RUNS), Paragraph(_READING)))
+    method = Section("method", "Method", (Paragraph(RULE if is_one_run else _RUNS), Paragraph(_READING)))
     sections = tuple(part for part in [*parts, method] if part is not None)
     return Document(f"Assay comparison · {found.after.study}", title, "", meta, sections)
 
@@ -138,7 +138,10 @@ def _differences(found: RunsComparison) -> Section:
         if drawn:
             caption = "Difference of the medians with its 95 % interval; grey where it is not significant."
             if len(drawn) < len(rows):
-                caption += f" {len(drawn)} of {len(rows):,} rows are drawn; false results never are."
+                caption += (
+                    f" {len(drawn)} of {len(rows):,} rows are drawn; rows with a side that is cached, impossible or "
+                )
+                caption += "incomplete never are."
             blocks.append(Chart(f"differences-{place}", "Differences", caption, difference_chart(drawn), wide=True))
         blocks += difference_tables(rows, f"rows-{place}")
     if not blocks:
@@ -242,7 +245,7 @@ def _cells(row: ComparedRow, timed: bool) -> tuple[Cell, ...]:
 
 def _result(row: ComparedRow) -> str:
     if row.has_no_result:
-        return "a side is false"
+        return "a side is cached, impossible or incomplete"
     if row.comparison.has_too_few:
         return "too few runs" if row.comparison.unit == "run" else "too few repeats"
     if not row.comparison.separable:
@@ -290,8 +293,8 @@ def _uncompared(found: RunsComparison) -> Section | None:
 
 
 def _environment(found: RunsComparison) -> Section:
-    title = "What differs in the environment"
+    title = "Differences in the environment"
     if not found.differences:
-        return Section("environment", title, (Note("Nothing does."),))
+        return Section("environment", title, (Note("There are none."),))
     caption = "Matters: commonly changes results."
     return Section("environment", title, (differences_table(found.differences[:_MOST_ROWS], caption=caption),))

@@ -25,15 +25,15 @@ _LINES = (
     ("Target", "", 14),
     ("What", "", 30),
     ("Pieces", "How many", 9),
-    ("Each", "Quantity of one piece, in the unit beside", 12),
-    ("Free", "Of each piece", 9),
-    ("From", "Where this tier of the price begins", 9),
-    ("Up to", "Where it ends; empty: without bound", 9),
+    ("Each", "Quantity of one piece, in the unit of column H", 12),
+    ("Free", "Free quantity of each piece", 9),
+    ("From", "Quantity from which this tier of the price applies", 9),
+    ("Up to", "Quantity at which this tier ends; empty: no limit", 9),
     ("Unit", "", 13),
-    ("Price", "Of one unit; change it, and the totals follow", 11),
-    ("Upfront", "Of a reservation, for each piece", 10),
-    ("Months", "That what is paid at once is spread over", 9),
-    ("Times a month", "Hours that are paid for, or 1", 10),
+    ("Price", "Price of one unit; change it, and the totals follow", 11),
+    ("Upfront", "Upfront payment of a reservation, for each piece", 10),
+    ("Months", "Months over which a one-time payment is spread", 9),
+    ("Times a month", "Paid hours of a month, or 1", 10),
     ("Month", "", 13),
     ("Each job", "", 10),
     ("Prices of", "", 12),
@@ -90,7 +90,7 @@ class _Sheet:
         sheet.write_string(
             1, 0, f"{book.book}: {book.provider}, {book.region}, {book.date}, {prices.term}; {book.currency}"
         )
-        sheet.write_string(2, 0, "What is blue may be changed: prices, quantities, hours. Everything else follows.")
+        sheet.write_string(2, 0, "Blue cells can be changed: prices, quantities, hours. All other cells are formulas.")
         for row, name, value in (
             (3, "Hours of a month", book.hours_per_month),
             (4, "Share of time on", prices.use.duty),
@@ -183,7 +183,7 @@ class _Sheet:
             sheet.write_formula(row, 8, f"=D{n}/H{n}", self.money, float(item.per_terabyte))
 
     def _measured(self, row: int, costs: list[TargetCost], first_total: int) -> None:
-        heads = ("Target", "Of", "Measured", "Low", "High", "A month of it", "From", "To", "Result")
+        heads = ("Target", "Of", "Measured", "Low", "High", "Month per unit", "From", "To", "Result")
         for place, name in enumerate(heads):
             self.sheet.write_string(row, place, name, self.head)
         for number, item in enumerate(costs):

@@ -15,20 +15,20 @@ DIGITS = 6
 
 _HEAD = (
     FlatColumn("target", "text", "Target"),
-    FlatColumn("design", "text", "Design that it stands for, with what was chosen"),
+    FlatColumn("design", "text", "Design assigned to the target, with its parameters"),
     FlatColumn("book", "text", "Price book"),
-    FlatColumn("book_date", "text", "When its prices held"),
-    FlatColumn("currency", "text", "Of all money"),
-    FlatColumn("term", "text", "How instances are paid for"),
-    FlatColumn("duty", "text", "Share of the time that it is on"),
+    FlatColumn("book_date", "text", "Date of the prices"),
+    FlatColumn("currency", "text", "Currency of all amounts"),
+    FlatColumn("term", "text", "Purchase term of instances"),
+    FlatColumn("duty", "text", "Share of the time that the design is switched on"),
     FlatColumn("hours_per_month", "text", "Hours of a month"),
-    FlatColumn("hour", "text", "Cost of an hour of running; empty if it is never on"),
+    FlatColumn("hour", "text", "Cost of an hour of running; empty if the design is never switched on"),
     FlatColumn("month", "text", "Cost of a month"),
     FlatColumn("year", "text", "Cost of a year"),
     FlatColumn("three_years", "text", "Cost of three years"),
     FlatColumn("usable_bytes", "integer", "Bytes for data"),
     FlatColumn("usable_tb_month", "text", "Cost of a usable TB (10^12 bytes) for a month"),
-    FlatColumn("without_requests", "boolean", "Requests are paid for, but are not in these costs"),
+    FlatColumn("without_requests", "boolean", "Requests are charged, but not included in these costs"),
 )
 
 
@@ -37,16 +37,16 @@ def _columns(metric: Metric) -> tuple[FlatColumn, ...]:
     cost = f"{metric}_month_per_{'1000_iops' if metric.endswith('iops') else 'gb_per_s'}"
     name = metric_words(metric)
     return (
-        FlatColumn(f"{metric}_case", "text", f"Best sound result of {name}: case"),
-        FlatColumn(f"{metric}_operation", "text", f"Best sound result of {name}: operation"),
-        FlatColumn(rate, "number", f"Best sound result of {name}: median"),
-        FlatColumn(f"{rate}_low", "number", f"Best sound result of {name}: lower end of the 95 % interval"),
-        FlatColumn(f"{rate}_high", "number", f"Best sound result of {name}: upper end of the 95 % interval"),
+        FlatColumn(f"{metric}_case", "text", f"Best usable result of {name}: case"),
+        FlatColumn(f"{metric}_operation", "text", f"Best usable result of {name}: operation"),
+        FlatColumn(rate, "number", f"Best usable result of {name}: median"),
+        FlatColumn(f"{rate}_low", "number", f"Best usable result of {name}: lower end of the 95 % interval"),
+        FlatColumn(f"{rate}_high", "number", f"Best usable result of {name}: upper end of the 95 % interval"),
         FlatColumn(cost, "text", f"Cost of a month per {name}"),
         FlatColumn(f"{cost}_low", "text", f"Cost of a month per {name}: lower end"),
         FlatColumn(f"{cost}_high", "text", f"Cost of a month per {name}: upper end"),
         FlatColumn(rate.replace("_per_s", "_ceiling_per_s"), "number", "What the design can sustain at most"),
-        FlatColumn(f"{metric}_ceiling_layer", "text", "What sets it"),
+        FlatColumn(f"{metric}_ceiling_layer", "text", "Layer that sets this limit"),
     )
 
 

@@ -242,10 +242,10 @@ def cheapest_text(costs: Sequence[TargetCost], metrics: Sequence[Metric] = ("rea
             spans += _least(sorted(found, key=lambda pair: pair[0].value), metric)
             without_result = [item.target for item in costs if item.unit_cost(metric) is None]
             if without_result:
-                spans.append(f" Without a sound result of it: {numbers.listing(without_result)}.")
+                spans.append(f" Without a usable result: {numbers.listing(without_result)}.")
         beyond = [item.target for _, item in known if metric in item.exceeded_metrics]
         if beyond:
-            spans.append(f" But {numbers.listing(beyond)} did more than such a design can do: see Cost.")
+            spans.append(f" But {numbers.listing(beyond)} exceeded the limits of the assigned design: see Cost.")
     return tuple(spans) or None
 
 
@@ -272,4 +272,4 @@ def _least(found: list[tuple[UnitCost, TargetCost]], metric: Metric) -> list[Spa
         ]
     second = others[0]
     rest = f"{second[1].target} {second[0].text(second[1].cost.currency)}"
-    return [Strong(item.target), f" costs least per {metric_words(metric)}: {words} a month; next is {rest}."]
+    return [Strong(item.target), f" costs least per {metric_words(metric)}: {words} a month; the next is {rest}."]

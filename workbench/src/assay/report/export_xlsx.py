@@ -170,7 +170,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: FlatTa
     _rate_charts(book, sheet, results)
     for offset, note in enumerate(analysis.notes, start=line + 2):
         if offset == line + 2:
-            sheet.write_string(offset - 1, 0, "What looked odd", bold)
+            sheet.write_string(offset - 1, 0, "Anomalies", bold)
         sheet.write_string(offset, 1, note, wrap)
 
 

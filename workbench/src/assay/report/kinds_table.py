@@ -13,9 +13,9 @@ _HEAD = (
     FlatColumn("repeat", "integer", "Repeat"),
     FlatColumn("phase", "integer", "Number of the phase in the job"),
     FlatColumn("operation", "text", "Operation"),
-    FlatColumn("kind", "text", "Kind of operation that it consists of: read, write, sync, create, ..."),
+    FlatColumn("kind", "text", "Kind of operation within the phase: read, write, sync, create, ..."),
     FlatColumn("ops", "integer", "Operations of this kind that succeeded"),
-    FlatColumn("bytes", "integer", "Bytes that they moved"),
+    FlatColumn("bytes", "integer", "Bytes moved by these operations"),
     FlatColumn("failed_ops", "integer", "Operations of this kind that failed"),
     FlatColumn(
         "throughput_bytes_per_s", "number", "Their throughput up to the last lane's end; empty if they move none"

@@ -79,7 +79,7 @@ def read_published_figures(path: str) -> PublishedFigures:
     try:
         text = read_user_file(path, path, _HINT, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise AssayError(f"{path}: is no text in UTF-8", _HINT, EXIT_USAGE) from None
+        raise AssayError(f"{path}: is not UTF-8 text", _HINT, EXIT_USAGE) from None
     reader = csv.DictReader(io.StringIO(text))
     columns = _columns(path, reader.fieldnames or ())
     found = []
@@ -88,7 +88,7 @@ def read_published_figures(path: str) -> PublishedFigures:
             if any(value for value in line.values()):
                 found.append(_figure(f"{path}:{reader.line_num}", line, columns))
             if len(found) > MOST_FIGURES:
-                raise AssayError(f"{path}: has more than {MOST_FIGURES:,} figures", "leave some out", EXIT_USAGE)
+                raise AssayError(f"{path}: has more than {MOST_FIGURES:,} figures", "remove some lines", EXIT_USAGE)
     except csv.Error as error:
         raise AssayError(f"{path}:{reader.line_num}: {error}", _HINT, EXIT_USAGE) from None
     if not found:
@@ -116,7 +116,7 @@ def _figure(where: str, line: Mapping[str, str | None], columns: Mapping[str, st
 
     operation = _IOZONE.get(text("operation"), text("operation"))
     if operation not in DATA:
-        raise AssayError(f"{where}: there is no operation {operation}", f"it is one of {', '.join(DATA)}", EXIT_USAGE)
+        raise AssayError(f"{where}: unknown operation {operation}", f"write one of {', '.join(DATA)}", EXIT_USAGE)
     try:
         return PublishedFigure(
             text("target"),

@@ -108,7 +108,7 @@ def _percentiles() -> list[_Spec]:
             (
                 f"{heading}_standing",
                 "text",
-                f"{title}: how well it is known, or why it is not said",
+                f"{title}: quality of the estimate, or why there is none",
                 value(name, lambda item: str(item.quality), ""),
             ),
         ]
@@ -188,13 +188,13 @@ _RESULTS: tuple[_Spec, ...] = (
     *_latencies("all repeats pooled", "latency", "start_delay"),
     *_percentiles(),
     *_parameters(),
-    ("binding_ceiling", "text", "Ceiling that it is closest to", lambda row: _binding(row, "name", "")),
-    ("binding_unit", "text", "Unit of that ceiling", lambda row: _binding(row, "unit", "")),
-    ("binding_value", "number", "That ceiling, in binding_unit", lambda row: _binding(row, "value")),
-    ("binding_share", "number", "Measured / that ceiling", lambda row: _binding(row, "share")),
+    ("binding_ceiling", "text", "Nearest ceiling", lambda row: _binding(row, "name", "")),
+    ("binding_unit", "text", "Unit of the nearest ceiling", lambda row: _binding(row, "unit", "")),
+    ("binding_value", "number", "Nearest ceiling, in binding_unit", lambda row: _binding(row, "value")),
+    ("binding_share", "number", "Measured / nearest ceiling", lambda row: _binding(row, "share")),
     ("ceiling_shares", "text", "Measured / ceiling, for each that applies", _ceilings),
     ("findings", "text", "Why the verdict is not ok", _findings),
-    ("machine_findings", "text", "What was found that is the machine's", _machine_findings),
+    ("machine_findings", "text", "Findings about the machine", _machine_findings),
     (
         "not_evaluated",
         "text",
@@ -202,7 +202,12 @@ _RESULTS: tuple[_Spec, ...] = (
         lambda row: " | ".join(map(str, row.not_evaluated)),
     ),
     ("label", "text", "Case in words", lambda row: row.case.label),
-    ("not_told", "text", "Parameters that nobody has told", lambda row: " ".join(row.case.parameters.missing_names)),
+    (
+        "not_told",
+        "text",
+        "Parameters whose values are not known",
+        lambda row: " ".join(row.case.parameters.missing_names),
+    ),
 )
 
 
@@ -248,11 +253,11 @@ def _watch() -> list[_Spec]:
         return (f"watch_{name}", "integer", whole, lambda sample: getattr(sample.watch, name, None))
 
     return [
-        spec("elapsed_ns", "how long it watched"),
-        spec("stalls", "how often it came too late for the next point of its grid as well"),
-        spec("stalled_ns", "how late it came then, added up"),
-        spec("longest_ns", "longest of these"),
-        spec("away_ns", "of them without waiting for a CPU"),
+        spec("elapsed_ns", "time watched"),
+        spec("stalls", "wake-ups that were late by more than a period"),
+        spec("stalled_ns", "total delay of these wake-ups"),
+        spec("longest_ns", "longest of these delays"),
+        spec("away_ns", "part of the total delay without waiting for a CPU"),
     ]
 
 
@@ -264,7 +269,7 @@ def _service() -> list[_Spec]:
 
     return [
         spec("objects", "integer", "Objects of operations on several at once: stored, fetched, found or removed"),
-        spec("unprocessed", "integer", "Of these such as the service left undone"),
+        spec("unprocessed", "integer", "Of these, left unprocessed by the service"),
         spec("read_units", "number", "Read capacity units consumed"),
         spec("write_units", "number", "Write capacity units consumed"),
     ]
@@ -283,7 +288,7 @@ def _course() -> list[_Spec]:
 
     return [
         spec("intervals", "integer", "whole intervals"),
-        spec("effective", "number", "independent intervals that would tell as much"),
+        spec("effective", "number", "effective number of independent intervals"),
         spec("variation", "number", "standard deviation / mean of the intervals"),
         spec("middle_range", "number", "from lower to upper quartile of the intervals / their median"),
         spec("range_share", "number", "range over five equal windows / mean"),
@@ -296,7 +301,7 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("repeat", "integer", "Repeat"),
     _field("phase", "integer", "Number of the phase in the job"),
     _field("operation", "text", "Operation"),
-    _field("status", "text", "How it ended"),
+    _field("status", "text", "Status at the end"),
     _field("started_at_unix_s", "number", "Start, seconds since 1970", "started_at"),
     _field("ops", "integer", "Operations"),
     _field("bytes", "integer", "Bytes read and written, contents of new files included"),
@@ -316,22 +321,22 @@ _SAMPLES: tuple[_Spec, ...] = (
     _field("finish_spread_ns", "integer", "From the first lane's end to the last lane's"),
     _field("method_used", "text", "How operations reached the kernel", "method"),
     _field("method_reason", "text", "Why that method"),
-    _field("cache_done", "text", "What was done to the cache before"),
-    _field("target_per_s", "number", "Open loop: operations per second asked for"),
+    _field("cache_done", "text", "How the cache was treated before the phase"),
+    _field("target_per_s", "number", "Open loop: requested operations per second"),
     _field("unstarted_ops", "integer", "Open loop: operations due but never started"),
-    _field("verified_bytes", "integer", "Bytes checked and found right"),
+    _field("verified_bytes", "integer", "Bytes verified"),
     _field("device_read_bytes", "integer", "Bytes fetched from storage"),
     _field("device_write_bytes", "integer", "Bytes sent to storage"),
     _field("cpu_user_ns", "integer", "CPU time in user space"),
     _field("cpu_system_ns", "integer", "CPU time in the kernel"),
     _field("cpu_wait_ns", "integer", "Time that lanes were ready to run but had no CPU, added up"),
     _field("cpus", "integer", "CPUs that the engine may use"),
-    _field("host_busy_ns", "integer", "Time of all CPUs of the host at work, whoever's"),
-    _field("host_idle_ns", "integer", "Time of all CPUs of the host idle"),
+    _field("host_busy_ns", "integer", "Busy time of all CPUs of the host, for all processes"),
+    _field("host_idle_ns", "integer", "Idle time of all CPUs of the host"),
     _field("host_stolen_ns", "integer", "Time of all CPUs of the host taken by the hypervisor"),
     *_block(),
-    _field("cached_bytes", "integer", "Of the files in the page cache when the phase started"),
-    _field("lane_balance", "number", "Operations of the lane that did least / of the median lane"),
+    _field("cached_bytes", "integer", "Bytes of the files in the page cache at the start of the phase"),
+    _field("lane_balance", "number", "Operations of the slowest lane / of the median lane"),
     _field("wall_shift_ns", "integer", "How far the wall clock was set during the phase"),
     *_watch(),
     *_service(),
@@ -349,19 +354,19 @@ def _exceeding(item: Ceiling) -> str:
 
 
 _CEILINGS: tuple[_Spec, ...] = (
-    ("target", "text", "Whose it is; empty: this machine's", lambda item: item.target),
-    ("ceiling", "text", "Which", lambda item: item.name),
-    ("kind_of_job", "text", "Of the engine's: which jobs it holds for", lambda item: item.kind),
-    ("unit", "text", "What it is counted in", lambda item: item.unit),
-    ("value", "number", "The most that was seen, also in results, or stated; in unit", lambda item: item.value),
+    ("target", "text", "Target of the ceiling; empty: this machine", lambda item: item.target),
+    ("ceiling", "text", "Name of the ceiling", lambda item: item.name),
+    ("kind_of_job", "text", "For ceilings of the engine: the kind of job", lambda item: item.kind),
+    ("unit", "text", "Unit", lambda item: item.unit),
+    ("value", "number", "Highest rate measured, reached by a result, or stated; in unit", lambda item: item.value),
     ("lowest", "number", "Worst pass, in unit", lambda item: item.lowest),
     ("low", "number", "Lower end of the 95 % interval of the median over the passes, in unit", lambda item: item.low),
-    ("high", "number", "Upper end of it", lambda item: item.high),
+    ("high", "number", "Upper end of this interval, in unit", lambda item: item.high),
     ("passes", "integer", "Measurements before, between and after the cases", lambda item: len(item.passes)),
     (
         "measured",
         "number",
-        "Of one that a result exceeded: the best pass, in unit",
+        "If a result exceeded the ceiling: the best pass, in unit",
         lambda item: item.exceeded and item.exceeded.measured,
     ),
     ("exceeded_by", "text", "The result that exceeded it: case, operation and repeat", _exceeding),

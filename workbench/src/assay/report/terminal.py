@@ -158,7 +158,7 @@ def _table(table: doc.Table, width: int | None) -> list[StyledLine]:
     lines = [(line, True) for head in heads for line in _row(head, columns, widths)]
     lines += [(rule, False), *((line, False) for row in rows for line in _row(row, columns, widths))]
     if left_out:
-        lines += _folded(f"no room for: {', '.join(left_out)}", width)
+        lines += _folded(f"columns left out: {', '.join(left_out)}", width)
     return lines + (_folded(table.caption, width) if table.caption else [])
 
 

@@ -178,6 +178,6 @@ def test_a_study_that_cannot_tell_says_so() -> None:
 
     assert said(targets=TWO) == "" == said(repeats=5) == said(targets=TWO, repeats=4)
     assert "3 repeats cannot show which target is faster" in said(targets=TWO, repeats=3)
-    assert "2 repeats give no interval worth the name" in said(repeats=2)
+    assert "2 repeats give no useful confidence interval" in said(repeats=2)
     short = said(targets=TWO, repeats={"decide": "5%", "max": 20, "time": "1s"}, w_runtime="10s")
     assert "longer than the 1.0 s" in short

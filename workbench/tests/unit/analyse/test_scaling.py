@@ -187,17 +187,18 @@ def test_the_report_says_where_it_stops_and_what_binds() -> None:
     assert found is not None
     sentence, bend, law = said(found)
     assert sentence == (
-        "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts"
-        " and stops at 115 MB/s; more add nothing. What binds there is the server link (97 % of it; iperf3, 1 s)."
+        "Read, store: 1 host alone reaches 30.0 MB/s (97 % of the ceiling server link). The total grows up to 4 hosts "
+        "and stops at 115 MB/s; more add nothing. The limit there is the ceiling server link (97 % of it; iperf3, 1 "
+        "s)."
     )
     # Repeats of these rows are all alike, so that nothing is left to chance.
     assert bend == (
-        "Read, store, where it bends: sharply, with 3.88 hosts (3.88 to 3.88): up to there each adds as much as the"
-        " first, from there on more add nothing."
+        "Read, store, bend: sharply, with 3.88 hosts (3.88 to 3.88): up to this number each adds as much"
+        " as the first; more add nothing."
     )
     assert law == (
-        "Read, store, by the universal scalability law: it does not describe the total, which is up to 12 % from its"
-        " curve, more than repeats vary. Nothing is concluded from it."
+        "Read, store, by the universal scalability law: it does not describe the total, which is up to 12 % off its"
+        " curve, more than repeats vary. So its parameters are not shown."
     )
 
 
@@ -216,9 +217,9 @@ def test_the_report_says_that_it_grows_and_that_nothing_known_binds() -> None:
     found = report(rows([30 * MB, 58 * MB, 108 * MB]))
     assert found is not None
     sentence, bend = said(found)
-    assert bend.endswith("no bend is seen for sure up to 4 hosts.")
+    assert bend.endswith("no significant bend up to 4 hosts.")
     assert "4 reach 108 MB/s, 90 % of 4 times as much. The total still grows there." in sentence
-    assert sentence.endswith("No known ceiling is near: what binds is the store, or something that was not measured.")
+    assert sentence.endswith("No known ceiling is near: the limit is the storage, or something that was not measured.")
 
 
 def with_repeats(rates: Sequence[float], share: float | None = None) -> list[ResultRow]:
@@ -241,8 +242,8 @@ def test_the_law_tells_a_peak_only_where_nothing_else_stops_the_total() -> None:
     assert law.startswith("Read, store, by the universal scalability law: a host alone 30.0 (")
     assert " MB/s), contention 2.0 % (" in law and "coherency 1.0 % (" in law
     assert "of the curve. The total is greatest with about 10 hosts (" in law
-    assert law.endswith("), beyond the 8 that were measured.")
-    assert said(stopped)[2].endswith("of the curve. No peak is seen up to 8 hosts.")
+    assert law.endswith("), beyond the largest number measured, 8.")
+    assert said(stopped)[2].endswith("of the curve. No peak up to 8 hosts.")
     seen = report(with_repeats([30 * MB * n / (1 + 0.05 * n * (n - 1)) for n in (1, 2, 4, 8)], share=0.9))
     assert seen is not None
     assert "The total is greatest with about 4 hosts (4 to 5)." in said(seen)[2]
@@ -252,7 +253,7 @@ def test_the_report_says_that_it_falls_again_or_never_grew() -> None:
     falls = report(rows([30 * MB, 60 * MB, 120 * MB, 80 * MB], share=0.9))
     level = report(rows([120 * MB, 119 * MB, 118 * MB]))
     assert falls is not None and level is not None
-    assert ". The total is greatest with 4 hosts, 120 MB/s; 8 reach 80.0 MB/s only. What binds" in said(falls)[0]
+    assert ". The total is greatest with 4 hosts, 120 MB/s; 8 reach only 80.0 MB/s. The limit there" in said(falls)[0]
     assert ": 1 host alone reaches 120 MB/s; more add nothing. No known" in said(level)[0]
 
 
@@ -327,7 +328,7 @@ def test_lanes_are_shown_but_only_hosts_are_an_answer() -> None:
     assert found is not None
     sentence, bend, _law = said(found)
     assert sentence.startswith("Read, store: 1 thread alone reaches 30.0 MB/s.")
-    assert bend.startswith("Read, store, where it bends: sharply, with 3 threads (")
+    assert bend.startswith("Read, store, bend: sharply, with 3 threads (")
     (table,) = tables_of(found).values()
     assert [line[1].text for line in table.rows] == ["1 thread", "2 threads", "4 threads", "8 threads"]  # type: ignore[union-attr]
 

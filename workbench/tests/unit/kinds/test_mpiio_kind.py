@@ -51,17 +51,17 @@ def test_blocks_in_a_view_may_be_parts_of_records_or_hold_several() -> None:
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        ({"view": "vector"}, "nothing says how large they are"),
+        ({"view": "vector"}, "but their size is not set"),
         ({"view": "vector", "layout": "separate", "block_size": "64KiB"}, "a view is of a file that all ranks share"),
         ({"view": "vector", "block_size": "24KiB"}, "record_size 64KiB is not a multiple of block_size 24KiB"),
         ({"view": "vector", "block_size": "16KiB", "file_size": "1100KiB"}, "file_size 1100KiB is not a multiple of"),
         ({"view": "vector", "block_size": "64KiB", "pointer": "shared"}, "must all see the same"),
         (
             {"view": "subarray", "block_size": "128KiB", "operations": ["write", "random_read"]},
-            "goes over that of others",
+            "accesses the parts of others",
         ),
         ({"pointer": "shared", "layout": "separate"}, "only of a file that they share"),
-        ({"pointer": "shared", "verify": True}, "follows from who comes first"),
+        ({"pointer": "shared", "verify": True}, "depends on which rank comes first"),
         ({"pointer": "shared", "collective": True, "queue_depth": 2}, "no nonblocking collective operations"),
         ({"pointer": "shared", "runtime": "1s"}, "goes once over the file"),
         ({"pointer": "shared", "operations": ["read"], "reorder": "lane"}, "no rank has a part of its own"),

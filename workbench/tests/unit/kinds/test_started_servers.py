@@ -96,7 +96,7 @@ def test_what_cannot_be_started_gets_one_clear_line(written: dict[str, Any], sai
 
 @pytest.mark.parametrize("changes", [{"hosts": "client[1-2]"}, {"testbed": "office"}])
 def test_other_hosts_do_not_reach_it(changes: dict[str, Any]) -> None:
-    assert "a server is started on this machine only" in refused(BUCKET, **changes)
+    assert "Assay starts servers on this machine only" in refused(BUCKET, **changes)
 
 
 def test_this_machine_by_its_name_is_this_machine() -> None:

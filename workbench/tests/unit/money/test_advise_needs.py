@@ -26,7 +26,10 @@ def test_at_twice_the_rates_two_nodes_are_cheaper_than_one_server_that_carries_b
     one = {"instance": "m5.4xlarge", "volume": "st1", "capacity": "24TB", "volumes": 2}
     alone = advice_on("01", candidates=[{"design": "nfs-volumes", "set": one}])
     (fail,) = alone.rejected[0].fails
-    assert fail.requirement == "read + write" and "500 MB/s and 300 MB/s at once take 84 % + 51 % = 135 %" in fail.text
+    assert (
+        fail.requirement == "read + write"
+        and "500 MB/s and 300 MB/s at the same time take 84 % + 51 % = 135 %" in fail.text
+    )
 
 
 def test_a_database_goes_to_ssd_volumes():
@@ -83,7 +86,7 @@ def test_with_an_archive_they_may_go_to_the_instance_store():
     advice = advice_on("06")
     found = best(advice)
     assert (found.design, found.set["instance"]) == ("nfs-instance-store", "d2.xlarge")
-    assert "copied back" in reason(advice, "instance_store", "against")
+    assert "restored from the archive" in reason(advice, "instance_store", "against")
     assert "141 MB/s measured" in reason(advice, "read")
 
 
@@ -109,7 +112,7 @@ def test_cold_data_go_to_the_deepest_archive():
     warm = advice_on("08", profile={"cold": False})
     assert best(warm).design == "s3"
     excluded = reason(warm, "archive_classes", "note")
-    assert "does not say cold" in excluded and "12 hours" in excluded
+    assert "does not set `cold`" in excluded and "12 hours" in excluded
 
 
 def test_objects_for_a_thousand_readers_go_to_s3():
@@ -129,7 +132,7 @@ def test_a_busy_table_is_provisioned_and_a_quiet_one_paid_by_request():
     assert best(quiet).design == "dynamodb-on-demand"
     assert "follow from 4,000 reads/s and 800 writes/s" in str(advice_on("10", monthly={}).options)
     unknown = advice_on("10", monthly={}, read_iops=None, write_iops=None, candidates=["dynamodb-on-demand"])
-    assert "has 0 B of them" in reason(unknown, "requests_unknown", "against")
+    assert "includes 0 B of them" in reason(unknown, "requests_unknown", "against")
 
 
 def test_a_cluster_with_kept_data_gets_a_parallel_file_system_in_its_zone():
@@ -182,7 +185,7 @@ def test_objects_within_a_millisecond_cannot_be_had():
     assert (advice.result, advice.recommended, advice.options) == ("none", (), ())
     conflict = next(item for item in advice.conflicts if "p99" in item.requirements)
     assert set(conflict.requirements) == {"p99"}
-    assert "with the access, capacity and durability" in conflict.text and "nfs-volumes" not in conflict.text
+    assert "with the required access, capacity and durability" in conflict.text and "nfs-volumes" not in conflict.text
     assert "p99 excludes" in conflict.text and "100 ms to 200 ms to the first byte" in conflict.text
     given_up = next(item for item in advice.relaxed if item.requirement == "p99")
     assert given_up.option == "s3 class=s3-standard stored=50TB"

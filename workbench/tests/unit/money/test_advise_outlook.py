@@ -102,7 +102,7 @@ def test_there_are_crossings_of_each_kind() -> None:
     """So that the tests above have something to look at."""
     found = [crossing for name in NAMES for curves in curves_of(looked_at(name)) for crossing in curves.crossings]
     assert any("costs less than" in crossing.text for crossing in found)
-    assert any(crossing.before_month is None and "is for up to" in crossing.text for crossing in found)
+    assert any(crossing.before_month is None and "meets the need only up to" in crossing.text for crossing in found)
     assert any(crossing.after is None and "none of these designs" in crossing.text for crossing in found)
 
 
@@ -126,7 +126,7 @@ def test_each_end_of_an_assumption_is_what_advice_says_then(name: str) -> None:
     need, compared = looked.again.need, 0
     for assumption, key, parse in (
         ("months", "months", lambda text: int(text.split()[0])),
-        ("time that it is on", "duty", parse_share),
+        ("share of time switched on", "duty", parse_share),
         ("growth of size and rates", "growth", parse_share),
         ("clients", "clients", lambda text: int(text.replace(",", ""))),
     ):
@@ -175,7 +175,7 @@ def test_each_end_of_what_is_moved_or_used_is_what_advice_says_then(name: str) -
                 "egress a month": {"monthly": need.monthly.model_copy(update={"egress": int(4 * 10**12 * step)})},
                 "data in use each month": {"active": need.active and need.active * step},
                 "growth a year": {"growth_per_year": need.growth_per_year * step},
-                "hours of people a month": {"people": {"aws": 10 * step}},
+                "hours of administration a month": {"people": {"aws": 10 * step}},
                 "tax": {"tax": need.tax * step},
             }.get(each.name)
             if end is not None and changes is not None:

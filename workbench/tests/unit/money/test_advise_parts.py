@@ -283,7 +283,7 @@ def test_rates_that_do_not_last_do_not_count_and_nobody_stores_more_for_its_base
     alone = {"design": "efs-bursting", "set": {"stored": "1TB"}}
     (rejected,) = advice_on("01", candidates=[alone], **wanted).rejected
     (fail,) = rejected.fails
-    assert fail.requirement == "write" and "it bursts to 105 MB/s, which does not last" in fail.text
+    assert fail.requirement == "write" and "it bursts to 105 MB/s, but only temporarily" in fail.text
     # 80 MB/s are 90 % of the baseline of 1.78 TiB, of which there are 0.91.
     assert advice_on("01", candidates=["efs-bursting"], **wanted).result == "none"
 

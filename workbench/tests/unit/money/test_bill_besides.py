@@ -1,4 +1,4 @@
-"""What a bill has besides the data: backups, whole terms, moves to a colder class, watching what is used."""
+"""What a bill has besides the data: backups, whole terms, transitions to a colder class, watching what is used."""
 
 from decimal import Decimal
 
@@ -173,16 +173,16 @@ def bought_or_rented(price: int, months: int) -> Advice:
     return advise(Need.model_validate(need), [own, aws])
 
 
-HAS = "{} {} has cost less in all than {}, rented{}; it is needed for {} months"
+HAS = "{} {} has cost less in total than {}, rented{}; it is needed for {} months"
 
 
 @pytest.mark.parametrize(
     ("price", "months", "first", "until", "left"),
     [
         # 50 x 960 = 48,000; in month 61 96,000 against 58,560
-        (48_000, 36, "from month 50 on", ", until it is bought anew after month 60", 24),
+        (48_000, 36, "from month 50 on", ", until the hardware must be bought again after month 60", 24),
         # 60 x 960 = 57,600; in month 61 115,200 against 58,560
-        (57_600, 60, "after month 60 only", ": then it is bought anew", 0),
+        (57_600, 60, "after month 60 only", ": then the hardware must be bought again", 0),
         # 25 x 960 = 24,000; in month 61 48,000 against 58,560, in month 121 72,000 against 116,160
         (24_000, 61, "from month 25 on", "", 59),
     ],
@@ -194,14 +194,14 @@ def test_what_is_bought_is_bought_anew(price, months, first, until, left):
     )
     told = {item.rule: item.text for item in answer.reasons}
     assert told["break_even"] == HAS.format(first, own, rented, until, months)
-    whole = f"the hardware of {own} is paid whole; it could be used for {left} months more"
+    whole = f"the hardware of {own} is paid in full; it could be used for {left} months more"
     assert told.get("paid_whole") == (whole if left else None)
 
 
 def test_what_is_bought_may_never_pay():
     """100,000 for each 60 months, which cost 57,600 rented."""
     (text,) = [item.text for item in bought_or_rented(100_000, 36).reasons if item.rule == "break_even"]
-    assert "never costs less in all" in text
+    assert "never costs less in total" in text
 
 
 def colder(design: str, book: str, **asked: object) -> tuple[AdviceOption, list[str]]:
@@ -232,7 +232,7 @@ def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves
     idle, _ = colder(design, book, set=chosen, monthly={"read": "0B", "written": "0B"})
     assert found.price.month - idle.price.month - put == Decimal(moves)
     (text,) = told
-    assert text.endswith(f"once is 80,000,000 requests: {first} that are not in the price")
+    assert text.endswith(f"once takes 80,000,000 requests: {first} not included in the price")
 
 
 def test_moves_without_a_price_are_lacking():
@@ -240,7 +240,7 @@ def test_moves_without_a_price_are_lacking():
     found, told = colder("s3-tiered", "aws-eu-west-1", set={"cold_class": "s3-standard-ia"})
     assert found.price.lacks == ("object-requests s3-standard-ia/transition",)
     assert told == [
-        "moving what is there already to s3-standard-ia once is 80,000,000 requests, of which the book has no price"
+        "moving the existing data to s3-standard-ia once takes 80,000,000 requests, which the price book does not have"
     ]
 
 

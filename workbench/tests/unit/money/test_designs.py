@@ -146,8 +146,8 @@ def test_one_server_cannot_hold_two_copies() -> None:
 
 @pytest.mark.parametrize(
     ("layout", "disks", "message"),
-    [("raid10", "i4i.4xlarge", "1 disks cannot be put together as raid10"), ("raid10", "d3.xlarge", "3 disks"),
-     ("raid6", "d3.xlarge", "3 disks cannot be put together as raid6"), ("raid5", "i3en.3xlarge", "1 disks")],
+    [("raid10", "i4i.4xlarge", "1 disks cannot form raid10"), ("raid10", "d3.xlarge", "3 disks"),
+     ("raid6", "d3.xlarge", "3 disks cannot form raid6"), ("raid5", "i3en.3xlarge", "1 disks")],
 )  # fmt: skip
 def test_too_few_disks_for_a_layout_are_refused(layout: str, disks: str, message: str) -> None:
     with pytest.raises(AssayError, match=message):
@@ -200,7 +200,7 @@ def test_other_years_of_hardware_are_refused(years: object) -> None:
 def test_a_line_of_other_years_is_refused() -> None:
     bill = make_bill(load_template("aoe-rack").build())
     lines = tuple(line.model_copy(update={"years": Decimal("0.05")}) for line in bill.lines)
-    with pytest.raises(AssayError, match=r"0\.05 years are no whole number of months"):
+    with pytest.raises(AssayError, match=r"0\.05 years is not a whole number of months"):
         price_bill(Bill(lines=lines), load_book("own-hardware-2007"))
 
 

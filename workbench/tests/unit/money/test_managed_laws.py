@@ -222,7 +222,7 @@ def test_the_open_share_is_told_and_never_taken_for_a_known_one() -> None:
     assert (row.interruptions, row.interruptions_above) == (None, Decimal("0.2"))
     advice = advise(scratch_need(term="spot"), book)
     told = [remark.text for option in advice.options for remark in option.remarks if remark.rule == "spot"]
-    assert "more than 20 % of c6in.2xlarge on spot are taken away in a month, with what they hold" in told
+    assert "more than 20 % of c6in.2xlarge on spot are interrupted in a month, with loss of their data" in told
     assert not any("how often is not stated" in text for text in told)
     unasked = advise(scratch_need(), book)
     assert unasked.options and all(option.price.term != "spot" for option in unasked.options)
@@ -257,7 +257,7 @@ def test_mirrors_of_volumes_halve_what_is_stored_and_written_and_are_tried(name:
     ]
     least = [parse_size(size or "0B") for size in sizes]
     assert least[1] == 2 * least[0]
-    with pytest.raises(AssayError, match="1 disks cannot be put together as raid10"):
+    with pytest.raises(AssayError, match="1 disks cannot form raid10"):
         limits(name, volumes=1, layout="raid10")
 
 
@@ -303,4 +303,4 @@ def test_mirrors_pass_the_path_of_the_instance_to_its_volumes_twice() -> None:
     assert (striped.write, striped.write_iops) == (781.25 * MB, 25_000)
     assert (mirrored.read, mirrored.write) == (781.25 * MB, 390.625 * MB)
     assert (mirrored.read_iops, mirrored.write_iops) == (25_000, 12_500)
-    assert mirrored.how.endswith("raid10 writes 2 bytes for each")
+    assert mirrored.how.endswith("raid10 writes 2 bytes for each byte")

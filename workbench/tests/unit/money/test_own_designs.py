@@ -190,7 +190,7 @@ def test_copies_and_codes_count_in_capacity_and_in_what_can_be_written(
     ],
 )
 def test_parts_lie_on_enough_nodes_to_lose_one(name: str, values: dict[str, object], least: int) -> None:
-    with pytest.raises(AssayError, match="apart") as caught:
+    with pytest.raises(AssayError, match="so that one of them can fail") as caught:
         design_limits(load_template(name).build(values))
     assert caught.value.hint.startswith(f"take at least {least},")
     key = next(iter(values))

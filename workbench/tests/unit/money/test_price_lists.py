@@ -288,7 +288,7 @@ def test_the_plans_of_a_region_are_where_the_index_says():
     where = savings_table_url(index, "eu-west-1", "f")
     assert where == f"{HOST}/savingsPlan/v1.0/aws/AWSDatabaseSavingsPlans/20260422194203/eu-west-1/index.csv"
     for wrong in (index, {}, [], {"regions": 1}, {"regions": [1]}):
-        with pytest.raises(AssayError, match="f: it names no list of the region mars-1"):
+        with pytest.raises(AssayError, match="f: it has no list of the region mars-1"):
             savings_table_url(wrong, "mars-1", "f")
 
 
@@ -303,7 +303,7 @@ def test_the_plans_of_a_region_are_where_the_index_says():
             '{"products": [{"sku": "A", "attributes": {}}], "terms": {"s": [{"sku": "A", "rates": [{}]}]}}',
             "another form",
         ),
-        ('{"products": [{"sku": "A", "attributes": {}}], "terms": {"s": [{"sku": "A", "rates": [', "breaks off"),
+        ('{"products": [{"sku": "A", "attributes": {}}], "terms": {"s": [{"sku": "A", "rates": [', "is truncated"),
     ],
 )
 def test_a_wrong_file_of_savings_plans(text, message):
@@ -318,7 +318,7 @@ def test_two_prices_are_told_apart_by_the_sku_that_the_row_has():
         for name, usd in (("A", "0.1"), ("B", "0.2"))
     ]
     old = book("aws", "us-east-1", row("instance", "m5.large", "hour"))
-    with pytest.raises(AssayError, match=r"the file has it at 2 prices: 0\.1, 0\.2"):
+    with pytest.raises(AssayError, match=r"the file has 2 different prices: 0\.1, 0\.2"):
         refresh(old, [_offers(as_csv("AmazonEC2", products), old)])
     known = book("aws", "us-east-1", row("instance", "m5.large", "hour", sku="SKU1"))
     assert refresh(known, [_offers(as_csv("AmazonEC2", products), known)]).book.rows[0].price == Decimal("0.2")
@@ -464,7 +464,7 @@ def test_a_savings_plan_of_azure_is_in_the_entry_of_the_machine():
         ({"currencyCode": "EUR"}, "f: prices in EUR; the book old is in USD"),
         ({"effectiveStartDate": "2027-01-01T00:00:00Z"}, "no row of old is in f"),
         ({"effectiveEndDate": "2026-01-01T00:00:00Z"}, "no row of old is in f"),
-        ({"unitOfMeasure": "1 Fortnight"}, "the file sells it by 1 Fortnight, not by hour"),
+        ({"unitOfMeasure": "1 Fortnight"}, "the file has it by 1 Fortnight, not by hour"),
         ({"armRegionName": "marsnorth"}, "no row of old is in f"),
     ],
 )
@@ -486,8 +486,8 @@ def test_an_entry_without_what_is_needed():
     [
         (b"", "f: not a page of Azure's retail prices: line 1 is not JSON: expecting value"),
         (b"<html>", "line 1 is not JSON"),
-        (b'{"Items": [', "f: the page breaks off"),
-        (b'{"Items": [{}], "Count": 100}', "f: the page breaks off: 1 of 100 entries"),
+        (b'{"Items": [', "f: the page is truncated"),
+        (b'{"Items": [{}], "Count": 100}', "f: the page is truncated: 1 of 100 entries"),
         (b'{"Items": 1}', "it has no list of Items"),
         (b'{"Items": [1]}', "it has no list of Items"),
         (b"1", "it has no list of Items"),
@@ -514,7 +514,7 @@ def test_the_next_page_is_of_the_same_server():
     this = "https://prices.azure.com/api/retail/prices?$filter=x"
     link = "https://prices.azure.com:443/api/retail/prices?$skip=200"
     assert AZURE_PAGES.next_url(this, link) == link
-    with pytest.raises(AssayError, match="its next page is at another server: https://example"):
+    with pytest.raises(AssayError, match="the link to the next page leads to another server: https://example"):
         AZURE_PAGES.next_url(this, "https://example.org/")
 
 

@@ -206,8 +206,8 @@ def test_the_shipped_book_gets_the_prices_of_the_files(folder, tmp_path, form):
     reasons = {row_key(each["row"])[:3]: each["why"] for each in told["not_found"]}
     assert reasons["instance", "m5.4xlarge", "spot"] == "the files have no spot prices"
     assert reasons["instance", "c5.xlarge", "on-demand"] == "not in the file"
-    assert reasons["port", "direct-connect-1g", "on-demand"] == "the file has it at 2 prices: 0.285, 0.3"
-    assert reasons["transfer-region", "region", "on-demand"] == "the file has it at 2 prices: 0.011, 0.02"
+    assert reasons["port", "direct-connect-1g", "on-demand"] == "the file has 2 different prices: 0.285, 0.3"
+    assert reasons["transfer-region", "region", "on-demand"] == "the file has 2 different prices: 0.011, 0.02"
 
 
 SMALL = {
@@ -284,8 +284,8 @@ def test_a_tiered_row_becomes_flat_and_a_flat_one_tiered(write):
     ("prices", "why"),
     [
         ([Price("GB", "0.1", "0", "10"), Price("GB", "0.2", "20")], "the file's tiers do not join at 10"),
-        ([Price("GB", "0.1", "0", "10")], "the file has no price of the last part of its quantity"),
-        ([Price("Hrs", "0.1")], "the file sells it by Hrs, not by GB"),
+        ([Price("GB", "0.1", "0", "10")], "the file has no price for quantities without an upper limit"),
+        ([Price("Hrs", "0.1")], "the file has it by Hrs, not by GB"),
         ([Price("GB", "0.1", currency="CNY")], "not in the file"),
     ],
 )
@@ -305,7 +305,7 @@ def test_a_doubtful_price_is_left_as_it_was(write, prices, why):
 def test_an_older_file_does_not_replace_newer_prices():
     book = small()
     old = read(as_csv("AmazonEC2", EC2, "2025-12-31T00:00:00Z"), book)
-    why = "no row of small is renewed from f: instance m5.large: the file is of 2025-12-31, older than the row"
+    why = "no row of small is updated from f: instance m5.large: the file is of 2025-12-31, older than the row"
     with pytest.raises(AssayError, match=why):
         refresh(book, [old])
     assert refresh(book, [read(as_csv("AmazonEC2", EC2, "2026-01-01T00:00:00Z"), book)]).changes
@@ -330,10 +330,14 @@ RESERVED = {"term": "reserved-1y", "upfront": "494", "price": 0}
 @pytest.mark.parametrize(
     ("payment", "prices", "why"),
     [
-        ("all-upfront", [(HOURS, "0")], "the file has no upfront fee of it, and it is paid all-upfront"),
-        ("all-upfront", [(HOURS, "0"), ("Quantity", "0")], "the file has no upfront fee of it"),
-        ("partial-upfront", [(HOURS, "0.03")], "the file has no upfront fee of it, and it is paid partial-upfront"),
-        ("no-upfront", [(HOURS, "0.03"), ("Quantity", "7")], "the file has an upfront fee of it"),
+        ("all-upfront", [(HOURS, "0")], "the file has no upfront fee for this row, which is paid all-upfront"),
+        ("all-upfront", [(HOURS, "0"), ("Quantity", "0")], "the file has no upfront fee for this row"),
+        (
+            "partial-upfront",
+            [(HOURS, "0.03")],
+            "the file has no upfront fee for this row, which is paid partial-upfront",
+        ),
+        ("no-upfront", [(HOURS, "0.03"), ("Quantity", "7")], "the file has an upfront fee for this row"),
     ],
 )
 def test_a_reservation_without_its_fee_stays(write, payment, prices, why):
@@ -395,7 +399,7 @@ def test_wherever_a_table_is_cut_it_is_said_or_the_rows_are_whole():
 @pytest.mark.parametrize(
     ("ref", "message"),
     [
-        ("aws-eu-west-1-2016", "error: aws-eu-west-1-2016 is of the past on purpose: its prices stay"),
+        ("aws-eu-west-1-2016", "error: aws-eu-west-1-2016 is historic: its prices are not refreshed"),
         ("other.yaml", "error: price lists of aws, azure, gcp are read; the book small is of acme"),
         ("spot.yaml", "error: none of the rows of small is in AWS's price list files"),
     ],
@@ -435,9 +439,9 @@ GOOD = {form: write("AmazonEC2", EC2) for form, write in AS.items()}
         ('{"terms": {}}', "not an AWS price list file: the terms come before the products"),
         ('{"a" 1}', "not an AWS price list file: '1}' where JSON has `:`"),
         ("{" + '"a":' + "[" * 100_000, "not an AWS price list file: it is nested too deeply"),
-        (GOOD["json"][: len(GOOD["json"]) // 2], "the file breaks off"),
-        (GOOD["csv"][:-1], "f:25: the file breaks off"),
-        (GOOD["csv"] + '"SKU1","T"\n', "f:26: the file breaks off"),
+        (GOOD["json"][: len(GOOD["json"]) // 2], "the file is truncated"),
+        (GOOD["csv"][:-1], "f:25: the file is truncated"),
+        (GOOD["csv"] + '"SKU1","T"\n', "f:26: the file is truncated"),
         (GOOD["csv"].replace("0.0990000000", "1e999"), "f:7: '1e999' is more than 10^15"),
         (GOOD["json"].replace("0.0990000000", "1e-99"), "'1e-99' is finer than 10^-12"),
         (GOOD["csv"].replace('"PricePerUnit"', '"Price"'), "not an AWS price list file: it has no column priceperunit"),

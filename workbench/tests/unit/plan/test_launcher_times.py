@@ -36,7 +36,7 @@ def test_a_launcher_takes_its_time_in_each_repeat(launcher: str) -> None:
 def test_mpi_comes_on_top_and_is_said_of_the_target() -> None:
     found, launched = estimate(**MPIIO, w_operations=["write"]), estimate(launcher="mpirun", w_operations=["write"])
     assert found.cases[0].seconds == pytest.approx(launched.cases[0].seconds + MPI_SECONDS)
-    assert found.assumptions[-1] == f"scratch: {MPI_SECONDS} s more a repeat to join through MPI and to leave it."
+    assert found.assumptions[-1] == f"scratch: {MPI_SECONDS} s more a repeat for MPI_Init and MPI_Finalize."
 
 
 def test_what_was_measured_has_the_start_in_it() -> None:

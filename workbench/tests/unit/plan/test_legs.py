@@ -73,15 +73,18 @@ def test_each_leg_finds_the_files_and_only_the_last_removes_them() -> None:
     ("changes", "why"),
     [
         ({"hosts": None}, "the study names no hosts, and Assay mounts on hosts only"),
-        ({"targets": {"disk": {"kind": "file", "path": "/m/assay"}}}, "lies in nothing that Assay mounts"),
-        ({"targets": {"disk": {**TARGET["disk"], "path": "/other/assay"}}}, "/other/assay of target disk lies in"),
+        ({"targets": {"disk": {"kind": "file", "path": "/m/assay"}}}, "is in no file system that Assay mounts"),
+        (
+            {"targets": {"disk": {**TARGET["disk"], "path": "/other/assay"}}},
+            "/other/assay of target disk is in no file system",
+        ),
         (
             {"targets": {"disk": {**TARGET["disk"], "shares": ["/other/assay"]}}},
-            "/other/assay of target disk lies in",
+            "/other/assay of target disk is in no file system",
         ),
         ({"targets": {"disk": {"kind": "nfs", "servers": "s", "export": "/x"}}}, "which no host has mounted"),
-        ({"w_wear_out": True, "w_time_limit": "1s"}, "wears out"),
-        ({"w_operations": ["create", "rename"], "w_files": 10}, "do not know what rename has left"),
+        ({"w_wear_out": True, "w_time_limit": "1s"}, "how far a wear_out operation got"),
+        ({"w_operations": ["create", "rename"], "w_files": 10}, "do not know which names rename has left"),
     ],
 )
 def test_what_cannot_be_mounted_anew_is_refused(changes: dict[str, Any], why: str) -> None:

@@ -85,7 +85,7 @@ def test_a_target_that_an_expression_names_stays_known() -> None:
         ({"values": ("recordsize=4KiB",)}, "no parameter `recordsize`", "did you mean `record_size`?"),
         ({"values": ("record_size=4k",)}, "unknown unit `k` in `4k`", "write 4KiB (x 2^10) or 4kB (x 10^3)"),
         ({"values": ("lanes=0",)}, "0 is out of range", "it must be 1 to"),
-        ({"values": ("lanes",)}, "it is no NAME=VALUE", "--set record_size=4KiB,1MiB"),
+        ({"values": ("lanes",)}, "not of the form NAME=VALUE", "--set record_size=4KiB,1MiB"),
         ({"values": ("lanes=1,,2",)}, "a value is empty", "--set record_size=4KiB,1MiB"),
         ({"values": ("record_size=[4KiB",)}, "the bracket that opens here is not closed", "add the bracket"),
         ({"values": ("object_size=4KiB",)}, "no workload of the study uses object_size", "it is for put"),
@@ -101,7 +101,7 @@ def test_what_fits_nothing_is_told_in_one_line(change: dict[str, Any], message: 
 
 def test_repeats_that_decide_between_targets_need_two() -> None:
     data = {**TWO, "repeats": {"decide": "5%", "max": 16}}
-    assert refused(data, targets=("disk",))[1] == "say how many there are to be: --repeats 5"
+    assert refused(data, targets=("disk",))[1] == "state the number of repeats: --repeats 5"
     assert changed(data, targets=("disk",), repeats=5).repeats == 5
 
 

@@ -156,7 +156,7 @@ def test_a_plan_of_more_requests_than_a_table_may_get_says_so(most: int, warned:
     assert made is not None
     cases = expand(made).cases
     (said,) = study_warnings(made, cases, estimate_study(made, cases)) or ("",)
-    expected = "target t: about 100 requests are planned, max_requests is 99: some repeats will not be done"
+    expected = "target t: about 100 requests are planned, max_requests is 99: some repeats will be left out"
     assert said == (expected if warned else "")
 
 

@@ -91,11 +91,11 @@ def test_phases_that_are_off_are_left_out_and_others_say_how_they_are_cached() -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[global]\nrw=read\n[job]\nbs=4k\n", "c.ini: it is no configuration of IO500"),
+        ("[global]\nrw=read\n[job]\nbs=4k\n", "c.ini is not a configuration of IO500"),
         ("study: x\n[ior-easy]\n", "c.ini:1: the line cannot be read"),
         ("[ior-easy]\nAPI = DFS --dfs.pool=x\n", r"c.ini: \[ior-easy\] API = DFS: there is no such target"),
         ("[ior-easy]\nblockSize = 1.5g\n", "c.ini .*: '1.5g' has decimals"),
-        ("[mdtest-easy]\nn = many\n[ior-easy]\n", "'many' is no whole number"),
+        ("[mdtest-easy]\nn = many\n[ior-easy]\n", "'many' is not a whole number"),
         ("[debug]\nstonewall-time = 0\n[ior-easy]\n", "stonewall-time: 0 is below 1"),
     ],
 )

@@ -230,11 +230,11 @@ SAID = {
         mdtest, "mpirun -np 16 mdtest -n 9 -F -N 3", {"reorder": "lane", "reorder_by": 3}, {},
         ("-N 3: lanes of one node; mdtest goes on by nodes",), "files",
     ),
-    "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: it is no number",)),
+    "range-of-nodes": Said(ior_study, "srun -N 2-4 -n 8 ior -F", {"lanes": 8}, {}, ("-N 2-4: not a number",)),
     "slots-of-one": Said(ior_study, "mpirun -np 2 -H node1:4,node2:4 ior -F", {"lanes": 2}),
     "resource-sets": Said(ior_study, "jsrun -n 4 -a 2 -r 2 ior -F", {"lanes": 8}, {}, ("2 nodes: ",)),
     "too-many": Said(ior_study, "mpirun -np 4 ior -N 32 -F", {"lanes": 4}, {}, ("-N 32: only 4 tasks are started",)),
-    "variable": Said(ior_study, "mpirun -np $NP ior -F", {"lanes": 1}, {}, ("tasks: '-np $NP' is no number",)),
+    "variable": Said(ior_study, "mpirun -np $NP ior -F", {"lanes": 1}, {}, ("tasks: '-np $NP' is not a number",)),
     # IO500's rnd4K-easy-read: blocks of one transfer, drawn over the whole file.
     "drawn": Said(
         ior_study,
@@ -248,8 +248,8 @@ SAID = {
             "-z -z: each record of the whole file comes exactly once, in random order; IOR draws",
             "-G -1113158312: seeds have no sign: 3181808984",
             "stoneWallingWearOut=1: left out: random operations end at the limit",
-            "-r without -w: what is read is written first, outside the timing: all 410 GB, whatever the write of "
-            "another run came to; lower file_size for less",
+            "-r without -w: what is read is written first, outside the timing: all 410 GB, however much another "
+            "run has written; lower file_size for less",
         ),
     ),
     "drawn-shared": Said(
@@ -274,7 +274,7 @@ SAID = {
         "mpirun -np 8 -npernode 4 -H a,b ior -a MPIIO -w -Y -B -c -o /s/x",
         {"tasks_per_host": 4, "cb_nodes": 4, "cb_buffer_size": 16777216, "cache": "keep", "sync": "none"},
         {"targets": {"place": {"kind": "mpiio", "path": "/s/assay-ior", "hints": {"x": "y"}}}},
-        ("2 nodes: name them as hosts of the study, then write hosts: 2 beside tasks_per_host: 4; till then 4 tasks",
+        ("2 nodes: name them as hosts of the study, then write hosts: 2 and tasks_per_host: 4; until then 4 of 8 tasks",
          "KEY: a study sets no variables", "-Y: left out", "-B: left out: MPI-IO has no O_DIRECT"),
     ),
     "more-than-a-host-takes": Said(
@@ -289,7 +289,7 @@ SAID = {
         "srun -n 1536 ior -a MPIIO -w -o /s/x",
         {"hosts": 2, "tasks_per_host": 768},
         {"hosts": "allocation", "launcher": "srun"},
-        ("1536 tasks: the command line does not say on which nodes; hosts: 2 with 768 each",),
+        ("1536 tasks: the command line does not name the nodes; hosts: 2 with 768 each",),
     ),
     "more-than-a-host-takes-of-mdtest": Said(
         mdtest,
@@ -318,7 +318,7 @@ SAID = {
         "mpirun -np 4 ior -o /a/x@/b/y",
         {"layout": "shared"},
         {"targets": {"place": {"kind": "file", "path": "/a/assay-ior"}}},
-        ("-o /a/x@/b/y: one shared file lies in the first of them, /a/assay-ior",),
+        ("-o /a/x@/b/y: one shared file is in the first of them, /a/assay-ior",),
     ),
     "reordered-in-several": Said(
         ior_study,
@@ -430,23 +430,23 @@ def test_sizes_are_iors(text: str, size: int) -> None:
 
 
 WRONG = {
-    "ior -t 1m -b 1500k": "ior: the block size, 1536000, is no multiple of the transfer size, 1048576",
+    "ior -t 1m -b 1500k": "ior: the block size, 1536000, is not a multiple of the transfer size, 1048576",
     "ior -t": "ior -t lacks its value",
-    "ior -b many": "ior -b: 'many' is no size",
+    "ior -b many": "ior -b: 'many' is not a size",
     "ior -C -Z": "ior: -C and -Z exclude each other",
     "ior -C -z": "ior: -C and -z exclude each other in one shared file",
     "ior -O stoneWallingWearOut=1": "ior: stoneWallingWearOut needs a deadline",
     "ior -O nothing=1": "ior -O nothing=1: there is no directive 'nothing'",
     "ior -a HDF5": "ior -a HDF5: there is no such target",
     "ior --nothing": "ior has no option --nothing",
-    "ior file": "ior: 'file' belongs to no option",
+    "ior file": "ior: 'file' is not an option and not the value of one",
     "mpirun -np 4 hostname": "no ior in the command line",
     "ior 'x": "the command line cannot be read: no closing quotation",
     "ior -i 0": "ior -i: 0 is below 1",
     "ior -b 0": "ior: the block size, 0, is below the transfer size, 262144",
     "ior -b 1.5g": "ior -b: '1.5g' has decimals, which ior does not read",
     "ior -t 1q": "ior -t: '1q' has a unit that ior does not know",
-    "ior -t 1": "ior -t: 1 is no multiple of 8 bytes",
+    "ior -t 1": "ior -t: 1 is not a multiple of 8 bytes",
     "mpirun -np 2 ior -a DFS --dfs.pool p1 --dfs.cont=c -w": "ior -a DFS: there is no such target",
     "ior -a CHFS --chfs.chunk_size=4k -w -b 4": "ior -a CHFS: there is no such target",
     "ior --posix.nosuch=1": "ior has no option --posix.nosuch",
@@ -456,9 +456,9 @@ WRONG = {
     "ior -o ufs:/s/x": "ior -o ufs:/s/x: ufs: names a file system to MPI-IO, and this goes through POSIX",
     "ior -u -F -o /a/x@/b/y": "ior: several files in -o and -u exclude each other",
     "mpirun -np 0 ior": "mpirun -np: 0 is below 1",
-    "ior -o /x > out.txt 2>&1": "'>' is for the shell, not for ior",
-    "ior -o /x | tee log": "'|' is for the shell, not for ior",
-    "cd /x; mpirun -np 2 ior": "'/x;' is for the shell, not for ior",
+    "ior -o /x > out.txt 2>&1": "'>' is shell syntax, not an argument of ior",
+    "ior -o /x | tee log": "'|' is shell syntax, not an argument of ior",
+    "cd /x; mpirun -np 2 ior": "'/x;' is shell syntax, not an argument of ior",
 }
 
 
@@ -474,11 +474,11 @@ def test_what_ior_would_not_take_is_refused_with_its_place(line: str) -> None:
     ("line", "message"),
     [
         ("mdtest -a DFS --dfs.pool p --dfs.cont c -F", "mdtest -a DFS: there is no such target"),
-        ("mdtest -d /x", "mdtest: nothing says how many files or directories"),
+        ("mdtest -d /x", "mdtest: the number of files or directories is missing"),
         ("mdtest -n 10 -I 5 -u", "mdtest: -n 10 and -I 5 exclude each other with -u"),
-        ("mdtest -n 10 -I 3", "mdtest: -n 10 is no multiple of -I 3"),
+        ("mdtest -n 10 -I 3", "mdtest: -n 10 is not a multiple of -I 3"),
         ("mdtest -n 10 -w 1.5k", "mdtest -w: '1.5k' has decimals, which mdtest does not read"),
-        ("mdtest -n 10 >> log", "'>>' is for the shell, not for mdtest"),
+        ("mdtest -n 10 >> log", "'>>' is shell syntax, not an argument of mdtest"),
         ("mdtest -n 5 -z 2 -b 3", "mdtest: 5 items are fewer than 13 directories"),
         ("mdtest -n 7 -e 10 -F", "mdtest -e 10: files of 0 bytes have nothing to read"),
         ("mdtest -q", "mdtest has no option -q (in '-q')"),
@@ -516,7 +516,7 @@ def test_nodes_of_srun_are_those_of_the_allocation() -> None:
 def test_tasks_that_no_hosts_share_equally_are_refused() -> None:
     with pytest.raises(AssayError, match="1031 tasks are more than the 1024 that one host takes") as caught:
         ior_study("mpirun -np 1031 ior -w -F -o /s/x", nothing)
-    assert "say on how many nodes" in caught.value.hint
+    assert "state the number of nodes" in caught.value.hint
 
 
 def test_a_word_that_is_taken_for_o_direct_is_told_what_it_is() -> None:

@@ -82,10 +82,13 @@ def test_a_size_among_the_defaults_gives_way_to_the_workloads_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"w_file_size": "1MiB"}, "file_size and total_size say the same of the files twice"),
+        ({"w_file_size": "1MiB"}, "file_size and total_size both set the size or number of files"),
         ({"w_total_size": "4KiB", "w_lanes": 4}, "total_size 4KiB has no record of 4KiB for each of 4 lanes"),
-        ({"w_file_sizes": "4KiB..8KiB", "w_total_files": 10}, "file_sizes and total_size say the same"),
-        ({"w_total_files": 10, "w_cache": "keep"}, "a set of files is as large as its files"),
+        (
+            {"w_file_sizes": "4KiB..8KiB", "w_total_files": 10},
+            "file_sizes and total_size both set the size or number of files",
+        ),
+        ({"w_total_files": 10, "w_cache": "keep"}, "the size of a set of files follows from its files"),
         ({"w_operations": ["create"], "w_files": 10}, "total_size is for operations on data"),
     ],
 )

@@ -136,9 +136,9 @@ def test_what_is_not_known_names_the_age_of_prices_and_the_tax(looked: Looked) -
     text = "\n".join(sentences.unknowns(looked.advice, TODAY))
     oldest = min(row.date or looked.advice.prices.date for row in looked.advice.rows)
     assert f"{(TODAY - oldest).days:,} day" in text and str(oldest) in text
-    assert "No tax is in the costs." in text
+    assert "Tax is not included in the costs." in text
     taxed = looked_at("09", tax="19%")
-    assert "19 % of tax is in all costs." in "\n".join(sentences.unknowns(taxed.advice, TODAY))
+    assert "19 % of tax is included in all costs." in "\n".join(sentences.unknowns(taxed.advice, TODAY))
 
 
 def test_nothing_that_meets_a_need_has_a_page_too() -> None:

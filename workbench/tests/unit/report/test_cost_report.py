@@ -124,10 +124,10 @@ def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     apart = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(20e9, 19e9, 21e9))
     text = words(cheapest_text(target_costs(RunView(apart)), ["read"]))
     assert text.startswith(
-        "memory costs least per GB/s of reading: 214.50 USD (204.29 to 225.79) a month; next is disk"
+        "memory costs least per GB/s of reading: 214.50 USD (204.29 to 225.79) a month; the next is disk"
     )
     # As the instance's network carries 1.25 GB/s.
-    assert text.endswith("But disk and memory did more than such a design can do: see Cost.")
+    assert text.endswith("But disk and memory exceeded the limits of the assigned design: see Cost.")
     (panels,) = (block for block in short_answer.section(RunView(apart)).blocks if isinstance(block, Panels))
     assert words(dict(panels.items)["Cost"][0]).startswith(text)
     near_by = with_rates(priced_run(), disk_read=(1e9, 0.9e9, 1.1e9), memory_read=(13e9, 12e9, 14e9))
@@ -139,7 +139,7 @@ def test_the_short_answer_says_which_costs_least_or_that_nobody_knows() -> None:
     (disk, memory) = target_costs(RunView(apart))
     silent = words(cheapest_text([disk, replace(memory, best={"write": memory.best["write"]})], ["read"]))
     assert silent.startswith("disk costs 336.82 USD")
-    assert "Without a sound result of it: memory." in silent
+    assert "Without a usable result: memory." in silent
     assert "Without a sound result" not in text
 
 
@@ -147,7 +147,7 @@ def test_a_target_that_does_more_than_its_design_is_warned_of() -> None:
     # st1 of 5 TB bursts up to 500 MB/s, the instance to less.
     analysis = with_rates(priced_run(), disk_read=(2e9, 1.9e9, 2.1e9), disk_write=(1e6, 1e6, 1e6))
     notes = [block.text for block in section(analysis).blocks if isinstance(block, Note)]
-    assert any(str(note).startswith("disk did more GB/s of reading than its design can do") for note in notes)
+    assert any(str(note).startswith("disk exceeded the limits of its design in GB/s of reading") for note in notes)
     calm = with_rates(
         priced_run(), **{f"{t}_{op}": (1e6, 1e6, 1e6) for t in ("disk", "memory") for op in ("read", "write")}
     )
@@ -445,7 +445,7 @@ def test_costs_without_requests_say_so_and_are_compared_with_none() -> None:
     text = words(cheapest_text(target_costs(RunView(analysis))))
     assert "bucket costs " in text and "table costs" not in text and "least" not in text
     assert "Not compared per GB/s of writing, as requests are not priced: table (about " in text
-    (note,) = (block for block in found.blocks if isinstance(block, Note) and "one by one" in words(block.text))
+    (note,) = (block for block in found.blocks if isinstance(block, Note) and "for each request" in words(block.text))
     assert words(note.text).startswith("table: ") and "table_reads and table_writes" in words(note.text)
     assert [point.target for point in cost_points(target_costs(RunView(analysis)), "read")] == ["bucket"]
     assert [record["without_requests"] for record in costs_table(analysis).records] == [False, True]

@@ -86,7 +86,7 @@ def test_seconds_of_all_repeats_stand_together() -> None:
     found = analysis(samples, ("write", "read"))
     line = table(found, "seconds-table")
     assert line is not None
-    assert "The flush at the end is in none." in str(line.caption)
+    assert "No second includes the flush at the end." in str(line.caption)
     assert texts(line.rows[0])[4:] == ["9", "MB/s", "5.00", "9.00", "10.0", "56 %"]
     (chart,) = charts(found, "moving-")
     assert isinstance(chart.drawing, Drawing)

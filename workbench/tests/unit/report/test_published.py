@@ -59,7 +59,7 @@ BAD = {
     "target,operation,file_size,record_size,throughput\n": "has no figures",
     "target,operation,file_size,record_size,throughput\nx,write,1MiB,4KiB,fast\n": "figures.csv:2: `fast`",
     "target,operation,file_size,record_size,throughput\nx,write,1MiB,,1MB/s\n": "figures.csv:2: record_size is empty",
-    "target,operation,file_size,record_size,throughput\nx,copy,1MiB,4KiB,1MB/s\n": "no operation copy",
+    "target,operation,file_size,record_size,throughput\nx,copy,1MiB,4KiB,1MB/s\n": "unknown operation copy",
     "": "there is no column",
 }
 

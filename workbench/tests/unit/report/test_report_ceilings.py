@@ -105,14 +105,14 @@ def test_ceilings_are_listed_with_what_comes_closest_and_why_one_is_missing() ->
     table = found["ceilings-table"]
     assert column(table, "Of") == ["this machine", "this machine", "disk", "disk"]
     assert column(table, "Limit") == ["memory copy", "engine", "device read", "device write"]
-    assert [cell.text for cell in column(table, "Most seen")] == [
+    assert [cell.text for cell in column(table, "Highest")] == [
         "9,000 MB/s",
         "2,000,000 operations/s",
         "1,000 MB/s",
         "–",
     ]
     assert [cell.text for cell in column(table, "Worst pass")] == ["8,000 MB/s", "500,000 operations/s", "–", "–"]
-    assert column(table, "How it was found, or why not")[-1] == "not known: less than 64 MiB are free"
+    assert column(table, "How it was measured, or why not")[-1] == "not known: less than 64 MiB are free"
     engine = found["engine-table"]
     assert column(engine, "Kind of job") == ["read lanes=1 depth=1", "write lanes=1 depth=1"]
 
@@ -138,8 +138,9 @@ def test_a_ceiling_that_a_result_exceeded_is_called_wrong_with_what_it_was_and_w
     right = make_ceiling("device read", 1e9, passes=passes(0.9e9, 1e9), lowest=0.9e9, low=0.8e9, high=1.1e9)
     view = RunView(with_rows(row(), ceilings=(wrong, right)))
     assert bullets(ceilings.section(view)) == [
-        "device rewrite of disk was underestimated: measured 1,600 MB/s, but Rewrite of disk / grid, repeat 3, reached"
-        " 2,000 MB/s (1.25×) with no sign of a cache. What was reached counts as the limit. Measured again: 1,200 MB/s."
+        "device rewrite of disk was underestimated: measured 1,600 MB/s, but Rewrite of disk / grid, repeat 3, "
+        "reached 2,000 MB/s (1.25×) with no sign of a cache. The rate of the result counts as the limit. Measured "
+        "again: 1,200 MB/s."
     ]
     found = tables_of(ceilings.folds(view))
     table = found["ceilings-table"]
@@ -189,7 +190,7 @@ def test_reasons_are_listed_once_with_rules_and_number_of_results() -> None:
     ]
     table = tables_of(verdicts.folds(RunView(with_rows(first, second))))["skipped-table"]
     assert column(table, "Rules") == ["bursting, throttled", "cached names", "cached read"]
-    assert column(table, "Why") == [few, "1.2 MB were fetched (and 1 with other figures)", "does not apply: x"]
+    assert column(table, "Why") == [few, "1.2 MB were fetched (and 1 with other numbers)", "does not apply: x"]
     assert [cell.text for cell in column(table, "Results")] == ["2", "2", "1"]
 
 

@@ -32,7 +32,7 @@ def test_options_have_the_columns_that_a_target_fills() -> None:
     assert [column.title for column in table.columns] == ["Target", "Kind", "Path", "Notes"]
     (files,) = tables(build_document(make_analysis()), "options-table")
     names = [column.title for column in files.columns]
-    assert {"Lies on", "Free", "Stored in memory", "O_DIRECT bypasses the cache"} <= set(names)
+    assert {"Storage", "Free", "Stored in memory", "O_DIRECT bypasses the cache"} <= set(names)
     assert "Notes" not in names
 
 

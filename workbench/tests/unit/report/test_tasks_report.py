@@ -53,12 +53,12 @@ def sentence(seen: RunView) -> str:
         ([1], "", "with an engine of its own"),
         ([1], "ssh", "with an engine of its own"),
         ([1], "mpirun", "with an engine of its own, started by mpirun"),
-        ([2], "ssh", "with 2 engines of its own, which are one in these figures"),
-        ([2], "srun", "with 2 engines of its own, started by srun, which are one in these figures"),
+        ([2], "ssh", "with 2 engines of its own, which count as one in these numbers"),
+        ([2], "srun", "with 2 engines of its own, started by srun, which count as one in these numbers"),
         (
             [4, 1, 2],
             "srun",
-            "with 1 to 4 engines of its own (tasks per host), started by srun, which are one in these figures",
+            "with 1 to 4 engines of its own (tasks per host), started by srun, which count as one in these numbers",
         ),
     ],
 )

@@ -63,19 +63,19 @@ def test_mount_options_that_differ_are_named() -> None:
 def test_a_rate_that_the_study_sets_is_the_limit() -> None:
     case = make_case("c1", "old", ("read",), rate=300.0)
     found = view(row_of(case, [300 * 65536.0] * 5), places=PLACES[:1])
-    assert [line.limit for line in uncompared_lines(found).lines] == ["the study's own rate"]
+    assert [line.limit for line in uncompared_lines(found).lines] == ["the rate set in the study"]
 
 
 def test_two_targets_on_one_file_system_are_named() -> None:
     (caveat,) = location_caveats.same_storage(mounted(ROOT, ROOT))
-    assert caveat.text.startswith("old and new lie on the same file system")
+    assert caveat.text.startswith("old and new are on the same file system")
     assert location_caveats.same_storage(mounted(ROOT, DATA)) == location_caveats.same_storage(mounted({}, {})) == []
 
 
 def test_a_link_that_was_not_measured_is_named() -> None:
     away = make_place("nas", servers=("10.0.0.2",))
     (caveat,) = location_caveats.unknown_link(view(row("nas"), places=(away,)))
-    assert "the link to the servers of nas" in caveat.text
+    assert "The link to the servers of nas was not measured" in caveat.text
     link = make_ceiling("link", 125e6, "nas")
     assert location_caveats.unknown_link(view(row("nas"), places=(away,), ceilings=(link,))) == []
     assert location_caveats.unknown_link(view(row("old"))) == []

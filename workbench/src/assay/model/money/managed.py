@@ -316,7 +316,7 @@ class ManagedType(CatalogEntry):
     @staticmethod
     def _sold(sold: ProvisionedRate) -> str:
         if sold.choices:
-            return f"there are {', '.join(_rate(choice) for choice in sold.choices)}"
+            return f"write {' or '.join(_rate(choice) for choice in sold.choices)}"
         most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
         return f"{_rate(sold.least)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
 

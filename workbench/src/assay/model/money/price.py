@@ -114,7 +114,7 @@ def _text(written: str) -> str:
 
 def _word(written: str) -> str:
     if "\n" in written or "\t" in written:
-        raise fault("it has a line break or a tab", "write it on one line")
+        raise fault("the text has a line break or a tab", "write it on one line")
     return _text(written)
 
 
@@ -193,7 +193,7 @@ class PriceRow(Frozen):
         if self.price is None and not self.tiers:
             raise fault("it has no price", "write `price`, or `tiers`")
         if self.price is not None and self.tiers:
-            raise fault("it has both `price` and `tiers`", "write one of the two", "tiers")
+            raise fault("the row has both `price` and `tiers`", "write one of the two", "tiers")
         self._check_tiers()
         if self.dimension != "instance" and self.term != "on-demand":
             raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
@@ -234,7 +234,7 @@ class PriceRow(Frozen):
         for place, tier in enumerate(self.tiers):
             last = place == len(self.tiers) - 1
             if tier.up_to is None and not last:
-                raise fault("only the last tier is without bound", "write `up_to` in this one", "tiers", place)
+                raise fault("only the last tier may have no `up_to`", "add `up_to` to this tier", "tiers", place)
             if last and tier.up_to is not None:
                 raise fault(
                     f"there is no price above {tier.up_to} {self.unit}",
@@ -385,7 +385,7 @@ class PriceBook(Frozen):
         hint = (
             with_alternative(choices_hint(item, known), "add a row to the book")
             if known
-            else "add a row to the book, or take another"
+            else "add a row to the book, or use another book"
         )
         raise AssayError(f"the price book {self.book} has no price of {what}", hint, EXIT_REFUSED)
 
@@ -443,6 +443,6 @@ def one_currency(books: Sequence[PriceBook]) -> str:
     if len(found) != 1:
         raise AssayError(
             f"prices in {' and '.join(found)} cannot be compared",
-            "take books of one currency; `assay prices list` shows them",
+            "use books of one currency; `assay prices list` shows them",
         )
     return found[0]

@@ -184,12 +184,12 @@ def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
     filled, fast = use.filled, kind.frequent_bytes(size, service.infrequent)
     rare = (size - fast if kind.least_fast is not None else size * service.infrequent) * filled
     if service.infrequent and sold.infrequent is None:
-        raise AssayError(f"{kind.name} has no class for what is seldom read", "leave `infrequent` out")
+        raise AssayError(f"{kind.name} has no infrequent-access class", "leave `infrequent` out")
     yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
     if sold.infrequent is not None:
         yield _line(f"{what} storage, infrequent access", "filesystem-capacity", sold.infrequent, rare, "month")
     if sold.monitoring is not None:
-        yield _line(f"{what} watching of what is used", "filesystem-capacity", sold.monitoring, size * filled, "month")
+        yield _line(f"{what} monitoring", "filesystem-capacity", sold.monitoring, size * filled, "month")
     if sold.throughput is not None and service.throughput is not None:
         paid = service.throughput - (kind.throughput.included(fast) if kind.throughput is not None else 0.0)
         yield _line(f"{what} throughput", "filesystem-throughput", sold.throughput, max(0.0, paid), "month")
@@ -285,7 +285,9 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
     yield from _nonzero("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
     if service.cold_class is not None:
         moved = use.puts * service.cold_share
-        yield from _nonzero("moves to a colder class", "object-requests", move_item(service.cold_class), moved, "month")
+        yield from _nonzero(
+            "transitions to a colder class", "object-requests", move_item(service.cold_class), moved, "month"
+        )
     for each, part in ((name, 1 - cold), (service.cold_class, cold)):
         if each is None or not part:
             continue

@@ -206,7 +206,7 @@ def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None
     if line.per == "once":
         months = EXACT.multiply(ONE if line.years is None else line.years, Decimal(YEAR))
         if months < 1 or months != months.to_integral_value():
-            raise AssayError(f"{line.what}: {line.years} years are no whole number of months", "write 5, 2.5 or 0.25")
+            raise AssayError(f"{line.what}: {line.years} years is not a whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
         return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
@@ -359,8 +359,8 @@ def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Deci
         expected = EXACT.divide(EXACT.subtract(EXACT.exp(expected), ONE), rate)
         if expected <= EXACT.multiply(hours, Decimal(MOST_TIMES)):
             return expected
-    hint = f"{hours.normalize():.6g} hours without an interruption are too many: take a shorter job, or no spot"
-    raise AssayError("such a job practically never ends", hint)
+    hint = f"{hours.normalize():.6g} hours without an interruption are too many: take a shorter job, or on-demand"
+    raise AssayError(f"the expected time of this job on spot is more than {MOST_TIMES:,} times its length", hint)
 
 
 def _month_at(cost: Cost, duty: Decimal) -> Decimal:

@@ -141,7 +141,7 @@ class Template:
     def _build(self, values: Mapping[str, Any]) -> Design:
         for key in values:
             if key not in self.parameters:
-                hint = choices_hint(key, self.parameters, none="it has none")
+                hint = choices_hint(key, self.parameters, none="the design has no parameters")
                 raise AssayError(f"design {self.name} has no parameter {display_value(key)}", hint)
         chosen = {key: values.get(key, parameter.value) for key, parameter in self.parameters.items()}
         try:

@@ -165,7 +165,7 @@ def _servers(group: Servers, design: Design) -> Iterator[Limit]:
             read_iops=_times(local.read_iops, group.count),
             write_iops=_times(local.write_iops, group.count / copies),
             shared=True,
-            how=f"{group.count} servers, as stated" if local.source else "not known; measure them",
+            how=f"{group.count} servers, as stated" if local.source else "unknown; measure them",
             source=local.source,
         )
 
@@ -215,7 +215,7 @@ def _volume_path(name: str, count: int, copies: int, layout: Layout, volumes: in
         iops_burst_seconds=instance.ebs_burst_seconds,
         shared=True,
         how=(_counted(count, baseline, copies) if baseline is not None else "bandwidth not stated")
-        + (f"; {layout} writes {times:.4g} bytes for each" if times > 1 else ""),
+        + (f"; {layout} writes {times:.4g} bytes for each byte" if times > 1 else ""),
         source=instance.source,
     )
 
@@ -296,7 +296,7 @@ def _layout_share(layout: Layout, count: int) -> float:
     """
     if not _fits(layout, count):
         fitting = [each for each in get_args(Layout) if each != "single" and _fits(each, count)]
-        hint = f"so many can be {', '.join(fitting)}; or take an instance with another number of disks"
+        hint = f"use layout {' or '.join(fitting)}; or take an instance with another number of disks"
         raise AssayError(_misfit(layout, count), hint)
     if layout == "raid1":
         return 1 / count
@@ -311,7 +311,7 @@ def _fits(layout: Layout, count: int) -> bool:
 
 
 def _misfit(layout: Layout, count: int) -> str:
-    return f"{count} disks cannot be put together as {layout}"
+    return f"{count} disks cannot form {layout}"
 
 
 def _fitting_counts(volumes: ServerVolumes, kind: VolumeType, count: int) -> str:
@@ -357,7 +357,7 @@ def _service(design: Design) -> Iterator[Limit]:
             layer=f"{object_class.label} requests",
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
-            how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; bytes without a stated limit",
+            how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; no throughput limit is stated",
             source=object_class.source,
         )
     elif isinstance(service, DynamoDb):
@@ -399,7 +399,7 @@ def _table(service: DynamoDb) -> Limit:
     reads, writes = service.read_units or kind.table_reads, service.write_units or kind.table_writes
     read_iops, write_iops = reads / kind.read_units(service.item), writes / kind.write_units(service.item)
     how = f"{reads} read and {writes} write units of the table" + (
-        "" if service.mode == "provisioned" else ", the first quota of a table on demand"
+        "" if service.mode == "provisioned" else ", the initial quota of an on-demand table"
     )
     return Limit(
         layer="DynamoDB units",
@@ -432,14 +432,14 @@ def _hardware(design: Design) -> Iterator[Limit]:
 def _check_apart(piece: Hardware, design: Design) -> None:
     least = -(-design.part_count // piece.apart) if piece.apart is not None else 0
     if piece.count < least:
-        problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} apart"
+        problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} so that one of them can fail"
         raise AssayError(problem, f"take at least {least}, or fewer copies or parts")
 
 
 def _link(design: Design) -> Iterator[Limit]:
     if design.link is not None:
         rate = design.link.rate * design.link.count
-        how = f"{design.link.count} lines, each way {design.link.rate / 1e6:.6g} MB/s"
+        how = f"{design.link.count} lines, in each direction {design.link.rate / 1e6:.6g} MB/s"
         yield Limit(layer="leased link", read=rate, write=rate, how=how)
 
 

@@ -95,7 +95,7 @@ class MeasuredOption(Frozen):
 
     Attributes:
         capacity_tb: Capacity as the paper prints it.
-        scaling: Rates measured with growing numbers of clients.
+        scaling: Rates measured with growing client counts.
     """
 
     option: str
@@ -288,7 +288,7 @@ def _choice(choice: MeasuredOption, book: PriceBook) -> Iterator[tuple[str, Comp
             choice.printed.per_gbs_write,
             per_write,
             frozenset({"read", "binary", "last"}),
-            f"{hour} / {rate} GB/s, the best of {len(choice.scaling)} numbers of clients",
+            f"{hour} / {rate} GB/s, the best of {len(choice.scaling)} client counts",
         ),
     )
     for group, printed, compute, knows, how in computations:

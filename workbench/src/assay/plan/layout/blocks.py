@@ -47,8 +47,8 @@ def order_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Itera
         message = (
             f"{shuffled[0]} shuffles the records of each segment, and a lane has one of {format_size(block)} in each"
         )
-        hint = "leave block_size and segments out and say file_size, for a random order of the whole file"
-        yield BrokenRule("block_size", "one record a block", f"{message}: it would go in sequence", hint)
+        hint = "leave block_size and segments out and set file_size, for a random order of the whole file"
+        yield BrokenRule("block_size", "one record a block", f"{message}: the order would be sequential", hint)
 
 
 def block_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
@@ -56,7 +56,7 @@ def block_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     block, record, file = values["block_size"], values["record_size"], values["file_size"]
     if block is None:
         if values["segments"] is not None:
-            message = "segments consist of blocks, and nothing says how large they are"
+            message = "segments consist of blocks, but block_size is not set"
             yield BrokenRule("segments", "no block", message, "add for example block_size: 1MiB")
         return
     segment = segment_bytes(values)
@@ -67,7 +67,7 @@ def block_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
         yield BrokenRule("block_size", "whole records", message, "make blocks a multiple of records")
     elif values["segments"] is None and (file < segment or file % segment):
         message = f"file_size {format_size(file)} is not a multiple of {format_size(segment)}, which one segment has"
-        yield BrokenRule("block_size", "whole segments", message, "say segments instead of file_size")
+        yield BrokenRule("block_size", "whole segments", message, "set segments instead of file_size")
 
 
 def _parted_records(block: int, record: int, whole: tuple[int, int]) -> Iterator[BrokenRule]:

@@ -27,7 +27,7 @@ def score_summary(score: Score, with_title: bool) -> Iterator[str]:
     if with_title:
         yield f"; {score.target}, repeat {score.repeat}"
     yield f"; {UNOFFICIAL}"
-    yield from (f"; rule not kept: {rule}" for rule in score.broken_rules)
+    yield from (f"; broken rule: {rule}" for rule in score.broken_rules)
     for phase in score.phases:
         unit = "GiB/s" if phase.bandwidth else "kIOPS"
         value = "none" if phase.value is None else f"{phase.value:.6f}"

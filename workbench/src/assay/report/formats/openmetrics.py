@@ -77,13 +77,13 @@ def _families(analysis: RunAnalysis) -> Iterator[MetricFamily]:
     repeats = [(_labels(analysis, row), float(row.rate.n if row.rate else 0)) for row in rows]
     yield MetricFamily("assay_repeats", "", "Repeats that count.", tuple(repeats))
     verdicts = [({**_labels(analysis, row), "verdict": str(row.verdict)}, 1.0) for row in rows]
-    yield MetricFamily("assay_verdict", "", "What the evidence allows to be said of a result.", tuple(verdicts))
+    yield MetricFamily("assay_verdict", "", "Verdict on a result.", tuple(verdicts))
     shares = [
         ({**_labels(analysis, row), "ceiling": row.limiting_ceiling.name}, float(row.limiting_ceiling.share))
         for row in rows
         if row.limiting_ceiling
     ]
-    help_ = "Measured by the ceiling that it is closest to."
+    help_ = "Measured rate divided by its nearest ceiling."
     yield MetricFamily("assay_ceiling_share_ratio", "ratio", help_, tuple(shares))
     yield from _run_families(analysis)
 

@@ -54,12 +54,12 @@ def scaled_words(found: Scaling) -> str:
         why = "One repeat is too few" if once else "The repeats differ too much"
         return f"{begin}{reached}. {why} to say how the total grows."
     if found.client_bound:
-        end += " What binds there are the clients, as the verdict says."
+        end += " The clients are the limit there, as the verdict states."
     elif found.binding is not None:
         share = numbers.share(found.binding.share)
-        end += f" What binds there is the {found.binding.name} ({share} of it; {found.binding.how})."
+        end += f" The limit there is the ceiling {found.binding.name} ({share} of it; {found.binding.how})."
     else:
-        end += " No known ceiling is near: what binds is the store, or something that was not measured."
+        end += " No known ceiling is near: the limit is the storage, or something that was not measured."
     return end
 
 
@@ -74,17 +74,17 @@ def _growth(found: Scaling) -> str:
         return f". {grows}; more add nothing."
     if top is not last:
         most = f"The total is greatest with {number_words(found.axis, top.number)}, {measure.text(top.rate)}"
-        return f". {most}; {last.number} reach {measure.text(last.rate)} only."
+        return f". {most}; {last.number} reach only {measure.text(last.rate)}."
     times = f"{numbers.share(last.efficiency)} of {about_number(last.number / first.number)} times as much"
     return f"; {last.number} reach {measure.text(last.rate)}, {times}. The total still grows there."
 
 
 def work_words(found: Scaling) -> str:
-    """Return the kind of scaling and its meaning: `weak scaling: each has as much to do as before`."""
+    """Return the kind of scaling and its meaning: `weak scaling: the work of each stays the same`."""
     return {
-        "weak": "weak scaling: each has as much to do as before",
-        "strong": "strong scaling: all together have as much to do as before",
-        "": "neither weak nor strong scaling: what there is to do changes in another way than their number",
+        "weak": "weak scaling: the work of each stays the same",
+        "strong": "strong scaling: the total work stays the same",
+        "": "neither weak nor strong scaling: the total work changes, but not in proportion to their number",
     }[found.work]
 
 
@@ -95,8 +95,8 @@ def law_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
         return None
     head = Strong(f"{scaling_title(found, with_workload)}, by the universal scalability law: ")
     if not law.fits:
-        words = f"it does not describe the total, which is up to {numbers.share(law.deviation)} from its curve,"
-        return (head, f"{words} more than repeats vary. Nothing is concluded from it.")
+        words = f"it does not describe the total, which is up to {numbers.share(law.deviation)} off its curve,"
+        return (head, f"{words} more than repeats vary. So its parameters are not shown.")
     measure = measure_of(found.operation)
     rate, ends = law.rate, (measure.number(law.rate.low), measure.text(law.rate.high))
     words = f"a {_NOUNS[found.axis][0]} alone {measure.number(rate.value)} ({ends[0]} to {ends[1]}), "
@@ -116,9 +116,9 @@ def _peak(found: Scaling, law: Law) -> str:
     """Return where the total peaks by the law; a total that a ceiling or plateau stops shows no peak."""
     stopped = found.saturated is not None or found.binding is not None
     if law.peak is None or (stopped and not law.falls):
-        return f"No peak is seen up to {number_words(found.axis, law.most_hosts)}."
+        return f"No peak up to {number_words(found.axis, law.most_hosts)}."
     value, low, high = (max(1, round(part)) for part in law.peak)
-    beyond = f", beyond the {law.most_hosts} that were measured" if value > law.most_hosts else ""
+    beyond = f", beyond the largest number measured, {law.most_hosts}" if value > law.most_hosts else ""
     return f"The total is greatest with about {number_words(found.axis, value)} ({low} to {high}){beyond}."
 
 
@@ -127,15 +127,15 @@ def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
     bend = find_bend(found.repeats)
     if bend is None:
         return None
-    head = Strong(f"{scaling_title(found, with_workload)}, where it bends: ")
+    head = Strong(f"{scaling_title(found, with_workload)}, bend: ")
     first, last = found.points[0].number, found.points[-1].number
     if not bend.fits:
         few = len(found.points) < LEAST_POINTS
         which = "a sharp bend does not describe the totals, and three numbers show no smooth one"
         both = "neither a sharp bend nor the universal scalability law describes the totals"
-        return (head, f"{which if few else both}, so nothing is said of it.")
+        return (head, f"{which if few else both}, so no bend is reported.")
     if bend.at is None:
-        return (head, f"no bend is seen for sure up to {number_words(found.axis, last)}.")
+        return (head, f"no significant bend up to {number_words(found.axis, last)}.")
     ends = f"({about_number(bend.at.low)} to {about_number(bend.at.high)})"
     if bend.is_sharp and bend.at.low <= first:
         return (
@@ -144,9 +144,9 @@ def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
         )
     if bend.is_sharp:
         begin = f"sharply, with {number_words(found.axis, round(bend.at.value, 2))} {ends}"
-        return (head, f"{begin}: up to there each adds as much as the first, from there on more add nothing.")
+        return (head, f"{begin}: up to this number each adds as much as the first; more add nothing.")
     begin = f"smoothly; with {number_words(found.axis, round(bend.at.value, 2))} {ends}"
-    return (head, f"{begin} each has half of what one has alone.")
+    return (head, f"{begin} each reaches half the rate of a single one.")
 
 
 def ratio_words(bend: Bend) -> str:
@@ -154,9 +154,10 @@ def ratio_words(bend: Bend) -> str:
     assert bend.at is not None
     value, low, high = bend.at
     hosts = f"{about_number(value, 2)} host{'s' * (f'{about_number(value, 2)}' != '1')} for each server"
+    interval = f"({about_number(low, 2)} to {about_number(high, 2)})"
     if bend.is_sharp:
-        return f"From {hosts} on ({about_number(low, 2)} to {about_number(high, 2)}), more add nothing"
-    return f"With {hosts} ({about_number(low, 2)} to {about_number(high, 2)}) each host has half of what one has alone"
+        return f"From {hosts} on {interval}, more add nothing"
+    return f"With {hosts} {interval} each host reaches half the rate of a single one"
 
 
 def has_several_workloads(found: Sequence[Scaling]) -> bool:

@@ -42,13 +42,14 @@ def stages_table(run: RunInfo) -> Table:
                 "; ".join(stage.lines),
                 numbers.seconds(stage.seconds),
                 stage.cost or "no prices",
-                stage.accepted_by or "nobody",
+                stage.accepted_by or "not accepted",
                 numbers.utc_time(stage.accepted_at) if stage.accepted_at is not None else "",
                 stage.accepted_how,
             )
         )
     caption = (
-        "Efficiency: the least of all kinds of work, against the first stage. Results are as they were then. Cost: of "
-        "the designs that the study names, for all of the time; hosts that generate the load are not in it."
+        "Efficiency: the lowest of all kinds of work, relative to the first stage. Results are those at the end of "
+        "each stage. Cost: of the designs in the study, for the whole time; it does not include hosts that generate "
+        "the load."
     )
     return Table("stages-table", columns, tuple(lines), caption)

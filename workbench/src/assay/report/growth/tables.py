@@ -31,11 +31,11 @@ def totals_table(scaled: Sequence[Scaling]) -> Table:
         Column("Ideal time", "s", is_numeric=True),
     )
     caption = (
-        "All: the median over repeats. Ideal: each adds as much as the first; efficiency: the total as a share of "
-        "that; its interval by Student's t on the logarithms of the repeats. Moving average: the mean of the "
-        "totals here and at the next smaller and larger number. Work: weak if each has as much to do as before, "
-        "strong if all together have. Time: the median of a phase that goes over the data once; with weak scaling the "
-        "ideal one stays as it is, with strong scaling it is shared out."
+        "All: the median over repeats. Ideal: each adds as much as the first; efficiency: the total as a share of the "
+        "ideal, with an interval by Student's t on the logarithms of the repeats. Moving average: the mean of the "
+        "totals here and at the next smaller and larger number. Work: weak if the work of each stays the same, "
+        "strong if the total work does. Time: the median of a phase that goes over the data once; the ideal time is "
+        "constant with weak scaling, and inversely proportional to the number with strong scaling."
     )
     named = has_several_workloads(scaled)
     lines = tuple(line for found in scaled for line in _totals(found, named))
@@ -104,8 +104,8 @@ def best_table(found: Sequence[BestPoint]) -> Table:
             )
         )
     caption = (
-        "Of: so many points of the other axes were measured, of which this is the best. The best of several is a "
-        "little too good; its interval is that of the point alone."
+        "Of: number of points of the other axes that were measured; this is the best of them. The best of several "
+        "points is slightly too high; its interval is that of the single point."
     )
     return Table("best-table", columns, tuple(lines), caption, is_interactive=True)
 
@@ -147,14 +147,14 @@ def servers_table(grown: Sequence[Growth]) -> Table:
         Column("Unit", is_filter=True),
         *(
             Column(name, is_numeric=True)
-            for name in ("All", "Sum of the parts", "Efficiency", "Bends with, for each server")
+            for name in ("All", "Sum of the parts", "Efficiency", "Bend, hosts per server")
         ),
     )
     caption = (
-        "Sum of the parts: as many servers that share nothing, each with its part of the hosts, do what one server "
-        "does with so many; with fewer hosts than servers each host has a server for itself. Efficiency: the total as "
-        "a share of that. Bends with, for each server: hosts by servers where the total bends, with its 95 % interval; "
-        "empty where no bend is seen for sure, or too few numbers of hosts or repeats tell it."
+        "Sum of the parts: the total of as many separate servers, each with its part of the hosts, from the measured "
+        "rate of one server with as many hosts; with fewer hosts than servers each host has its own server. "
+        "Efficiency: the total as a share of this sum. Bend, hosts per server: hosts divided by servers where the "
+        "total bends, with its 95 % interval; empty without a significant bend, or with too few host counts or repeats."
     )
     return Table("servers-table", columns, tuple(lines), caption, is_interactive=True)
 

@@ -41,7 +41,7 @@ def section(view: RunView) -> Section:
 
 def _notes(view: RunView) -> Iterator[Fold]:
     if view.analysis.notes:
-        yield Fold("What looked odd", (Bullets(view.analysis.notes),), "notes")
+        yield Fold("Anomalies", (Bullets(view.analysis.notes),), "notes")
 
 
 def _repeat(view: RunView) -> Fold:

@@ -24,26 +24,24 @@ from assay.report.measure import COUNTED, DATA
 from assay.report.view import RunView
 
 _WORDS = (
-    "The most that machine and storage could do, measured in this run or stated in the study. Each result is compared "
-    "with those that apply to it: from about 80 % on the nearest one is what limits it."
+    "The highest rates that machine and storage can reach, measured in this run or stated in the study. Each result is "
+    "compared with the limits that apply to it: from about 80 % on, the nearest limit is what limits the result."
 )
 _DEVICES = (
-    "Devices are measured before, between and after the cases; what a result reached counts, too. The interval is that "
-    "of the median over the passes."
+    "Devices are measured before, between and after the cases; a higher rate of a result counts, too. The interval is "
+    "that of the median over the passes."
 )
-_SHORT = "A pass takes fractions of a second, so that up to 125 % of a limit is no contradiction."
+_SHORT = "A pass takes fractions of a second, so up to 125 % of a limit is not a contradiction."
 _LITTLE = {"engine": "the engine", "client": "the client", "copy": "a copy in memory"}
-_NONE = (
-    "No upper limit was measured or stated, so that no result could be held against what machine and storage can do."
-)
+_NONE = "No upper limit was measured or stated, so results could not be compared with what machine and storage can do."
 _COLUMNS = (
     Column("Of", is_filter=True),
     Column("Limit"),
-    Column("Most seen", is_numeric=True),
+    Column("Highest", is_numeric=True),
     Column("Worst pass", is_numeric=True),
     Column("95 % interval", is_numeric=True),
     Column("Passes", is_numeric=True),
-    Column("How it was found, or why not"),
+    Column("How it was measured, or why not"),
 )
 _FAR = 1.05
 _MOST_OPEN = 3
@@ -165,16 +163,16 @@ def _wrong(item: Ceiling) -> Text:
     words += f" {measure.text(found.value)} ({numbers.ratio(found.value / found.measured)})"
     words += " with no sign of a cache" if item.name.startswith("device") else ""
     end = "It was not measured again." if again is None else f"Measured again: {measure.text(again)}."
-    return (head, f"{words}. What was reached counts as the limit. {end}")
+    return (head, f"{words}. The rate of the result counts as the limit. {end}")
 
 
 def _passes(items: Iterable[Ceiling], begun: float) -> Table:
     columns = (
         Column("Of", is_filter=True),
         Column("Limit", is_filter=True),
-        Column("Begun after", is_numeric=True),
+        Column("Started after", is_numeric=True),
         Column("When"),
-        Column("Best try", is_numeric=True),
+        Column("Best attempt", is_numeric=True),
         Column("How"),
     )
     rows = [
@@ -209,7 +207,9 @@ def _of_kinds(engine: list[Ceiling]) -> tuple[Cell, ...]:
     known = [item.value for item in engine if item.value]
     missing = "; ".join(dict.fromkeys(item.reason for item in engine if not item.value))
     name, target = engine[0].name, engine[0].target
-    without = "without storage" if name == "engine" else "at a service in the engine that answers at once, by CPU time"
+    without = (
+        "without storage" if name == "engine" else "at a service in the engine that answers immediately, by CPU time"
+    )
     how = f"the same kinds of job {without}: {numbers.plural(len(known), 'kind')}, the fastest and the slowest"
     words = "; ".join(part for part in (how if known else "", f"not known: {missing}" if missing else "") if part)
     unit = engine[0].unit
@@ -234,7 +234,7 @@ def _kinds(engine: Iterable[Ceiling], name: str) -> Table:
         )
         for item in sorted(engine, key=lambda item: (item.target, item.kind))
     ]
-    return Table(f"{name}-table", columns, tuple(rows), "Operations that verify what they read have none.")
+    return Table(f"{name}-table", columns, tuple(rows), "Operations that verify what they read have no such limit.")
 
 
 def _interval(item: Ceiling) -> Num:

@@ -38,24 +38,24 @@ from assay.report.pricing import (
 from assay.report.view import RunView
 
 _WORDS = (
-    "What the targets would cost if they were the designs that the study names. That a target behaves as its design "
-    "would is the study's claim; what was measured is the target. The prices are those that the run was begun with, "
-    "and stay so."
+    "What the targets would cost if they were the designs that the study assigns to them. The target was measured; "
+    "that its design would perform the same is the study's assumption. The prices are frozen at the start of the run."
 )
 _SPEED = (
     "Best usable result of each kind, with the ends of its 95 % interval: the cost of a month divided by it. IOPS are "
-    "those of records and objects up to 16 KiB. The best of several results is a little too good for all of them alike."
+    "those of records and objects up to 16 KiB. The best of several results is slightly too high, for all targets "
+    "alike."
 )
 _FRONT = (
-    "Each dot is the best usable result of a target with its 95 % interval. On the front: no design that costs as "
-    "little reaches as much, and the intervals say so. The dashed line goes by the medians alone."
+    "Each dot is the best usable result of a target with its 95 % interval. On the front: no design with the "
+    "same or a lower cost is as fast, also by the intervals. The dashed line uses the medians alone."
 )
 
 
 _HOURS = (
-    "An hour is one of running: a whole month, with all its use and what is paid on or off, spread over the hours of "
-    "running. The hour of `assay plan` and of a budget is another one: the design is switched on in it, and nothing is "
-    "used; so the two differ where a design is not always on, or something is paid by use."
+    "Hour: the cost of a whole month, with all use and all that is also paid when switched off, divided by the hours "
+    "switched on. The hour of `assay plan` and of a budget is different: the design is switched on, and nothing is "
+    "used; so the two differ if a design is not always on, or if something is paid by use."
 )
 
 
@@ -85,16 +85,16 @@ def section(view: RunView) -> Section | None:
 def _beyond(item: TargetCost) -> str:
     words = numbers.listing([metric_words(metric) for metric in item.exceeded_metrics])
     return (
-        f"{item.target} did more {words} than its design can do, even for a while: it is not such a design, or a "
-        "ceiling is wrong. Its costs of what was measured are then not those of the design."
+        f"{item.target} exceeded the limits of its design in {words}, even those of bursts: the target is not this "
+        "design, or a limit is wrong. Its cost of what was measured is then not that of the design."
     )
 
 
 def _without(item: TargetCost) -> str:
     fields = " and ".join(item.design.unpriced_fields)
     return (
-        f"{item.target}: requests to its design are paid for one by one, and the study does not say how many there are "
-        f"in a month ({fields} of prices.use). Its costs are without them, and are compared with no others."
+        f"{item.target}: its design charges for each request, and the study does not state the requests "
+        f"of a month ({fields} of prices.use). Its costs exclude requests, and are not compared with others."
     )
 
 
@@ -104,7 +104,7 @@ def _facts(prices: FrozenPrices) -> Facts:
     return Facts(
         (
             ("Price book", f"{book.book}: {book.provider}, {book.region}"),
-            ("Prices of", f"{_dates(book, book.rows)}{', old on purpose' if book.historic else ''}"),
+            ("Prices of", f"{_dates(book, book.rows)}{', historic' if book.historic else ''}"),
             ("Term", term),
             ("Switched on", f"{(prices.use.duty * 100).normalize():f} % of the time"),
             ("A month", f"{book.hours_per_month} hours"),
@@ -144,7 +144,7 @@ def _today(view: RunView, costs: Sequence[TargetCost]) -> list[Block]:
     )
     rows = tuple(_differences(item) for item in costs)
     caption = (
-        f"Frozen: {old.book}, as when the run began. Today: {new.book}. All other figures here are the frozen ones."
+        f"Frozen: {old.book}, as when the run began. Today: {new.book}. All other numbers here use the frozen prices."
     )
     return [Table("cost-today", columns, rows, caption)]
 
@@ -180,7 +180,7 @@ def _speeds(view: RunView, costs: Sequence[TargetCost], currency: str) -> Table:
         Column("Measured", is_numeric=True),
         Column("Interval"),
         Column("At"),
-        Column("A month of it", currency, is_numeric=True),
+        Column("Month per unit", currency, is_numeric=True),
         Column("From", currency, is_numeric=True),
         Column("To", currency, is_numeric=True),
         Column("Of the design's ceiling", is_numeric=True),

@@ -26,7 +26,7 @@ _COLUMNS = (
     Column("Target"),
     Column("Kind"),
     Column("Path"),
-    Column("Lies on"),
+    Column("Storage"),
     Column("Free", is_numeric=True),
     Column("Stored in memory"),
     Column("O_DIRECT bypasses the cache"),
@@ -48,7 +48,7 @@ def section(view: RunView) -> Section:
     blocks += [Facts(tuple(facts))] if facts else []
     blocks += [Bullets(tuple(lines))] if (lines := setting_lines(view.run.environment)) else []
     if not environment:
-        blocks.append(Note("The run holds no description of its environment.", "warning"))
+        blocks.append(Note("The run contains no description of its environment.", "warning"))
     return Section("environment", "Environment", tuple(blocks))
 
 
@@ -71,7 +71,7 @@ def _targets(view: RunView) -> Table:
 
 
 def _cells(place: TargetPlace) -> tuple[Cell, ...]:
-    below = (f"lies on {place.stacked_on}",) if place.stacked_on else ()
+    below = (f"on {place.stacked_on}",) if place.stacked_on else ()
     system = "" if place.filesystem == place.kind else place.filesystem
     lies_on = place.storage_chain if place.layers else " on ".join(filter(None, (system, place.device)))
     return (

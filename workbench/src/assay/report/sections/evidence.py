@@ -32,8 +32,9 @@ _MOST = 24
 
 _READ = (
     "Faster: the difference is significant among all comparisons of this run together. At least: the lower end of a "
-    "simultaneous 95 % confidence interval. Undecided: neither faster nor equal can be said yet. Excluded: a side is "
-    "cached, impossible or incomplete. Where the client, the network or a limit bound the rate, it is a lower bound."
+    "simultaneous 95 % confidence interval. Undecided: the data does not show yet whether one is faster or both are "
+    "equal. Excluded: a side is cached, impossible or incomplete. Where the client, the network or a limit bound the "
+    "rate, it is a lower bound."
 )
 
 

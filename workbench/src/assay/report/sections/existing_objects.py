@@ -9,9 +9,8 @@ from assay.report.document import Cell, Column, Num, Table
 from assay.report.view import RunView
 
 _CAPTION = (
-    "Objects that were there before the run, which only read them. Of those in the list each repeat drew anew as many "
-    "as its lanes have room for, each as likely as any other. Two numbers: the least and the greatest of all repeats "
-    "that count."
+    "Objects that existed before the run; the run only reads them. Each repeat drew a new uniform random sample from "
+    "the list, as many objects as its lanes use. Two numbers: the least and the greatest of all repeats that count."
 )
 
 

@@ -24,18 +24,18 @@ def file_sets_table(view: RunView) -> Table | None:
         *LEADING_COLUMNS,
         Column("Files", "in the set", is_numeric=True),
         Column("Data", "in the set", is_numeric=True),
-        Column("Opened", "files, those that were made included", is_numeric=True),
+        Column("Opened", "files, created ones included", is_numeric=True),
         Column("Records", is_numeric=True),
         Column("Moved", is_numeric=True),
         Column("Flushed", "files", is_numeric=True),
         Column("Closed", "files", is_numeric=True),
-        *((Column("Made / removed", "files"), Column("Looked at", "files", is_numeric=True)) if mixed else ()),
-        *((Column("Turns", "files/s", is_numeric=True),) if mixed else ()),
+        *((Column("Created / removed", "files"), Column("Stat calls", "files", is_numeric=True)) if mixed else ()),
+        *((Column("File rate", "files/s", is_numeric=True),) if mixed else ()),
     )
     caption = (
-        "Counts of a repeat, medians over those that count. Throughput, operations and latencies of a result are of "
-        "its records alone; opening, flushing and closing files has rates and latencies of its own, in the table of "
-        "kinds. The time of a result is that of all of them."
+        "Counts of one repeat, medians over the repeats that count. Throughput, operations and latencies of a result "
+        "are those of its records alone; opening, flushing and closing files has rates and latencies of its own, in "
+        "the table of kinds. The time of a result includes all of these."
     )
     return Table("file-sets-table", columns, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
 

@@ -17,11 +17,11 @@ from assay.report.view import RunView
 _MOST_ROWS = 500
 _WORDS = (
     "Counted on each host about twice a second by the engine: bytes of network interfaces, time of CPUs and disks "
-    "by all programs, TCP segments sent again, frames thrown away. Of the repeat whose rate is the median one."
+    "by all programs, TCP segments retransmitted, frames dropped. Counters are of the repeat with the median rate."
 )
 _SHARED = (
-    " The hosts of a cluster in a box share the CPUs and disks of one machine, so that those stand in one line for "
-    "all; links and loop devices are their own."
+    " The hosts of a testbed share the CPUs and disks of one machine, so these have one line for all hosts; each host "
+    "has its own links and loop devices."
 )
 
 
@@ -33,8 +33,8 @@ def folds(view: RunView) -> Iterator[Fold]:
     shared = any(use.shared for _, sample in found for use in sample.uses)
     lines = [line for row, sample in found for line in _lines(view, row, sample.uses)]
     caption = (
-        "Link: the interface that was busiest, the busier way; share of its speed where that is known. Disk: the "
-        "busiest one, by the time with a request under way, and requests under way on average."
+        "Link: the busiest interface, in its busier direction; share of its speed if known. Disk: the busiest disk, by "
+        "the time with a request in flight, and the average number of requests in flight."
     )
     if len(lines) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(lines):,}."
@@ -60,8 +60,8 @@ _COLUMNS = (
     Column("Disk"),
     Column("Busy", is_numeric=True),
     Column("Queue", is_numeric=True),
-    Column("Sent again", "TCP", is_numeric=True),
-    Column("Thrown away", "frames", is_numeric=True),
+    Column("Retransmitted", "TCP", is_numeric=True),
+    Column("Dropped", "frames", is_numeric=True),
 )
 
 

@@ -22,9 +22,9 @@ from assay.report.measure import Measure, measure_of
 from assay.report.view import RunView
 
 _WORDS = (
-    "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had moved "
-    "when the first thread of any host ended: far from the others' amount, the hosts did not work together for most of "
-    "the time. All figures are medians over repeats."
+    "all start at a barrier, at a time of the controller's clock. Least transferred is what the slowest host had "
+    "moved when the first thread of any host ended: if that is far below the other hosts, the hosts did not work "
+    "together for most of the time. All numbers are medians over repeats."
 )
 _MOST_ROWS = 500
 _MOST_OPEN = 12
@@ -60,9 +60,11 @@ def _engines(view: RunView, rows: Sequence[ResultRow]) -> str:
     if tasks == {1}:
         return f"Each host is a machine with an engine of its own{by}"
     if len(tasks) == 1:
-        return f"Each host is a machine with {tasks.pop():,} engines of its own{by}, which are one in these figures"
+        return (
+            f"Each host is a machine with {tasks.pop():,} engines of its own{by}, which count as one in these numbers"
+        )
     several = f"{min(tasks):,} to {max(tasks):,} engines of its own (tasks per host)"
-    return f"Each host is a machine with {several}{by}, which are one in these figures"
+    return f"Each host is a machine with {several}{by}, which count as one in these numbers"
 
 
 def _totals(view: RunView, rows: list[ResultRow], unit: str) -> Table:
@@ -113,7 +115,7 @@ def _line_columns(unit: str) -> tuple[Column, ...]:
         Column("Host", is_filter=True),
         Column("Rate", unit, is_numeric=True),
         Column("Moved", is_numeric=True),
-        Column("Until the first ended", is_numeric=True),
+        Column("Moved when the first host ended", is_numeric=True),
         Column("p50", "µs", is_numeric=True),
         Column("p99", "µs", is_numeric=True),
         Column("CPUs used", is_numeric=True),

@@ -15,7 +15,7 @@ def folds(view: RunView) -> Iterator[Fold]:
     if not scores:
         return
     rules = dict.fromkeys(rule for score in scores for rule in score.broken_rules)
-    remarks = Bullets((f"This is {UNOFFICIAL}.", *(f"A rule that was not kept: {rule}." for rule in rules)))
+    remarks = Bullets((f"This is {UNOFFICIAL}.", *(f"Broken rule: {rule}." for rule in rules)))
     yield Fold("IO500", (_table(scores), remarks), "results-io500")
 
 

@@ -16,7 +16,7 @@ from assay.report.document import Block, Bullets, Cell, Column, Fold, Heading, S
 from assay.report.view import RunView, WorkloadRows
 
 CACHE_WORDS = {
-    "direct": "Cache direct: files are opened with O_DIRECT, so that data goes past the page cache",
+    "direct": "Cache direct: files are opened with O_DIRECT, so that data bypasses the page cache",
     "drop": "Cache drop: the machine's page cache is dropped before each phase",
     "evict": "Cache evict: the case's own files are taken out of the page cache before each phase",
     "limit": "Cache limit: the engine runs in a memory cgroup, so that the page cache cannot hold the data",
@@ -29,7 +29,7 @@ _CACHE_SHORT = {
     "drop": "dropped before each phase",
     "evict": "own files evicted before each phase",
     "limit": "too little memory for it",
-    "remount": "mounted anew before each phase",
+    "remount": "mounted again before each phase",
     "keep": "left alone on purpose: shows the cache",
 }
 _NAMES_CACHE_WORDS = {
@@ -37,8 +37,8 @@ _NAMES_CACHE_WORDS = {
     "limit": "Cache limit, metadata operations: the engine runs in a memory cgroup, which bounds the caches of names",
     "remount": "Cache remount, metadata operations: what Assay has mounted is unmounted and mounted again, on all "
     "hosts that generate the load, before each phase that looks names up",
-    "keep": "Cache keep, metadata operations: names that are still in memory are found there; the verdict says where "
-    "memory answered alone",
+    "keep": "Cache keep, metadata operations: names that are still in memory are found there; the verdict states where "
+    "memory alone answered",
 }
 _SYNC_WORDS = {
     "none": "Flush none: data may still be in memory when the clock stops",
@@ -57,16 +57,15 @@ _NAMES_SYNC_WORDS = {
 }
 _MOST_VALUES = 16
 _REMOTE_WORDS = (
-    "the engine speaks to the servers itself, so that no cache of this side is between; what servers answer from "
-    "their own memory is not known"
+    "the engine itself accesses the servers, so no client cache is involved; what servers answer from their own memory "
+    "is not known"
 )
 _OBJECT_WORDS = (
-    "Objects are put and got by the engine itself, so that no cache of its machine takes part; a put ends when the "
-    "service has answered. What the service keeps in its memory is not known. One request is one operation; nothing is "
-    "sent twice."
+    "The engine itself puts and gets objects, so no cache of its machine is involved; a put ends when the service has "
+    "answered. What the service keeps in its memory is not known. One request is one operation; nothing is sent twice."
 )
 _EXISTING_WORDS = (
-    "Objects that were there already are got by the engine itself, so that no cache of its machine takes part. Nothing "
+    "The engine itself gets objects that existed before, so no cache of its machine is involved. Nothing "
     "is written or removed. Each thread has objects of its own, drawn from their list before the clock starts; their "
     "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
     "nothing is sent twice."
@@ -172,7 +171,7 @@ def _contents(view: RunView) -> Iterator[Text]:
     if not all(existing) or not existing:
         yield "Data is unique and incompressible unless a workload says otherwise, and what is read can be checked."
     if any(existing):
-        yield "What objects hold that were there already is not known, and is not checked."
+        yield "The contents of objects that existed before the run are not known and not checked."
 
 
 def _control(view: RunView) -> list[Text]:
@@ -188,24 +187,24 @@ def _until(run: RunInfo) -> list[Text]:
     if run.blocks is not None:
         looks = ", ".join(str(look) for look in run.blocks.looks)
         return [
-            "In a round a case is measured on both sides, one right after the other, the first one drawn by lot. "
-            f"Whether a case is decided is asked after these rounds only: {looks}; the chance of calling equal sides "
-            "different, 5 in 100, is shared among them."
+            "In a round a case is measured on both sides, one right after the other, in random order. "
+            f"Cases are checked for a decision after these rounds only: {looks}; the chance of calling equal sides "
+            "different, 5 in 100, is shared among these checks."
         ]
     if run.repeats_decide is not None:
         time_limit = None if run.repeats_time is None else numbers.seconds(run.repeats_time)
         or_after = "" if time_limit is None else f", or after {time_limit}"
         return [
             "A case is repeated until it is decided which target is faster, or that they differ by less than "
-            f"{within_words(run.repeats_decide)}{or_after}. That is asked after {run.repeats_least} repeats, then each "
-            f"time there are 1.4 times as many, {run.look_count} times at most; p-values allow for it."
+            f"{within_words(run.repeats_decide)}{or_after}. This is checked after {run.repeats_least} repeats, then "
+            f"each time there are 1.4 times as many, {run.look_count} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
         return []
     return [
         "A case is repeated until the 95 % interval of each of its rates reaches at most "
-        f"{within_words(run.repeats_within)} of the median to either side, asked after {run.repeats_least} repeats at "
-        "the earliest."
+        f"{within_words(run.repeats_within)} of the median to either side, checked after {run.repeats_least} repeats "
+        "at the earliest."
     ]
 
 
@@ -253,7 +252,7 @@ def _facts(workload: WorkloadRows) -> dict[str, str]:
         found["Flush"] = _shortened("sync", _values(cases, "sync"))
     if _is_existing(cases[0]):
         found = {f"{key}, at most" if key == numbers.axis_title("objects") else key: one for key, one in found.items()}
-    found["Data"] = "as it was there" if _is_existing(cases[0]) else _data(p)
+    found["Data"] = "existing objects" if _is_existing(cases[0]) else _data(p)
     if group != "names":
         found["Verified on read"] = _shortened("verify", _values(cases, "verify"))
     return found
@@ -292,7 +291,7 @@ def _calls(view: RunView) -> Table:
     for (workload, target, requested, used, reason), named in groups.items():
         operations = ", ".join(numbers.operation_title(name).lower() for name in named)
         rows.append((workload, target, requested, used, operations, reason or numbers.NONE))
-    columns = ("Workload", "Target", "Asked for", "Used", "Operations", "Why")
+    columns = ("Workload", "Target", "Requested", "Used", "Operations", "Why")
     return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
 
 

@@ -12,7 +12,7 @@ from assay.report.view import RunView
 _RATES = "payload of TCP with iperf3, each direction on its own, since a link carries both at once"
 _TRIPS = {"icmp": "round trips with ping", "tcp": "round trips by connecting"}
 _TIGHTEST_LINK = (
-    "A result is held against the tightest link that its data takes: those of its clients together, those of its "
+    "A result is compared with the slowest link on its data path: those of its clients together, those of its "
     "servers together, or one that all share."
 )
 _WAYS: dict[Direction, str] = {"write": "to servers", "read": "from servers"}
@@ -22,7 +22,7 @@ _LINKS = (
     Column("Direction", is_filter=True),
     Column("Carries", "MB/s", is_numeric=True),
     Column("Gbit/s", is_numeric=True),
-    Column("How it was found, or why not"),
+    Column("How it was measured, or why not"),
 )
 _PAIRS = (
     Column("Client", is_filter=True),

@@ -15,27 +15,23 @@ def section(view: RunView, published_figures: PublishedFigures) -> Section:
     merged = with_figures(view.analysis, published_figures)
     if merged is None:
         words = (
-            f"None of the figures of {published_figures.source} can stand beside this run's: that takes a "
-            "workload that sweeps "
-            "file_size and record_size, and nothing else, with an operation that both have."
+            f"No figure of {published_figures.source} is comparable with this run: that takes a workload that "
+            "sweeps file_size and record_size, and nothing else, with an operation that both have."
         )
         return Section("published", "Published figures", (Note(words, "warning"),))
     both = RunView(merged)
     others = list(dict.fromkeys(figure.target for figure in published_figures.figures))
     words = (
         f"{numbers.listing(others)}: figures of {published_figures.source}, as published. They were not "
-        "repeated or judged here, "
-        "and other machines, sizes of memory and rules of caching stand behind them: they show shapes, and "
-        "no difference that was measured."
+        "repeated or judged here, and were measured with other machines, memory sizes and caching: they show shapes, "
+        "not measured differences."
     )
     blocks: list[Block] = [Paragraph(words)]
     drawn = [workload for workload in both.main_workloads() if not set(others).isdisjoint(_targets(workload))]
     for workload in drawn:
         blocks += _workload(both, workload)
     if not drawn:
-        blocks.append(
-            Note("The workloads that they could stand beside show a cache, so that nothing is drawn.", "warning")
-        )
+        blocks.append(Note("The comparable workloads show a cache, so nothing is drawn.", "warning"))
     return Section("published", "Published figures", tuple(blocks))
 
 

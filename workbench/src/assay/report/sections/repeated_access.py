@@ -35,9 +35,9 @@ def repeated_access_table(view: RunView) -> Table | None:
     )
     caption = (
         "Repeated: fetches of an object that the same repeat had fetched before since it was stored; first: all the "
-        "others. Counts of all repeats that count; times are medians over them, of each one's own percentiles. A ratio "
-        "far below 1 may mean that something on the way keeps what was fetched. Where both are of one phase, the first "
-        "ones lie at its beginning, when connections are made."
+        "others. Counts are sums over the repeats that count; times are medians of the repeats' percentiles. A ratio "
+        "far below 1 may mean that a cache on the way keeps what was fetched. If both are in one phase, first fetches "
+        "are mostly at its beginning, when connections are made."
     )
     return Table("accesses-table", columns, tuple(lines), caption, is_interactive=True)
 

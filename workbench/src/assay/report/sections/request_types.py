@@ -33,9 +33,9 @@ def request_types_table(view: RunView) -> Table | None:
         *(Column(name, "µs", is_numeric=True) for name in _TAIL),
         *(Column(f"First byte {name}", "µs", is_numeric=True) for name in _TAIL if first),
     )
-    caption = "Medians over the repeats that count; a percentile of each repeat's own."
+    caption = "Medians over the repeats that count; of percentiles, the median of those of the repeats."
     if first:
-        caption += " First byte: until the first byte of what was asked for came."
+        caption += " First byte: time until the first requested byte arrived."
     if len(lines) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(lines):,}; `assay export --table kinds` writes all."
     return Table("mixes-table", columns, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)

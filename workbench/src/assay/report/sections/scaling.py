@@ -26,9 +26,10 @@ MOST_SENTENCES = 12
 """Most totals that have sentences; the table has all."""
 _BENDS = (
     "Where a total bends is estimated with a 95 % interval, by a bootstrap over repeats, from one of two curves: the "
-    "sharp one if it is within 2 % of all totals, else the one that the repeats contradict less. Sharply: each adds as "
-    "much as the first until something is full (the asymptotic bounds of Lazowska and others, 1984). Smoothly: the "
-    "universal scalability law (Gunther, 2007), which has no corner; the number given is where efficiency is a half."
+    "sharp one if it is within 2 % of all totals, else the one that fits the repeats better. Sharply: each adds as "
+    "much as the first until something is saturated (the asymptotic bounds of Lazowska and others, 1984). Smoothly: "
+    "the universal scalability law (Gunther, 2007), which has no corner; the number given is where efficiency is a "
+    "half."
 )
 
 
@@ -41,7 +42,12 @@ def section(view: RunView) -> Section | None:
     if scaled:
         blocks += [Bullets(tuple(_sentences(scaled[:MOST_SENTENCES])))]
         if len(scaled) > MOST_SENTENCES:
-            blocks.append(Note(f"Of the first {MOST_SENTENCES} of {len(scaled):,} totals; the folded table has all."))
+            blocks.append(
+                Note(
+                    f"Only the first {MOST_SENTENCES} of {len(scaled):,} totals have sentences; the folded table has "
+                    "all."
+                )
+            )
         blocks.append(Gallery(tuple(_charts(scaled))))
         blocks.append(Fold("Totals in numbers", (Paragraph(_BENDS), totals_table(scaled))))
     if grown:
@@ -49,8 +55,8 @@ def section(view: RunView) -> Section | None:
         blocks += [Bullets(tuple(growth_sentence(found) for found in grown)), servers_table(grown)]
     if view.run.stages:
         words = (
-            "The run was taken in stages, each only after the one before was accepted. Stages were measured one after "
-            "another, not in turns: what has changed meanwhile is a part of their differences."
+            "The run was made in stages, each only after the one before was accepted. Stages were measured one after "
+            "another, not in turns: changes in between are a part of their differences."
         )
         blocks += [Heading("Stages", "scaling-stages"), Paragraph(words), *map(Paragraph, stage_lines(view.run))]
         blocks.append(stages_table(view.run))
@@ -93,7 +99,7 @@ def _best(view: RunView) -> list[Block]:
             title = f"{numbers.operation_title(operation)}, the best with each number of {plural_noun(axis)}"
             drawing = best_chart([item for item in found if item.operation == operation])
             charts.append(Chart(f"scaling-best-{axis}-{operation}", title, "Median and 95 % interval.", drawing))
-        words = "The best of all other settings with each number, as who tunes the store would have it."
+        words = "The best of all other settings with each number, as after tuning the storage."
         heading = Heading(f"The best with each number of {plural_noun(axis)}", f"scaling-best-{axis}")
         table = Fold(f"The best with each number of {plural_noun(axis)}, in numbers", (best_table(found),))
         blocks += [heading, Paragraph(words), Gallery(tuple(charts)), table]

@@ -18,7 +18,7 @@ _MOST_ROWS = 500
 _MARKS = (
     f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat; of "
     "latencies the median (whole) and the 99th percentile (dashed). Crosses: operations failed, in a repeat "
-    "that does not count. Upright lines: changes of the rate that a verdict speaks of."
+    "that does not count. Upright lines: changes of the rate that a verdict names."
 )
 
 
@@ -51,13 +51,13 @@ def _table(view: RunView, found: Sequence[tuple[ResultRow, list[Segments]]]) -> 
         Column("Slowest / median", is_numeric=True),
     )
     caption = (
-        "Of each second in which every thread worked, of all repeats that count. What was under way at the border of "
-        "two seconds counts in both, by the time that it spent in each."
+        "Rates of each second in which every thread worked, of all repeats that count. An operation in flight at the "
+        "border of two seconds counts in both, in proportion to its time in each."
     )
     if view.includes_flushes:
-        caption += " The flush at the end is in none."
+        caption += " No second includes the flush at the end."
     if any(segments.length_ns > 10**9 for _, every in found for segments in every):
-        caption += " Of very long repeats a segment is longer than a second."
+        caption += " In very long repeats a segment is longer than a second."
     if len(found) > _MOST_ROWS:
         caption += f" The first {_MOST_ROWS:,} of {len(found):,}."
     lines = tuple(_line(view, row, segments) for row, segments in found[:_MOST_ROWS])

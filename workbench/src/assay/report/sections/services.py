@@ -21,12 +21,12 @@ def services_table(view: RunView) -> Table | None:
         Column("Write units", "per request", is_numeric=True),
         Column("Units", "1/s", is_numeric=True),
         Column("Throttled", "requests", is_numeric=True),
-        Column("Left undone", "objects", is_numeric=True),
+        Column("Unprocessed", "objects", is_numeric=True),
     )
     caption = (
-        "Medians over the repeats that count; throttled requests, and objects of batches that the service left undone "
-        "while it took others, of all repeats together. Units are the capacity units that the service says it has "
-        "charged, of requests that were done, also in part."
+        "Medians over the repeats that count; throttled requests, and objects that the service left unprocessed in "
+        "batches of which it processed others, of all repeats together. Units are the capacity units that the service "
+        "reports as charged, for requests that were processed, also partly."
     )
     return Table("services-table", columns, lines, caption, is_interactive=True)
 

@@ -11,8 +11,8 @@ from assay.report.view import RunView
 
 _WORDS = (
     "The coefficient of variation is the standard deviation as a share of the mean. That of repeats is pooled over all "
-    "points with the same size of transfer; its 95 % interval is the one of chi-square on logarithms. With different "
-    "numbers of hosts: of the medians at each number, all else being the same."
+    "points with the same size of transfer; its 95 % interval uses chi-square on logarithms. With different "
+    "numbers of hosts: variation of the medians at each number, all else being the same."
 )
 
 

@@ -47,12 +47,12 @@ def _lacking(view: RunView, found: list[unevaluated.UnevaluatedGroup]) -> Table:
             ", ".join(name.replace("_", " ") for name in lack.rules),
             ("" if lack.applies else "does not apply: ")
             + lack.reason
-            + (f" (and {lack.other_wordings_count:,} with other figures)" if lack.other_wordings_count else ""),
+            + (f" (and {lack.other_wordings_count:,} with other numbers)" if lack.other_wordings_count else ""),
             Num(numbers.count(lack.result_count), float(lack.result_count)),
         )
         for lack in found
     )
-    return Table("skipped-table", columns, rows, "A rule that does not apply takes nothing from a result.")
+    return Table("skipped-table", columns, rows, "A rule that does not apply does not weaken a result.")
 
 
 def _counts(view: RunView) -> Table:
@@ -80,7 +80,7 @@ def _counts(view: RunView) -> Table:
             )
         )
     also = count_verdicts(row.verdicts for row in every).also_words
-    caption = f"A result counts once, under its gravest verdict. {also}." if also else ""
+    caption = f"A result counts once, under its most serious verdict. {also}." if also else ""
     return Table("verdict-counts", columns, tuple(rows), caption)
 
 
@@ -168,7 +168,7 @@ def _list(bad: list[ResultRow], view: RunView) -> Table:
         finding, where = complaint.example
         count = len(complaint.rows)
         others = len(complaint.wordings) - 1
-        evidence = f"{finding.text} ({where}{f'; {others:,} more with other figures' if others else ''})"
+        evidence = f"{finding.text} ({where}{f'; {others:,} more with other numbers' if others else ''})"
         cells = (
             Badge(finding.verdict),
             Num(numbers.count(count), float(count)),
@@ -181,7 +181,7 @@ def _list(bad: list[ResultRow], view: RunView) -> Table:
         Column("Verdict"),
         Column("Results", f"of {len(view.analysis.rows):,}", is_numeric=True),
         Column("Where"),
-        Column("What was seen"),
+        Column("Observation"),
         Column("Remedy"),
     )
     caption = "Results with the same reason are one line; `assay show RUN CASE` has all of one case."

@@ -29,10 +29,10 @@ def visibility_table(view: RunView) -> Table | None:
         Column("Stale", "%", is_numeric=True),
     )
     caption = (
-        "Each object was put by one client and looked for at once by another, with a connection of its own (and at "
-        "another endpoint, if there are several), until it was seen: one round trip at least. Stale looks found no "
-        "such object, or what was there before it. Counts are of all repeats that count, times medians of the "
-        "repeats' own percentiles, the longest one of all."
+        "Each object was put by one client and immediately requested by another, with its own connection (and at "
+        "another endpoint, if there are several), until it was visible: one round trip at least. Stale looks found no "
+        "object, or the one before. Counts are sums over the repeats that count; times are medians of the repeats' "
+        "percentiles, and the maximum is that of all repeats."
     )
     return Table("seen-table", columns, lines, caption, is_interactive=True)
 

@@ -32,7 +32,7 @@ from assay.report.summary.sentences import frequent_reasons
 from assay.report.view import RunView, is_sound
 
 Caveats = list[Caveat]
-_HOLDS = " Which one is faster holds all the same; by how much may be otherwise when nothing disturbs it."
+_HOLDS = " The ranking still holds; the size of the difference may change on an idle machine."
 
 
 def caveats(view: RunView, found: Sequence[ComparisonClaim], growth: Sequence[Scaling]) -> list[Caveat]:
@@ -192,7 +192,7 @@ def _limited(view: RunView) -> Caveats:
     before = group_limits(environment, places).words
     if AT_END in environment:
         after = group_limits(environment, places, AT_END).words
-        text = f"Limits of control groups changed while it ran: from {before or 'none'} to {after or 'none'}."
+        text = f"Limits of control groups changed during the run: from {before or 'none'} to {after or 'none'}."
         return [Caveat(text=text, remedy="Repeat it with the same limits from start to end.")]
     limits = reached_limits(view)
     if not limits.words:
@@ -211,9 +211,12 @@ def _little_memory(view: RunView) -> Caveats:
     if limit is None or data <= limit:
         return []
     sizes = f"{about_size(limit)} of memory, less than the {about_size(data)} of data"
-    text = f"A control group leaves this process {sizes}: the page cache cannot hold it."
+    text = f"A control group limits this process to {sizes}: the page cache cannot hold the data."
     return [
-        Caveat(text=text, remedy="Raise it (memory.max or memory.limit_in_bytes), or expect the same where it holds.")
+        Caveat(
+            text=text,
+            remedy="Raise it (memory.max or memory.limit_in_bytes), or expect the same wherever this limit applies.",
+        )
     ]
 
 
@@ -227,8 +230,10 @@ def _compressed(view: RunView) -> Caveats:
         if layer is None or not shares:
             continue
         data = f"{' to '.join(f'{share} %' for share in dict.fromkeys((shares[0], shares[-1])))} compressible"
-        text = f"{place.target} is compressed ({layer.label}), and the data of this run are {data}."
-        found.append(Caveat(text=text, remedy="Set `compressible` to what your data are: rates depend on it."))
+        text = f"{place.target} is compressed ({layer.label}), and the data of this run is {data}."
+        found.append(
+            Caveat(text=text, remedy="Set `compressible` to the compressible share of your data: rates depend on it.")
+        )
     return found
 
 
@@ -272,7 +277,7 @@ def _unverified(view: RunView) -> Caveats:
     rules = {found.rule for row in rows for found in row.findings if found.verdict is Verdict.UNVERIFIED}
     if rules == {"compressed"}:
         text = (
-            f"In {numbers.part_of_total(len(rows), len(view.analysis.rows))} less was stored than was "
+            f"In {numbers.part_of_total(len(rows), len(view.analysis.rows))} less data was stored than "
             "written (unverified)."
         )
     return [Caveat(text=text, remedy=remedy_of(rows, Verdict.UNVERIFIED))]
@@ -302,7 +307,7 @@ def _still_open(found: Sequence[ComparisonClaim]) -> Caveats:
 def _odd(view: RunView) -> Caveats:
     """Warn of a rate that falls where it should rise along an axis other than a size."""
     found = [fall.words for fall in falls(view.analysis.rows) if fall.axis not in SIZES][:1]
-    return [Caveat(text=text, remedy="Prefer the lower setting on this storage.") for text in found]
+    return [Caveat(text=text, remedy="Use the lower setting on this storage.") for text in found]
 
 
 def _in_memory(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
@@ -318,7 +323,7 @@ def _in_memory(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
         return []
     verb = "is" if len(names) == 1 else "are"
     text = f"{numbers.listing(names)} {verb} a file system in RAM: its files are lost at a restart."
-    return [Caveat(text=text, remedy="Use it for data that can be made again and fit in free memory.")]
+    return [Caveat(text=text, remedy="Use it for data that can be recreated and fits in free memory.")]
 
 
 def started_servers(view: RunView) -> list[str]:
@@ -329,7 +334,7 @@ def started_servers(view: RunView) -> list[str]:
             found.setdefault(place.started, []).append(place.target)
     return [
         f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
-        f"the load: these numbers are about {server} on this machine, not about AWS."
+        f"the load: these numbers describe {server} on this machine, not AWS."
         for server, names in found.items()
     ]
 

@@ -338,7 +338,7 @@ def _close(row: ResultRow) -> tuple[str, float] | None:
 def _nearest(rows: Sequence[ResultRow], view: RunView) -> str:
     """Return what limits some of these results, or else the ceiling that most of them are closest to."""
     if all(row.case.parameters.get_value("rate") is not None for row in rows):
-        return "the study's own rate"
+        return "the rate set in the study"
     if limits := [
         limit for row in rows if (limit := _network_limit(row, view) or limit_of(row) or _close(row)) is not None
     ]:
@@ -423,7 +423,7 @@ def growth_end(one: Scaling, short: bool = False) -> str:
         return f"{head}flat (within 5 %) from {number_words(one.axis, one.saturated.number)} on, at {rate}"
     if top is not last:
         at = f"{number_words(one.axis, top.number)} with {measure.text(top.rate)}"
-        return f"{head}greatest at {at}; {last.number} reach {measure.text(last.rate)}"
+        return f"{head}peaks at {at}; {last.number} reach {measure.text(last.rate)}"
     rate = measure.text(last.rate)
     return (
         f"{head}still grows at {number_words(one.axis, last.number)}, {rate}, "

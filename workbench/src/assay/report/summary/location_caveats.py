@@ -42,7 +42,7 @@ def journalled_data(view: RunView) -> list[Caveat]:
     verb = "is" if len(names) == 1 else "are"
     text = f"{numbers.listing(names)} {verb} mounted with data=journal: data is written twice, and direct I/O goes"
     text += " through the page cache."
-    return [Caveat(text=text, remedy="Mount with data=ordered for what the storage itself does.")]
+    return [Caveat(text=text, remedy="Mount with data=ordered to measure the storage itself.")]
 
 
 def different_read_ahead(view: RunView) -> list[Caveat]:
@@ -54,8 +54,8 @@ def different_read_ahead(view: RunView) -> list[Caveat]:
     if not buffered or not all(known.values()) or len(set(known.values())) == 1:
         return []
     sizes = ", ".join(f"{size} KiB on {name}" for name, size in known.items())
-    text = f"This host reads ahead differently: {sizes}. A difference of buffered reads may come from that."
-    return [Caveat(text=text, remedy="Set them alike (blockdev --setra), or use cache: direct.")]
+    text = f"Read-ahead differs on this host: {sizes}. A difference of buffered reads may come from this."
+    return [Caveat(text=text, remedy="Set both to the same value (blockdev --setra), or use cache: direct.")]
 
 
 def round_trip(row: ResultRow, view: RunView) -> float | None:
@@ -100,8 +100,10 @@ def same_storage(view: RunView) -> list[Caveat]:
     found = next((names for names in groups.values() if len(names) > 1), None)
     if found is None:
         return []
-    text = f"{numbers.listing(found)} lie on the same file system: a difference is not one of the storage."
-    return [Caveat(text=text, remedy="Name a place on each storage that you want to compare.")]
+    text = (
+        f"{numbers.listing(found)} are on the same file system: a difference between them is not caused by the storage."
+    )
+    return [Caveat(text=text, remedy="Name a directory on each storage that you want to compare.")]
 
 
 def unknown_link(view: RunView) -> list[Caveat]:
@@ -117,5 +119,5 @@ def unknown_link(view: RunView) -> list[Caveat]:
     names = [name for name in remote if not known & {name, ""} and name not in explained]
     if not names:
         return []
-    text = f"What the link to the servers of {numbers.listing(names)} carries was not measured: it may be the limit."
-    return [Caveat(text=text, remedy="Start `iperf3 -s` on them, or state it: ceilings: {link: 10Gb/s}.")]
+    text = f"The link to the servers of {numbers.listing(names)} was not measured: it may be the limit."
+    return [Caveat(text=text, remedy="Start `iperf3 -s` on them, or state its rate: ceilings: {link: 10Gb/s}.")]

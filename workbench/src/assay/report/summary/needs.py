@@ -60,7 +60,7 @@ def _of_target(target: str, found: Sequence[NeedAnswer]) -> str:
     unknown = [f"{need_words(one.need)}, {_short(one)}" for one in by[NeedStatus.OPEN]]
     if missed:
         rest = f" Undecided: {'; '.join(unknown)}." if unknown else ""
-        return f"No: {target} misses: {'; '.join(missed)}.{rest}"
+        return f"No: {target} does not meet: {'; '.join(missed)}.{rest}"
     others = len(by[NeedStatus.YES])
     other_needs = f" It meets the other {'need' if others == 1 else f'{others} needs'}." if others else ""
     return f"Undecided for {target}: {'; '.join(unknown)}.{other_needs}"

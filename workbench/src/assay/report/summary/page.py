@@ -150,7 +150,7 @@ def _growth_lead(growth: list[Scaling]) -> Text:
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
     undecided = len(growth) - len(clear)
-    rest = f" Of {undecided:,} more it is undecided." if undecided else ""
+    rest = f" {undecided:,} more {'is' if undecided == 1 else 'are'} undecided." if undecided else ""
     if len(clear) <= MOST_NAMED_KINDS:
         return f"{'; '.join(lines.growth_end(one) for one in clear)}.{rest}"
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in clear)
@@ -160,7 +160,7 @@ def _growth_lead(growth: list[Scaling]) -> Text:
     if not stopped:
         return f"Of {of}, the total of all hosts still grows at {number_words(min(axes), most)}.{rest}"
     more = plural_noun(min(axes)) if len(axes) == 1 else "hosts or tasks"
-    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} that were measured.{rest}"
+    return f"In {stopped:,} of {of}, more {more} stop adding to the total within the {most} measured.{rest}"
 
 
 def _lead_without_comparison(view: RunView) -> Text:
@@ -186,7 +186,7 @@ def _lead_without_comparison(view: RunView) -> Text:
 
 def _at_study_rate(rows: Sequence[ResultRow]) -> str:
     own = all(row.case.parameters.get_value("rate") is not None for row in rows)
-    return " at the rate that the study sets" if own else ""
+    return " at the rate set in the study" if own else ""
 
 
 def _round_trip_sentence(view: RunView, rows: Sequence[ResultRow]) -> str:

@@ -141,7 +141,7 @@ def difference_bound(most: float) -> str:
     if most < _TWICE:
         return f"any difference is smaller than {math.ceil(100 * (most - 1) * (1 - 1e-12)):,} %"
     if most > _NOISE:
-        return "the repeats vary too much to tell"
+        return "the repeats vary too much"
     step = 10.0 ** (math.floor(math.log10(most)) - 1)
     return f"either may be up to {numbers.ratio(math.ceil(most / step * (1 - 1e-12)) * step)} as fast as the other"
 
@@ -422,12 +422,12 @@ def _what_would_settle(claim: ComparisonClaim) -> str:
                     seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
     near = [count for count in counts if count <= MOST_NEEDED]
     if all(point.too_few for point in claim.points_with(PointOutcome.OPEN)):
-        return f"; {max(near):,} are the least that can show it" if near else ""
+        return f"; {max(near):,} repeats are the minimum that can show a difference" if near else ""
     if not near:
         return f"; it would take more than {MOST_NEEDED:,} repeats" if counts else ""
     which = "" if len(near) == len(claim.points_with(PointOutcome.OPEN)) else f" for {len(near):,} of them"
-    time = f", some {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
-    return f"; about {max(near):,} repeats{time} would likely tell{which}"
+    time = f", about {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
+    return f"; about {max(near):,} repeats{time} would likely decide it{which}"
 
 
 def frequent_reasons(points: Sequence[PointDecision]) -> str:

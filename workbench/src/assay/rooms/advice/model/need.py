@@ -371,7 +371,7 @@ class Need(Frozen):
     @model_validator(mode="after")
     def _consistent(self) -> "Need":
         if self.book is not None and self.books:
-            raise fault("it has both `book` and `books`", "write one of the two", "books")
+            raise fault("the need has both `book` and `books`", "write one of the two", "books")
         share = self.profile.read_share
         for metric, absent in (("write", share == 1), ("read", share == 0)):
             for name in (metric, f"{metric}_iops"):

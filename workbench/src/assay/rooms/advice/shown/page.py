@@ -49,8 +49,8 @@ def build_page(advice: Advice, today: dt.date) -> Document:
     sections = [
         Section("answer", "Answer", tuple(first)),
         Section("why", "Why", (Bullets(tuple(texts.reason_sentences(advice))),)),
-        Section("accept", "What you accept with it", (Bullets(tuple(texts.drawbacks(advice))),)),
-        Section("change", "What would change it", tuple(_change(advice))),
+        Section("accept", "Drawbacks and conditions", (Bullets(tuple(texts.drawbacks(advice))),)),
+        Section("change", "What would change the choice", tuple(_change(advice))),
         Section("unknown", "What is not known", (Bullets(tuple(texts.unknowns(advice, today))),)),
         Section("books", "Price books", (Bullets(tuple(texts.price_books(advice))),)),
     ]
@@ -70,7 +70,7 @@ def _change(advice: Advice) -> Iterator[Block]:
     found = advice.picture
     if found is None:
         relaxed = tuple(texts.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
-        yield Bullets(relaxed or ("Giving up one requirement alone allows nothing that is known to meet the rest.",))
+        yield Bullets(relaxed or ("No single requirement can be dropped so that a known design meets the rest.",))
         return
     sentences = list(_change_sentences(advice, found))
     more = (
@@ -85,15 +85,15 @@ def _change(advice: Advice) -> Iterator[Block]:
     )
     plots = [_plot(advice, found, curves) for curves in (found.capacity, found.rate) if curves is not None]
     gaps = any(line_y is None for plot in plots for line in plot.lines for _, line_y in line.points)
-    caption = "Both scales are logarithmic. Each point is sized and priced anew with all else as in the need; "
-    caption += "the kinds in small print stay."
-    caption += " Where a line ends, nothing of this design meets the need." if gaps else ""
+    caption = "Both scales are logarithmic. Each point is sized and priced again; all other requirements stay, "
+    caption += "and so do the parameters in small print."
+    caption += " Where a line ends, no variant of this design meets the need." if gaps else ""
     caption += " Numbers: where the choice changes." if any(plot.marks for plot in plots) else ""
     yield Plots(legend, tuple(plots), caption)
     if found.tornado:
         yield _spans(found)
     elif found.idle:
-        yield Paragraph(f"At both ends of these nothing changes: {', '.join(found.idle)}.")
+        yield Paragraph(f"The choice stays the same at both ends of: {', '.join(found.idle)}.")
 
 
 def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
@@ -105,7 +105,7 @@ def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
         if curves is not None and not curves.crossings:
             points = curves.curves[0].points
             ends = " to ".join(size_text(curves.axis, point.at) for point in (points[0], points[-1]))
-            yield f"{curves.axis.replace('_iops', ' operations')}: from {ends} the cheapest stays {best}."
+            yield f"{curves.axis.replace('_iops', ' operations')}: from {ends}, {best} remains the cheapest."
     for each in found.tornado:
         for end in (each.low, each.high):
             if each.turns and end is not None and end.choice != best:
@@ -118,7 +118,9 @@ def _turn(advice: Advice, end: RangeEnd) -> str:
     if end.choice is not None:
         return f"{end.choice} would be the choice"
     return (
-        "nothing of these would be within the budget" if advice.need.budget is not None else "nothing of these would do"
+        "none of these designs would be within the budget"
+        if advice.need.budget is not None
+        else "none of these designs would meet the need"
     )
 
 
@@ -159,11 +161,11 @@ def _spans(found: Sensitivity) -> Spans:
     gap = found.gap is not None
     rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
     more = len(found.tornado) - MOST_ROWS
-    title = "By how much the next one is dearer" if gap else "Cost of the choice"
+    title = "Extra cost of the next best design" if gap else "Cost of the choice"
     caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
-    caption += "; left of the red line another one is cheaper." if gap else "."
-    caption += f" {count_text(more, 'smaller one')} not shown." if more > 0 else ""
-    caption += f" Nothing changes at either end of: {', '.join(found.idle)}." if found.idle else ""
+    caption += "; left of the red line another design is cheaper." if gap else "."
+    caption += f" {count_text(more, 'smaller bar')} not shown." if more > 0 else ""
+    caption += f" The choice stays the same at either end of: {', '.join(found.idle)}." if found.idle else ""
     base = found.gap if found.gap is not None else found.month
     return Spans(
         "tornado",
@@ -172,7 +174,7 @@ def _spans(found: Sensitivity) -> Spans:
         float(base),
         rows,
         f"Cost of the choice, now {round_half_up(found.month, 0):,}",
-        (0.0, "another one is cheaper") if gap else None,
+        (0.0, "another design is cheaper") if gap else None,
     )
 
 

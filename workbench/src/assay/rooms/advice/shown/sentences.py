@@ -116,13 +116,15 @@ def drawbacks(advice: Advice) -> Iterator[str]:
     if months is not None and best.price.payment:
         texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
     if best.price.once:
-        texts.append(f"{format_money(best.price.once, best.price.currency)} of it are paid once for moving the data in")
+        texts.append(
+            f"{format_money(best.price.once, best.price.currency)} of it is the one-time cost of moving the data in"
+        )
     sentences = list(dict.fromkeys(sentence(text) for text in texts))
     yield from sentences[:MOST_ACCEPTED]
     if len(sentences) > MOST_ACCEPTED:
         yield f"{len(sentences) - MOST_ACCEPTED} more: see --all."
     if not sentences:
-        yield f"Nothing: no condition of {best.design} is on record, and no rule speaks against it."
+        yield f"None: no condition of {best.design} is on record, and no rule counts against it."
 
 
 def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
@@ -139,7 +141,11 @@ def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
         )
         source = f", {advice.exchange.source}" if advice.exchange.source else ""
         yield f"Exchange rate of {advice.exchange.date}: {rates}{source}."
-    yield f"{percent(advice.need.tax)} of tax is in all costs." if advice.need.tax else "No tax is in the costs."
+    yield (
+        f"{percent(advice.need.tax)} of tax is included in all costs."
+        if advice.need.tax
+        else "Tax is not included in the costs."
+    )
     yield _power(advice)
     assumed = [
         key for key in ("pattern", "record", "read_share", "streams") if key not in advice.need.profile.model_fields_set
@@ -152,15 +158,15 @@ def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
             "read_share": f"{percent(profile.read_share)} reading",
             "streams": f"{count_text(profile.streams, 'stream')} of each client",
         }
-        yield f"The need does not say how it is used; assumed: {', '.join(values[key] for key in assumed)}."
+        yield f"The need does not state the whole I/O profile; assumed: {', '.join(values[key] for key in assumed)}."
 
 
 def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
     if best.price.lacks:
-        yield f"The price is without {', '.join(best.price.lacks)}: no book has a price of it."
+        yield f"The price does not include {', '.join(best.price.lacks)}: no price book has a price of it."
     other = runner_up(advice, best)
     if other is not None and other.price.lacks:
-        yield f"The price of the runner-up is without {', '.join(other.price.lacks)}."
+        yield f"The price of the runner-up does not include {', '.join(other.price.lacks)}."
     for check in best.checks:
         if check.outcome == "unproven" or not check.certain:
             yield sentence(f"not proven: {check.requirement}: {check.text}")
@@ -169,7 +175,7 @@ def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
     }
     ruled = [amount_words(advice, metric) for metric, basis in bases.items() if basis == "rule"]
     if ruled:
-        yield f"Not measured: {' and '.join(ruled)} rest on published limits and a rule of thumb; measure first."
+        yield f"Not measured: {' and '.join(ruled)} are based on published limits and a rule of thumb; measure first."
 
 
 def amount_words(advice: Advice, metric: str) -> str:
@@ -183,14 +189,14 @@ def price_dates(advice: Advice, today: dt.date) -> str:
     first, last = min(found), max(found)
     span = f"of {first}" if first == last else f"of {first} to {last}"
     age = (today - first).days
-    old = f"the oldest is {count_text(age, 'day')} old" if age >= 0 else "they lie in the future"
+    old = f"the oldest is {count_text(age, 'day')} old" if age >= 0 else "they are in the future"
     return f"Prices {span}: on {today} {old}."
 
 
 def _power(advice: Advice) -> str:
     rows = [row for row in advice.rows if row.dimension == "power"]
     if not rows:
-        return "No option that is shown pays for electricity by itself."
+        return "Electricity is not a separate item in any option shown."
     each = ", ".join(
         f"{format_money(row.price or Decimal(0), advice.prices.currency)} for 1 {row.unit.split('-')[0]}"
         for row in rows

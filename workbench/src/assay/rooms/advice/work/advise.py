@@ -231,6 +231,6 @@ def _notes(designs: Sequence[DesignVariants], decision: AdviceDecision) -> Itera
             more = len(lacks) - 5
             names += f" and {more} more" if more > 0 else ""
             count = count_text(len(design.unpriced), "variant")
-            yield f"{design.name}: {count} left out, because the book has no price of {names}"
+            yield f"{design.name}: {count} left out: the price book has no price of {names}"
     if decision.result == "unproven":
         yield "no design is proven to meet the need: measure what is unproven before you decide"

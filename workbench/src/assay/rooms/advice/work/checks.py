@@ -168,7 +168,7 @@ def _plain_checks(variant: Variant, need: Need) -> Iterator[RequirementCheck]:
     """Yield the checks that need no rate: access, capacity, durability, budget."""
     design, source = variant.design, f"design {variant.template}"
     if need.access not in design.access:
-        text = f"{need.access} access is needed; it has {' and '.join(design.access)}"
+        text = f"{need.access} access is needed; the design has {' and '.join(design.access)}"
         yield RequirementCheck(requirement="access", outcome="failed", text=text, source=source)
     yield _capacity(variant, need)
     if need.durability is not None:
@@ -261,7 +261,7 @@ def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> Requir
     if value < wanted:
         burst = limits.burst(_metric(metric)) if figure.basis != "measured" else None
         if burst is not None and burst[0] >= wanted:
-            text += f"; it bursts to {amount(metric, burst[0])}, which does not last"
+            text += f"; it bursts to {amount(metric, burst[0])}, but only temporarily"
         return RequirementCheck(
             requirement=metric,
             outcome="failed",
@@ -308,7 +308,7 @@ def _latency_check(figure: ExpectedFigure, side: str, wanted: float) -> Requirem
             requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source
         )
     if figure.value > wanted:
-        text += "; by load it is met or not"
+        text += "; whether it is met depends on the load"
         return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
     return RequirementCheck(
         requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source
@@ -323,7 +323,7 @@ def check_currency(need: Need, currency: str) -> None:
     """
     budget = need.budget
     if budget is not None and budget.currency != currency:
-        hint = f"write the budget in {currency}, or say what one {currency} is worth: "
+        hint = f"write the budget in {currency}, or add the exchange rate of {currency}: "
         hint += f"exchange: {{{currency}: 1.0, date: 2026-01-31}}"
         raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
 

@@ -28,13 +28,13 @@ def _cold(facts: RuleInput) -> Iterator[str]:
     need, rare = facts.need, cold_byte_share(facts.design)
     if not rare or need.profile.cold:
         return
-    text = f"{percent(rare)} of the bytes lie in the class for cold data"
+    text = f"{percent(rare)} of the bytes are in the class for cold data"
     if need.active is None:
-        yield f"{text}, and as much of the reads is counted from it; say `active` if less is"
+        yield f"{text}, and the same share of the reads is assumed to hit it; state `active` if it is less"
         return
     read = cold_reads(need, rare)
     part = f"{percent(read)} of the reads are" if read else "none of the reads are"
-    yield f"{text}, since {percent(need.active)} are used: {part} from it"
+    yield f"{text}; {percent(need.active)} are active, so {part} from it"
 
 
 def _taken_away(facts: RuleInput) -> Iterator[str]:
@@ -54,11 +54,11 @@ def _classes(facts: RuleInput) -> Iterator[str]:
             # Not repeated if the catalogue or the design has its own sentence about it.
             if not any(word in known_text for word in RESTORE_WORDS):
                 wait = about_duration(kind.retrieval_seconds)
-                yield f"data in {kind.name} must be restored before they are read: {kind.retrieval} ({wait} counted)"
+                yield f"data in {kind.name} must be restored before it is read: {kind.retrieval} ({wait} counted)"
             if facts.need.read is not None:
-                yield f"the {amount('read', facts.need.read)} that are needed hold for restored copies only"
+                yield f"the {amount('read', facts.need.read)} that are needed apply to restored copies only"
         if kind.least_days and f"{kind.least_days} days" not in known_text:
-            yield f"{kind.name} charges at least {kind.least_days} days of each object, also if it is deleted before"
+            yield f"{kind.name} charges at least {kind.least_days} days of each object, even if it is deleted earlier"
         yield from small_objects(kind, facts.need.profile.record)
 
 
@@ -80,7 +80,7 @@ def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
     if kind.overhead:
         more = percent(kind.overhead / record)
         yield (
-            f"{kind.name} charges {format_size(kind.overhead)} of each object besides its own bytes: "
+            f"{kind.name} charges {format_size(kind.overhead)} of overhead for each object: "
             f"{more} more for objects of {about_size(record)}"
         )
 
@@ -106,14 +106,14 @@ def _committed(facts: RuleInput) -> Iterator[str]:
     months, whole = facts.need.months, paid_months(facts.variant, facts.need.months)
     if whole > months:
         term = facts.variant.best.term
-        yield f"on {term} it is paid for {whole} months, {count_text(whole - months, 'month')} longer than it is needed"
+        yield f"on {term} it is paid for {whole} months, {count_text(whole - months, 'month')} longer than needed"
 
 
 def _stated(facts: RuleInput) -> Iterator[str]:
     """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
     design, need = facts.design, facts.need
     if design.provider == "own" and not design.people and not need.people.get("own"):
-        yield "the price has no hours of people, since the need states none: say `people: {own: 20}`, hours a month"
+        yield "the price includes no administration: the need states none; write `people: {own: 20}` (hours a month)"
     yield from design.conditions
     service = facts.design.service
     if isinstance(service, Managed):

@@ -53,7 +53,7 @@ def _stated(name: str, need: Need) -> bool:
 def _with_scope(text: str, items: Sequence[Assessment], assessed: Sequence[Assessment]) -> str:
     if len(items) == len(assessed):
         return text
-    return f"of the {count_text(len(items), 'variant')} with the access, capacity and durability asked for, {text}"
+    return f"of the {count_text(len(items), 'variant')} with the required access, capacity and durability, {text}"
 
 
 def _text(chosen: tuple[str, ...], assessed: Sequence[Assessment]) -> str:

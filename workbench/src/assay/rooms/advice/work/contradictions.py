@@ -62,7 +62,7 @@ def contradictions() -> Mapping[tuple[str, Metric], Contradiction]:
             continue
         factor = item.measured.value / (layer.sustained(metric) or 1.0)
         clients = f" with {count_text(item.clients, 'client')}" if item.clients else ""
-        text = f"{_servers(design)} did {amount(metric, item.measured.value)}{clients} ({item.source}), where the "
+        text = f"{_servers(design)} reached {amount(metric, item.measured.value)}{clients} ({item.source}), but the "
         text += f"catalogue's limit of {layer.layer} is {amount(metric, layer.sustained(metric) or 0.0)}"
         if factor > result.get((layer.layer, metric), _NONE).factor:
             result[layer.layer, metric] = Contradiction(factor, text, item.source)

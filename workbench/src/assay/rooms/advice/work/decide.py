@@ -75,14 +75,14 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Nee
     text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.missing_prices)}"
     text += f", {whole.variant.label} {_month(whole, need)} with everything"
     gap = format_money((whole.present_value - best.present_value) / need.months, offer.cost.currency)
-    text += f": what is missing turns the choice from {gap} a month on"
+    text += f": the choice changes if the missing prices exceed {gap} a month"
     if offer.missing_cost_max is None:
-        return whole, f"{text}; no book has a price of anything like it"
+        return whole, f"{text}; no price book has a comparable price"
     most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
     return (
         whole,
-        f"{text}; what is missing may cost up to {most}, {MISSING_PRICE_FACTOR} times the dearest of its "
-        "kind in the books",
+        f"{text}; the missing prices may be up to {most}, {MISSING_PRICE_FACTOR} times the highest "
+        "comparable price in the books",
     )
 
 
@@ -190,24 +190,23 @@ def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark
     if largest is not None:
         yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
     if offer.missing_prices:
-        text = f"the price is without {', '.join(offer.missing_prices)}, of which the book has no price"
+        text = f"the price does not include {', '.join(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
-            text += f"; at {MISSING_PRICE_FACTOR} times the dearest of its kind that would be {most} a month more"
+            text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
         yield Remark(rule="cost", speaks="note", text=text, source=source)
     if offer.migration_cost:
-        text = f"{format_money(offer.migration_cost, offer.cost.currency)} of it are paid once for moving the data in"
+        once = format_money(offer.migration_cost, offer.cost.currency)
+        text = f"{once} of it is the one-time cost of moving the data in"
         yield Remark(rule="migration", speaks="note", text=text, source="price book")
     for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
         yield Remark(rule="first_move", speaks="note", text=text, source=source)
     if need.discount:
-        text = f"at {percent(need.discount)} a year all that is paid is worth "
-        text += (
-            f"{format_money(offer.present_value, offer.cost.currency)} on the first day; designs are compared by that"
-        )
+        text = f"at a discount of {percent(need.discount)} a year the present value of all payments is "
+        text += f"{format_money(offer.present_value, offer.cost.currency)} ; designs are compared by present value"
         yield Remark(rule="discount", speaks="note", text=text, source="the need")
     if offer.factor != 1:
-        text = f"support and tax are in it: {percent(offer.factor - 1)} above the price books"
+        text = f"the price includes support and tax, {percent(offer.factor - 1)} above the price books"
         yield Remark(rule="cost", speaks="note", text=text, source="the need")
 
 
@@ -246,7 +245,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need
             if min(remaining) < max(remaining)
             else count_text(remaining[0], "month")
         )
-        text = f"the hardware of {own.variant.label} is paid whole; it could be used for {time} more"
+        text = f"the hardware of {own.variant.label} is paid in full; it could be used for {time} more"
         yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
 
 
@@ -263,19 +262,19 @@ def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
     name, than = own.variant.label, f"{rented.variant.label}, rented"
     month = next((month for month in range(1, MOST_MONTHS + 1) if cheaper(month)), None)
     if month is None:
-        return f"{name} never costs less in all than {than}, within 20 years"
+        return f"{name} never costs less in total than {than} within 20 years"
     lives = _lives(own)
     last = max(month, need.months) + max(lives)
     ends_at = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
     if ends_at is None:
-        return f"from month {month} on {name} has cost less in all than {than}"
+        return f"from month {month} on {name} has cost less in total than {than}"
     bought_again = any((ends_at - 1) % life == 0 for life in lives)
     if ends_at == month + 1:
-        text = f"after month {month} only {name} has cost less in all than {than}"
-        return f"{text}: then it is bought anew" if bought_again else text
-    text = f"from month {month} on {name} has cost less in all than {than}"
+        text = f"after month {month} only {name} has cost less in total than {than}"
+        return f"{text}: then the hardware must be bought again" if bought_again else text
+    text = f"from month {month} on {name} has cost less in total than {than}"
     return (
-        f"{text}, until it is bought anew after month {ends_at - 1}"
+        f"{text}, until the hardware must be bought again after month {ends_at - 1}"
         if bought_again
         else f"{text}, until month {ends_at - 1}"
     )

@@ -63,9 +63,9 @@ def _reason(item: DesignEvidence, variant: Variant | None, designs: Sequence[Des
         return _nearest(item, designs)
     metric = item.metric
     if metric.endswith("_p99") and need.p99 is None:
-        return "the need asks for no p99"
+        return "the need requires no p99"
     if metric.endswith("_iops") and getattr(need, metric) is None:
-        return f"the need asks for no {metric}"
+        return f"the need requires no {metric}"
     return mismatch_reason(item, need)
 
 
@@ -73,7 +73,7 @@ def _nearest(item: DesignEvidence, designs: Sequence[DesignVariants]) -> str:
     """Return why no variant is built as what was measured."""
     own = [variant for design in designs if design.design == item.chosen.design for variant in design.variants]
     if not own:
-        return "no variant of this design was tried and priced"
+        return "no variant of this design was checked and priced"
 
     def differs(values: Mapping[str, object]) -> list[str]:
         return [
@@ -84,4 +84,8 @@ def _nearest(item: DesignEvidence, designs: Sequence[DesignVariants]) -> str:
 
     near = min(own, key=lambda variant: len(differs(variant.values)))
     words = ", ".join(f"{key}={near.values[key]}" for key in differs(near.values))
-    return f"no variant that was tried is built so; the nearest has {words}" if words else "no variant is built so"
+    return (
+        f"no variant matches the measured design; the nearest has {words}"
+        if words
+        else "no variant matches the measured design"
+    )

@@ -117,7 +117,7 @@ def rate_figure(
     how += doubt
     basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
     if need.profile.small_files:
-        how += "; small files reach less, and how much is not known: measure it"
+        how += "; small files reach less, by an unknown amount: measure it"
     return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
 
 
@@ -164,8 +164,8 @@ def shared_load(
         return None
     used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
     rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
-    text = f"reading and writing {rates} at once take {sum_text(parts)} "
-    text += f"of what {key[0]} can do for both together ({bound.how}); {percent(bound.share)} are to be expected"
+    text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
+    text += f"of {key[0]}, which reads and writes share ({bound.how}); {percent(bound.share)} can be expected"
     return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
 
 
@@ -259,7 +259,7 @@ def _measured(variant: Variant, metric: str, need: Need, found: EvidenceByKey) -
     known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
     if not known:
         rate = amount(metric, max(item.measured.value for item in fitting))
-        return None, f"; {rate} measured with an unknown number of clients say nothing for {need.clients}"
+        return None, f"; {rate} measured with an unknown number of clients prove nothing for {need.clients}"
     if need.clients is not None:
         most = max(item.clients or 0 for item in known)
         known = [item for item in known if item.clients == most]
@@ -269,7 +269,7 @@ def _measured(variant: Variant, metric: str, need: Need, found: EvidenceByKey) -
     fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
     by = count_text(best.clients, "client") if best.clients else ""
     if fewer and wanted is not None and value < wanted:
-        return None, f"; {amount(metric, value)} measured with {by} exclude nothing for {need.clients}"
+        return None, f"; {amount(metric, value)} measured with {by} do not exclude it for {need.clients}"
     how = f"{amount(metric, value)} measured"
     how += f" with {by}{' already' if fewer else ''}" if by else ""
     how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""

@@ -69,7 +69,7 @@ class ValueTracker:
         value = values[place] if isinstance(values, list | tuple) else values
         message = f"{self._candidate.design}: no variant can be built with {key}: {display_value(value)}: {error.what}"
         at = place if isinstance(values, list | tuple) else None
-        raise BadValueError(self._candidate, key, at, message, error.hint or "remove the value, or mend it")
+        raise BadValueError(self._candidate, key, at, message, error.hint or "remove or correct the value")
 
     def _is_to_blame(self, key: str, normal: object) -> bool:
         """Return whether the design's default in place of this value makes a variant."""
@@ -88,7 +88,7 @@ def axes_of(template: Template, candidate: CandidateDesign) -> dict[str, tuple[A
         if key not in template.parameters:
             template.build({key: None})
         if isinstance(value, list | tuple) and not value:
-            message = f"{candidate.design}: there is no value of {key} to try"
+            message = f"{candidate.design}: {key} has no values"
             raise BadValueError(candidate, key, None, message, "add a value, or remove the key")
         for place, each in enumerate(value if isinstance(value, list | tuple) else (value,)):
             if isinstance(each, dict | list):

@@ -42,7 +42,7 @@ def clients_per_server(facts: RuleInput) -> Iterator[RuleResult]:
             f"{count_text(clients, 'client')} for {count_text(servers, 'server')}: in 2016 two for each "
             "server at 10 Gb/s "
         )
-        text += "made the most of it"
+        text += "gave the highest rate"
         source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
         yield Remark(rule="clients_per_server", speaks="note", text=text, source=source)
 
@@ -72,7 +72,7 @@ def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
             continue
         if link_rate / facts.storage_server_count <= known[0]:
             text = f"one client with {known[1]} can fill the network of a server ({about_size(link_rate)}/s): take a "
-            text += "server with more than its clients have"
+            text += "server with a faster network than its clients"
             yield Remark(rule="client_choice", speaks="against", text=text, source=f"{source}; {layer.source}")
 
 
@@ -91,7 +91,8 @@ def nic_per_disk(facts: RuleInput) -> Iterator[RuleResult]:
             continue
         disks = f" for disks of {amount('read', piece.read)}" if cards and piece.read is not None else " for its disks"
         text = (
-            f"each server has {amount('read', wire)} of network{disks}: a card for each disk gives each its own wire; "
+            f"each server has {amount('read', wire)} of network{disks}: one network card for each disk avoids a shared "
+            "link; "
         )
         text += "then faster disks, XFS for large files, Reiser3 for small ones, or raw devices"
         yield Remark(rule="nic_per_disk", speaks="note", text=text, source=f"{AOE_PAPER}, section 7")
@@ -135,8 +136,8 @@ def provisioned_2012(facts: RuleInput) -> Iterator[RuleResult]:
         dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
         if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
             text = (
-                f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are asked "
-                "for, at its prices"
+                f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are "
+                "required, at prices of 2012"
             )
             yield failed_check("read_iops", "provisioned_2012", text, source, most / volumes.iops)
         elif volumes.iops > most:
@@ -154,7 +155,7 @@ def slow_streams_2012(facts: RuleInput) -> Iterator[RuleResult]:
         return
     each = need.read / (need.clients * need.profile.streams)
     if each > S3_STREAM_2012:
-        text = f"each stream must read {about_size(each)}/s; in 2012 none of any instance read more than "
+        text = f"each stream must read {about_size(each)}/s; in 2012 no stream of any instance read more than "
         text += f"{about_size(S3_STREAM_2012)}/s: measure one, or take more streams"
         yield Remark(rule="slow_streams_2012", speaks="against", text=text, source=f"{AWS_PAPER}, IX.B: S3 (table)")
 

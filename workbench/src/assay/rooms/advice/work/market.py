@@ -122,8 +122,8 @@ def _converted(book: PriceBook, currency: str, exchange: ExchangeRates | None) -
         return book.model_copy(update={"rows": tuple(_dated(row, book.date) for row in book.rows)})
     rate = exchange.rates.get(book.currency) if exchange is not None else None
     if rate is None:
-        hint = f"say what one {book.currency} is worth: exchange: {{{book.currency}: 1.0, date: 2026-01-31}}"
-        raise AssayError(f"the price book {book.book} is in {book.currency}, the answer in {currency}", hint)
+        hint = f"add the exchange rate of {book.currency}: exchange: {{{book.currency}: 1.0, date: 2026-01-31}}"
+        raise AssayError(f"the price book {book.book} is in {book.currency}, the answer is in {currency}", hint)
     rows = tuple(_times(_dated(row, book.date), rate) for row in book.rows)
     return book.model_copy(update={"currency": currency, "rows": rows})
 

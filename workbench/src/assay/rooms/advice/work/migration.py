@@ -61,13 +61,14 @@ def migration_notes(need: Need, market: Market) -> Iterator[str]:
     origin = need.migration.origin
     time = (
         f"{about_size(migration.size_bytes)} over {about_size(need.migration.link)}/s, {LINK_SHARE:.0%} "
-        "of which a copy fills"
+        "of which a copy can use"
     )
     text = f"moving the data from {origin} takes {migration.duration_s / 86400:,.1f} days: {time}"
     if migration.cost is None:
-        yield f"{text}; what leaving costs is not in it: give a price book of {origin}"
+        yield f"{text}; egress cost is not included: give a price book of {origin}"
     elif migration.cost:
-        yield f"{text}; leaving costs {format_money(migration.cost, market.currency)} once, which all but {origin} pay"
+        egress = format_money(migration.cost, market.currency)
+        yield f"{text}; egress costs {egress} once, for all designs except those of {origin}"
     else:
         yield text
 
@@ -93,12 +94,12 @@ def first_tiering_notes(design: Design, need: Need, prices: ProviderPrices, fact
         what = about_size(int(each))
     else:
         return
-    text = f"moving what is there already to {name} once is {what}"
+    text = f"moving the existing data to {name} once takes {what}"
     row = next((row for row in prices.book.rows if (row.dimension, row.item) == (dimension, item)), None)
     if row is None:
-        yield f"{text}, of which the book has no price"
+        yield f"{text}, which the price book does not have"
     else:
         yield (
-            f"{text}: {format_money(EXACT.multiply(row.cost(each), factor), prices.book.currency)} that "
-            "are not in the price"
+            f"{text}: {format_money(EXACT.multiply(row.cost(each), factor), prices.book.currency)} "
+            "not included in the price"
         )

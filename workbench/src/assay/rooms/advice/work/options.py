@@ -154,14 +154,14 @@ def _unpriced(design: DesignVariants, assessed: Sequence[Assessment]) -> Rejecte
 
 def _reason(design: DesignVariants, fits: bool) -> str:
     if design.prices is None:
-        return f"no price book of {design.provider} is given"
+        return f"there is no price book of {design.provider}"
     parts = []
     if design.unpriced:
         names = [name for name, _ in design.missing_prices.most_common(3)]
         does = "it meets the need, but " if fits else ""
         parts.append(f"{does}the book has no price of {' or '.join(names)}")
         if design.book and design.book != design.prices.name:
-            parts.append(f"its own book is {design.book}: name it under `books`, too")
+            parts.append(f"its own book is {design.book}: add it to `books`")
     if design.build_errors:
         text, count = design.build_errors.most_common(1)[0]
         parts.append(f"{count_text(count, 'variant')} not available: {text}")

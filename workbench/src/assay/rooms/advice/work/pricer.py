@@ -193,7 +193,7 @@ class Pricer:
             duty=self._need.duty,
             charges=(),
         )
-        lacks = tuple(dict.fromkeys(names)) or ("any one term of all its instances",)
+        lacks = tuple(dict.fromkeys(names)) or ("a common term for all its instances",)
         return TermOffer("on-demand", None, cost, ZERO, missing_prices=lacks, missing_cost_max=None, is_unpriced=True)
 
     def _missing_backups(self, design: Design) -> Iterator[BillItem]:

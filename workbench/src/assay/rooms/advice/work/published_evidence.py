@@ -103,7 +103,7 @@ def read_evidence_file(path: Path) -> tuple[DesignEvidence, ...]:
     Raises:
         AssayError: It cannot be read, or is wrong; the message names the line.
     """
-    return _figures(read_user_file(path, str(path), "give a run, or a file of evidence", MAX_FILE_BYTES), str(path))
+    return _figures(read_user_file(path, str(path), "give a run, or an evidence file", MAX_FILE_BYTES), str(path))
 
 
 def _figures(data: bytes, file: str) -> tuple[DesignEvidence, ...]:

@@ -26,10 +26,10 @@ def availability(facts: RuleInput) -> Iterator[RuleResult]:
         return
     promise, source = promised_availability(facts)
     if promise is None:
-        text = f"no promise is known; {wanted:g} % are needed"
+        text = f"no committed availability is known; {wanted:g} % is needed"
         yield RequirementCheck(requirement="availability", outcome="unproven", text=text, source=source)
         return
-    text = f"{promise:g} % are promised; {wanted:g} % are needed"
+    text = f"{promise:g} % is committed; {wanted:g} % is needed"
     outcome: Outcome = "met" if promise >= wanted else "failed"
     # Compare unavailable time: shares of available time are all close to 1.
     share = min(1.0, (100 - wanted) / (100 - promise)) if promise < 100 else 1.0
@@ -65,13 +65,13 @@ def location(facts: RuleInput) -> Iterator[RuleResult]:
     if allowed.providers:
         names = " or ".join(allowed.providers)
         outcome: Outcome = "met" if provider in allowed.providers else "failed"
-        text = f"it is of {provider}; {names} is asked for"
+        text = f"the provider is {provider}; {names} is required"
         yield RequirementCheck(requirement="where", outcome=outcome, text=text, source=source)
     if allowed.regions and provider != "own":
         names = " or ".join(allowed.regions)
         region = facts.variant.prices.region
         outcome = "met" if region in allowed.regions else "failed"
-        text = f"it is in {region} by its price book; {names} is asked for"
+        text = f"the region of its price book is {region}; {names} is required"
         yield RequirementCheck(requirement="where", outcome=outcome, text=text, source="price book")
 
 
@@ -112,7 +112,7 @@ def _burst_check(facts: RuleInput, metric: Metric, wanted: float, hours: float) 
     if most < wanted:
         return check("failed", f"{text}; {needed}", most / wanted)
     if seconds is None:
-        return check("unproven", f"{text}, for how long is not published; {needed}")
+        return check("unproven", f"{text}, for an unpublished time; {needed}")
     text += f", for {about_duration(seconds)}"
     if seconds < hours * HOUR:
         return check("failed", f"{text}; {needed}", seconds / (hours * HOUR))
@@ -134,7 +134,8 @@ def _credit_shortage(facts: RuleInput, metric: Metric, wanted: float, hours: flo
     if spent <= earned:
         return None
     return (
-        f"that takes {about_size(spent * HOUR)} of credits a day, and {about_size(earned * HOUR)} come back in the rest"
+        f"a day's burst uses {about_size(spent * HOUR)} of credits, and only {about_size(earned * HOUR)} are earned "
+        "back"
     )
 
 
@@ -146,7 +147,7 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     wanted = facts.need.recovery
     if wanted is None:
         return
-    needed = f"{about_duration(wanted)} is asked for"
+    needed = f"a recovery within {about_duration(wanted)} is required"
     service = facts.design.service
     if isinstance(service, S3):
         kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]
@@ -163,12 +164,12 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
                 return
     source = f"design {facts.variant.template}"
     if facts.design.durability not in RESTORED_DURABILITIES:
-        text = f"its data survive failures of class {facts.design.durability}, so that nothing is copied back; {needed}"
+        text = f"its data survives failures of class {facts.design.durability}, so no data is copied back; {needed}"
         yield RequirementCheck(requirement="recovery", outcome="met", share=1.0, text=text, source=source)
         return
     seconds, how = restore_time(facts)
     if not facts.has_copy or seconds is None:
-        why = how if facts.has_copy else "no copy elsewhere is named, from which data could come back"
+        why = how if facts.has_copy else "the need names no copy elsewhere to restore from"
         yield RequirementCheck(requirement="recovery", outcome="unproven", text=f"{why}; {needed}", source=source)
         return
     unsure = facts.figures["write"].basis == "ceiling"
@@ -181,7 +182,7 @@ def restore_time(facts: RuleInput) -> tuple[float | None, str]:
     """Return the seconds it takes to write all data again, and the calculation in words; None: the rate is unknown."""
     figure, capacity = facts.figures["write"], facts.need.capacity
     if not figure.value:
-        return None, f"how long copying {about_size(capacity)} back takes is not known, since its write rate is not"
+        return None, f"how long copying {about_size(capacity)} back takes is unknown, because the write rate is unknown"
     seconds = capacity / figure.value
     rate = amount("write", figure.value)
     return seconds, f"copying {about_size(capacity)} back at {rate} takes {about_duration(seconds)}"

@@ -60,7 +60,9 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
         if wanted is not None and wanted / facts.storage_server_count >= NFS_RATE:
             yield _nfs_rate(facts, metric, wanted, source)
     if clients is not None and clients >= NFS_CLIENTS and facts.measured_clients < (need.clients or 0):
-        text = f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here: measure it with so many"
+        text = (
+            f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here: measure with this number"
+        )
         share = (NFS_CLIENTS - 1) / clients
         yield RequirementCheck(
             requirement="clients", outcome="unproven", share=share, text=text, rule="nfs_small", source=source
@@ -87,7 +89,7 @@ def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> Rule
         )
         text += f"the design all do {amount(metric, figure.value)}"
         return Remark(rule="nfs_small", speaks="note", text=text, source=f"{source}; {figure.source}")
-    text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one says more; {each} are needed"
+    text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one shows more; {each} are needed"
     return failed_check(metric, "nfs_small", text, source, NFS_RATE * facts.storage_server_count / wanted)
 
 
@@ -98,7 +100,7 @@ def one_host(facts: RuleInput) -> Iterator[RuleResult]:
     """
     clients = facts.need.clients
     if not facts.design.served and clients is not None and clients > 1:
-        text = f"it is used on the instance itself, by one host; there are {clients}"
+        text = f"only the instance itself can use it; the need has {clients} clients"
         yield failed_check("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
 
 
@@ -111,16 +113,16 @@ def instance_store(facts: RuleInput) -> Iterator[RuleResult]:
         return
     source = f"{NFS_PAPER}, Which option is best for me: non-critical data, with an archive elsewhere"
     if facts.need.data == "persistent" and not facts.need.archive:
-        text = "its data survive nothing, the need says persistent, and no archive elsewhere is named"
+        text = "its data survives no failure; the need says persistent and names no archive"
         yield failed_check("data", "instance_store", text, source)
     elif facts.need.data == "persistent":
-        text = "its data survive nothing: what is archived elsewhere must be copied back after a failure"
+        text = "its data survives no failure: it must be restored from the archive afterwards"
         yield Remark(rule="instance_store", speaks="against", text=text, source=source)
     else:
-        text = "the data are scratch, so that what survives nothing may hold them"
+        text = "the data is scratch, so storage that survives no failure is acceptable"
         yield Remark(rule="instance_store", speaks="for", text=text, source=source)
     if facts.need.duty < 1:
-        text = f"switched on {percent(facts.need.duty)} of the time: the data must be loaded anew after each stop"
+        text = f"switched on {percent(facts.need.duty)} of the time: the data must be loaded again after each stop"
         yield Remark(rule="instance_store", speaks="against", text=text, source=source)
 
 
@@ -130,7 +132,7 @@ def volumes_for_integrity(facts: RuleInput) -> Iterator[RuleResult]:
     Source: NFS-2016, Which option is best for me.
     """
     if facts.need.data == "persistent" and any(group.volumes for group in facts.design.servers):
-        text = "the data are persistent: volumes are replicated in their zone and outlive the server"
+        text = "the data is persistent: volumes are replicated in their zone and outlive the server"
         text += "" if facts.need.archive else "; take snapshots, and archive what matters"
         source = f"{NFS_PAPER}, Which option is best for me: volumes where integrity and resilience matter"
         yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
@@ -169,10 +171,10 @@ def volume_types(facts: RuleInput) -> Iterator[RuleResult]:
                 text = f"{kind} volumes are for streams; access is random, in records of {about_size(profile.record)}"
                 yield failed_check("profile", "volume_types", text, source)
         elif kind == "sc1" and not profile.cold:
-            text = "sc1 volumes are for cold data, and the need does not say cold"
+            text = "sc1 volumes are for cold data, and the need does not set `cold`"
             yield failed_check("profile", "volume_types", text, source)
         elif kind == "sc1" or (kind == "st1" and facts.design.family == "nfs"):
-            word = "the data are cold" if kind == "sc1" else "access is sequential, over NFS"
+            word = "the data is cold" if kind == "sc1" else "access is sequential, over NFS"
             yield Remark(rule="volume_types", speaks="for", text=f"{word}, which is what {kind} is for", source=source)
         elif profile.pattern == "random":
             text = f"access is random, which is what SSD volumes such as {kind} are for"
@@ -229,7 +231,7 @@ def archive_classes(facts: RuleInput) -> Iterator[RuleResult]:
     for name in filter(None, (service.storage_class, service.cold_class)):
         kind = catalog().object_class(name)
         if kind.retrieval_seconds:
-            text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not say cold"
+            text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not set `cold`"
             yield failed_check("profile", "archive_classes", text, kind.source)
 
 
@@ -242,13 +244,13 @@ def tape_waits(facts: RuleInput) -> Iterator[RuleResult]:
         return
     need, source = facts.need, f"design {facts.variant.template}"
     if need.p99 is not None or need.read_iops is not None or need.profile.pattern == "random":
-        text = "it reads in long streams after a cartridge was fetched and wound; operations of their own do not work"
+        text = "it reads in long streams after a cartridge was fetched and wound; single operations are not practical"
         yield failed_check("profile", "tape_waits", text, source)
     elif not need.profile.cold and need.recovery is None:
-        text = "reading begins after a cartridge was fetched and wound, and the need does not say cold"
+        text = "reading begins after a cartridge was fetched and wound, and the need does not set `cold`"
         yield failed_check("profile", "tape_waits", text, source)
     if facts.design.copies < 2 and need.durability not in (None, "scratch"):
-        text = "each byte lies on one cartridge, and is lost with it"
+        text = "each byte is on one cartridge only, and is lost with it"
         yield failed_check("durability", "tape_waits", text, source)
 
 
@@ -260,7 +262,7 @@ def table_items(facts: RuleInput) -> Iterator[RuleResult]:
     if isinstance(facts.design.service, DynamoDb):
         kind, record = catalog().table("dynamodb"), facts.need.profile.record
         if record > kind.largest_item:
-            text = f"items of {about_size(record)} are larger than the {about_size(kind.largest_item)} it takes"
+            text = f"items of {about_size(record)} exceed the item limit of {about_size(kind.largest_item)}"
             yield failed_check("profile", "table_items", text, kind.source, kind.largest_item / record)
 
 

@@ -70,7 +70,7 @@ def _change(
         text += f"({_month(cost(rival), need, rival)} a month instead of {now}{lacks})"
         yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
     elif not is_affordable:
-        text = f"if {what} {_step(step)}, nothing would meet the need: the choice would be {now} a month, "
+        text = f"if {what} {_step(step)}, no design would meet the need: the choice would be {now} a month, "
         text += "which is above the budget"
         yield DecisionChange(kind="price", text=text, to=None, at=step)
 
@@ -114,7 +114,7 @@ def interval_changes(
         if check.certain or figure is None or figure.low is None:
             continue
         rival = next((item for item in sorted_best_first(others, need) if item.is_certain), None)
-        then = rival.variant.label if rival is not None else "nothing that is proven"
+        then = rival.variant.label if rival is not None else "no proven design"
         text = f"at the low end of its interval, {amount(figure.metric, figure.low)}, {best.variant.label} fails "
         text += f"{check.requirement}; then {then} would be the choice"
         to = rival.variant.label if rival else None
@@ -175,7 +175,8 @@ def duty_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> 
         if limit is not None and limit < 1 and (first is None or limit < first):
             # Below the first crossing all others are still more expensive.
             text = (
-                f"if it runs more than {percent(limit)} of the time, nothing would meet the need: {best.variant.label} "
+                f"if it runs more than {percent(limit)} of the time, no design would meet the need: "
+                f"{best.variant.label} "
             )
             text += f"would be above the budget; the need says {percent(need.duty)}"
             yield DecisionChange(kind="duty", text=text, to=None, at=rounded_12(limit))

@@ -17,16 +17,16 @@ def spot(facts: RuleInput) -> Iterator[RuleResult]:
     """
     need, offer = facts.need, facts.variant.best
     if need.term == "spot" and not facts.design.servers:
-        text = "it has no spot price: there is no server in it that could be rented so"
+        text = "it has no spot price, because it has no instances"
         yield failed_check("term", "spot", text, f"design {facts.variant.template}")
         return
     if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
-        text = f"{need.term} is for instances: it has none, and one price only"
+        text = f"{need.term} is for instances only: it has none, and a single price"
         yield Remark(rule="long_term", speaks="note", text=text, source=f"design {facts.variant.template}")
     if need.term != "spot" and offer.term != "spot":
         return
     if need.data != "scratch" and any(group.role != "client" for group in facts.design.servers):
-        text = "its servers hold the data, which are to persist, and spot instances are taken away"
+        text = "its servers hold persistent data, and spot instances are interrupted"
         source = f"{BEEGFS_PAPER}, Choosing your filesystem servers: on demand for servers, spot for compute nodes"
         yield failed_check("term", "spot", text, source)
         return
@@ -40,7 +40,8 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
     chance = offer.interruption_chance
     if chance is not None:
         text = (
-            f"in {count_text(need.months, 'month')} one of its servers is taken away with a chance of {percent(chance)}"
+            f"in {count_text(need.months, 'month')} the chance that one of its servers is interrupted is "
+            f"{percent(chance)}"
         )
         yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
     for text, source in interruptions(offer):
@@ -48,14 +49,14 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
     on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if on_demand is not None and on_demand.total_cost > offer.total_cost:
         text = (
-            "the data are scratch, and spot costs "
+            "the data is scratch, and spot costs "
             f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
         )
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
         yield Remark(rule="spot", speaks="for", text=text, source=source)
     if need.months > MAX_SPOT_MONTHS:
         text = (
-            f"{count_text(need.months, 'month')} are long for spot: each interruption loses the scratch data, and the "
+            f"{count_text(need.months, 'month')} is long for spot: each interruption loses the scratch data, and the "
         )
         text += "work on it starts again"
         source = f"{AWS_PAPER}, II: spot suits short runs of predictable length"
@@ -68,13 +69,13 @@ def interruptions(offer: TermOffer) -> Iterator[tuple[str, str]]:
         if row.dimension != "instance" or row.term != "spot":
             continue
         if row.interruptions:
-            text = f"up to {percent(row.interruptions)} of {row.item} on spot are taken away in a month"
-            text += ", with what they hold"
+            text = f"up to {percent(row.interruptions)} of {row.item} on spot are interrupted in a month"
+            text += ", with loss of their data"
         elif row.interruptions_above is not None:
-            text = f"more than {percent(row.interruptions_above)} of {row.item} on spot are taken away in a month"
-            text += ", with what they hold"
+            text = f"more than {percent(row.interruptions_above)} of {row.item} on spot are interrupted in a month"
+            text += ", with loss of their data"
         else:
-            text = f"{row.item} on spot may be taken away, with what it holds; how often is not stated"
+            text = f"{row.item} on spot may be interrupted, with loss of its data; how often is not stated"
         yield text, row.source
 
 
@@ -86,7 +87,7 @@ def long_term(facts: RuleInput) -> Iterator[RuleResult]:
     offer = facts.variant.best
     if facts.need.term is None and facts.design.servers and not any(map(_is_committed, facts.variant.offers)):
         names = " and ".join(sorted({group.instance for group in facts.design.servers}))
-        text = f"the book has no reserved price of {names}, so that none was compared"
+        text = f"the book has no reserved price of {names}, so none was compared"
         yield Remark(rule="no_reserved_price", speaks="note", text=text, source="price book")
     on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if _is_committed(offer) and on_demand is not None and on_demand.total_cost > offer.total_cost:

@@ -32,8 +32,8 @@ def growth(facts: RuleInput) -> Iterator[RuleResult]:
     need = facts.need
     if need.growth:
         rates = [amount(name, value) for name in METRICS if (value := getattr(need, name)) is not None]
-        text = f"{percent(need.growth)} of growth is counted in capacity and rates: {about_size(need.capacity)}"
-        text += f" and {', '.join(rates)} are asked for and paid for from the start" if rates else " are asked for"
+        text = f"{percent(need.growth)} of growth is included in capacity and rates: {about_size(need.capacity)}"
+        text += f" and {', '.join(rates)} are required and paid for from the start" if rates else " are required"
         yield Remark(rule="growth", speaks="note", text=text, source="the need")
 
 
@@ -50,20 +50,22 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
     limit = _loss_limit(facts)
     if loss is None:
         if need.most_loss is not None and not facts.has_copy:
-            text = f"the chance to lose the data in a year is not known; at most {percent(need.most_loss)} is borne"
+            text = (
+                f"the chance of losing the data in a year is not known; at most {percent(need.most_loss)} is accepted"
+            )
             source = f"design {facts.variant.template}"
             yield RequirementCheck(
                 requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source
             )
     elif loss.chance > limit:
-        text = f"{loss.text}; at most {percent(limit)} is borne"
-        text += "" if need.most_loss is not None else " unless `most_loss` says more"
+        text = f"{loss.text}; at most {percent(limit)} is accepted"
+        text += "" if need.most_loss is not None else " unless `most_loss` allows more"
         share = float(limit) / loss.chance
         yield failed_check("durability", "volume_loss", text, loss.source, share)
     elif loss.chance > MOST_LOSS:
         yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
     elif need.most_loss is not None:
-        text = f"{loss.text}; at most {percent(need.most_loss)} is borne"
+        text = f"{loss.text}; at most {percent(need.most_loss)} is accepted"
         yield RequirementCheck(
             requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source
         )
@@ -104,7 +106,9 @@ def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
     if text:
         yield Remark(rule="monthly", speaks="note", text=f"{text}; they cost money here", source=source)
     elif need.monthly.read is None and need.monthly.written is None:
-        text = "reads and writes cost money here, and the price has 0 B of them: say monthly.read and monthly.written"
+        text = (
+            "reads and writes cost money here; the price includes 0 B of them: state monthly.read and monthly.written"
+        )
         yield Remark(rule="requests_unknown", speaks="against", text=text, source=source)
 
 
@@ -136,5 +140,5 @@ def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
         return
     old = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
     if old is not None and old[0] > OLD_SHARE:
-        text = f"{percent(old[0])} of the price rests on rows older than {OLD_DAYS} days, the oldest of {old[1]}"
+        text = f"{percent(old[0])} of the price comes from rows older than {OLD_DAYS} days, the oldest of {old[1]}"
         yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")

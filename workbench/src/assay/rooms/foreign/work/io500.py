@@ -33,8 +33,8 @@ _WITHOUT_COUNTERPART = {
     "scc": "rules of student contests: IO500's stonewall holds, change time_limit",
     "pause-dir": "no pause between phases",
     "collective": "for MPI-IO only",
-    "files-per-dir": "all names lie in one directory",
-    "uniquedir": "files of lanes lie in one directory",
+    "files-per-dir": "all names are in one directory",
+    "uniquedir": "files of lanes are in one directory",
     "drop-caches-cmd": "cache: drop does it",
     "external-script": "find is the listing of all directories, and the phases that look at each name",
 }
@@ -72,7 +72,9 @@ def io500_study(text: str, name: str, tasks: int | None = None) -> str:
     path = directory_path(datadir, _PLACE, f"{name}: datadir")
     notes.add(f"datadir = {datadir}", f"files go to {path}, which Assay makes and removes")
     if tasks is None:
-        notes.add("tasks", "a configuration does not say how many: one lane; say --tasks N, or change lanes")
+        notes.add(
+            "tasks", "a configuration does not state the number of tasks: one lane; state --tasks N, or change lanes"
+        )
     notes.add("hosts", "name hosts at the top, and how many in defaults: what a host has made is then read on the next")
     workloads = {workload: found for workload in _PARTS if (found := _workload(workload, ini, name, notes))}
     if not workloads:
@@ -107,7 +109,7 @@ def _read(text: str, name: str) -> Ini:
         message = f"{name}:{line}: the line cannot be read"
         raise AssayError(message, "a configuration has [SECTION] and KEY = VALUE lines") from None
     if not looks_like_io500(text):
-        raise AssayError(f"{name}: it is no configuration of IO500", "one has sections such as [ior-easy]")
+        raise AssayError(f"{name} is not a configuration of IO500", "one has sections such as [ior-easy]")
     return {
         section.lower(): {key: (value or "").strip() for key, value in parser[section].items()}
         for section in parser.sections()
@@ -140,7 +142,7 @@ def _workload(workload: str, ini: Ini, name: str, notes: Notes) -> dict[str, Any
     if not set(operations) - {"readdir"}:
         return {}
     for word in set(_PARTS[workload]) - set(operations):
-        notes.add(f"{workload}: {word}", "it is off; a score needs all phases")
+        notes.add(f"{workload}: {word}", "this phase is off; an IO500 score needs all phases")
     found: dict[str, Any] = {"operations": operations, **_FIELDS[workload], **_sizes(workload, ini, name, notes)}
     api = (_value(ini, section, "api") or _value(ini, "global", "api") or "POSIX").split()
     if api[0].upper() == "MPIIO":

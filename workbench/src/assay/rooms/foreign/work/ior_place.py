@@ -54,7 +54,7 @@ def _target(test: IorTest, folder: str, hints: Mapping[str, str], notes: Notes) 
     shares = _shares(test, others, path, folder, option, notes)
     places = " and ".join([path, *shares])
     if not written:
-        notes.add("-o", f"it was not given: files go to {path}")
+        notes.add("-o", f"not given: files go to {path}")
     else:
         notes.add(option, f"files go to {places}, which Assay makes and removes")
     if not test.uses_mpi:
@@ -90,7 +90,7 @@ def _shares(test: IorTest, others: Sequence[str], path: str, folder: str, option
     paths = [_path(_prefix(other, test)[1], folder) for other in others]
     shares = [share for share in dict.fromkeys(paths) if share != path]
     if not test.has("fileperproc"):
-        notes.add(option, f"one shared file lies in the first of them, {path}, with IOR too")
+        notes.add(option, f"one shared file is in the first of them, {path}, as with IOR")
         return []
     if not shares:
         return []

@@ -136,7 +136,9 @@ def _directives(text: str, shown: str) -> Iterator[ParsedOption]:
         name = key.lower().removeprefix("--").removeprefix("posix.").replace("odirect", "useo_direct")
         name = {"useo_useo_direct": "useo_direct"}.get(name, name)
         if not equals or not value:
-            raise AssayError(f"ior {shown}: {part!r} is no directive", "write KEY=VALUE, such as stoneWallingWearOut=1")
+            raise AssayError(
+                f"ior {shown}: {part!r} is not a directive", "write KEY=VALUE, such as stoneWallingWearOut=1"
+            )
         if name not in DIRECTIVES:
             hint = _HINTS.get(name) or choices_hint(name, sorted(DIRECTIVES))
             raise AssayError(f"ior {shown}: there is no directive {key!r}", hint)
@@ -166,7 +168,7 @@ def _script(text: str, path: str, first: IorTest) -> list[IorTest]:
     if pending:
         tests.append(current)
     if not tests:
-        raise AssayError(f"{path}: no test is in it", "a script has IOR START, KEY=VALUE lines, RUN and IOR STOP")
+        raise AssayError(f"{path} contains no test", "a script has IOR START, KEY=VALUE lines, RUN and IOR STOP")
     return tests
 
 
@@ -193,7 +195,7 @@ def _refuse_sizes(test: IorTest) -> None:
     block, transfer = test.sizes["blocksize"], test.sizes["transfersize"]
     for letter, size in (("-t", transfer), ("-b", block)):
         if size % _ACCESS_BYTES:
-            message = f"ior {letter}: {size} is no multiple of {_ACCESS_BYTES} bytes, which IOR's accesses have"
+            message = f"ior {letter}: {size} is not a multiple of {_ACCESS_BYTES} bytes, which IOR's accesses have"
             raise AssayError(message, f"change {letter}")
     if transfer < 1:
         raise AssayError("ior -t: a transfer of 0 bytes moves nothing", "write for example -t 1m")
@@ -201,7 +203,7 @@ def _refuse_sizes(test: IorTest) -> None:
         message = f"ior: the block size, {block}, is below the transfer size, {transfer}"
         raise AssayError(message, "raise -b, or lower -t")
     if block % transfer:
-        message = f"ior: the block size, {block}, is no multiple of the transfer size, {transfer}"
+        message = f"ior: the block size, {block}, is not a multiple of the transfer size, {transfer}"
         raise AssayError(message, "change -b or -t")
     if test.sizes["segmentcount"] < 1:
         raise AssayError("ior: -s is below 1", "write -s 1 or more")

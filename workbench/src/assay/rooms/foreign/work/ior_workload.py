@@ -110,13 +110,13 @@ def _operations(test: IorTest, tasks: Tasks, notes: Notes) -> list[str]:
     if writes and shuffled:
         notes.add("-w -z", "random_write goes over a file that was prepared, outside the timing; IOR writes a new one")
     if writes and test.has("useexistingtestfile"):
-        notes.add("-E", "write empties the file first; rewrite goes over one that is there")
+        notes.add("-E", "write empties the file first; rewrite goes over an existing one")
     if reads and not writes:
         size, field = about_size(test.bytes(tasks.total)), "file_size" if test.has_full_random_order else "segments"
         notes.add(
             "-r without -w",
-            f"what is read is written first, outside the timing: all {size}, whatever the write of another run came "
-            f"to; lower {field} for less",
+            f"what is read is written first, outside the timing: all {size}, however much another run has written; "
+            f"lower {field} for less",
         )
     found = ["random_write" if shuffled else "write"] if writes else []
     return [*found, "random_read" if shuffled else "read"] if reads else found
@@ -169,7 +169,7 @@ def _time(test: IorTest, notes: Notes) -> dict[str, Any]:
             notes.add(limit, "reads go over all that was written, however long")
     else:
         what = "random operations" if test.has("randomoffset") else "reads"
-        why = f"left out: {what} end at the limit, where each lane is; IOR's tasks go on till they are equal"
+        why = f"left out: {what} end at the limit, where each lane is; IOR's tasks continue until all are equal"
         notes.add(test.texts_of["stonewallingwearout"], why)
     return found
 
@@ -180,7 +180,10 @@ def _cache(test: IorTest, notes: Notes) -> str:
         return "direct"
     if test.has("useo_direct"):
         notes.add(test.texts_of["useo_direct"], f"left out: {no_direct_reason}")
-    notes.add("cache: keep", "as IOR, which leaves the page cache alone: results may be memory's, and are judged so")
+    notes.add(
+        "cache: keep",
+        "as IOR, which leaves the page cache alone: results may come from memory, and are judged accordingly",
+    )
     return "keep"
 
 

@@ -139,7 +139,7 @@ def _number(words: Sequence[str], known: Sequence[str], found: Launch) -> int | 
                 found.invalid_option = f"{name} {text}".strip()
             continue
         if int(text) < 1:
-            message = f"{found.launcher or 'the command line'} {name}: {text} is below 1, so that nothing is started"
+            message = f"{found.launcher or 'the command line'} {name}: {text} is below 1, so nothing is started"
             raise AssayError(message, "write 1 or more")
         return int(text)
     return None
@@ -197,14 +197,14 @@ def tasks_of(launch: Launch, requested: int | None, notes: Notes, program_tasks:
             )
     if total is None:
         why = (
-            f"{launch.invalid_option!r} is no number"
+            f"{launch.invalid_option!r} is not a number"
             if launch.invalid_option
-            else "the command line does not say how many"
+            else "the command line does not state the number of tasks"
         )
-        notes.add("tasks", f"{why}: one lane; say --tasks N, or change lanes")
+        notes.add("tasks", f"{why}: one lane; state --tasks N, or change lanes")
         total = 1
     elif launch.invalid_option:
-        notes.add(launch.invalid_option, "it is no number, and was not read")
+        notes.add(launch.invalid_option, "not a number, so it was ignored")
     if launch.by_slots and not requested:
         notes.add(
             "-H", f"{launch.tasks} tasks, one for each slot, as Open MPI starts them; --tasks says another number"
@@ -230,10 +230,10 @@ def lanes_of(tasks: Tasks, notes: Notes, uses_mpi: bool = False) -> dict[str, in
     if nodes > 1 and uses_mpi and tasks.of_slurm:
         return {"hosts": nodes, "tasks_per_host": each}
     if nodes > 1 and uses_mpi:
-        why = f"then write hosts: {nodes} beside tasks_per_host: {each}; till then {each} tasks are here, not {total}"
+        why = f"then write hosts: {nodes} and tasks_per_host: {each}; until then {each} of {total} tasks run here"
         notes.add(what, f"name them as hosts of the study, {why}")
     elif nodes > 1:
-        why = f"then write hosts: {nodes} and lanes: {each}; till then all are here"
+        why = f"then write hosts: {nodes} and lanes: {each}; until then all lanes run on this host"
         notes.add(what, f"name them as hosts of the study, {why}")
     return {"tasks_per_host" if uses_mpi else "lanes": each if uses_mpi else total}
 
@@ -246,9 +246,9 @@ def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
         nodes = next((count for count in counts if not total % count and total <= count * MOST_LANES), 0)
     if not 0 < nodes <= MAX_HOSTS:
         message = f"{total} tasks are more than the {MOST_LANES} that one host takes, and do not fit on several"
-        raise AssayError(message, "say on how many nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
+        raise AssayError(message, "state the number of nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
     each = -(-total // nodes)
-    prefix = "" if nodes == tasks.nodes else "the command line does not say on which nodes; "
+    prefix = "" if nodes == tasks.nodes else "the command line does not name the nodes; "
     why = f"{prefix}hosts: {nodes} with {each} each, those of the job in which it runs; or name hosts of your own"
     notes.add(f"{total} tasks", why)
     return {"hosts": nodes, key: each}

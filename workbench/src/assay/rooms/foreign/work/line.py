@@ -86,7 +86,7 @@ def binary_size(text: str, option: str, program: str) -> int:
         message = f"{program} {option}: {text!r} has a unit that {program} does not know"
         raise AssayError(message, "write a number, or one with k, m, g, t or p: 16m")
     if found is None or int(found[1]) < 0:
-        raise AssayError(f"{program} {option}: {text!r} is no size", "write a number, or one with k, m, g or t: 16m")
+        raise AssayError(f"{program} {option}: {text!r} is not a size", "write a number, or one with k, m, g or t: 16m")
     return int(found[1]) << _SHIFTS.get(letter, 0)
 
 
@@ -99,7 +99,7 @@ def whole_number(text: str, option: str, program: str, least: int = 0) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise AssayError(f"{program} {option}: {text!r} is no whole number", "write digits only") from None
+        raise AssayError(f"{program} {option}: {text!r} is not a whole number", "write digits only") from None
     if number < least:
         raise AssayError(f"{program} {option}: {number} is below {least}", f"write {least} or more")
     return number
@@ -127,7 +127,7 @@ def read_line(text: str, names: Sequence[str]) -> Line:
         raise AssayError(message, "quote it as for a shell") from None
     shell = next((word for word in words if _SHELL.fullmatch(word)), None)
     if shell is not None:
-        message = f"{shell!r} is for the shell, not for {names[0]}"
+        message = f"{shell!r} is shell syntax, not an argument of {names[0]}"
         raise AssayError(
             message, f"write the command of {names[0]} alone, without redirections, pipes and further ones"
         )
@@ -163,7 +163,7 @@ def options_of(line: Line, letters: Mapping[str, Option], program: str) -> list[
         elif word.startswith("-") and len(word) > 1:
             found.extend(_short(word, rest, letters, program))
         else:
-            message = f"{program}: {word!r} belongs to no option"
+            message = f"{program}: {word!r} is not an option and not the value of one"
             raise AssayError(message, f"{program} takes options only, such as -{next(iter(letters))}")
     return found
 

@@ -94,7 +94,7 @@ OPTION_NOTES = {
     "bufferoffset": "contents are a function of the study's seed",
     "packettype": "contents are incompressible, no two blocks are the same",
     "mknod": "files are made by open with O_CREAT and O_EXCL",
-    "predelay": "phases follow each other at once, between barriers",
+    "predelay": "phases follow each other directly, between barriers",
     "printboth": "the run keeps rates and times",
     "printtime": "the run keeps rates and times",
     "printall": "the run keeps what every lane did",
@@ -179,7 +179,7 @@ def _refuse(options: Mapping[str, ParsedOption]) -> None:
         )
     if "items" not in options and "itemsperdir" not in options:
         raise AssayError(
-            "mdtest: nothing says how many files or directories", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
+            "mdtest: the number of files or directories is missing", "add -n ITEMS, or -I ITEMS_PER_DIRECTORY"
         )
 
 
@@ -192,7 +192,7 @@ def _path(options: Mapping[str, ParsedOption], notes: Notes) -> str:
     if written:
         notes.add(f"-d {shlex.quote(written)}", f"files go to {path}, which Assay makes and removes")
     else:
-        notes.add("-d", f"it was not given: files go to {path}")
+        notes.add("-d", f"not given: files go to {path}")
     return path
 
 
@@ -207,7 +207,7 @@ def _shape(options: Mapping[str, ParsedOption], notes: Notes) -> dict[str, Any]:
     if total < 1:
         raise AssayError(f"mdtest: {items} items are fewer than {folders} directories", "raise -n, or lower -b or -z")
     if total != items and not each:
-        notes.add(f"-n {items}", f"{total}, as mdtest makes of it: the same in each of {folders} directories")
+        notes.add(f"-n {items}", f"{total}, as mdtest rounds it: equally many in each of {folders} directories")
     if loops > 1 and depth == 0 and loops <= _MOST_WIDTH:
         notes.add(f"-n {items} -I {each}", f"{loops} directories with {each} of each task, in one above them")
         depth, width = 1, loops
@@ -229,7 +229,7 @@ def _loops(options: Mapping[str, ParsedOption], items: int, each: int) -> int:
     if "unique" in options:
         raise AssayError(f"mdtest: -n {items} and -I {each} exclude each other with -u", "leave one out")
     if items % each:
-        raise AssayError(f"mdtest: -n {items} is no multiple of -I {each}", "change one of them, or leave it out")
+        raise AssayError(f"mdtest: -n {items} is not a multiple of -I {each}", "change one of them, or leave it out")
     return items // each
 
 
@@ -288,7 +288,7 @@ def _workloads(options: Mapping[str, ParsedOption], fields: Mapping[str, Any], n
     if on_files:
         found |= _file_workloads(options, phases, {**shape, **common}, size, limit, notes)
     if not found:
-        raise AssayError("mdtest: nothing is left to do", "add -C or -r with -D, or leave -D out")
+        raise AssayError("mdtest: these options leave nothing to do", "add -C or -r with -D, or leave -D out")
     return found
 
 

@@ -242,4 +242,4 @@ def savings_table_url(index: Any, region: str, where: str) -> str:
             path = str(each.get("versionUrl") or each.get("currentVersionUrl") or "")
             if path.startswith("/"):
                 return HOST + path.removesuffix(".json") + ".csv"
-    raise AssayError(f"{where}: it names no list of the region {region}", "name the list with --from URL|FILE")
+    raise AssayError(f"{where}: it has no list of the region {region}", "name the list with --from URL|FILE")

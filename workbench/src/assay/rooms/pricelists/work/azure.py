@@ -69,7 +69,7 @@ def read_page(data: Any, name: str) -> ListPage:
         return ListPage(entries, "")
     count = data.get("Count")
     if isinstance(count, int) and count != len(entries):
-        raise AssayError(f"{name}: the page breaks off: {len(entries)} of {count} entries", "fetch it anew")
+        raise AssayError(f"{name}: the page is truncated: {len(entries)} of {count} entries", "download it again")
     return ListPage(entries, str(data.get("NextPageLink") or ""))
 
 
@@ -82,9 +82,13 @@ def next_url(url: str, link: str) -> str:
     try:
         here, there = urllib.parse.urlsplit(url), urllib.parse.urlsplit(link)
     except ValueError:
-        raise AssayError(f"{url}: its next page is no address: {link[:200]}", "give the pages with --from") from None
+        raise AssayError(
+            f"{url}: the link to the next page is not a URL: {link[:200]}", "give the pages with --from"
+        ) from None
     if (here.scheme, here.hostname) != (there.scheme, there.hostname):
-        raise AssayError(f"{url}: its next page is at another server: {link[:200]}", "give the pages with --from FILE")
+        raise AssayError(
+            f"{url}: the link to the next page leads to another server: {link[:200]}", "give the pages with --from FILE"
+        )
     return link
 
 

@@ -50,7 +50,7 @@ def book_text(book: PriceBook, today: dt.date | None = None) -> str:
     if reread is None:
         raise AssayError(f"the book cannot be written: {source.problems[0].message}", source.problems[0].hint)
     if reread != book:
-        raise RuntimeError(f"the text of the book {book.book} does not say the same as the book")
+        raise RuntimeError(f"the YAML text of the book {book.book} differs from the book")
     return text
 
 

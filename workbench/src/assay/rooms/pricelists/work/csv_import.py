@@ -128,7 +128,7 @@ def _groups(text: str, problems: list[Problem]) -> list[_Group]:
                     return []
             elif len(cells) > len(columns):
                 message = f"{len(cells)} cells, but {len(columns)} columns"
-                problems.append(_at(start, message, "put text that has a comma into double quotes"))
+                problems.append(_at(start, message, "put text with a comma into double quotes"))
             else:
                 texts = (cell.strip().replace("\r\n", "\n") for cell in cells)
                 named = dict(zip(columns, texts, strict=False))

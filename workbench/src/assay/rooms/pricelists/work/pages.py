@@ -61,7 +61,7 @@ def decode_page(data: bytes, name: str, what: str) -> Any:
         raise format_error(name, what, "it is nested too deeply") from None
     except json.JSONDecodeError as error:
         if text.lstrip()[:1] in ("{", "[") and error.pos >= len(text.rstrip()) - 1:
-            raise AssayError(f"{name}: the page breaks off", "fetch it anew") from None
+            raise AssayError(f"{name}: the page is truncated", "download it again") from None
         raise format_error(name, what, f"line {error.lineno} is not JSON: {error.msg.lower()}") from None
     except ValueError:
         # Python refuses to parse integers of thousands of digits.

@@ -104,7 +104,7 @@ def attribute_key(name: str) -> str:
 
 def truncated_error(name: str) -> AssayError:
     """Return the error for a list that ends too early."""
-    return AssayError(f"{name}: the file breaks off", "fetch it anew")
+    return AssayError(f"{name}: the file is truncated", "download it again")
 
 
 def price_number(text: str, where: str) -> Decimal:
@@ -118,10 +118,10 @@ def price_number(text: str, where: str) -> Decimal:
     except InvalidOperation:
         value = Decimal(-1)
     if not value.is_finite() or value < 0:
-        raise AssayError(f"{where}: {text[:40]!r} is not a price or quantity", "fetch the file anew")
+        raise AssayError(f"{where}: {text[:40]!r} is not a price or quantity", "download the file again")
     beyond = out_of_bounds(value)
     if beyond:
-        raise AssayError(f"{where}: {text[:40]!r} is {beyond}", "fetch the file anew")
+        raise AssayError(f"{where}: {text[:40]!r} is {beyond}", "download the file again")
     return value
 
 

@@ -64,7 +64,7 @@ def provider_of(book: PriceBook) -> Provider:
         AssayError: The book is historic, or the provider's list cannot be read.
     """
     if book.historic:
-        raise AssayError(f"{book.book} is of the past on purpose: its prices stay", "refresh a book of the present")
+        raise AssayError(f"{book.book} is historic: its prices are not refreshed", "refresh a current book")
     provider = PROVIDERS.get(book.provider)
     if provider is None:
         raise AssayError(
@@ -174,7 +174,7 @@ def _no_row_error(book: PriceBook, files: Sequence[PriceListFile], problems: Seq
     others = sorted({currency for file in files for currency in file.skipped_currencies})
     if problems:
         more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
-        return AssayError(f"no row of {book.book} is renewed from {names}: {problems[0]}{more}", "give other files")
+        return AssayError(f"no row of {book.book} is updated from {names}: {problems[0]}{more}", "give other files")
     if others:
         message = f"{names}: prices in {', '.join(others)}; the book {book.book} is in {book.currency}"
         return AssayError(message, f"give files with prices in {book.currency}")
@@ -247,10 +247,12 @@ def _summed(row: PriceRow, rule: ProductRule, parts: Sequence[Sequence[ListedPri
     for (unit, quantity), part in zip(rule.sums, parts, strict=True):
         prices = {each.price for each in part}
         if not part:
-            raise _NoMatchError("a part of it is not in the file")
+            raise _NoMatchError("a price component is not in the file")
         if len(prices) > 1 or any(each.unit != unit or each.end is not None for each in part):
             texts = sorted({f"{each.price:f} for {each.unit or 'no unit'}" for each in part})
-            raise _NoMatchError(f"the file has a part of it at {', '.join(texts[:4])}, not at one price for {unit}")
+            raise _NoMatchError(
+                f"the file has a price component at {', '.join(texts[:4])}, not at one price for {unit}"
+            )
         total = EXACT.add(total, EXACT.multiply(part[0].price, quantity))
         of.append(part[0])
     return _Prices((PriceTier(price=_converted(row, total, Decimal(1))),), of=tuple(of))
@@ -262,13 +264,13 @@ def _agreed_prices(row: PriceRow, book: PriceBook, rule: ProductRule, offered: S
         by_sku[each.sku, each.attributes.get("meterid", "")].append(each)
     prices = list(dict.fromkeys(_product_prices(row, book, rule, each) for each in by_sku.values()))
     if not prices:
-        raise _NoMatchError("a tier of it is not in the file")
+        raise _NoMatchError("a price tier is not in the file")
     if len(prices) > 1:
         known = [each for each in prices if each.of[0].sku in _skus(row)]
         if len(known) == 1:
             return known[0]
         texts = sorted({tiered_price_text(each.tiers, each.upfront) for each in prices})
-        raise _NoMatchError(f"the file has it at {len(prices)} prices: {', '.join(texts[:4])}")
+        raise _NoMatchError(f"the file has {len(prices)} different prices: {', '.join(texts[:4])}")
     return prices[0]
 
 
@@ -280,15 +282,15 @@ def _product_prices(row: PriceRow, book: PriceBook, rule: ProductRule, lines: Se
     upfront = [each.price for each in lines if each.unit.lower() == UPFRONT]
     ranges = sorted((each for each in lines if each.unit.lower() != UPFRONT), key=lambda each: each.start)
     if len(upfront) > 1 or (row.term in TERM_MONTHS) < bool(upfront):
-        raise _NoMatchError("the file has more than one upfront fee of it")
+        raise _NoMatchError("the file has more than one upfront fee for this row")
     if row.payment in ("all-upfront", "partial-upfront") and not any(upfront):
-        raise _NoMatchError(f"the file has no upfront fee of it, and it is paid {row.payment}")
+        raise _NoMatchError(f"the file has no upfront fee for this row, which is paid {row.payment}")
     if row.payment == "no-upfront" and any(upfront):
-        raise _NoMatchError("the file has an upfront fee of it, and it is paid no-upfront")
+        raise _NoMatchError("the file has an upfront fee for this row, which is paid no-upfront")
     if not ranges and upfront and row.payment == "all-upfront":
         return _Prices((PriceTier(price=Decimal(0)),), upfront[0], of)
     if not ranges or ranges[-1].end is not None:
-        raise _NoMatchError("the file has no price of the last part of its quantity")
+        raise _NoMatchError("the file has no price for quantities without an upper limit")
     for before, after in itertools.pairwise(ranges):
         if before.end != after.start or before.start >= after.start:
             raise _NoMatchError(f"the file's tiers do not join at {before.end}")
@@ -327,7 +329,7 @@ def _factor(row: PriceRow, book: PriceBook, rule: ProductRule, list_unit: str) -
     if kind.endswith("hours") and kind.replace("hours", "months") == unit.kind:
         kind, hours = unit.kind, book.hours_per_month
     if kind != unit.kind:
-        raise _NoMatchError(f"the file sells it by {list_unit or 'no unit'}, not by {row.unit}")
+        raise _NoMatchError(f"the file has it by {list_unit or 'no unit'}, not by {row.unit}")
     if size is None:
         size = 2**30 if "iB" in row.unit else 10**9
     return EXACT.divide(Decimal(size), EXACT.multiply(Decimal(unit.factor), hours))
@@ -338,7 +340,7 @@ def _converted(row: PriceRow, price: Decimal, factor: Decimal) -> Decimal:
     exact = EXACT.divide(price, factor)
     value = exact.quantize(FINEST_AMOUNT, context=EXACT)
     if out_of_bounds(value) or bool(value) != bool(exact):
-        raise _NoMatchError(f"its price for each {row.unit} cannot be written")
+        raise _NoMatchError(f"its price for each {row.unit} is out of the range of a price book")
     return _plain(value)
 
 
@@ -353,7 +355,7 @@ def _row_with(row: PriceRow, prices: _Prices, found: Mapping[str, object]) -> Pr
     bound = free[0].up_to if free else None
     tiers = (*free, *paid)
     if bound is not None and paid[0].up_to is not None and paid[0].up_to <= bound:
-        raise _NoMatchError(f"the file's first tier ends at {paid[0].up_to}, within what the book has as free")
+        raise _NoMatchError(f"the file's first tier ends at {paid[0].up_to}, within the free tier of the book")
     flat = len(tiers) == 1
     values = {
         "price": tiers[0].price if flat else None,

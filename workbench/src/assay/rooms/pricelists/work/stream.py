@@ -50,7 +50,7 @@ class Stream:
             *whole, rest = (rest + piece).split("\n")
             yield from (line + "\n" for line in whole)
             if len(rest) > MOST_LINE:
-                raise self.format_error("a line of it has no end")
+                raise self.format_error("a line is too long")
         if rest:
             self.cut = True
             yield rest
@@ -88,7 +88,7 @@ class Stream:
                 raise self.format_error("it is nested too deeply") from None
             # The buffer doubles each time, because a failed decoding starts over.
             if not self._more(max(CHUNK, len(self.buffer) - self.at)):
-                raise AssayError(f"{self.name}: the file breaks off, or is not JSON", "fetch it anew")
+                raise AssayError(f"{self.name}: the file is truncated, or is not JSON", "download it again")
 
     def members(self) -> Iterator[str]:
         """Yield the keys of the next JSON object; the caller must take or skip each value."""

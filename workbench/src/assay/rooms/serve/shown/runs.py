@@ -88,7 +88,8 @@ def runs_page(shown: RunsPage) -> str:
 def _empty(shown: RunsPage) -> str:
     if shown.study is not None:
         return (
-            f'<section><p class=lead>No run is of {escape(shown.study)}.</p><p><a href="/">All runs</a></p></section>\n'
+            f"<section><p class=lead>There are no runs of {escape(shown.study)}.</p>"
+            '<p><a href="/">All runs</a></p></section>\n'
         )
     return (
         f"<section><p class=lead>There are no runs in {escape(escape_line(shown.folder))} yet.</p>"

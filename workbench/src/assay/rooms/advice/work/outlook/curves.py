@@ -194,7 +194,8 @@ class NeedSweep:
             return f"up to {up_to}, none of these designs meets the need; from {start} up, {after} does"
         if was is None:
             return (
-                f"from {start} up, {after} is the choice ({format_money(now)} {measure}): {before} is for up to {up_to}"
+                f"from {start} up, {after} is the choice ({format_money(now)} {measure}): {before} meets the need only "
+                f"up to {up_to}"
             )
         if format_money(now) == format_money(was):
             same = "costs the same as" if now == was else "costs a fraction of a cent less than"

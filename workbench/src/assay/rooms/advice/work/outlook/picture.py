@@ -84,7 +84,9 @@ def assumption_text(each: Assumption, outlook: Sensitivity) -> str:
     best = outlook.designs[0].design
     turned = [end for end in ends if end.choice != best]
     for end in turned if each.turns else ():
-        text += f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'nothing would be left'}"
+        text += (
+            f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'no design would meet the need'}"
+        )
     return text
 
 

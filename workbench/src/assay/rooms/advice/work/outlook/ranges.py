@@ -102,7 +102,7 @@ def _times(again: Reassessment) -> Iterator[AssumptionRange]:
     )
     less, longer = need.duty * (1 - STEP), min(Decimal(1), need.duty * (1 + STEP))
     yield AssumptionRange(
-        "time that it is on",
+        "share of time switched on",
         percent(need.duty),
         _end(again, again.rebilled, percent(less), duty=less),
         _end(again, again.rebilled, percent(longer), duty=longer) if longer > need.duty else None,
@@ -193,7 +193,7 @@ def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
 
         least, most = people(1 - STEP), people(1 + STEP)
         ends = (_end(again, again.rebilled, words(each), people=each) for each in (least, most))
-        yield AssumptionRange("hours of people a month", words(need.people), *ends)
+        yield AssumptionRange("hours of administration a month", words(need.people), *ends)
 
 
 def _price_range(
