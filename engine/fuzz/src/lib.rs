@@ -102,29 +102,11 @@ fn serve(job: &Job, target: &NullTarget) {
         return;
     }
     let Ok(buffers) = Buffers::new(1, 1, false) else { return };
-    let setup = LaneSetup {
-        lane: job.first_lane(),
-        queue_depth: job.queue_depth,
-        tuning: job.tuning.clone(),
-        direct: job.direct,
-        buffers: Arc::new(buffers),
-        source: None,
-    };
+    let setup = LaneSetup::of(job.first_lane(), job.queue_depth, Arc::new(buffers));
+    let setup = LaneSetup { tuning: job.tuning.clone(), direct: job.direct, ..setup };
     let backend = NullBackend::new(target.clone(), job.seed);
     let Ok(mut lane) = backend.open_lane(setup) else { return };
-    let plan = PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation: Operation::Read,
-        method: job.method,
-        cache: assay_spec::CacheAction::Keep,
-        direct: job.direct,
-        sync: job.sync,
-        preallocate: job.preallocate,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: false,
-    };
+    let plan = PhasePlan { needs_data: false, ..PhasePlan::of_job(job, Operation::Read) };
     lane.begin(&plan).expect("the null device always begins");
     let length = job.record_size_bytes.min(1 << 20);
     let ops: Vec<Op> = (0..job.queue_depth.min(8))

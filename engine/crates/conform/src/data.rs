@@ -95,7 +95,8 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
         let reordered = in_blocks(&way, record, true).job(&subject.target(1)).is_ok();
         let expects =
             if reordered { "each lane finds what another has written" } else { "each lane finds what it has written" };
-        let act = Box::new(move |session: &Session<'_>| blocks(session, &in_blocks(&way, record, reordered)));
+        let act =
+            Box::new(move |session: &Session<'_>| run_and_read_anew(session, &in_blocks(&way, record, reordered)));
         add("data", "blocks and segments", way.description(), expects, act);
     }
     if able.preallocate {
@@ -186,11 +187,7 @@ fn odd(session: &Session<'_>, file: u64, size: u64, lanes: u32, layout: Layout) 
     let data = DataSpec { verify: true, compressible_percent: 30, duplicate_percent: 20 };
     let phases = [Operation::Write, Operation::RandomRead, Operation::Rewrite].map(phase).to_vec();
     let one = Recipe { seed: NEW, lanes, layout, data, phases, ..Recipe::plain(file, size) };
-    session.run_and_clean_up(&one, |findings| {
-        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
-        findings.extend(read_anew(session, &one, None)?);
-        Ok(())
-    })
+    run_and_read_anew(session, &one)
 }
 
 /// A recipe with several segments, each with one block per lane. If `reordered`, lanes read what another lane wrote.
@@ -207,8 +204,8 @@ fn in_blocks(way: &Way, record: u64, reordered: bool) -> Recipe {
     Recipe { block: Some(block), file: segments * blocks * block, phases, ..whole_file }
 }
 
-/// Checks that the whole file holds what was written, both for the writing lanes and for a second opening.
-fn blocks(session: &Session<'_>, one: &Recipe) -> Vec<Finding> {
+/// Runs a job, and checks that the whole file holds what was written, both for the writing lanes and for a second opening.
+fn run_and_read_anew(session: &Session<'_>, one: &Recipe) -> Vec<Finding> {
     session.run_and_clean_up(one, |findings| {
         findings.extend(whole(session, one, &session.run_job(one)?, None));
         findings.extend(read_anew(session, one, None)?);
@@ -219,19 +216,12 @@ fn blocks(session: &Session<'_>, one: &Recipe) -> Vec<Finding> {
 fn reserved(session: &Session<'_>, record: u64) -> Vec<Finding> {
     let way = Way::least(session.able());
     let one = Recipe { preallocate: true, ..recipe(&way, record, &[Operation::Write, Operation::RandomWrite]) };
-    session.run_and_clean_up(&one, |findings| {
-        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
-        findings.extend(read_anew(session, &one, None)?);
-        Ok(())
-    })
+    run_and_read_anew(session, &one)
 }
 
 fn uncached(session: &Session<'_>, record: u64, cache: CacheAction) -> Vec<Finding> {
     let way = Way::least(session.able());
     let mut one = recipe(&way, record, &[Operation::Write, Operation::RandomRead]);
     one.phases[1]["cache_before"] = json!(cache);
-    session.run_and_clean_up(&one, |findings| {
-        findings.extend(whole(session, &one, &session.run_job(&one)?, None));
-        Ok(())
-    })
+    session.run_and_judge(&one, |session, one, events| whole(session, one, events, None))
 }

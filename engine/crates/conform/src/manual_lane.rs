@@ -4,7 +4,7 @@
 use assay_core::{
     as_errno, fault_message, heartbeat, Backend, Buffers, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError,
 };
-use assay_spec::{data_kinds, name_kinds, object_kinds, CacheAction, Job, Operation};
+use assay_spec::{data_kinds, name_kinds, object_kinds, Job, Operation};
 use std::sync::Arc;
 
 /// The error that the storage returned for an operation.
@@ -44,26 +44,9 @@ pub(crate) struct ManualLane {
     names: bool,
 }
 
-/// The plan of a phase with this operation.
-fn plan(job: &Job, operation: Operation) -> PhasePlan {
-    PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation,
-        method: job.method,
-        cache: CacheAction::Keep,
-        direct: job.direct,
-        sync: job.sync,
-        preallocate: job.preallocate,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: true,
-    }
-}
-
 /// Creates the files or names that the job's operations need. `Write` empties the files.
 pub(crate) fn make(backend: &dyn Backend, job: &Job, operation: Operation) -> Result<(), SetupError> {
-    backend.begin_phase(&plan(job, operation)).map(drop)
+    backend.begin_phase(&PhasePlan::of_job(job, operation)).map(drop)
 }
 
 impl ManualLane {
@@ -79,18 +62,12 @@ impl ManualLane {
         let keys = job.target.rules().key_bytes();
         let made = Buffers::new(1, length.max(1) + keys as usize, false);
         let buffers = Arc::new(made.map_err(|errno| SetupError::os("allocate", "a buffer", errno))?);
-        let setup = LaneSetup {
-            lane,
-            queue_depth: 1,
-            tuning: job.tuning.clone(),
-            direct: job.direct,
-            buffers: Arc::clone(&buffers),
-            source: None,
-        };
+        let setup = LaneSetup::of(lane, 1, Arc::clone(&buffers));
+        let setup = LaneSetup { tuning: job.tuning.clone(), direct: job.direct, ..setup };
         let mut manual_lane = ManualLane {
             lane: backend.open_lane(setup)?,
             buffers,
-            plan: plan(job, operation),
+            plan: PhasePlan::of_job(job, operation),
             object: backend.object_name(lane),
             keys,
             names: job.tree.is_some(),

@@ -20,6 +20,8 @@ const FEW: u64 = 10;
 const SHIFT: usize = 97;
 const SHIFTS: usize = 61;
 
+/// An operation, and its kind.
+type Act = (Operation, Kind);
 type Script = fn(&mut Names<'_>) -> Result<(), Finding>;
 
 const SCRIPTS: [(&str, &str, &[Operation], Script); 7] = [
@@ -117,12 +119,8 @@ impl Names<'_> {
     }
 
     /// Runs an operation on each name and expects it to succeed.
-    fn each(
-        &mut self,
-        (operation, kind): (Operation, Kind),
-        renamed: bool,
-        numbers: impl IntoIterator<Item = u64>,
-    ) -> Result<(), Finding> {
+    fn each(&mut self, what: Act, renamed: bool, numbers: impl IntoIterator<Item = u64>) -> Result<(), Finding> {
+        let (operation, kind) = what;
         self.manual_lane.switch_phase(operation, renamed)?;
         for number in numbers {
             if let Err(failed) = self.manual_lane.name(kind, number) {
@@ -135,12 +133,8 @@ impl Names<'_> {
     }
 
     /// Runs an operation on each name and expects that there is no such name.
-    fn none(
-        &mut self,
-        (operation, kind): (Operation, Kind),
-        renamed: bool,
-        numbers: impl IntoIterator<Item = u64>,
-    ) -> Result<(), Finding> {
+    fn none(&mut self, what: Act, renamed: bool, numbers: impl IntoIterator<Item = u64>) -> Result<(), Finding> {
+        let (operation, kind) = what;
         self.manual_lane.switch_phase(operation, renamed)?;
         for number in numbers {
             match self.manual_lane.name(kind, number) {
@@ -248,12 +242,12 @@ pub(crate) fn differs(
     }
 }
 
-const STAT: (Operation, Kind) = (Operation::Stat, Kind::Stat);
-const OPEN: (Operation, Kind) = (Operation::Open, Kind::Open);
-const RENAME: (Operation, Kind) = (Operation::Rename, Kind::Rename);
-const UNLINK: (Operation, Kind) = (Operation::Unlink, Kind::Unlink);
-const MKDIR: (Operation, Kind) = (Operation::Mkdir, Kind::Mkdir);
-const RMDIR: (Operation, Kind) = (Operation::Rmdir, Kind::Rmdir);
+const STAT: Act = (Operation::Stat, Kind::Stat);
+const OPEN: Act = (Operation::Open, Kind::Open);
+const RENAME: Act = (Operation::Rename, Kind::Rename);
+const UNLINK: Act = (Operation::Unlink, Kind::Unlink);
+const MKDIR: Act = (Operation::Mkdir, Kind::Mkdir);
+const RMDIR: Act = (Operation::Rmdir, Kind::Rmdir);
 
 fn result_text(done: Result<u64, Failed>) -> String {
     done.map_or_else(|failed| failed.to_string(), |number| number.to_string())

@@ -93,7 +93,7 @@ fn add(
     if recipe.job(&subject.target(1)).is_err() {
         return;
     }
-    let act = Box::new(move |session: &Session<'_>| run_job(session, &recipe));
+    let act = Box::new(move |session: &Session<'_>| session.run_and_judge(&recipe, wrong));
     all.push(Check { group: "objects", name: operation.name().to_owned(), way, expects, act });
 }
 
@@ -119,14 +119,6 @@ fn object_phase(able: &BackendCapabilities, operation: Operation) -> Value {
         phase["mix"] = json!({ "put": 30, "get": 40, other.name(): 10, "delete": 20 });
     }
     phase
-}
-
-fn run_job(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
-    session.run_and_clean_up(recipe, |findings| {
-        let events = session.run_job(recipe)?;
-        findings.extend(wrong(session, recipe, &events));
-        Ok(())
-    })
 }
 
 fn wrong(session: &Session<'_>, recipe: &Recipe, events: &JobEvents) -> Vec<Finding> {

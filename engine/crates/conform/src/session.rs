@@ -114,6 +114,18 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Runs the job, then removes what it has made. Returns what `judge` finds in its events.
+    pub(crate) fn run_and_judge(
+        &self,
+        recipe: &Recipe,
+        judge: impl FnOnce(&Self, &Recipe, &JobEvents) -> Vec<Finding>,
+    ) -> Vec<Finding> {
+        self.run_and_clean_up(recipe, |findings| {
+            findings.extend(judge(self, recipe, &self.run_job(recipe)?));
+            Ok(())
+        })
+    }
+
     /// Runs `act`, then removes what jobs of this recipe have made. Returns all findings.
     pub(crate) fn run_and_clean_up(
         &self,

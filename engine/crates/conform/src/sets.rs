@@ -74,7 +74,7 @@ pub(crate) fn checks(subject: &dyn Subject) -> Vec<Check> {
             let expects = if operation.writes() { "each file has the new bytes" } else { "brings each file's bytes" };
             let of = if operation.needs_tree() { "" } else { " of a set" };
             let (name, way) = (format!("{}{of}", operation.name()), way.description());
-            let act = Box::new(move |session: &Session<'_>| run_job(session, &one));
+            let act = Box::new(move |session: &Session<'_>| session.run_and_judge(&one, wrong));
             all.push(Check { group: "file sets", name, way, expects, act });
         }
     }
@@ -111,14 +111,6 @@ fn recipe(operation: Operation, way: Way, record: u64) -> Recipe {
         phases: before.into_iter().chain([operation]).chain(after.iter().copied()).map(one).collect(),
         ..Recipe::plain(2 * record + if way.direct { record } else { REST }, record)
     }
-}
-
-fn run_job(session: &Session<'_>, recipe: &Recipe) -> Vec<Finding> {
-    session.run_and_clean_up(recipe, |findings| {
-        let events = session.run_job(recipe)?;
-        findings.extend(wrong(session, recipe, &events));
-        Ok(())
-    })
 }
 
 fn wrong(session: &Session<'_>, recipe: &Recipe, events: &JobEvents) -> Vec<Finding> {

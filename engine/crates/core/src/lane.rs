@@ -1,7 +1,7 @@
 //! The trait that a worker's connection to storage implements.
 
 use crate::{Buffers, Completion, Op, PartOwners, SetupError, Source};
-use assay_spec::{CacheAction, Fault, Method, MpiioUse, Operation, ServiceUse, SyncPolicy, Tuning};
+use assay_spec::{CacheAction, Fault, Job, Method, MpiioUse, Operation, ServiceUse, SyncPolicy, Tuning};
 use std::sync::Arc;
 
 /// The result of an operation that does not fit into the lane.
@@ -33,6 +33,32 @@ pub struct PhasePlan {
     pub needs_data: bool,
     /// Which lane's files or names each lane works on.
     pub owners: PartOwners,
+}
+
+impl PhasePlan {
+    /// A phase without options: lanes work on their own files, the page cache stays, nothing is flushed or reserved, and
+    /// data is checked.
+    pub fn of(operation: Operation) -> Self {
+        PhasePlan {
+            operation,
+            method: Method::Auto,
+            cache: CacheAction::Keep,
+            direct: false,
+            sync: SyncPolicy::None,
+            preallocate: false,
+            renamed: false,
+            overwrite: false,
+            ranged: false,
+            needs_data: true,
+            owners: PartOwners::own(),
+        }
+    }
+
+    /// The same with the options of a job.
+    pub fn of_job(job: &Job, operation: Operation) -> Self {
+        let Job { method, direct, sync, preallocate, .. } = *job;
+        PhasePlan { method, direct, sync, preallocate, ..PhasePlan::of(operation) }
+    }
 }
 
 /// A lane's connections to one host, counted.
@@ -69,6 +95,13 @@ pub struct LaneSetup {
     pub buffers: Arc<Buffers>,
     /// Source of data for operations that are longer than a buffer or work on several objects; None if there are none.
     pub source: Option<Arc<dyn Source>>,
+}
+
+impl LaneSetup {
+    /// A lane without options and without a source.
+    pub fn of(lane: u32, queue_depth: u32, buffers: Arc<Buffers>) -> Self {
+        LaneSetup { lane, queue_depth, tuning: Tuning::default(), direct: false, buffers, source: None }
+    }
 }
 
 /// The reason for a method that the job requests.

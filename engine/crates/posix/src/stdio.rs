@@ -113,23 +113,11 @@ fn last_errno() -> rustix::io::Errno {
 mod tests {
     use super::*;
     use crate::test_folder::{buffers, fill_slot, op, slot_bytes, TestFolder};
-    use assay_spec::{CacheAction, Method, Operation};
+    use assay_spec::Operation;
 
     fn opened(fd: OwnedFd, operation: Operation) -> (Stdio, Arc<Buffers>) {
         let buffers = buffers(1, 512);
-        let plan = PhasePlan {
-            owners: assay_core::PartOwners::own(),
-            operation,
-            method: Method::Sync,
-            cache: CacheAction::Keep,
-            direct: false,
-            sync: SyncPolicy::Fdatasync,
-            preallocate: false,
-            renamed: false,
-            overwrite: false,
-            ranged: false,
-            needs_data: true,
-        };
+        let plan = PhasePlan { sync: SyncPolicy::Fdatasync, ..PhasePlan::of(operation) };
         (Stdio::open(fd, &plan, 512, Arc::clone(&buffers)).unwrap(), buffers)
     }
 

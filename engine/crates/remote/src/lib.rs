@@ -18,5 +18,5 @@ pub use lane::{execute, piece_to_read, piece_to_write, reap};
 pub use link::{Incoming, Input, Outgoing};
 pub use place::{capabilities, unmarked, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 pub use records::{part_of, tag_of, Records};
-pub use remove::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
+pub use remove::{names_of_job, Attempts, Unremoved};
 pub use transport::{Transport, WINDOW};

@@ -154,8 +154,7 @@ mod tests {
     /// A record of 10 bytes in parts of 4, and its parts.
     fn records(most_calls: usize) -> (Records, Vec<(u32, u32)>) {
         let buffers = Arc::new(Buffers::new(1, 4096, false).unwrap());
-        let tuning = assay_spec::Tuning::default();
-        let setup = LaneSetup { lane: 0, queue_depth: 1, tuning, direct: false, buffers, source: None };
+        let setup = LaneSetup::of(0, 1, buffers);
         let mut records = Records::new(&setup, most_calls, (4, 4));
         records.begin(&Op { kind: OpKind::Read, count: 1, slot: 0, object: 0, offset: 0, length: 10 }, 0, 0);
         let mut parts = Vec::new();

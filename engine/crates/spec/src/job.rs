@@ -1,5 +1,6 @@
 //! Jobs: what the engine is to do.
 
+use crate::op::patterns;
 use crate::{FileOrder, Layout, MethodFound, OpKind, Reorder, Target, Tree};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -401,95 +402,6 @@ fn seventeen() -> u32 {
     17
 }
 
-/// An operation, with iozone's meaning if iozone has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(title = "Operation")]
-pub enum Operation {
-    /// Write the missing part of the data set, in large records, and flush it. Never measured.
-    Prepare,
-    /// Sequential write of a new file.
-    Write,
-    /// Sequential write of a file that exists.
-    Rewrite,
-    /// Sequential read.
-    Read,
-    /// Sequential read of what was just read.
-    Reread,
-    /// Read of each record once, in random order.
-    RandomRead,
-    /// Write of each record once, in random order.
-    RandomWrite,
-    /// Sequential read from the end to the start.
-    BackwardRead,
-    /// Write of the same record again and again.
-    RecordRewrite,
-    /// Read of every n-th record, then again from the next record on, until all are read.
-    StrideRead,
-    /// Sequential write of a new file through C stdio, with a buffer of one record.
-    Fwrite,
-    /// Sequential write of a file that exists through C stdio.
-    ReFwrite,
-    /// Sequential read through C stdio.
-    Fread,
-    /// Sequential read through C stdio of what was just read.
-    ReFread,
-    /// Reads and writes of records in random order.
-    RandomMix,
-    /// Reads and writes of records in sequence.
-    SequentialMix,
-    /// On one file of a tree after the other: read it, overwrite it, get its attributes, remove it, or create one that
-    /// was removed.
-    FileMix,
-    /// Create each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
-    Create,
-    /// Get each file's attributes (statx(2)).
-    Stat,
-    /// Open each file for reading, and close it.
-    Open,
-    /// List all of a leaf directory; one operation is one directory.
-    Readdir,
-    /// Give each file another name in its directory; the next time, the first name again.
-    Rename,
-    /// Remove each file.
-    Unlink,
-    /// Create directories, as many as the tree has files.
-    Mkdir,
-    /// Remove these directories.
-    Rmdir,
-    /// Store each object.
-    Put,
-    /// Fetch each object in random order, whole or a range of it.
-    Get,
-    /// Get each object's attributes, in random order.
-    Head,
-    /// Remove each object.
-    Delete,
-    /// List the names of a lane's objects, page by page; one operation is one page.
-    List,
-    /// Have the service copy each object to another name, in random order.
-    Copy,
-    /// Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
-    MultiDelete,
-    /// Replace each object's contents, in random order (DynamoDB UpdateItem).
-    Update,
-    /// Store the objects, several with each operation (DynamoDB BatchWriteItem).
-    BatchPut,
-    /// Fetch the objects, several with each operation (DynamoDB BatchGetItem).
-    BatchGet,
-    /// Fetch the objects of a partition, each partition with one operation, in random order (DynamoDB Query).
-    Query,
-    /// Fetch all objects, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
-    Scan,
-    /// Store each object, and fetch it with another client until the new contents are visible.
-    ReadAfterPut,
-    /// Store each object, and list it with another client until it is visible.
-    ListAfterPut,
-    /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
-    /// fetch any existing one.
-    ObjectMix,
-}
-
 /// What an operation works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
@@ -501,70 +413,18 @@ pub enum Group {
     Objects,
 }
 
-/// A pattern of the operations on the bytes of files and devices.
-#[macro_export]
-macro_rules! data_operations {
-    () => {
-        $crate::Operation::Write
-            | $crate::Operation::Rewrite
-            | $crate::Operation::Read
-            | $crate::Operation::Reread
-            | $crate::Operation::RandomRead
-            | $crate::Operation::RandomWrite
-            | $crate::Operation::BackwardRead
-            | $crate::Operation::RecordRewrite
-            | $crate::Operation::StrideRead
-            | $crate::Operation::Fwrite
-            | $crate::Operation::ReFwrite
-            | $crate::Operation::Fread
-            | $crate::Operation::ReFread
-            | $crate::Operation::RandomMix
-            | $crate::Operation::SequentialMix
-            | $crate::Operation::FileMix
-    };
-}
-
-/// A pattern of the operations on names of files.
-#[macro_export]
-macro_rules! name_operations {
-    () => {
-        $crate::Operation::Create
-            | $crate::Operation::Stat
-            | $crate::Operation::Open
-            | $crate::Operation::Readdir
-            | $crate::Operation::Rename
-            | $crate::Operation::Unlink
-            | $crate::Operation::Mkdir
-            | $crate::Operation::Rmdir
-    };
-}
-
-/// A pattern of the operations on objects.
-#[macro_export]
-macro_rules! object_operations {
-    () => {
-        $crate::Operation::Put
-            | $crate::Operation::Get
-            | $crate::Operation::Head
-            | $crate::Operation::Delete
-            | $crate::Operation::List
-            | $crate::Operation::Copy
-            | $crate::Operation::MultiDelete
-            | $crate::Operation::Update
-            | $crate::Operation::BatchPut
-            | $crate::Operation::BatchGet
-            | $crate::Operation::Query
-            | $crate::Operation::Scan
-            | $crate::Operation::ReadAfterPut
-            | $crate::Operation::ListAfterPut
-            | $crate::Operation::ObjectMix
-    };
-}
-
 /// One line for each operation: its name in jobs and events, what it works on, and whether it reads and writes bytes of
 /// files.
 macro_rules! operations {
-    ($($operation:ident, $name:literal, $group:expr, $reads:literal, $writes:literal;)*) => {
+    ($($(#[$doc:meta])* $operation:ident, $name:literal, $group:expr, $reads:literal, $writes:literal;)*) => {
+        /// An operation, with iozone's meaning if iozone has it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        #[schemars(title = "Operation")]
+        pub enum Operation {
+            $($(#[$doc])* $operation,)*
+        }
+
         impl Operation {
             /// Every operation, in the order of the documentation.
             pub const ALL: &'static [Operation] = &[$(Operation::$operation),*];
@@ -593,46 +453,100 @@ macro_rules! operations {
 }
 
 operations! {
+    /// Write the missing part of the data set, in large records, and flush it. Never measured.
     Prepare, "prepare", None, false, true;
+    /// Sequential write of a new file.
     Write, "write", Some(Group::Data), false, true;
+    /// Sequential write of a file that exists.
     Rewrite, "rewrite", Some(Group::Data), false, true;
+    /// Sequential read.
     Read, "read", Some(Group::Data), true, false;
+    /// Sequential read of what was just read.
     Reread, "reread", Some(Group::Data), true, false;
+    /// Read of each record once, in random order.
     RandomRead, "random_read", Some(Group::Data), true, false;
+    /// Write of each record once, in random order.
     RandomWrite, "random_write", Some(Group::Data), false, true;
+    /// Sequential read from the end to the start.
     BackwardRead, "backward_read", Some(Group::Data), true, false;
+    /// Write of the same record again and again.
     RecordRewrite, "record_rewrite", Some(Group::Data), false, true;
+    /// Read of every n-th record, then again from the next record on, until all are read.
     StrideRead, "stride_read", Some(Group::Data), true, false;
+    /// Sequential write of a new file through C stdio, with a buffer of one record.
     Fwrite, "fwrite", Some(Group::Data), false, true;
+    /// Sequential write of a file that exists through C stdio.
     ReFwrite, "re_fwrite", Some(Group::Data), false, true;
+    /// Sequential read through C stdio.
     Fread, "fread", Some(Group::Data), true, false;
+    /// Sequential read through C stdio of what was just read.
     ReFread, "re_fread", Some(Group::Data), true, false;
+    /// Reads and writes of records in random order.
     RandomMix, "random_mix", Some(Group::Data), true, true;
+    /// Reads and writes of records in sequence.
     SequentialMix, "sequential_mix", Some(Group::Data), true, true;
+    /// On one file of a tree after the other: read it, overwrite it, get its attributes, remove it, or create one that
+    /// was removed.
     FileMix, "file_mix", Some(Group::Data), true, true;
+    /// Create each file: open with O_CREAT and O_EXCL, write its contents, close (mdtest file creation).
     Create, "create", Some(Group::Names), false, false;
+    /// Get each file's attributes (statx(2)).
     Stat, "stat", Some(Group::Names), false, false;
+    /// Open each file for reading, and close it.
     Open, "open", Some(Group::Names), false, false;
+    /// List all of a leaf directory; one operation is one directory.
     Readdir, "readdir", Some(Group::Names), false, false;
+    /// Give each file another name in its directory; the next time, the first name again.
     Rename, "rename", Some(Group::Names), false, false;
+    /// Remove each file.
     Unlink, "unlink", Some(Group::Names), false, false;
+    /// Create directories, as many as the tree has files.
     Mkdir, "mkdir", Some(Group::Names), false, false;
+    /// Remove these directories.
     Rmdir, "rmdir", Some(Group::Names), false, false;
+    /// Store each object.
     Put, "put", Some(Group::Objects), false, false;
+    /// Fetch each object in random order, whole or a range of it.
     Get, "get", Some(Group::Objects), false, false;
+    /// Get each object's attributes, in random order.
     Head, "head", Some(Group::Objects), false, false;
+    /// Remove each object.
     Delete, "delete", Some(Group::Objects), false, false;
+    /// List the names of a lane's objects, page by page; one operation is one page.
     List, "list", Some(Group::Objects), false, false;
+    /// Have the service copy each object to another name, in random order.
     Copy, "copy", Some(Group::Objects), false, false;
+    /// Remove the objects, up to 1000 with each operation (S3 DeleteObjects).
     MultiDelete, "multi_delete", Some(Group::Objects), false, false;
+    /// Replace each object's contents, in random order (DynamoDB UpdateItem).
     Update, "update", Some(Group::Objects), false, false;
+    /// Store the objects, several with each operation (DynamoDB BatchWriteItem).
     BatchPut, "batch_put", Some(Group::Objects), false, false;
+    /// Fetch the objects, several with each operation (DynamoDB BatchGetItem).
     BatchGet, "batch_get", Some(Group::Objects), false, false;
+    /// Fetch the objects of a partition, each partition with one operation, in random order (DynamoDB Query).
     Query, "query", Some(Group::Objects), false, false;
+    /// Fetch all objects, page by page; one operation is one page (DynamoDB Scan). Each lane has a part of the store.
     Scan, "scan", Some(Group::Objects), false, false;
+    /// Store each object, and fetch it with another client until the new contents are visible.
     ReadAfterPut, "read_after_put", Some(Group::Objects), false, false;
+    /// Store each object, and list it with another client until it is visible.
     ListAfterPut, "list_after_put", Some(Group::Objects), false, false;
+    /// Puts, gets, heads, updates and deletes of objects; puts store new objects, deletes remove the oldest, and gets
+    /// fetch any existing one.
     ObjectMix, "object_mix", Some(Group::Objects), false, false;
+}
+
+patterns! {
+    Operation:
+    /// A pattern of the operations on the bytes of files and devices.
+    data_operations = Write Rewrite Read Reread RandomRead RandomWrite BackwardRead RecordRewrite StrideRead Fwrite
+        ReFwrite Fread ReFread RandomMix SequentialMix FileMix;
+    /// A pattern of the operations on names of files.
+    name_operations = Create Stat Open Readdir Rename Unlink Mkdir Rmdir;
+    /// A pattern of the operations on objects.
+    object_operations = Put Get Head Delete List Copy MultiDelete Update BatchPut BatchGet Query Scan ReadAfterPut
+        ListAfterPut ObjectMix;
 }
 
 impl Operation {

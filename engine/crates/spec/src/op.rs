@@ -3,118 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What an operation does to one object, or to a part of one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(title = "OpKind")]
-#[repr(u8)]
-pub enum OpKind {
-    /// Fill the buffer from the file.
-    Read,
-    /// Write the buffer to the file.
-    Write,
-    /// Make everything that a lane has written stable.
-    Sync,
-    /// Create a new file, write its contents, close it; in a phase on data, create it empty and leave it open.
-    Create,
-    /// Get a file's attributes.
-    Stat,
-    /// Open a file for reading and close it; in a phase on data, open it and leave it open.
-    Open,
-    /// List all of a directory.
-    Readdir,
-    /// Give a file its other name.
-    Rename,
-    /// Remove a file.
-    Unlink,
-    /// Make a directory.
-    Mkdir,
-    /// Remove a directory.
-    Rmdir,
-    /// Store an object in one piece.
-    Put,
-    /// Fetch an object, or a range of it.
-    Get,
-    /// Get an object's attributes.
-    Head,
-    /// Remove an object.
-    Delete,
-    /// List names of objects, one page.
-    List,
-    /// Begin to store an object in parts.
-    StartUpload,
-    /// Store one part of an object.
-    PutPart,
-    /// Complete an object from its parts.
-    CompleteUpload,
-    /// Have the service copy an object to another name.
-    Copy,
-    /// Remove several objects at once.
-    MultiDelete,
-    /// Replace the contents of an existing object.
-    Update,
-    /// Store several objects at once.
-    BatchPut,
-    /// Fetch several objects at once.
-    BatchGet,
-    /// Fetch the objects of one partition.
-    Query,
-    /// Fetch any objects, one page.
-    Scan,
-    /// Close the open file.
-    Close,
-    /// Request with another client an object that has just been put, until the new contents are visible.
-    See,
-}
-
-/// A pattern of the kinds that work on the bytes of files and devices: a match need not list them, and yet must be
-/// updated when a kind is added.
-#[macro_export]
-macro_rules! data_kinds {
-    () => {
-        $crate::OpKind::Read | $crate::OpKind::Write | $crate::OpKind::Sync
-    };
-}
-
-/// A pattern of the kinds that work on names of files.
-#[macro_export]
-macro_rules! name_kinds {
-    () => {
-        $crate::OpKind::Create
-            | $crate::OpKind::Stat
-            | $crate::OpKind::Open
-            | $crate::OpKind::Readdir
-            | $crate::OpKind::Rename
-            | $crate::OpKind::Unlink
-            | $crate::OpKind::Mkdir
-            | $crate::OpKind::Rmdir
-            | $crate::OpKind::Close
-    };
-}
-
-/// A pattern of the kinds that work on objects.
-#[macro_export]
-macro_rules! object_kinds {
-    () => {
-        $crate::OpKind::Put
-            | $crate::OpKind::Get
-            | $crate::OpKind::Head
-            | $crate::OpKind::Delete
-            | $crate::OpKind::List
-            | $crate::OpKind::StartUpload
-            | $crate::OpKind::PutPart
-            | $crate::OpKind::CompleteUpload
-            | $crate::OpKind::Copy
-            | $crate::OpKind::MultiDelete
-            | $crate::OpKind::Update
-            | $crate::OpKind::BatchPut
-            | $crate::OpKind::BatchGet
-            | $crate::OpKind::Query
-            | $crate::OpKind::Scan
-            | $crate::OpKind::See
-    };
-}
-
 /// The result of a successful operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
@@ -124,167 +12,144 @@ pub enum Expected {
     Any,
 }
 
-impl OpKind {
-    /// All kinds; a kind's number is its index.
-    pub const ALL: [OpKind; 28] = [
-        OpKind::Read,
-        OpKind::Write,
-        OpKind::Sync,
-        OpKind::Create,
-        OpKind::Stat,
-        OpKind::Open,
-        OpKind::Readdir,
-        OpKind::Rename,
-        OpKind::Unlink,
-        OpKind::Mkdir,
-        OpKind::Rmdir,
-        OpKind::Put,
-        OpKind::Get,
-        OpKind::Head,
-        OpKind::Delete,
-        OpKind::List,
-        OpKind::StartUpload,
-        OpKind::PutPart,
-        OpKind::CompleteUpload,
-        OpKind::Copy,
-        OpKind::MultiDelete,
-        OpKind::Update,
-        OpKind::BatchPut,
-        OpKind::BatchGet,
-        OpKind::Query,
-        OpKind::Scan,
-        OpKind::Close,
-        OpKind::See,
-    ];
+/// The direction in which an operation's bytes move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moves {
+    /// From the storage.
+    In,
+    /// To the storage.
+    Out,
+    /// No bytes are moved.
+    Nothing,
+}
 
-    /// The word used in jobs and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            OpKind::Read => "read",
-            OpKind::Write => "write",
-            OpKind::Sync => "sync",
-            OpKind::Create => "create",
-            OpKind::Stat => "stat",
-            OpKind::Open => "open",
-            OpKind::Readdir => "readdir",
-            OpKind::Rename => "rename",
-            OpKind::Unlink => "unlink",
-            OpKind::Mkdir => "mkdir",
-            OpKind::Rmdir => "rmdir",
-            OpKind::Put => "put",
-            OpKind::Get => "get",
-            OpKind::Head => "head",
-            OpKind::Delete => "delete",
-            OpKind::List => "list",
-            OpKind::StartUpload => "start_upload",
-            OpKind::PutPart => "put_part",
-            OpKind::CompleteUpload => "complete_upload",
-            OpKind::Copy => "copy",
-            OpKind::MultiDelete => "multi_delete",
-            OpKind::Update => "update",
-            OpKind::BatchPut => "batch_put",
-            OpKind::BatchGet => "batch_get",
-            OpKind::Query => "query",
-            OpKind::Scan => "scan",
-            OpKind::Close => "close",
-            OpKind::See => "see",
+/// One line for each kind: its name in jobs and events, what its result must be, the direction in which its bytes move, and
+/// whether it changes something that a flush is to make stable.
+macro_rules! op_kinds {
+    ($($(#[$doc:meta])* $kind:ident, $name:literal, $expects:expr, $moves:expr, $changes:literal;)*) => {
+        /// What an operation does to one object, or to a part of one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        #[schemars(title = "OpKind")]
+        #[repr(u8)]
+        pub enum OpKind {
+            $($(#[$doc])* $kind,)*
         }
-    }
 
-    /// What its result must be.
-    #[inline]
-    pub const fn expects(self) -> Expected {
-        match self {
-            OpKind::Readdir | OpKind::List | OpKind::Query | OpKind::Scan => Expected::Any,
-            OpKind::Read
-            | OpKind::Write
-            | OpKind::Sync
-            | OpKind::Create
-            | OpKind::Stat
-            | OpKind::Open
-            | OpKind::Rename
-            | OpKind::Unlink
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Put
-            | OpKind::Get
-            | OpKind::Head
-            | OpKind::Delete
-            | OpKind::StartUpload
-            | OpKind::PutPart
-            | OpKind::CompleteUpload
-            | OpKind::Copy
-            | OpKind::MultiDelete
-            | OpKind::Update
-            | OpKind::BatchPut
-            | OpKind::BatchGet
-            | OpKind::Close
-            | OpKind::See => Expected::Length,
-        }
-    }
+        impl OpKind {
+            /// All kinds; a kind's number is its index.
+            pub const ALL: [OpKind; [$($name),*].len()] = [$(OpKind::$kind),*];
 
-    /// The direction in which an operation's bytes move.
-    #[inline]
-    pub const fn moves(self) -> Moves {
-        match self {
-            OpKind::Read | OpKind::Get | OpKind::BatchGet | OpKind::Query | OpKind::Scan => Moves::In,
-            OpKind::Write | OpKind::Create | OpKind::Put | OpKind::PutPart | OpKind::Update | OpKind::BatchPut => {
-                Moves::Out
+            /// The word used in jobs and events.
+            pub fn name(self) -> &'static str {
+                match self { $(OpKind::$kind => $name),* }
             }
-            OpKind::Sync
-            | OpKind::Stat
-            | OpKind::Open
-            | OpKind::Readdir
-            | OpKind::Rename
-            | OpKind::Unlink
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Head
-            | OpKind::Delete
-            | OpKind::List
-            | OpKind::StartUpload
-            | OpKind::CompleteUpload
-            | OpKind::Copy
-            | OpKind::MultiDelete
-            | OpKind::Close
-            | OpKind::See => Moves::Nothing,
-        }
-    }
 
-    /// True if it changes something that a flush is to make stable.
-    pub const fn changes(self) -> bool {
-        match self {
-            OpKind::Read
-            | OpKind::Sync
-            | OpKind::Stat
-            | OpKind::Open
-            | OpKind::Readdir
-            | OpKind::Get
-            | OpKind::Head
-            | OpKind::List
-            | OpKind::BatchGet
-            | OpKind::Query
-            | OpKind::Scan
-            | OpKind::Close
-            | OpKind::See => false,
-            OpKind::Write
-            | OpKind::Create
-            | OpKind::Rename
-            | OpKind::Unlink
-            | OpKind::Mkdir
-            | OpKind::Rmdir
-            | OpKind::Put
-            | OpKind::Delete
-            | OpKind::StartUpload
-            | OpKind::PutPart
-            | OpKind::CompleteUpload
-            | OpKind::Copy
-            | OpKind::MultiDelete
-            | OpKind::Update
-            | OpKind::BatchPut => true,
-        }
-    }
+            /// What its result must be.
+            #[inline]
+            pub const fn expects(self) -> Expected {
+                match self { $(OpKind::$kind => $expects),* }
+            }
 
+            /// The direction in which an operation's bytes move.
+            #[inline]
+            pub const fn moves(self) -> Moves {
+                match self { $(OpKind::$kind => $moves),* }
+            }
+
+            /// True if it changes something that a flush is to make stable.
+            pub const fn changes(self) -> bool {
+                match self { $(OpKind::$kind => $changes),* }
+            }
+        }
+    };
+}
+
+op_kinds! {
+    /// Fill the buffer from the file.
+    Read, "read", Expected::Length, Moves::In, false;
+    /// Write the buffer to the file.
+    Write, "write", Expected::Length, Moves::Out, true;
+    /// Make everything that a lane has written stable.
+    Sync, "sync", Expected::Length, Moves::Nothing, false;
+    /// Create a new file, write its contents, close it; in a phase on data, create it empty and leave it open.
+    Create, "create", Expected::Length, Moves::Out, true;
+    /// Get a file's attributes.
+    Stat, "stat", Expected::Length, Moves::Nothing, false;
+    /// Open a file for reading and close it; in a phase on data, open it and leave it open.
+    Open, "open", Expected::Length, Moves::Nothing, false;
+    /// List all of a directory.
+    Readdir, "readdir", Expected::Any, Moves::Nothing, false;
+    /// Give a file its other name.
+    Rename, "rename", Expected::Length, Moves::Nothing, true;
+    /// Remove a file.
+    Unlink, "unlink", Expected::Length, Moves::Nothing, true;
+    /// Make a directory.
+    Mkdir, "mkdir", Expected::Length, Moves::Nothing, true;
+    /// Remove a directory.
+    Rmdir, "rmdir", Expected::Length, Moves::Nothing, true;
+    /// Store an object in one piece.
+    Put, "put", Expected::Length, Moves::Out, true;
+    /// Fetch an object, or a range of it.
+    Get, "get", Expected::Length, Moves::In, false;
+    /// Get an object's attributes.
+    Head, "head", Expected::Length, Moves::Nothing, false;
+    /// Remove an object.
+    Delete, "delete", Expected::Length, Moves::Nothing, true;
+    /// List names of objects, one page.
+    List, "list", Expected::Any, Moves::Nothing, false;
+    /// Begin to store an object in parts.
+    StartUpload, "start_upload", Expected::Length, Moves::Nothing, true;
+    /// Store one part of an object.
+    PutPart, "put_part", Expected::Length, Moves::Out, true;
+    /// Complete an object from its parts.
+    CompleteUpload, "complete_upload", Expected::Length, Moves::Nothing, true;
+    /// Have the service copy an object to another name.
+    Copy, "copy", Expected::Length, Moves::Nothing, true;
+    /// Remove several objects at once.
+    MultiDelete, "multi_delete", Expected::Length, Moves::Nothing, true;
+    /// Replace the contents of an existing object.
+    Update, "update", Expected::Length, Moves::Out, true;
+    /// Store several objects at once.
+    BatchPut, "batch_put", Expected::Length, Moves::Out, true;
+    /// Fetch several objects at once.
+    BatchGet, "batch_get", Expected::Length, Moves::In, false;
+    /// Fetch the objects of one partition.
+    Query, "query", Expected::Any, Moves::In, false;
+    /// Fetch any objects, one page.
+    Scan, "scan", Expected::Any, Moves::In, false;
+    /// Close the open file.
+    Close, "close", Expected::Length, Moves::Nothing, false;
+    /// Request with another client an object that has just been put, until the new contents are visible.
+    See, "see", Expected::Length, Moves::Nothing, false;
+}
+
+/// Macros that are patterns of an enum's variants: a match need not list them, and yet must be updated when one is added.
+macro_rules! patterns {
+    ($enum:ident: $($(#[$doc:meta])* $name:ident = $($variant:ident)*;)*) => {
+        $(
+            $(#[$doc])*
+            #[macro_export]
+            macro_rules! $name {
+                () => { $($crate::$enum::$variant)|* };
+            }
+        )*
+    };
+}
+pub(crate) use patterns;
+
+patterns! {
+    OpKind:
+    /// A pattern of the kinds that work on the bytes of files and devices.
+    data_kinds = Read Write Sync;
+    /// A pattern of the kinds that work on names of files.
+    name_kinds = Create Stat Open Readdir Rename Unlink Mkdir Rmdir Close;
+    /// A pattern of the kinds that work on objects.
+    object_kinds = Put Get Head Delete List StartUpload PutPart CompleteUpload Copy MultiDelete Update BatchPut
+        BatchGet Query Scan See;
+}
+
+impl OpKind {
     /// True if it creates objects or items, or parts of them.
     pub const fn stores(self) -> bool {
         matches!(
@@ -303,17 +168,6 @@ impl OpKind {
     pub const fn moves_several(self) -> bool {
         matches!(self, OpKind::BatchPut | OpKind::BatchGet | OpKind::Query | OpKind::Scan)
     }
-}
-
-/// The direction in which an operation's bytes move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moves {
-    /// From the storage.
-    In,
-    /// To the storage.
-    Out,
-    /// No bytes are moved.
-    Nothing,
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Way {
     fn find(target: &AoeTarget, interface: &str, limits: &mut Vec<String>) -> Result<Self, SetupError> {
         let found = find(target, interface)?;
         let mtu =
-            Socket::open(interface, answer_filter(0, 0, 0)).map_err(|errno| interface_error(interface, errno))?.mtu();
+            Socket::open(interface, answer_filter(0, 0, 0)).map_err(|errno| interface_error(interface, errno))?.mtu;
         let own = sectors_of(mtu);
         if own == 0 {
             return Err(SetupError::new("open", interface, format!("its MTU of {mtu} has no room for a sector")));

@@ -3,7 +3,6 @@
 use crate::frame::{self, Body, Command, Frame, Mac, ATA_HEADER, SECTOR};
 use crate::wire::{Outgoing, Wire};
 use assay_core::random;
-use rustix::fd::RawFd;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
@@ -99,14 +98,6 @@ impl FakeWire {
 impl Wire for FakeWire {
     fn mac(&self) -> Mac {
         OURS
-    }
-
-    fn mtu(&self) -> usize {
-        1500
-    }
-
-    fn descriptor(&self) -> RawFd {
-        -1
     }
 
     fn send(&mut self, frames: &[Outgoing]) -> Result<usize, i32> {

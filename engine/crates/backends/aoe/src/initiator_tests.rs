@@ -145,14 +145,6 @@ impl Wire for Scripted {
         OURS
     }
 
-    fn mtu(&self) -> usize {
-        1500
-    }
-
-    fn descriptor(&self) -> RawFd {
-        -1
-    }
-
     fn send(&mut self, frames: &[Outgoing]) -> Result<usize, i32> {
         self.sent.extend(frames.iter().map(|frame| frame.head.to_vec()));
         Ok(frames.len())

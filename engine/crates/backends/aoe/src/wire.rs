@@ -35,11 +35,10 @@ pub(crate) trait Wire {
     /// The interface's own address.
     fn mac(&self) -> Mac;
 
-    /// Largest payload of a frame, in bytes.
-    fn mtu(&self) -> usize;
-
     /// The descriptor for poll(2); negative if there is none.
-    fn descriptor(&self) -> RawFd;
+    fn descriptor(&self) -> RawFd {
+        -1
+    }
 
     /// Sends the first frames, as many as there is room for now; returns how many, or errno.
     fn send(&mut self, frames: &[Outgoing]) -> Result<usize, i32>;
@@ -52,7 +51,8 @@ pub(crate) trait Wire {
 pub(crate) struct Socket {
     fd: OwnedFd,
     mac: Mac,
-    mtu: usize,
+    /// Largest payload of a frame, in bytes.
+    pub(crate) mtu: usize,
     frame_bytes: usize,
     input: Box<[u8]>,
 }
@@ -224,10 +224,6 @@ static PADDING: [u8; MIN_FRAME_BYTES - ATA_HEADER] = [0; MIN_FRAME_BYTES - ATA_H
 impl Wire for Socket {
     fn mac(&self) -> Mac {
         self.mac
-    }
-
-    fn mtu(&self) -> usize {
-        self.mtu
     }
 
     fn descriptor(&self) -> RawFd {

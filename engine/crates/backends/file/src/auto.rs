@@ -9,7 +9,7 @@
 use assay_core::{clock, heartbeat, Buffers, Completion, LaneSetup, Op, OpKind};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
-use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, Tuning, AHEAD_BYTES};
+use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, AHEAD_BYTES};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Advice, FallocateFlags, OFlags};
 use std::collections::BTreeSet;
@@ -118,14 +118,7 @@ fn uses_kernel_workers(place: &Place, shape: &MethodShape, direction: Direction)
     let depth = MAX_DEPTH.min(shape.queue_depth).min((MAX_BYTES / length as u64).max(2) as u32);
     let buffers = Arc::new(Buffers::new(depth as usize, length, false).ok()?);
     let scratch = Scratch::open(place, shape, direction, &buffers)?;
-    let setup = LaneSetup {
-        lane: 0,
-        queue_depth: depth,
-        tuning: Tuning::default(),
-        direct: shape.direct,
-        buffers,
-        source: None,
-    };
+    let setup = LaneSetup { direct: shape.direct, ..LaneSetup::of(0, depth, buffers) };
     let mut uses_kernel_workers = 0;
     for _ in 0..ATTEMPTS {
         scratch.reset()?;

@@ -1,7 +1,7 @@
 //! A marked directory for a test, and tools for tests in it.
 
 use assay_core::{Backend, Buffers, Completion, Lane, LaneSetup, Op, OpKind, PhasePlan};
-use assay_spec::{CacheAction, Job, Method, Operation, SyncPolicy, Target, Tuning, SPEC_VERSION};
+use assay_spec::{Job, Method, Operation, Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,25 +78,13 @@ pub(crate) fn target(value: Value) -> Target {
 }
 
 pub(crate) fn plan(operation: Operation) -> PhasePlan {
-    PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation,
-        method: Method::Sync,
-        cache: CacheAction::Keep,
-        direct: false,
-        sync: SyncPolicy::None,
-        preallocate: false,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: true,
-    }
+    PhasePlan { method: Method::Sync, ..PhasePlan::of(operation) }
 }
 
 /// A lane with so many slots of one record each.
 pub(crate) fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
     let buffers = Arc::new(Buffers::new(queue_depth as usize, RECORD, false).unwrap());
-    LaneSetup { lane, queue_depth, tuning: Tuning::default(), direct: false, buffers, source: None }
+    LaneSetup::of(lane, queue_depth, buffers)
 }
 
 /// An operation in slot 0.

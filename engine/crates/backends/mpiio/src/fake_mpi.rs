@@ -4,31 +4,12 @@
 // It has the functions of `ffi.rs`, whether it needs their parameters or not.
 #![allow(clippy::unused_self, clippy::unnecessary_wraps)]
 
+pub(crate) use crate::flags::{op_flag, open, shape, RankInfo};
 use assay_core::Buffers;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
-
-pub(crate) mod open {
-    pub(crate) const CREATE: i32 = 1;
-    pub(crate) const EXCLUSIVE: i32 = 2;
-    pub(crate) const READ_ONLY: i32 = 4;
-    pub(crate) const SHARED: i32 = 8;
-    pub(crate) const ATOMIC: i32 = 16;
-}
-
-pub(crate) mod op_flag {
-    pub(crate) const WRITES: i32 = 1;
-    pub(crate) const TOGETHER: i32 = 2;
-    pub(crate) const INDIVIDUAL: i32 = 4;
-    pub(crate) const COMMON: i32 = 8;
-}
-
-pub(crate) mod shape {
-    pub(crate) const VECTOR: i32 = 1;
-    pub(crate) const SUBARRAY: i32 = 2;
-}
 
 /// A library's error number: MPI_ERR_IO.
 pub(crate) const ERROR: i32 = -32;
@@ -81,13 +62,6 @@ pub(crate) fn library() -> String {
 
 pub(crate) fn error_message() -> String {
     "the disk is tired".to_owned()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RankInfo {
-    pub(crate) rank: u32,
-    pub(crate) size: u32,
-    pub(crate) on_host: u32,
 }
 
 /// The second of three ranks, and the first on its host.

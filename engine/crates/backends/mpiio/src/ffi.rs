@@ -4,6 +4,7 @@
 //! coordinator calls `begin`, `least` or `end`, the lane is idle or has not begun; the driver's order of phases ensures
 //! that.
 
+pub(crate) use crate::flags::{op_flag, open, shape, RankInfo};
 use assay_core::Buffers;
 use std::ffi::{c_char, c_int, c_longlong, c_void, CStr, CString};
 
@@ -49,33 +50,6 @@ extern "C" {
     fn assay_mpi_some(file: *mut Opaque, slots: *mut c_int, results: *mut c_longlong) -> c_int;
 }
 
-/// Flags for opening a file.
-pub(crate) mod open {
-    pub(crate) const CREATE: i32 = 1;
-    pub(crate) const EXCLUSIVE: i32 = 2;
-    pub(crate) const READ_ONLY: i32 = 4;
-    /// All ranks open it together.
-    pub(crate) const SHARED: i32 = 8;
-    pub(crate) const ATOMIC: i32 = 16;
-}
-
-/// Flags of operations.
-pub(crate) mod op_flag {
-    pub(crate) const WRITES: i32 = 1;
-    /// All ranks that have opened the file execute it together.
-    pub(crate) const TOGETHER: i32 = 2;
-    /// By the individual file pointer.
-    pub(crate) const INDIVIDUAL: i32 = 4;
-    /// By the file pointer that all ranks share.
-    pub(crate) const COMMON: i32 = 8;
-}
-
-/// Datatypes that file views are made of.
-pub(crate) mod shape {
-    pub(crate) const VECTOR: i32 = 1;
-    pub(crate) const SUBARRAY: i32 = 2;
-}
-
 /// More bytes than any library's version has (MPI_MAX_LIBRARY_VERSION_STRING is 8192 in MPICH, 256 in Open MPI).
 const LIBRARY_BYTES: usize = 16 << 10;
 /// Bytes for the hints of a file.
@@ -101,15 +75,6 @@ pub(crate) fn error_message() -> String {
     // SAFETY: a static text with a closing zero, which only this thread's next call changes.
     let words = text(unsafe { CStr::from_ptr(assay_mpi_message()) }.to_bytes());
     words.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A process among the ranks.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RankInfo {
-    pub(crate) rank: u32,
-    pub(crate) size: u32,
-    /// Its number among the ranks of its host.
-    pub(crate) on_host: u32,
 }
 
 /// Starts MPI, once in a process.

@@ -22,6 +22,8 @@ mod component;
 #[cfg(all(feature = "mpi", not(test)))]
 mod ffi;
 #[cfg(any(feature = "mpi", test))]
+mod flags;
+#[cfg(any(feature = "mpi", test))]
 mod ranks;
 // Tests need no MPI, and set its answers.
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::ranks::{self, Ranks};
 use crate::{capability, status, MpiFiles};
 use assay_core::{Backend, Buffers, Completion, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_posix::place::Place;
-use assay_spec::{CacheAction, FaultDomain, Job, Method, Operation, SyncPolicy, Target, Tuning, SPEC_VERSION};
+use assay_spec::{CacheAction, FaultDomain, Job, Method, Operation, Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,27 +61,9 @@ impl Drop for Ground {
     }
 }
 
-fn plan(operation: Operation) -> PhasePlan {
-    PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation,
-        method: Method::Auto,
-        cache: CacheAction::Keep,
-        direct: false,
-        sync: SyncPolicy::None,
-        preallocate: false,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: true,
-    }
-}
-
 fn lane(backend: &MpiBackend, queue_depth: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
     let buffers = Arc::new(Buffers::new(queue_depth as usize, RECORD, false).unwrap());
-    let tuning = Tuning::default();
-    let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers: Arc::clone(&buffers), source: None };
-    (backend.open_lane(setup).unwrap(), buffers)
+    (backend.open_lane(LaneSetup::of(0, queue_depth, Arc::clone(&buffers))).unwrap(), buffers)
 }
 
 /// Sets the values of the other ranks, one agreement after the other.
@@ -183,7 +165,7 @@ fn a_file_is_opened_as_its_phase_and_target_want() {
         let backend = ground.backend(ALONE, layout, &changed);
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, 1);
-        let choice = lane.begin(&plan(operation)).unwrap();
+        let choice = lane.begin(&PhasePlan::of(operation)).unwrap();
         assert_eq!((choice.method, choice.in_step), (Method::MpiIo, false));
         assert_eq!(calls(), [format!("open {} {flags} []", ground.at("f0").display())], "{operation:?}");
         lane.end().unwrap();
@@ -192,7 +174,7 @@ fn a_file_is_opened_as_its_phase_and_target_want() {
     let hinted = json!({"prefix": "ufs", "hints": {"cb_nodes": "2"}});
     let (mut lane, _) = lane(&ground.backend(ALONE, "separate", &hinted), 1);
     world(|world| world.hints = vec![("romio_cb_read".to_owned(), "enable".to_owned())]);
-    let used = lane.begin(&plan(Operation::Read)).unwrap().mpiio.unwrap();
+    let used = lane.begin(&PhasePlan::of(Operation::Read)).unwrap().mpiio.unwrap();
     assert_eq!((used.library.as_str(), used.component.as_str()), ("Fake MPI 1.0", "romio"));
     assert_eq!(used.hints["romio_cb_read"], "enable");
     assert_eq!(calls(), [format!("open ufs:{} 4 [(\"cb_nodes\", \"2\")]", ground.at("f0").display())]);
@@ -205,7 +187,7 @@ fn the_calls_are_those_that_the_target_names() {
         let backend = ground.backend(ALONE, "shared", &changed);
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, depth);
-        let choice = lane.begin(&plan(operation)).unwrap();
+        let choice = lane.begin(&PhasePlan::of(operation)).unwrap();
         (choice.reason, choice.in_step)
     };
     let own = |reason: &str| (reason.to_owned(), false);
@@ -238,9 +220,9 @@ fn offsets_in_a_view_are_those_within_the_ranks_own_blocks() {
 fn records_go_there_and_back_one_by_one_and_several_at_once() {
     let ground = Ground::new("records");
     let backend = ground.backend(ALONE, "separate", &json!({}));
-    backend.begin_phase(&plan(Operation::Write)).unwrap();
+    backend.begin_phase(&PhasePlan::of(Operation::Write)).unwrap();
     let (mut lane, buffers) = lane(&backend, 4);
-    lane.begin(&plan(Operation::RandomWrite)).unwrap();
+    lane.begin(&PhasePlan::of(Operation::RandomWrite)).unwrap();
     // SAFETY: nothing is in flight.
     (0..4).for_each(|slot| unsafe { buffers.slice(slot, RECORD) }.fill(slot as u8 + 1));
     assert_eq!(lane.submit(&[0, 1, 2].map(|slot| op(OpKind::Write, slot, slot as usize))), 3);
@@ -259,7 +241,7 @@ fn records_go_there_and_back_one_by_one_and_several_at_once() {
     assert!(calls().contains(&format!("start 1 {} {RECORD}", 2 * RECORD)));
     let expected: Vec<u8> = (1..5).flat_map(|byte| vec![byte; RECORD]).collect();
     assert!(std::fs::read(ground.at("f0")).unwrap() == expected);
-    lane.begin(&plan(Operation::Read)).unwrap();
+    lane.begin(&PhasePlan::of(Operation::Read)).unwrap();
     assert_eq!(lane.execute(&op(OpKind::Read, 0, 3)), Ok(RECORD as u64));
     // SAFETY: as above.
     assert_eq!(unsafe { buffers.slice(0, RECORD) }, [4; RECORD]);
@@ -275,7 +257,7 @@ fn failures_are_reported_with_the_librarys_message() {
     let (mut lane, _) = lane(&backend, 3);
     let closed = Fault::os(libc::EBADF);
     assert_eq!(lane.execute(&op(OpKind::Read, 0, 0)), Err(closed));
-    lane.begin(&plan(Operation::RandomMix)).unwrap();
+    lane.begin(&PhasePlan::of(Operation::RandomMix)).unwrap();
     let ops = [op(OpKind::Read, 0, 0), op(OpKind::Stat, 1, 0), op(OpKind::Write, 2, 0)];
     for (failing, faults) in [
         ("start", vec![(0, FAILED), (1, Fault::os(libc::EINVAL)), (2, FAILED)]),
@@ -316,19 +298,22 @@ fn a_phase_begins_on_all_ranks_or_on_none() {
     let backend = ground.backend(SECOND, "shared", &json!({}));
     let (mut lane, _) = lane(&backend, 1);
     others(&[&[0]]);
-    assert_eq!(lane.begin(&plan(Operation::Read)).unwrap_err().message, "another rank could not, and says why");
+    assert_eq!(
+        lane.begin(&PhasePlan::of(Operation::Read)).unwrap_err().message,
+        "another rank could not, and says why"
+    );
     assert_eq!(calls(), Vec::<String>::new());
     std::fs::write(ground.at("f0"), "x").unwrap();
     others(&[&[1], &[1], &[1]]);
-    let reserving = PhasePlan { preallocate: true, ..plan(Operation::Prepare) };
+    let reserving = PhasePlan { preallocate: true, ..PhasePlan::of(Operation::Prepare) };
     lane.begin(&reserving).unwrap();
     assert_eq!(calls()[1], format!("preallocate {}", 8 * RECORD));
     // Its root disappears before the next phase.
     std::fs::rename(&ground.0, ground.0.with_extension("away")).unwrap();
-    backend.begin_phase(&plan(Operation::Read)).unwrap();
+    backend.begin_phase(&PhasePlan::of(Operation::Read)).unwrap();
     std::fs::rename(ground.0.with_extension("away"), &ground.0).unwrap();
     others(&[&[1]]);
-    assert!(lane.begin(&plan(Operation::Read)).unwrap_err().message.contains("moved or replaced"));
+    assert!(lane.begin(&PhasePlan::of(Operation::Read)).unwrap_err().message.contains("moved or replaced"));
     assert_eq!(calls(), Vec::<String>::new());
 }
 
@@ -338,21 +323,21 @@ fn the_first_rank_makes_a_shared_file() {
     let ground = Ground::new("makes");
     let [first, second] =
         [RankInfo { rank: 0, size: 2, on_host: 0 }, SECOND].map(|own| ground.backend(own, "shared", &json!({})));
-    second.begin_phase(&plan(Operation::Write)).unwrap();
+    second.begin_phase(&PhasePlan::of(Operation::Write)).unwrap();
     assert!(!ground.at("f0").exists());
     std::fs::write(ground.at("f0"), "old").unwrap();
-    first.begin_phase(&plan(Operation::Prepare)).unwrap();
+    first.begin_phase(&PhasePlan::of(Operation::Prepare)).unwrap();
     assert_eq!(std::fs::read(ground.at("f0")).unwrap(), b"old");
-    first.begin_phase(&plan(Operation::Write)).unwrap();
+    first.begin_phase(&PhasePlan::of(Operation::Write)).unwrap();
     assert_eq!(std::fs::read(ground.at("f0")).unwrap(), b"");
     let own = ground.backend(SECOND, "separate", &json!({}));
-    own.begin_phase(&plan(Operation::Write)).unwrap();
+    own.begin_phase(&PhasePlan::of(Operation::Write)).unwrap();
     assert!(ground.at("f1").exists());
     assert_eq!(second.object_name(1), ground.at("f0").display().to_string());
-    let evicting = PhasePlan { cache: CacheAction::Evict, ..plan(Operation::Read) };
+    let evicting = PhasePlan { cache: CacheAction::Evict, ..PhasePlan::of(Operation::Read) };
     assert_eq!(second.begin_phase(&evicting).unwrap(), "done by the first rank of this host");
     assert!(first.begin_phase(&evicting).unwrap().starts_with("1 file(s)"));
-    assert_eq!(second.cached_bytes(&plan(Operation::Read)), Some(0));
+    assert_eq!(second.cached_bytes(&PhasePlan::of(Operation::Read)), Some(0));
 }
 
 #[test]
@@ -362,10 +347,10 @@ fn a_link_in_the_files_place_is_not_opened() {
     std::fs::write(ground.0.join("precious"), "precious").unwrap();
     std::os::unix::fs::symlink(ground.0.join("precious"), ground.at("f0")).unwrap();
     let (mut lane, _) = lane(&backend, 1);
-    assert!(lane.begin(&plan(Operation::Rewrite)).unwrap_err().message.contains("leads out"));
+    assert!(lane.begin(&PhasePlan::of(Operation::Rewrite)).unwrap_err().message.contains("leads out"));
     assert_eq!(calls(), Vec::<String>::new());
     // A new file replaces the link.
-    lane.begin(&plan(Operation::Write)).unwrap();
+    lane.begin(&PhasePlan::of(Operation::Write)).unwrap();
     assert!(ground.at("f0").symlink_metadata().unwrap().is_file());
     assert_eq!(std::fs::read(ground.0.join("precious")).unwrap(), b"precious");
 }
@@ -401,7 +386,7 @@ fn ranks_in_step_agree_upon_a_stretch() {
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, 1);
         others(&[&[1], &[1], &[1]]);
-        assert!(lane.begin(&plan(Operation::Read)).unwrap().in_step);
+        assert!(lane.begin(&PhasePlan::of(Operation::Read)).unwrap().in_step);
         world(|world| world.own_values.clear());
         lane
     };
@@ -441,7 +426,7 @@ fn ranks_flush_together() {
     let begun = |layout, operation| {
         let (mut lane, _) = lane(&ground.backend(SECOND, layout, &json!({})), 1);
         others(&[&[1], &[1], &[1]]);
-        lane.begin(&plan(operation)).unwrap();
+        lane.begin(&PhasePlan::of(operation)).unwrap();
         lane
     };
     let mut shared = begun("shared", Operation::Rewrite);
@@ -474,7 +459,7 @@ fn each_rank_removes_its_own_file() {
     });
     for rank in &ranks {
         rank.prepare().unwrap();
-        rank.begin_phase(&plan(Operation::Write)).unwrap();
+        rank.begin_phase(&PhasePlan::of(Operation::Write)).unwrap();
     }
     ranks[0].cleanup().unwrap();
     assert!(!ground.at("f0").exists() && ground.at("f1").exists());

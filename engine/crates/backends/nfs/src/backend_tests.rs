@@ -8,7 +8,7 @@ use crate::status::{EXIST, NOENT};
 use crate::Exports;
 use assay_core::{Backend, Buffers, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_remote::RemoteBackend;
-use assay_spec::{CacheAction, Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, Tree, Tuning};
+use assay_spec::{Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, Tree, Tuning};
 use std::sync::Arc;
 
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
@@ -55,28 +55,13 @@ fn least_job() -> Job {
 }
 
 fn plan(operation: Operation) -> PhasePlan {
-    let (cache, sync) = (CacheAction::Keep, SyncPolicy::Fsync);
-    PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation,
-        method: Method::Auto,
-        cache,
-        direct: false,
-        sync,
-        preallocate: false,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: false,
-    }
+    PhasePlan { sync: SyncPolicy::Fsync, needs_data: false, ..PhasePlan::of(operation) }
 }
 
 /// A lane and its buffers of 50,000 bytes.
 fn open_lane(backend: &RemoteBackend<Place>, lane: u32) -> (Box<dyn Lane>, Arc<Buffers>) {
     let buffers = Arc::new(Buffers::new(5, 50_000, false).unwrap());
-    let tuning = Tuning::default();
-    let setup = LaneSetup { lane, queue_depth: 5, tuning, direct: false, buffers: Arc::clone(&buffers), source: None };
-    (backend.open_lane(setup).unwrap(), buffers)
+    (backend.open_lane(LaneSetup::of(lane, 5, Arc::clone(&buffers))).unwrap(), buffers)
 }
 
 /// What is removed at a target, of kind nfs.

@@ -5,7 +5,7 @@ use crate::mount::Server;
 use crate::place::Place;
 use crate::xdr::{padding, put_opaque, put_u32, put_u64, u32_at, Input};
 use assay_core::{Buffers, Fault, LaneSetup};
-use assay_spec::{NfsTarget, Tuning};
+use assay_spec::NfsTarget;
 use nfs3_types::nfs3::{fattr3, ftype3, nfstime3, specdata3};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -231,14 +231,7 @@ pub(crate) fn lane(address: SocketAddr, wish: &Wish) -> (FileLane, Arc<Buffers>)
         free_bytes: 0,
     };
     let buffers = Arc::new(Buffers::new(wish.depth as usize, wish.record, false).unwrap());
-    let setup = LaneSetup {
-        lane: 0,
-        queue_depth: wish.depth,
-        tuning: Tuning::default(),
-        direct: false,
-        buffers: Arc::clone(&buffers),
-        source: None,
-    };
+    let setup = LaneSetup::of(0, wish.depth, Arc::clone(&buffers));
     let place = Arc::new(Place::for_tests(target, vec![server]));
     (FileLane::with_handle(place, setup, b"file"), buffers)
 }

@@ -4,8 +4,8 @@
 use crate::client::{put_name, Client};
 use crate::replies::DIRECTORY;
 use crate::status::{BADHANDLE, EXIST, NOENT, NOTEMPTY, STALE};
-use assay_core::{clock, heartbeat, Fault};
-use assay_remote::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
+use assay_core::Fault;
+use assay_remote::{names_of_job, Attempts, Unremoved};
 use nfs3_types::nfs3::NFS_PROGRAM;
 
 /// Removes the directory `name` in `parent` with all that jobs have made in it.
@@ -17,14 +17,8 @@ pub(crate) fn tree(
     level: u32,
 ) -> Result<(), Unremoved> {
     let left = |fault| Unremoved::new(name, fault);
-    if level > MAX_LEVELS {
-        return Err(left(Fault::os(libc::ELOOP)));
-    }
-    let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
-    while in_vain < MAX_IN_VAIN {
-        if heartbeat::removal_is_too_long(begin) {
-            return Err(left(Fault::os(libc::ETIMEDOUT)));
-        }
+    let mut attempts = Attempts::at(level).map_err(left)?;
+    while attempts.go_on().map_err(left)? {
         match client.rmdir(parent, name) {
             // If the parent is gone, so is what was in it.
             Ok(()) | Err(NOENT | STALE | BADHANDLE) => return Ok(()),
@@ -33,7 +27,7 @@ pub(crate) fn tree(
         }
         let found = match client.look(parent, name) {
             Err(NOENT | STALE | BADHANDLE) => {
-                in_vain += 1;
+                attempts.in_vain += 1;
                 continue;
             }
             found => found.map_err(left)?,
@@ -46,14 +40,8 @@ pub(crate) fn tree(
             Err(NOENT | STALE | BADHANDLE) => Vec::new(),
             listed => listed.map_err(left)?,
         };
-        match names(client, &found.handle, &listed, file_system, level + 1) {
-            // Somebody else is removing the same, or the server says that it has removed what it goes on to list.
-            Ok(0) => in_vain += 1,
-            Ok(_) if listed == before => in_vain += 1,
-            Ok(_) => in_vain = 0,
-            Err(what) => return Err(what.below(name)),
-        }
-        before = listed;
+        let removed = names(client, &found.handle, &listed, file_system, level + 1).map_err(|what| what.below(name))?;
+        attempts.note(removed, listed);
     }
     Err(left(NOTEMPTY))
 }

@@ -5,8 +5,7 @@ use crate::soak::times;
 use crate::NullBackend;
 use assay_core::{clock, Backend, Buffers, Completion, Fault, Lane, LaneSetup, Op, OpKind, PhasePlan};
 use assay_spec::{
-    CacheAction, LatencyModel, Method, NullTarget, Operation, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy,
-    Tuning,
+    LatencyModel, Method, NullTarget, Operation, ScriptedChange, ScriptedError, ScriptedStall, SyncPolicy,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -31,30 +30,11 @@ const KINDS: [OpKind; 12] = [
 ];
 
 fn setup(lane: u32, queue_depth: u32) -> LaneSetup {
-    LaneSetup {
-        lane,
-        queue_depth,
-        tuning: Tuning::default(),
-        direct: false,
-        buffers: Arc::new(Buffers::new(1, 1, false).unwrap()),
-        source: None,
-    }
+    LaneSetup::of(lane, queue_depth, Arc::new(Buffers::new(1, 1, false).unwrap()))
 }
 
 fn plan(operation: Operation) -> PhasePlan {
-    PhasePlan {
-        owners: assay_core::PartOwners::own(),
-        operation,
-        method: Method::Auto,
-        cache: CacheAction::Keep,
-        direct: false,
-        sync: SyncPolicy::Fsync,
-        preallocate: false,
-        renamed: false,
-        overwrite: false,
-        ranged: false,
-        needs_data: false,
-    }
+    PhasePlan { sync: SyncPolicy::Fsync, needs_data: false, ..PhasePlan::of(operation) }
 }
 
 fn lane(target: &NullTarget, depth: u32) -> Box<dyn Lane> {

@@ -3,8 +3,7 @@
 
 use crate::client::{briefly, let_go, to_change, Client};
 use crate::status::{is_absent, NOT_EMPTY};
-use assay_core::{clock, heartbeat, Fault};
-use assay_remote::{names_of_job, Unremoved, MAX_IN_VAIN, MAX_LEVELS};
+use assay_remote::{names_of_job, Attempts, Unremoved};
 
 /// The last part of a path.
 fn last(path: &str) -> &str {
@@ -14,22 +13,14 @@ fn last(path: &str) -> &str {
 /// Removes a directory with all that jobs have made in it.
 pub(crate) fn tree(client: &mut Client, path: &str, level: u32) -> Result<(), Unremoved> {
     let left = |fault| Unremoved::new(last(path), fault);
-    if level > MAX_LEVELS {
-        return Err(left(Fault::os(libc::ELOOP)));
-    }
-    let (mut in_vain, mut before, begin) = (0, Vec::new(), clock::now());
-    while in_vain < MAX_IN_VAIN {
-        if heartbeat::removal_is_too_long(begin) {
-            return Err(left(Fault::os(libc::ETIMEDOUT)));
-        }
+    let mut attempts = Attempts::at(level).map_err(left)?;
+    while attempts.go_on().map_err(left)? {
         let found = match client.list(path) {
             Err(fault) if is_absent(fault) => return Ok(()),
             found => found.map_err(left)?,
         };
         let removed = names(client, path, &found, level + 1).map_err(|what| what.below(last(path)))?;
-        // The server may say that it has removed what it goes on to list.
-        in_vain = if removed == 0 || found == before { in_vain + 1 } else { 0 };
-        before = found;
+        attempts.note(removed, found);
         match client.remove(path, true) {
             Ok(()) => return Ok(()),
             // Somebody else is at work there, or what was removed goes when the last who has it open closes it.

@@ -5,10 +5,10 @@ use assay_drive::histogram::Merged;
 use assay_spec::{ByeStatus, Event, Interval, OpKind, PhaseEnd, PhaseStatus};
 use serde_json::{json, Value};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Output, Stdio};
 
 fn start(words: &[&str]) -> Child {
     let mut relay = engine();
@@ -127,19 +127,25 @@ fn engines_of_a_host_write_one_data_set() {
     assert_eq!(root.remains(), Vec::<String>::new());
 }
 
-#[test]
-fn one_that_cannot_go_on_stops_all() {
-    let root = Marked::new("/tmp");
+/// Two engines that have begun to write for a minute, with their input and output.
+fn writing(root: &Marked) -> (Child, ChildStdin, BufReader<ChildStdout>) {
     let mut child = start(&["--tasks", "2"]);
     let mut input = child.stdin.take().unwrap();
     let phases = json!([{"operation": "write", "runtime_ns": 60_000_000_000_u64}]);
-    writeln!(input, "{}", file_job(&root, &json!({"lanes": 2, "phases": phases}))).unwrap();
-    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+    writeln!(input, "{}", file_job(root, &json!({"lanes": 2, "phases": phases}))).unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     while !line.contains("phase_start") {
         line.clear();
-        assert!(std::io::BufRead::read_line(&mut output, &mut line).unwrap() > 0);
+        assert!(output.read_line(&mut line).unwrap() > 0);
     }
+    (child, input, output)
+}
+
+#[test]
+fn one_that_cannot_go_on_stops_all() {
+    let root = Marked::new("/tmp");
+    let (mut child, input, mut output) = writing(&root);
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", child.id())).unwrap();
     let victim = children.split_whitespace().next().unwrap().parse().unwrap();
     // SAFETY: it is the child of our child, which is there for as long as nobody has waited for it.
@@ -156,16 +162,7 @@ fn one_that_cannot_go_on_stops_all() {
 #[test]
 fn without_a_controller_all_end_and_leave_nothing() {
     let root = Marked::new("/tmp");
-    let mut child = start(&["--tasks", "2"]);
-    let mut input = child.stdin.take().unwrap();
-    let phases = json!([{"operation": "write", "runtime_ns": 60_000_000_000_u64}]);
-    writeln!(input, "{}", file_job(&root, &json!({"lanes": 2, "phases": phases}))).unwrap();
-    let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("phase_start") {
-        line.clear();
-        assert!(std::io::BufRead::read_line(&mut output, &mut line).unwrap() > 0);
-    }
+    let (mut child, input, mut output) = writing(&root);
     drop(input);
     let mut rest = String::new();
     output.read_to_string(&mut rest).unwrap();

@@ -1,5 +1,6 @@
 //! A disk behind ATA over Ethernet.
 
+use super::network::{minute, timeout};
 use super::TargetRules;
 use crate::validate::ensure;
 use crate::{Job, JobError, Layout};
@@ -36,9 +37,6 @@ pub struct AoeTarget {
     pub timeout_ns: u64,
 }
 
-fn minute() -> u64 {
-    60_000_000_000
-}
 
 /// Bytes of a sector, as AoE counts them.
 pub const SECTOR_BYTES: u64 = 512;
@@ -77,8 +75,7 @@ impl TargetRules for AoeTarget {
         let window = self.window.is_none_or(|window| (1..=256).contains(&window));
         ensure(window, "target.window", "must be 1 to 256 commands")?;
         ensure(self.sectors != Some(0), "target.sectors", "must be 1 to 255")?;
-        let timeout = (100_000_000..=3_600_000_000_000).contains(&self.timeout_ns);
-        ensure(timeout, "target.timeout_ns", "must be 100 ms to 1 h")?;
+        timeout(self.timeout_ns)?;
         let sectors = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
         let whole = "must be a multiple of 512: a disk reads and writes whole sectors";
         ensure(sectors(job.record_size_bytes), "record_size_bytes", whole)?;
@@ -89,16 +86,6 @@ impl TargetRules for AoeTarget {
 
     fn lane_bytes(&self, _job: &Job) -> u64 {
         INTERFACE_BYTES * self.interfaces.len() as u64
-    }
-
-    fn set_directory(&mut self, _name: &str) {}
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 
     fn unit_bytes(&self) -> u64 {

@@ -24,17 +24,7 @@ impl TargetRules for DeviceTarget {
         ensure(job.tree.is_none(), "tree", "a device has no files")
     }
 
-    fn lane_bytes(&self, _job: &Job) -> u64 {
-        0
-    }
-
-    fn set_directory(&mut self, _name: &str) {}
-
     fn kernel_files(&self) -> bool {
         true
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 }

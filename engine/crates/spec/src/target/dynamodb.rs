@@ -1,8 +1,9 @@
 //! A table of a DynamoDB service.
 
-use super::http::{endpoints, is_prefix, is_word, profile, timeout, Balance, CONNECTION_BYTES, PREFIX};
-use super::TargetRules;
-use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use super::http::{ca_file, endpoints, is_prefix, is_word, signing, us_east_1, Balance, CONNECTION_BYTES, PREFIX};
+use super::network::{minute, timeout};
+use super::{job_directory, TargetRules};
+use crate::validate::ensure;
 use crate::{Job, JobError, OpKind, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,17 +100,11 @@ pub enum Capacity {
     },
 }
 
-fn us_east_1() -> String {
-    "us-east-1".to_owned()
-}
 fn pk() -> String {
     "pk".to_owned()
 }
 fn one() -> u64 {
     1
-}
-fn minute() -> u64 {
-    60_000_000_000
 }
 
 /// Attribute that holds an item's contents.
@@ -195,13 +190,11 @@ impl TargetRules for DynamodbTarget {
         let table = (3..=255).contains(&self.table.len()) && is_word(&self.table, 255);
         ensure(table, "target.table", "must be the name of a table: 3 to 255 of A-Z a-z 0-9 . _ -")?;
         ensure(is_prefix(&self.root), "target.root", PREFIX)?;
-        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
-        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)?;
-        ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
-        profile(self.profile.as_deref())?;
+        job_directory(&self.directory, self.run.as_ref())?;
+        signing(&self.region, self.profile.as_deref())?;
         self.validate_keys()?;
         self.validate_capacity()?;
-        ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
+        ca_file(self.ca_file.as_deref())?;
         timeout(self.timeout_ns)?;
         ensure(job.tree.is_none(), "tree", "a table has no files: say objects instead")?;
         self.validate_items(job)
@@ -217,14 +210,6 @@ impl TargetRules for DynamodbTarget {
 
     fn set_directory(&mut self, name: &str) {
         name.clone_into(&mut self.directory);
-    }
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 
     fn key_bytes(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Files below a marked directory.
 
-use super::TargetRules;
-use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use super::{job_directory, TargetRules};
+use crate::validate::{absolute_without_dots, ensure, ABSOLUTE};
 use crate::{Job, JobError, Layout};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,12 +30,7 @@ impl TargetRules for FileTarget {
         ensure(self.shares.iter().all(|share| absolute_without_dots(share)), "target.shares", ABSOLUTE)?;
         let apart = self.shares.is_empty() || job.layout == Layout::Separate || job.tree.is_some();
         ensure(apart, "target.shares", "no file lies in several directories: set layout to separate, or leave it out")?;
-        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
-        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)
-    }
-
-    fn lane_bytes(&self, _job: &Job) -> u64 {
-        0
+        job_directory(&self.directory, self.run.as_ref())
     }
 
     fn set_directory(&mut self, name: &str) {
@@ -44,10 +39,6 @@ impl TargetRules for FileTarget {
 
     fn kernel_files(&self) -> bool {
         true
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 
     fn places(&self) -> usize {

@@ -1,6 +1,6 @@
 //! What targets reached over HTTP have in common.
 
-use crate::validate::{ensure, plain_name};
+use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE};
 use crate::JobError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,10 @@ pub enum Balance {
     RoundRobin,
     /// The one with the fewest requests of the lane in flight.
     LeastLoaded,
+}
+
+pub(super) fn us_east_1() -> String {
+    "us-east-1".to_owned()
 }
 
 /// A connection's memory for what it sends and receives.
@@ -58,15 +62,16 @@ pub(super) fn endpoints(texts: &[String]) -> Result<(), JobError> {
     )
 }
 
-/// Check the name of a profile.
-pub(super) fn profile(name: Option<&str>) -> Result<(), JobError> {
-    let right = name.is_none_or(|name| {
+/// Check what requests are signed with: a region, and the name of a profile.
+pub(super) fn signing(region: &str, profile: Option<&str>) -> Result<(), JobError> {
+    ensure(is_word(region, 128), "target.region", "must be a name such as eu-central-1")?;
+    let right = profile.is_none_or(|name| {
         (1..=128).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_graphic() && !b"[]#;".contains(&b))
     });
     ensure(right, "target.profile", "must be the name of a profile")
 }
 
-/// Check the timeout of a request.
-pub(super) fn timeout(ns: u64) -> Result<(), JobError> {
-    ensure((100_000_000..=3_600_000_000_000).contains(&ns), "target.timeout_ns", "must be 100 ms to 1 h")
+/// Check the path of certificates.
+pub(super) fn ca_file(path: Option<&str>) -> Result<(), JobError> {
+    ensure(path.is_none_or(absolute_without_dots), "target.ca_file", ABSOLUTE)
 }

@@ -1,5 +1,6 @@
 //! The kinds of targets: one file each, and one line below.
 
+use crate::validate::{ensure, plain_name, PLAIN};
 use crate::{Job, JobError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,16 +14,22 @@ pub trait TargetRules {
     fn validate(&self, job: &Job) -> Result<(), JobError>;
 
     /// Bytes of memory that each lane needs for it, buffers aside.
-    fn lane_bytes(&self, job: &Job) -> u64;
+    fn lane_bytes(&self, _job: &Job) -> u64 {
+        0
+    }
 
     /// Set the name of the job's directory, if it has one.
-    fn set_directory(&mut self, name: &str);
+    fn set_directory(&mut self, _name: &str) {}
 
     /// True if its data is reached through a file of the host's kernel, by any of the methods.
-    fn kernel_files(&self) -> bool;
+    fn kernel_files(&self) -> bool {
+        false
+    }
 
     /// True if it accepts any method's name and never blocks.
-    fn accepts_any_method(&self) -> bool;
+    fn accepts_any_method(&self) -> bool {
+        false
+    }
 
     /// Bytes of an object's size that are not contents, but names and keys that are stored with them, at the end of a
     /// slot.
@@ -51,7 +58,14 @@ pub trait TargetRules {
     }
 }
 
+/// Check the name of a job's directory, and the run that it belongs to.
+fn job_directory(name: &str, run: Option<&String>) -> Result<(), JobError> {
+    ensure(plain_name(name), "target.directory", PLAIN)?;
+    ensure(run.is_none_or(|run| plain_name(run)), "target.run", PLAIN)
+}
+
 mod http;
+mod network;
 
 pub use http::{Balance, NULL_SERVICE};
 

@@ -1,7 +1,7 @@
 //! Files reached through MPI-IO.
 
-use super::TargetRules;
-use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use super::{job_directory, TargetRules};
+use crate::validate::{absolute_without_dots, ensure, ABSOLUTE};
 use crate::{Job, JobError, Layout, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,8 +170,7 @@ impl MpiioTarget {
 impl TargetRules for MpiioTarget {
     fn validate(&self, job: &Job) -> Result<(), JobError> {
         ensure(absolute_without_dots(&self.root), "target.root", ABSOLUTE)?;
-        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
-        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)?;
+        job_directory(&self.directory, self.run.as_ref())?;
         let word = |prefix: &String| {
             (1..=MAX_PREFIX_BYTES).contains(&prefix.len()) && prefix.bytes().all(|byte| byte.is_ascii_alphanumeric())
         };
@@ -202,19 +201,7 @@ impl TargetRules for MpiioTarget {
         Ok(())
     }
 
-    fn lane_bytes(&self, _job: &Job) -> u64 {
-        0
-    }
-
     fn set_directory(&mut self, name: &str) {
         name.clone_into(&mut self.directory);
-    }
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 }

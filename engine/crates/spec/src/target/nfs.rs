@@ -1,6 +1,6 @@
 //! An NFS export.
 
-use super::http::timeout;
+use super::network::{call_sizes, minute, one, servers, timeout, REPLY_BYTES};
 use super::TargetRules;
 use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
 use crate::{Job, JobError, Tree};
@@ -49,60 +49,34 @@ pub struct NfsTarget {
     pub timeout_ns: u64,
 }
 
-fn one() -> u32 {
-    1
-}
 fn mebibyte() -> u64 {
     1 << 20
 }
-fn minute() -> u64 {
-    60_000_000_000
-}
 
-/// A connection's memory for replies.
-const CONNECTION_BYTES: u64 = 128 << 10;
 /// Memory for the handle of a directory of a tree.
 const HANDLE_BYTES: u64 = 128;
 
 impl TargetRules for NfsTarget {
     fn validate(&self, _job: &Job) -> Result<(), JobError> {
-        let server = |name: &String| {
-            (1..=255).contains(&name.len())
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]%".contains(&b))
-        };
-        ensure(
-            (1..=1024).contains(&self.servers.len()) && self.servers.iter().all(server),
-            "target.servers",
-            "must be 1 to 1024 names or addresses, each with :PORT if it is not 2049",
-        )?;
+        servers(&self.servers, 2049)?;
         ensure(absolute_without_dots(&self.export), "target.export", ABSOLUTE)?;
         ensure(plain_name(&self.root), "target.root", PLAIN)?;
         ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
         ensure(self.mount_port != Some(0), "target.mount_port", "must be 1 to 65535")?;
         ensure((1..=16).contains(&self.nconnect), "target.nconnect", "must be 1 to 16")?;
-        let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
-        ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
-        ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
+        call_sizes(self.rsize, self.wsize)?;
         timeout(self.timeout_ns)
     }
 
     fn lane_bytes(&self, job: &Job) -> u64 {
         // Each lane knows the directories of its tree, possibly all of them.
         let leaves = job.tree.as_ref().map_or(0, Tree::leaves);
-        let connections = u64::from(self.nconnect).saturating_mul(CONNECTION_BYTES);
+        let connections = u64::from(self.nconnect).saturating_mul(REPLY_BYTES);
         connections.saturating_add(leaves.saturating_mul(HANDLE_BYTES))
     }
 
     fn set_directory(&mut self, name: &str) {
         name.clone_into(&mut self.directory);
-    }
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 
     fn places(&self) -> usize {

@@ -163,12 +163,6 @@ impl TargetRules for NullTarget {
         copies.saturating_add((scripted as u64).saturating_mul(SCRIPTED_BYTES))
     }
 
-    fn set_directory(&mut self, _name: &str) {}
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
     fn accepts_any_method(&self) -> bool {
         true
     }

@@ -1,8 +1,9 @@
 //! A bucket of an S3 service.
 
-use super::http::{endpoints, is_prefix, is_word, profile, timeout, Balance, CONNECTION_BYTES, PREFIX};
-use super::TargetRules;
-use crate::validate::{absolute_without_dots, ensure, plain_name, ABSOLUTE, PLAIN};
+use super::http::{ca_file, endpoints, is_prefix, is_word, signing, us_east_1, Balance, CONNECTION_BYTES, PREFIX};
+use super::network::{minute, timeout};
+use super::{job_directory, TargetRules};
+use crate::validate::ensure;
 use crate::{Job, JobError, OpKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,12 +134,6 @@ pub enum KeyLayout {
     Random,
 }
 
-fn us_east_1() -> String {
-    "us-east-1".to_owned()
-}
-fn minute() -> u64 {
-    60_000_000_000
-}
 
 /// Memory for each part of an object that is being stored in parts.
 const PART_BYTES: u64 = 128;
@@ -180,10 +175,8 @@ impl TargetRules for S3Target {
         let bucket = "must be the name of a bucket: 3 to 63 of A-Z a-z 0-9 . _ -, beginning with a letter or digit";
         ensure(is_bucket(&self.bucket), "target.bucket", bucket)?;
         ensure(is_prefix(&self.root), "target.root", PREFIX)?;
-        ensure(plain_name(&self.directory), "target.directory", PLAIN)?;
-        ensure(self.run.as_ref().is_none_or(|run| plain_name(run)), "target.run", PLAIN)?;
-        ensure(is_word(&self.region, 128), "target.region", "must be a name such as eu-central-1")?;
-        profile(self.profile.as_deref())?;
+        job_directory(&self.directory, self.run.as_ref())?;
+        signing(&self.region, self.profile.as_deref())?;
         let one = self.profile.is_none() || !self.anonymous;
         ensure(one, "target.profile", "is of no use where anonymous is true: leave one out")?;
         let class = self.storage_class.as_ref().is_none_or(|name| is_word(name, 128));
@@ -192,7 +185,7 @@ impl TargetRules for S3Target {
             ensure((1..=1_000_000).contains(&count), "target.keys.count", "must be 1 to 1,000,000")?;
         }
         self.validate_existing()?;
-        ensure(self.ca_file.as_ref().is_none_or(|path| absolute_without_dots(path)), "target.ca_file", ABSOLUTE)?;
+        ca_file(self.ca_file.as_deref())?;
         timeout(self.timeout_ns)?;
         let updates = |phase: &crate::Phase| phase.mix.as_ref().is_some_and(|mix| mix.contains_key(&OpKind::Update));
         ensure(!job.phases.iter().any(updates), "phases.mix", "a bucket has no update: leave it out")?;
@@ -215,13 +208,5 @@ impl TargetRules for S3Target {
 
     fn set_directory(&mut self, name: &str) {
         name.clone_into(&mut self.directory);
-    }
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 }

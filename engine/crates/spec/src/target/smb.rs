@@ -1,6 +1,6 @@
 //! An SMB share.
 
-use super::http::timeout;
+use super::network::{call_sizes, minute, one, servers, timeout, REPLY_BYTES};
 use super::TargetRules;
 use crate::validate::{ensure, plain_name, PLAIN};
 use crate::{Job, JobError};
@@ -76,34 +76,18 @@ pub enum SmbVersion {
     V3_1_1,
 }
 
-fn one() -> u32 {
-    1
-}
 fn four_mebibytes() -> u64 {
     4 << 20
 }
-fn minute() -> u64 {
-    60_000_000_000
-}
 
-/// A connection's memory for responses.
-const CONNECTION_BYTES: u64 = 128 << 10;
 
 impl TargetRules for SmbTarget {
     fn validate(&self, _job: &Job) -> Result<(), JobError> {
-        let server = |name: &String| {
-            (1..=255).contains(&name.len())
-                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-:[]%".contains(&b))
-        };
         let share = |name: &String| {
             (1..=80).contains(&name.chars().count())
                 && !name.chars().any(|letter| letter.is_control() || "\"/\\[]:|<>+=;,*?".contains(letter))
         };
-        ensure(
-            (1..=1024).contains(&self.servers.len()) && self.servers.iter().all(server),
-            "target.servers",
-            "must be 1 to 1024 names or addresses, each with :PORT if it is not 445",
-        )?;
+        servers(&self.servers, 445)?;
         ensure(
             (1..=1024).contains(&self.shares.len()) && self.shares.iter().all(share),
             "target.shares",
@@ -115,28 +99,18 @@ impl TargetRules for SmbTarget {
         let modern = self.version >= SmbVersion::V3_0;
         ensure(modern || !self.encryption, "target.encryption", "needs version 3.0 or newer")?;
         ensure(modern || self.channels == 1, "target.channels", "several need version 3.0 or newer")?;
-        let size = |bytes| (1024..=1_u64 << 30).contains(&bytes);
-        ensure(size(self.rsize), "target.rsize", "must be 1 KiB to 1 GiB")?;
-        ensure(size(self.wsize), "target.wsize", "must be 1 KiB to 1 GiB")?;
+        call_sizes(self.rsize, self.wsize)?;
         timeout(self.timeout_ns)
     }
 
     fn lane_bytes(&self, _job: &Job) -> u64 {
         // Signed or encrypted messages are in a separate buffer while they are sent.
         let message = self.rsize.max(self.wsize).min(8 << 20);
-        u64::from(self.channels).saturating_mul(CONNECTION_BYTES + 2 * message)
+        u64::from(self.channels).saturating_mul(REPLY_BYTES + 2 * message)
     }
 
     fn set_directory(&mut self, name: &str) {
         name.clone_into(&mut self.directory);
-    }
-
-    fn kernel_files(&self) -> bool {
-        false
-    }
-
-    fn accepts_any_method(&self) -> bool {
-        false
     }
 
     fn places(&self) -> usize {

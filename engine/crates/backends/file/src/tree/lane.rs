@@ -153,7 +153,7 @@ mod tests {
     use crate::test_dir::{self, plan};
     use assay_core::{Buffers, OpKind};
     use assay_posix::place::Place;
-    use assay_spec::{Layout, Tree, Tuning};
+    use assay_spec::{Layout, Tree};
 
     /// A tree in a marked directory.
     struct TestDir {
@@ -174,8 +174,7 @@ mod tests {
 
         fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
             let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
-            let tuning = Tuning::default();
-            let setup = LaneSetup { lane: 0, queue_depth, tuning, direct: false, buffers, source: None };
+            let setup = LaneSetup::of(0, queue_depth, buffers);
             let mut lane = TreeLane::new(Arc::clone(&self.job_tree), setup);
             lane.choose(method).unwrap();
             lane
