@@ -151,7 +151,10 @@ def test_a_run_that_waits_says_why_and_comes_to_its_end(box: RunningBox, place: 
             if "waits: Resources" in line:
                 listed = assay(box, place, "list", "--json")
                 (run,) = json.loads(listed.stdout)
-                assert (run["status"], run["finished"]) == ("queued", 0)
+                assert (run["status"], run["finished"]) == ("queued", 0), (
+                    said(box, "node1", "scontrol", "show", "job", holder),
+                    lines,
+                )
                 assert "PENDING (Resources)" in run["job"]
                 shown = assay(box, place, "show", "last")
                 assert "PENDING (Resources); `assay attach" in shown.stdout
