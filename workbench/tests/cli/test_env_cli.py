@@ -267,8 +267,8 @@ def test_settings_that_differ_are_one_line_each_in_env_and_report(tmp_path: Path
     }
     store("20270101-000000-s", {**hosts, "settings wanted": {"mtu": "9000"}})
     lines = [
-        "host a: MTU of eth0: 1500; the study wants 9000",
-        "host b: MTU of eth0: 1500; the study wants 9000",
+        "host a: MTU of eth0: 1500; the study requires 9000",
+        "host b: MTU of eth0: 1500; the study requires 9000",
         "SMT differs between hosts: on on host a, off on host b",
     ]
     assert assay(tmp_path, "env", "last").stderr.splitlines() == [f"settings: {line}" for line in lines]
@@ -284,6 +284,6 @@ def test_doctor_says_what_a_study_wants_otherwise(tmp_path: Path) -> None:
     assert [fact.found for fact in examine_settings({"clock": here}, {})] == ["as the study requires: clock"]
     file.write_text(f"{text}settings: {{clock: sundial}}\n")
     told = json.loads(assay(tmp_path, "doctor", file, "--json").stdout)
-    (fact,) = [one for one in told if "the study wants" in one["found"]]
-    assert (fact["status"], fact["found"]) == ("limited", f"{here}; the study wants sundial")
+    (fact,) = [one for one in told if "the study requires" in one["found"]]
+    assert (fact["status"], fact["found"]) == ("limited", f"{here}; the study requires sundial")
     assert "echo sundial" in fact["remedy"]

@@ -281,7 +281,7 @@ def test_without_a_key_google_is_not_asked(tmp_path, monkeypatch):
         ("busy", "{root}/busy: the server answers 429 Too Many Requests", 2),
         ("loop", "{root}/loop: the server redirects endlessly", 1),
         ("file", "{root}/file: the server redirects to a forbidden address (302)", 1),
-        ("late", "{root}/late?%24skip=7: the page breaks off", 2),
+        ("late", "{root}/late?%24skip=7: the page is truncated", 2),
         ("euro", "{root}/euro: prices in EUR; the book mine is in USD", 2),
     ],
 )

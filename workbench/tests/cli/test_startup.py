@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import REPOSITORY
 from run_tools import needs_engine, study
 from stored_runs import store_run
 
@@ -63,14 +64,18 @@ def loaded(folder: Path, *commands: tuple[str, ...]) -> list[tuple[int, set[str]
     return [(code, set(names)) for code, names in json.loads(done.stdout)]
 
 
-TYPED = {"assay", "assay.cli", "assay.terminal.help", "assay.model", "assay.rooms"}
-"""What every command needs to read its words."""
+TYPED = {"assay", "assay.cli", "assay.terminal", "assay.terminal.help", "assay.model", "assay.rooms"} | {
+    f"assay.rooms.{path.parent.name}"
+    for path in (REPOSITORY / "workbench" / "src" / "assay" / "rooms").glob("*/room.py")
+}
+"""What every command needs to read its words: of each room, its `room.py`."""
 NAMED = {"assay.store", "assay.run"}
 """Where names of files stand; whatever works there needs one of `SMALL`."""
 READ = TYPED | {"assay.model.study", "assay.model.money", "assay.model.site", "assay.model.result", "pydantic"}
 PLANNED = READ | {
     *("assay.cli.studies", "assay.cli.stages", "assay.contract", "assay.kinds", "assay.launch", "assay.plan"),
     *("assay.launch.environment", "assay.plan.growth", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
+    *("assay.run.costs", "assay.run.places"),
 }
 LISTED = TYPED | {"assay.report", "assay.store", "pydantic", "sqlite3"}
 MAY_LOAD = {

@@ -41,10 +41,10 @@ def test_what_is_as_wanted_is_not_said() -> None:
 
 def test_each_that_is_not_is_one_line() -> None:
     assert setting_lines({**HERE, WANTED: {**PAPER, "governor": "performance"}}) == (
-        "this machine: transparent huge pages: madvise; the study wants never",
-        "this machine: frequency policy: none: the kernel has no cpufreq; the study wants performance",
-        "this machine: I/O scheduler of disk: mq-deadline; the study wants none",
-        "this machine: MTU of eth0: 1400; the study wants 9001",
+        "this machine: transparent huge pages: madvise; the study requires never",
+        "this machine: frequency policy: none: the kernel has no cpufreq; the study requires performance",
+        "this machine: I/O scheduler of disk: mq-deadline; the study requires none",
+        "this machine: MTU of eth0: 1400; the study requires 9001",
     )
     other = {
         **HOST,
@@ -53,7 +53,7 @@ def test_each_that_is_not_is_one_line() -> None:
         "disks /data": "sda: scheduler bfq, x; sdb: scheduler none",
     }
     assert setting_lines({"host a": HOST, "host b": other, WANTED: {"smt": "off"}}) == (
-        "host b: SMT: on; the study wants off",
+        "host b: SMT: on; the study requires off",
         "SMT differs between hosts: off on host a, on on host b",
         "I/O scheduler of /data differs between hosts: none on host a, bfq and none on host b",
         "MTU of eth0 differs between hosts: 9001 on host a, 1500 on host b",

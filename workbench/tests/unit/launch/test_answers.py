@@ -170,5 +170,5 @@ def test_endless_words_of_slurm_are_an_error(name: str, tmp_path: Path, monkeypa
     (tmp_path / name).write_text("#!/bin/sh\nexec /usr/bin/yes\n")
     (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(SlurmError, match=f"{name} says more than 16.8 MB"):
+    with pytest.raises(SlurmError, match=f"{name} printed more than 16.8 MB"):
         submit("", (), "/", "assay-r") if name == "sbatch" else job_state(Job("1"))

@@ -129,7 +129,7 @@ def setting_lines(environment: Environment) -> tuple[str, ...]:
     """
     lines = []
     for name, found, wanted in unwanted_settings(environment):
-        lines.append(f"{found.host}: {_label(name, found.part)}: {_joined(found.values)}; the study wants {wanted}")
+        lines.append(f"{found.host}: {_label(name, found.part)}: {_joined(found.values)}; the study requires {wanted}")
     for name, several in observed_settings(environment).items():
         for part in dict.fromkeys(found.part for found in several):
             same = [found for found in several if found.part == part and not _unknown(found.values)]

@@ -81,8 +81,7 @@ class FileTarget(DirectoryTarget):
                     path=("workloads", workload, "layout"), message=message, hint=f"set layout: separate, or {hint}"
                 )
         if self.shares and set(work.axis("reorder").values()) != {"none"}:
-            message = f"each lane uses one share of target {name}, and cannot access files that lanes on other shares"
-            " have made"
+            message = f"each lane uses one share of target {name}, and cannot access files of lanes on other shares"
             yield FieldFault(
                 path=("workloads", workload, "reorder"), message=message, hint=f"set reorder: none, or {hint}"
             )

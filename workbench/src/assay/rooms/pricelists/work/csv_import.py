@@ -172,9 +172,9 @@ def _problem(detail: ErrorDetails, group: _Group) -> Problem:
     name = str(path[-1]) if path else ""
     if detail["type"] == "missing":
         return _at(line, f"the {name} is missing", "each line needs dimension, item, unit and price")
+    if not path and not any(cells.get("price") for cells in group.cells):
+        return _at(line, "the price is missing", "each line needs dimension, item, unit and price")
     message, hint = _message_and_hint(detail)
-    if message == "it has no price":
-        message, hint = "the price is missing", "each line needs dimension, item, unit and price"
     return _at(line, f"{name}: {message}" if name in COLUMNS and detail["loc"] else message, hint)
 
 
