@@ -6,7 +6,7 @@ use crate::identity::Identity;
 use crate::initiator::{answer_filter, Initiator, MAX_FLIGHTS};
 use crate::owner::Owner;
 use crate::path::Path;
-use crate::wire::{Socket, Wire};
+use crate::wire::Socket;
 use assay_core::{fault_message, Fault, SetupError};
 use assay_spec::AoeTarget;
 
