@@ -16,7 +16,7 @@ from assay.model.result.sample import Sample
 from assay.plan.jobs import joint_job
 from assay.rooms.testbed.work.running import RunningBox
 from assay.rooms.testbed.work.site import box_hosts
-from assay.run.fleet import Fleet
+from assay.run.fleet import Fleet, JobOptions
 from assay.run.read_events import read_repeat
 
 HOSTS = """
@@ -48,7 +48,7 @@ def execute(
 ) -> tuple[Outcome, tuple[Sample, ...], list[HostPart]]:
     """A job on all hosts, each with `tasks` engines that have `one.lanes` lanes each."""
     whole = joint_job(one.model_copy(update={"lanes": (one.lanes or 1) * tasks}), len(fleet.hosts))
-    outcome = fleet.run(whole, 60, hear, lambda: 0, tasks=tasks)
+    outcome = fleet.run(whole, 60, hear, lambda: 0, JobOptions(tasks=tasks))
     outcome, samples = read_repeat("c0001", 1, whole, outcome, True)
     return outcome, samples, split_parts(outcome.events)
 

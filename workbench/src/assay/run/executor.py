@@ -36,7 +36,7 @@ from assay.run.added.repeats import AddedRounds
 from assay.run.context import RunContext
 from assay.run.control import Control
 from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of
-from assay.run.fleet import Fleet
+from assay.run.fleet import Fleet, JobOptions
 from assay.run.legs import leg_filter, run_legs, with_remounts
 from assay.run.listener import HostInterval, Progress, Stretch, TimeLeft
 from assay.run.places.claims import run_owner, update_remounted
@@ -319,18 +319,9 @@ class Executor:
             if phase >= leg.first:
                 drop_caches()
 
-        return self.fleet.run(
-            leg.job,
-            limit,
-            leg_filter(leg, on_event),
-            self._stop,
-            bounds,
-            before,
-            tasks,
-            mpi,
-            case.target,
-            on_start=lambda pid: cap.add(pid) if cap else None,
-        )
+        on_start = cap.add if cap else lambda _: None
+        how = JobOptions(bounds, before, tasks, mpi, case.target, on_start)
+        return self.fleet.run(leg.job, limit, leg_filter(leg, on_event), self._stop, how)
 
     def _remount(self, case: Case) -> None:
         """Remount the file systems of the target on the case's hosts."""

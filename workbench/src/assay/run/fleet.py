@@ -23,6 +23,30 @@ from assay.site.site import SiteState
 
 
 @dataclass(frozen=True)
+class JobOptions:
+    """How a job is executed.
+
+    Attributes:
+        bounds: Limits of each engine's output, as for `run_job`.
+        before_start: As for `run_group`: what is done before a phase starts on all hosts.
+        tasks: Engines on each host, which share its lanes.
+        mpi: The engines are ranks of one MPI job.
+        target: Where the job works; on this machine, a target may have an engine of its own.
+        on_start: Called with the process id of an engine on this machine before it gets the job.
+    """
+
+    bounds: Bounds | None = None
+    before_start: Callable[[int], None] = lambda _: None
+    tasks: int = 1
+    mpi: bool = False
+    target: str = ""
+    on_start: Callable[[int], None] = lambda _: None
+
+
+PLAIN = JobOptions()
+
+
+@dataclass(frozen=True)
 class Fleet:
     """Hosts and what starts engines on them, in the same order.
 
@@ -119,12 +143,7 @@ class Fleet:
         silence_limit: float,
         on_event: Callable[[str, Event], None],
         stop: Callable[[], int],
-        bounds: Bounds | None = None,
-        before_start: Callable[[int], None] = lambda _: None,
-        tasks: int = 1,
-        mpi: bool = False,
-        target: str = "",  # noqa: ARG002
-        on_start: Callable[[int], None] = lambda _: None,  # noqa: ARG002
+        how: JobOptions = PLAIN,
     ) -> Outcome:
         """Execute a job on as many hosts as it has ranks, the first ones.
 
@@ -133,26 +152,21 @@ class Fleet:
             silence_limit: Seconds without progress after which an engine counts as hung.
             on_event: Called with the host's name and each event.
             stop: As for `run_job`.
-            bounds: Limits of each engine's output, as for `run_job`.
-            before_start: As for `run_group`.
-            tasks: Engines on each host, which share its lanes.
-            mpi: The engines are ranks of one MPI job.
-            target: Where it works; on hosts, all targets have the same engine.
-            on_start: Called with the process id of an engine on this machine before it gets the job.
+            how: How it is executed.
 
         Raises:
             AssayError: An engine cannot be started.
         """
         ranks = job.ranks or 1
         members = [
-            Member(host.name, launcher, rank_job(job, rank).model_dump_json(), engine_arguments(tasks))
+            Member(host.name, launcher, rank_job(job, rank).model_dump_json(), engine_arguments(how.tasks))
             for rank, (host, launcher) in enumerate(zip(self.hosts, self.launchers, strict=True))
             if rank < ranks
         ]
-        steps = self.mpi_steps if mpi else self.steps
-        step = partial(steps.start, ranks, tasks) if steps else None
+        steps = self.mpi_steps if how.mpi else self.steps
+        step = partial(steps.start, ranks, how.tasks) if steps else None
         outcome = run_group(
-            members, silence_limit, on_event, stop=stop, bounds=bounds, before_start=before_start, step=step
+            members, silence_limit, on_event, stop=stop, bounds=how.bounds, before_start=how.before_start, step=step
         )
         events = join_parts(_part(part) for part in outcome.parts)
         return Outcome(
@@ -221,21 +235,16 @@ class LocalFleet(Fleet):
         silence_limit: float,
         on_event: Callable[[str, Event], None],
         stop: Callable[[], int],
-        bounds: Bounds | None = None,
-        before_start: Callable[[int], None] = lambda _: None,  # noqa: ARG002
-        tasks: int = 1,
-        mpi: bool = False,  # noqa: ARG002
-        target: str = "",
-        on_start: Callable[[int], None] = lambda _: None,
+        how: JobOptions = PLAIN,
     ) -> Outcome:
         """Execute a job with one engine; arguments as for `Fleet.run`, and no phase waits for other hosts."""
         return run_job(
-            self.launcher_for(target),
+            self.launcher_for(how.target),
             job.model_dump_json(),
             silence_limit,
             on_event=lambda event: on_event("", event),
-            on_start=on_start,
+            on_start=how.on_start,
             stop=stop,
-            bounds=bounds,
-            tasks=tasks,
+            bounds=how.bounds,
+            tasks=how.tasks,
         )
