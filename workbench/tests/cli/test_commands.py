@@ -39,6 +39,7 @@ CASES = {
     "report": ("run-3", 0, "report.html"),
     "export": ("run-3 -f csv -o -", 0, "case,target,workload,operation,verdict"),
     "compare": ("run-0 run-1", 0, "run-0"),
+    "ab": ("none none", 2, ""),
     "history": ("nightly", 0, "study nightly: 4 runs"),
     "env": ("", 0, "versions"),
     "ceilings": ("study.yaml", 3, ""),

@@ -1,4 +1,4 @@
-"""`assay compare --ab`: what a side may be, what is refused, and what a stored run of two sides says."""
+"""`assay ab`: what a side may be, what is refused, and what a stored run of two sides says."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def write_study(folder: Path, text: str = STUDY) -> None:
 
 def refused(folder: Path, *words: object, expect: int = 2) -> str:
     """The one line of a refusal, which has a hint and leaves nothing."""
-    done = assay(folder, "compare", *words, expect=expect)
+    done = assay(folder, "ab", *words, expect=expect)
     *_, error, hint = done.stderr.splitlines()
     assert error.startswith("error: ") and hint.startswith("hint: ") and done.stdout == ""
     assert not list_runs(folder / "assay-runs")
@@ -48,23 +48,18 @@ def refused(folder: Path, *words: object, expect: int = 2) -> str:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--ab", "one", "two"), "'one' has no slash, so it names a target, but no study is named"),
-        (("--ab", "one", "four", "--study", "study.yaml"), "the study has no target 'four'"),
-        (("--ab", "one", "one", "--study", "study.yaml"), "both sides are one"),
-        (("--ab", "./a", "./none"), "./none: no such file or directory, or no permission to read it"),
-        (("--ab", "./a", "./a"), "both sides are ./a"),
-        (("--ab", "./a", "./b/../a"), "both sides are ./a"),
-        (("--ab", "./a", "./link"), "both sides are ./a"),
-        (("--ab", "./a", "one", "--study", "study.yaml"), "./a is a directory or device, one a target of the study"),
-        (("--ab", "./a", "./study.yaml"), "./study.yaml: is not executable"),
-        (("--ab", "./a", "/dev/null"), "/dev/null: is not a directory, device or engine"),
-        (("--ab", "./a", "./b", "--time", "5"), "--time: "),
-        (("--ab", "./a", "./b", "--time", "1ms"), "--time 1ms is too short"),
-        (("--ab", "./a", "./b", "--by", "target"), "--ab measures"),
-        (("x", "--ab", "./a", "./b"), "--ab measures"),
-        (("--time", "5m"), "--time works only with --ab"),
-        (("x", "y", "--study", "study.yaml"), "--study works only with --ab"),
-        ((), "no run is named"),
+        (("one", "two"), "'one' has no slash, so it names a target, but no study is named"),
+        (("one", "four", "--study", "study.yaml"), "the study has no target 'four'"),
+        (("one", "one", "--study", "study.yaml"), "both sides are one"),
+        (("./a", "./none"), "./none: no such file or directory, or no permission to read it"),
+        (("./a", "./a"), "both sides are ./a"),
+        (("./a", "./b/../a"), "both sides are ./a"),
+        (("./a", "./link"), "both sides are ./a"),
+        (("./a", "one", "--study", "study.yaml"), "./a is a directory or device, one a target of the study"),
+        (("./a", "./study.yaml"), "./study.yaml: is not executable"),
+        (("./a", "/dev/null"), "/dev/null: is not a directory, device or engine"),
+        (("./a", "./b", "--time", "5"), "--time: "),
+        (("./a", "./b", "--time", "1ms"), "--time 1ms is too short"),
     ],
 )
 def test_what_a_side_is_must_be_clear(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
@@ -76,32 +71,37 @@ def test_what_a_side_is_must_be_clear(tmp_path: Path, words: tuple[str, ...], me
     assert not [path for name in "ab" for path in (tmp_path / name).iterdir()]
 
 
+def test_compare_needs_a_run(tmp_path: Path) -> None:
+    done = assay(tmp_path, "compare", expect=2)
+    assert "no run is named" in done.stderr and "`assay ab A B` measures two sides" in done.stderr
+
+
 @needs_engine
 def test_a_run_is_no_side_and_no_program_is_an_engine(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "run.sqlite").write_text("")
-    assert "./b: is the folder of a run" in refused(tmp_path, "--ab", "./a", "./b")
+    assert "./b: is the folder of a run" in refused(tmp_path, "./a", "./b")
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho nothing of ours\n")
     program.chmod(0o755)
-    assert "./program: is not an engine: " in refused(tmp_path, "--ab", ENGINE, "./program", expect=3)
+    assert "./program: is not an engine: " in refused(tmp_path, ENGINE, "./program", expect=3)
 
 
 @needs_engine
 def test_engines_need_a_study_with_one_target(tmp_path: Path) -> None:
     write_study(tmp_path)
     other = Path(shutil.copy(ENGINE, tmp_path / "engine"))
-    done = assay(tmp_path, "compare", "--ab", ENGINE, "./engine", expect=2)
+    done = assay(tmp_path, "ab", ENGINE, "./engine", expect=2)
     assert "two engines need a study" in done.stderr
-    done = assay(tmp_path, "compare", "--ab", ENGINE, other, "--study", "study.yaml", expect=2)
+    done = assay(tmp_path, "ab", ENGINE, other, "--study", "study.yaml", expect=2)
     assert "has 3 targets, one, two, three: two engines are compared on a single target" in done.stderr
 
 
 @needs_engine
 def test_rounds_that_do_not_fit_into_the_time_are_refused_with_the_time_that_they_take(tmp_path: Path) -> None:
     write_study(tmp_path, STUDY.replace("runtime: 20ms", "runtime: 60s"))
-    error = refused(tmp_path, "--ab", "one", "two", "--study", "study.yaml", expect=3)
+    error = refused(tmp_path, "one", "two", "--study", "study.yaml", expect=3)
     assert "5 rounds of 2 repeats, the fewest for a decision, take about 10 min" in error
     assert error.endswith("more than the 5 min of --time")
 

@@ -1,4 +1,4 @@
-"""`assay compare --ab` of two directories on disks of their own, one of which the kernel holds to nine tenths."""
+"""`assay ab` of two directories on disks of their own, one of which the kernel holds to nine tenths."""
 
 import contextlib
 import json
@@ -49,7 +49,7 @@ def measured(folder: Path, group: Path, sides: tuple[Path, Path]) -> tuple[int, 
     """Exit code of the gate, the difference, and whether it is called one."""
     words = [*map(str, sides), "--study", "study.yaml", "--fail-if-slower", "5%", "--time", "3m", "--json"]
     inside = 'echo $$ > "$0" && exec "$@"'
-    command = ["sh", "-c", inside, str(group / "cgroup.procs"), ASSAY, "compare", "--ab", *words]
+    command = ["sh", "-c", inside, str(group / "cgroup.procs"), ASSAY, "ab", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     (row,) = json.loads(done.stdout)["rows"]
 

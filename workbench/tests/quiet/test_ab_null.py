@@ -1,4 +1,4 @@
-"""`assay compare --ab` on a scripted target: a tenth more is found, nothing is claimed where there is none."""
+"""`assay ab` on a scripted target: a tenth more is found, nothing is claimed where there is none."""
 
 import json
 from pathlib import Path
@@ -30,8 +30,8 @@ def outcomes(folder: Path, other: str) -> list[int]:
     found = []
     for seed in range(1, TRIES + 1):
         (folder / "study.yaml").write_text(STUDY.format(seed=seed))
-        words = ("--ab", "now", other, "--study", "study.yaml", "--fail-if-slower", "5%", "--time", "1m", "--json")
-        done = run_here(folder, "compare", *words)
+        words = ("now", other, "--study", "study.yaml", "--fail-if-slower", "5%", "--time", "1m", "--json")
+        done = run_here(folder, "ab", *words)
         (row,) = json.loads(done.stdout)["rows"]
         assert row["significant"] or done.returncode != 1
         found.append(done.returncode)

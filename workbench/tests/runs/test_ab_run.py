@@ -74,7 +74,7 @@ def check_rounds(store: RunStore) -> int:
 
 def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp_path: Path) -> None:
     write_study(tmp_path)
-    done = assay(tmp_path, "compare", "--ab", "one", "two", "--study", "study.yaml", "--fail-if-slower", "5%", expect=1)
+    done = assay(tmp_path, "ab", "one", "two", "--study", "study.yaml", "--fail-if-slower", "5%", expect=1)
     assert done.stdout.splitlines()[:2] == ["one", "two"] and "two against one" in done.stdout
     assert "1 row: 0 faster, 1 slower" in done.stdout
     assert "decided: every row shows whether two is faster, slower, or equal within 5 %" in done.stdout
@@ -99,8 +99,8 @@ def test_targets_of_a_study_are_measured_in_turns_and_the_run_is_like_others(tmp
 
 def test_the_time_ends_a_run_whatever_is_open_but_not_before_the_fewest_rounds(tmp_path: Path) -> None:
     write_study(tmp_path)
-    words = ("--ab", "wild", "one", "--study", "study.yaml")
-    assay(tmp_path, "compare", *words, "--time", "4s")
+    words = ("wild", "one", "--study", "study.yaml")
+    assay(tmp_path, "ab", *words, "--time", "4s")
     with RunStore.open(only_run(tmp_path)) as store:
         rounds = check_rounds(store)
         assert rounds >= 5
@@ -113,8 +113,8 @@ def test_two_directories_are_left_as_they_were(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
         (tmp_path / name / "mine").write_text("mine")
-    words = ("--ab", "./a", tmp_path / "b", "--study", "study.yaml", "--time", "5s", "--json")
-    done = run_here(tmp_path, "compare", *words)
+    words = ("./a", tmp_path / "b", "--study", "study.yaml", "--time", "5s", "--json")
+    done = run_here(tmp_path, "ab", *words)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["ab"]["sides"] == {name.upper(): f"{tmp_path}/{name}/assay-ab" for name in "ab"}
@@ -135,8 +135,8 @@ def other_engine(folder: Path, name: str) -> str:
 def test_two_engines_measure_in_one_place_and_are_told_apart(tmp_path: Path) -> None:
     write_study(tmp_path, SHORT.format(path=tmp_path / "data"))
     names = [other_engine(tmp_path, name) for name in ("old", "new")]
-    words = ("--ab", *names, "--study", "study.yaml", "--time", "8s")
-    text = assay(tmp_path, "compare", *words).stdout
+    words = (*names, "--study", "study.yaml", "--time", "8s")
+    text = assay(tmp_path, "ab", *words).stdout
     assert "B against A" in text and text.startswith("A  assay-engine ")
     assert not (tmp_path / "data").exists()
     run = only_run(tmp_path)
@@ -162,7 +162,7 @@ def test_the_engine_of_a_side_is_the_one_that_measures_it(tmp_path: Path) -> Non
         path = Path(tmp_path / other_engine(tmp_path, name))
         note = f"if sys.argv[1] == 'run':\n    open({str(tmp_path / 'log')!r}, 'a').write('{name}\\n')\n"
         path.write_text(path.read_text().replace("# ", f"{note}# "))
-    assay(tmp_path, "compare", "--ab", "./old", "./new", "--study", "study.yaml", "--time", "8s")
+    assay(tmp_path, "ab", "./old", "./new", "--study", "study.yaml", "--time", "8s")
     with RunStore.open(only_run(tmp_path)) as store:
         targets = {case.id: case.target for case in store.cases()}
         started = [{"A": "old", "B": "new"}[targets[attempt.case]] for attempt in store.attempts()]
@@ -171,7 +171,7 @@ def test_the_engine_of_a_side_is_the_one_that_measures_it(tmp_path: Path) -> Non
 
 def test_ctrl_c_stops_it_and_it_goes_on_where_it_was(tmp_path: Path) -> None:
     write_study(tmp_path)
-    command = [ASSAY, "compare", "--ab", "one", "wild", "--study", "study.yaml"]
+    command = [ASSAY, "ab", "one", "wild", "--study", "study.yaml"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     wait_for_line(process, "[1/")
     process.send_signal(signal.SIGINT)
@@ -195,7 +195,7 @@ def test_kill_9_at_random_moments_then_resume(tmp_path: Path, start: Start) -> N
     print(f"seed {seed}")
     chance = random.Random(seed)
     write_study(tmp_path)
-    assay(tmp_path, "compare", "--ab", "one", "wild", "--study", "study.yaml")
+    assay(tmp_path, "ab", "one", "wild", "--study", "study.yaml")
     whole = only_run(tmp_path)
     for _ in range(times(1, 10)):
         _begin_again(whole)

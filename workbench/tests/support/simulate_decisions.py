@@ -254,7 +254,7 @@ def by_repeats(study: Drawn, repeats: Repeats) -> int:
 
 
 def by_rounds(study: Drawn, blocks: Blocks) -> int:
-    """Repeat as `assay compare --ab` does; how often it may have been looked at."""
+    """Repeat as `assay ab` does; how often it may have been looked at."""
 
     def execute(jobs: Sequence[tuple[str, int]]) -> bool:
         study.done = jobs[0][1]

@@ -21,7 +21,7 @@ from assay.model.study.repeats import MIN_COMPARED
 NAMES = ("before", "after")
 MORE_RUNS_HINT = (
     f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
-    " it in the folder; two places that you have now are compared by `assay compare --ab A B`"
+    " it in the folder; two places that you have now are compared by `assay ab A B`"
 )
 
 

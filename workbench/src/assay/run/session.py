@@ -194,7 +194,7 @@ def _resumable(store: RunStore) -> Blocks | None:
     blocks = store.info().blocks
     if blocks is not None and blocks.engines:
         message = f"run {store.folder.name} compares two engines, which a run does not store"
-        raise AssayError(message, "measure again: `assay compare --ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)
+        raise AssayError(message, "measure again: `assay ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)
     return blocks
 
 

@@ -113,10 +113,10 @@ def test_two_sides_are_compared_anew_for_longer() -> None:
         for name, middle in (("A", 1e8), ("B", 1.5e8))
     )
     blocks = Blocks(base="A", other="B", seconds=40.0)
-    command = "assay compare --ab '/mnt/a b' /mnt/b --time 40s --study large.yaml"
+    command = "assay ab '/mnt/a b' /mnt/b --time 40s --study large.yaml"
     base = make_analysis(places=(make_place("A"), make_place("B")))
     run = base.run.model_copy(update={"blocks": blocks, "command": command, "status": "complete"})
     decisions = decide(rows, compare(rows, len(blocks.looks)))
     seen = RunView(base.model_copy(update={"run": run, "cases": (), "rows": rows, "decisions": decisions}))
-    found = re.search(r"assay compare --ab '/mnt/a b' /mnt/b --study large.yaml --time (\d+)s$", step(seen))
+    found = re.search(r"assay ab '/mnt/a b' /mnt/b --study large.yaml --time (\d+)s$", step(seen))
     assert found is not None and int(found[1]) > 40, step(seen)

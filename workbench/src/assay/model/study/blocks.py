@@ -1,4 +1,4 @@
-"""Two sides that are measured in turns until they can be separated: what `assay compare --ab` stores about it."""
+"""Two sides that are measured in turns until they can be separated: what `assay ab` stores about it."""
 
 from typing import Annotated
 

@@ -128,7 +128,7 @@ def _whole(view: RunView, repeats: int) -> str:
 def _longer(view: RunView, seconds: float, what: str) -> list[Text]:
     """Return the step that compares two sides again and for longer, since the rounds are planned before they begin."""
     words = shlex.split(view.run.command)
-    if words[:2] != ["assay", "compare"]:
+    if words[:2] != ["assay", "ab"]:
         return []
     whole = math.ceil(seconds)
     command = Mono(_with_option(words, "--time", f"{whole}s"))

@@ -47,7 +47,7 @@ def add_repeats(store: RunStore, print_line: PrintLine) -> bool:
     if current_settling(store) is not None:
         return True
     if info.blocks is not None:
-        hint = "compare them again with a longer --time: `assay compare --ab A B --time 10min`"
+        hint = "compare them again with a longer --time: `assay ab A B --time 10min`"
         raise AssayError(f"run {ref.name} has two sides, whose repeats come in rounds", hint, EXIT_USAGE)
     if not info.status.startswith("complete"):
         raise AssayError(f"run {ref.name} is not finished", f"first finish it: `assay run {ref} --resume`", EXIT_USAGE)

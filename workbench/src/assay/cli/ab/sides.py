@@ -1,4 +1,4 @@
-"""The two sides of `assay compare --ab`: targets of the study, places, or engines."""
+"""The two sides of `assay ab`: targets of the study, places, or engines."""
 
 import os
 import stat
@@ -113,7 +113,7 @@ def _target(written: str, targets: Mapping[str, str] | None) -> Side:
 
 def _directory(written: str, path: Path, name: str) -> Side:
     if path_kind(path / "run.sqlite"):
-        hint = "`assay compare RUN RUN` compares stored runs; --ab measures two sides now"
+        hint = "`assay compare RUN RUN` compares stored runs; `assay ab` measures two sides now"
         raise AssayError(f"{written}: is the folder of a run", hint)
     target = {"kind": "file", "path": str(path / TEST_FOLDER), "description": written}
     return Side("place", name, path, written, target, device_number=path.stat().st_dev)

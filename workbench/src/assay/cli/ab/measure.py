@@ -1,13 +1,13 @@
-"""`assay compare --ab`: two sides measured in turns in one run."""
+"""`assay ab`: two sides measured in turns in one run."""
 
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.cli.ab.sides import Side, find_sides
 from assay.cli.progress import TerminalListener
 from assay.cli.run import study_path
-from assay.cli.sides import Side, find_sides
 from assay.cli.studyfile import check_study, load_study_file
 from assay.launch.machine_checks import exclude_unavailable
 from assay.model.base import EXIT_REFUSED, AssayError

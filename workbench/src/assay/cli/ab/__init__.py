@@ -1,0 +1,1 @@
+"""`assay ab`: two sides are measured in turns, in one run."""
