@@ -20,7 +20,9 @@ ALLOWED = {
     "cli/studies/init.py": {"read_text": OWN},
     "cli/studyfile.py": {"read_text": OWN},
     "rooms/pricelists/commands/prices.py": {"read_bytes": OWN},
-    "terminal/output_file.py": {"open": "what Assay has just written, and the ends of a file that the user has it replace"},
+    "terminal/output_file.py": {
+        "open": "what Assay has just written, and the ends of a file that the user has it replace"
+    },
     "rooms/serve/work/folder.py": {"read_bytes": "what Assay has just written"},
     "journal/file.py": {"open": "a journal in a folder that only its user can write, to a bound"},
     "journal/processes.py": {"read_text": KERNEL},

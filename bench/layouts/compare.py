@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.plan.expand import expand
-from assay.rooms.foreign.work.ior import ior_study
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
+from assay.rooms.foreign.work.ior import ior_study
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "contract/golden/layouts"

@@ -43,7 +43,10 @@ EDITED = (
 )
 REPLACED = (*PAGES, *EXPORTS, f"{GATE} --junit")
 """Commands whose files are known by what is in them; the name of the file follows."""
-LATE = ("measure . -o", "measure . --save", "preflight --servers 127.0.0.1 -o", f"{IMPORT.replace('table', 'no')} -o")
+LATE = (
+    *("measure . -o", "measure . --save", "preflight --servers 127.0.0.1 -o", f"{IMPORT.replace('table', 'no')} -o"),
+    *("ab ./a ./b -o", "ab ./a ./b --fail-if-slower 50% --junit"),
+)
 """Commands that refuse before they do anything."""
 REFUSING = (*REPLACED, *EDITED, *LATE, "export a -f io500 -o", "export a -f csv --table costs -o")
 
