@@ -131,12 +131,12 @@ def test_a_program_that_stays_is_stopped_and_started_again(ring: RunningBox) -> 
 @pytest.mark.parametrize(
     ("change", "message", "hint"),
     [
-        ((", serve, $address", ", serve, 203.0.113.1"), "ring on s", "it said: OSError"),
+        ((", serve, $address", ", serve, 203.0.113.1"), "ring on s", "last line of its log: OSError"),
         (("[mkdir, -p, $data/$name]", "[mkdir, $data/none/$name]"), "`mkdir` ended with exit code 1", "cannot create"),
         (
             ("[$python, $program, passwd, $user]", "[sh, -c, 'cat; exit 7']"),
             "`sh` ended with exit code 7",
-            "it said: (a password)",
+            "last line of its log: (a password)",
         ),
     ],
 )

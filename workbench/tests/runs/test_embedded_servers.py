@@ -108,7 +108,7 @@ def test_a_bucket_and_a_table_share_a_server_that_goes_with_the_run(tmp_path: Pa
         assert info.network is None
     nothing_left(away)
     assay(tmp_path, "report", "last")
-    assert "not about AWS" in next(only_run(tmp_path).glob("report.html")).read_text()
+    assert "on this machine, not AWS" in next(only_run(tmp_path).glob("report.html")).read_text()
 
 
 def test_its_keys_are_for_its_own_targets_and_the_users_for_theirs(
@@ -186,7 +186,10 @@ def test_a_server_that_does_not_start_says_what_it_said(
     monkeypatch.setenv("ASSAY_SERVERS", str(away / "own"))
     targets = "  first: {kind: s3, server: moto, bucket: assay-demo}\n  next: {kind: s3, server: broken, bucket: abc}"
     done = assay(tmp_path, "run", write(tmp_path, targets), expect=3)
-    assert "error: server broken does not start\nhint: it ended with exit code 3; it said: no luck today" in done.stderr
+    assert (
+        "error: server broken does not start\nhint: it ended with exit code 3; last line of its log: no luck today"
+        in done.stderr
+    )
     assert not list((tmp_path / "assay-runs").glob("*"))
     nothing_left(away)
 
