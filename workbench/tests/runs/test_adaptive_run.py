@@ -85,7 +85,7 @@ def test_a_steady_case_stops_at_eight_and_a_wild_one_goes_on_to_the_end(tmp_path
     assert (done["steady"], done["wild"]) == (8, MOST)
     assert "3 cases x 8 to 11 repeats: about " in run.stderr
     assert "33 of 33 repeats to do, at most about " in run.stderr
-    assert "known well enough, 3 repeats saved" in run.stderr
+    assert "precise enough, 3 repeats saved" in run.stderr
     total = sum(done.values())
     assert f"[{total}/{total}] " in run.stderr
     with RunStore.open(only_run(tmp_path)) as store:

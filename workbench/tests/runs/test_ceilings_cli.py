@@ -171,7 +171,7 @@ def test_folder_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     trap = tmp_path / f"assay-ceilings-{os.getuid()}"
     trap.symlink_to("/var/tmp")
-    assert "not a folder of this user" in ceilings("/dev/shm", expect=3).stderr
+    assert "not a folder that only this user can use" in ceilings("/dev/shm", expect=3).stderr
     assert trap.is_symlink()
     trap.unlink()
     trap.mkdir()

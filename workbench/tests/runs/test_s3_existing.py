@@ -105,8 +105,8 @@ def test_a_whole_run_needs_no_confirmation_and_leaves_everything(at: At, as_root
     assert drawn["c0001"] is not None and (drawn["c0001"].objects, drawn["c0001"].listed) == (6, 10)
     assert drawn["c0002"] is not None and (drawn["c0002"].objects, drawn["c0002"].bytes) == (10, sum(SIZES))
     report = Path(assay(folder, "report", "last").stdout.strip()).read_text()
-    assert "Objects that were there before the run, which only read them" in report
-    assert "a put ends when the service has answered" not in report and "incompressible" not in report
+    assert "Objects that existed before the run; the run only reads them" in report
+    assert "a put ends when the service has" not in report and "incompressible" not in report
     assay(folder, "run", "study.yaml", "--destroy")
     assert everything(at) == before
 

@@ -31,7 +31,7 @@ WAYS = {
     "phases": "the engine reported more than 14 steps, the limit for this job",
     "intervals": "hung: no progress for",
     "busy-intervals": "hung: not done after",
-    "long-lines": "the engine (printed a line of|said) more than",
+    "long-lines": "the engine printed (a line of )?more than",
     "bye-flood": "the engine printed more than 1000 log lines, the limit for this job|"
     + CANNOT
     + "it ended without an error, but phase 0 .* never ended",
