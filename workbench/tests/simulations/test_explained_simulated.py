@@ -48,7 +48,7 @@ def neighbour(seed: int, share: float, rounds: int = 8) -> tuple[list[ControlRea
     for one in results:
         got = -np.abs(random.standard_normal(rounds))
         logs = math.sqrt(share) * got / 0.6 + math.sqrt(1 - share) * random.standard_normal(rounds)
-        found.append(one._replace(logs=tuple(map(float, 0.1 * logs)), got=tuple(map(float, got))))
+        found.append(one._replace(logs=tuple(map(float, 0.1 * logs)), cpu_shares=tuple(map(float, got))))
     return readings, found
 
 
@@ -67,6 +67,6 @@ def test_what_repeats_got_of_the_cpus_counts_beside_the_control() -> None:
 def test_what_repeats_got_by_chance_explains_nothing() -> None:
     answers = [explain(*neighbour(seed, share=0.0))[0] for seed in range(RUNS)]
     assert sum(answer is not None and answer.p <= 0.01 for answer in answers) <= 2
-    some = [one._replace(got=()) if place % 2 else one for place, one in enumerate(neighbour(1, share=0.9)[1])]
+    some = [one._replace(cpu_shares=()) if place % 2 else one for place, one in enumerate(neighbour(1, share=0.9)[1])]
     answer, _ = explain(neighbour(1, share=0.9)[0], some)
     assert answer is not None and 0.2 < answer.share < 0.8, "half of the results do not tell"
