@@ -191,8 +191,7 @@ class Executor:
     def _stop(self) -> int:
         """Return 0 to go on, 1 to stop after clean-up, 2 to stop now."""
         used_up = self.meter is not None and self.meter.is_used_up()
-        late = self.deadline.stop_level() if self.deadline is not None else 0
-        return max(self.interruption.count, int(used_up), late)
+        return max(self.context.stop_level(), int(used_up))
 
     def _wait(self, moment: float, progress: Progress) -> bool:
         """Wait until a moment; False if the user stops meanwhile."""

@@ -86,10 +86,14 @@ class Fleet:
         """Return the facts and settings of each host, and of what was started for the run.
 
         Args:
-            names: As for `watched`.
+            names: As for `watched_hosts`.
         """
-        captured = capture_hosts([make_shell(host) for host in self.watched_hosts(names)])
-        return {**captured, **{name: dict(section) for name, section in self.site.server_facts.items()}}
+        return capture_hosts([make_shell(host) for host in self.watched_hosts(names)]) | self.server_facts
+
+    @property
+    def server_facts(self) -> dict[str, dict[str, str]]:
+        """Facts of what was started for the run."""
+        return {name: dict(section) for name, section in self.site.server_facts.items()}
 
     @property
     def enterable_hosts(self) -> list[Host]:
@@ -219,7 +223,7 @@ class LocalFleet(Fleet):
 
     def environment(self, names: Collection[str] = ()) -> dict[str, dict[str, str]]:  # noqa: ARG002
         """Return the facts of what was started for the run; this machine is described in any case."""
-        return {name: dict(section) for name, section in self.site.server_facts.items()}
+        return self.server_facts
 
     def launcher_for(self, target: str) -> Launcher:
         """Return what starts engines for a target."""
