@@ -8,16 +8,13 @@ from assay.model.money.amount import MAX_BYTES
 from assay.model.money.design import Design
 from assay.model.money.use import DesignChoice
 from assay.model.units import UnitError, about_size, format_size, parse_size
-from assay.money.cost.designs import Template, load_template
-from assay.money.cost.limits import design_limits
+from assay.money.cost.designs import load_template
 from assay.money.cost.metrics import PricedOption
 from assay.money.cost.sizing import (
     SIZE_PARAMETERS,
     CapacityDemand,
-    count_names,
-    counts_for,
+    Sizing,
     normalized_value,
-    size_for_capacity,
 )
 
 TB, GB = 10**12, 10**9
@@ -57,39 +54,36 @@ def _sized(chosen: DesignChoice, wanted: int) -> tuple[DesignChoice, Design]:
     if own is not None:
         message = f"design {chosen.label}: {own} is set, but --capacity sets it, too"
         raise AssayError(message, f"leave one of --capacity and {own} out")
-    size = next((key for key in SIZE_PARAMETERS if key in template.parameters), None)
-    counts = count_names(template, chosen.set)
-    if size is None and not counts:
+    sizing = Sizing(template, CapacityDemand(wanted), chosen.set)
+    if sizing.size_key is None and not sizing.count_keys:
         hint = "leave --capacity or this design out; `assay price --list` shows the parameters of each"
         raise AssayError(f"design {chosen.label}: it has no free parameter for its capacity", hint)
     values = {key: parameter.value for key, parameter in template.parameters.items()} | chosen.set
-    fitting = _fitting(template, values, size, counts, wanted)
+    fitting = _fitting(sizing, values)
     if fitting is None:
-        raise AssayError(f"design {chosen.label} cannot hold {format_size(wanted)}", _most(template, values, counts))
+        raise AssayError(f"design {chosen.label} cannot hold {format_size(wanted)}", _most(sizing, values))
     merged = DesignChoice(design=chosen.design, set={**chosen.set, **fitting})
     return merged, template.build(merged.set)
 
 
-def _fitting(
-    template: Template, values: dict[str, Any], size: str | None, counts: Sequence[str], wanted: int
-) -> dict[str, Any] | None:
+def _fitting(sizing: Sizing, values: dict[str, Any]) -> dict[str, Any] | None:
     """Return the least value of the size parameter, or of the first count parameter, that is enough; else None."""
-    if size is not None:
-        found = size_for_capacity(template, values, size, wanted)
-        return None if found is None else {size: found}
-    for key in counts:
-        fitting = counts_for(template, values, (key,), CapacityDemand(wanted)).get(key)
+    if sizing.size_key is not None:
+        found = sizing.size_for_capacity(values)
+        return None if found is None else {sizing.size_key: found}
+    for key in sizing.count_keys:
+        fitting = sizing.counts(values, (key,)).get(key)
         if fitting:
             return {key: fitting[0]}
     return None
 
 
-def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> str:
+def _most(sizing: Sizing, values: dict[str, Any]) -> str:
     """Return a hint: the most that the design can hold, if a count parameter has a maximum."""
-    for key in counts:
-        most = template.parameters[key].most
+    for key in sizing.count_keys:
+        most = sizing.template.parameters[key].most
         if most is not None:
-            usable = design_limits(template.build({**values, key: most})).usable
+            usable = sizing.template.limits({**values, key: most}).usable
             return f"with the maximum of {key}, {most}, it holds {about_size(usable)}: leave it out"
     return "leave it out, or take another type, instance or number"
 

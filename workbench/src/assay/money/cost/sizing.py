@@ -1,6 +1,7 @@
 """Sizes of designs, and their numbers of servers, computed from a capacity and rates."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -21,8 +22,10 @@ COMPONENT_SOURCE = (
 )
 SIZE_PARAMETERS = ("capacity", "stored")
 """Parameters that set how much a design stores; the value that the need requires is added to their choices."""
-MOST_COUNT = 1024
+MAX_COUNT = 1024
 """Highest count for a design that states no maximum."""
+MAX_TIMES = 1000
+"""A design is enlarged to at most this many times the size of the data to reach its rate."""
 GB = 10**9
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
@@ -79,9 +82,158 @@ def _normalized(text: str) -> object:
     return text
 
 
-def count_names(template: Template, fixed: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the counts of a design that are computed from the demand: those for which the candidate has no value."""
-    return tuple(name for name, parameter in template.parameters.items() if parameter.scale and name not in fixed)
+class Sizing:
+    """Computes the size and the counts of one design that a demand requires.
+
+    Attributes:
+        template: The design.
+        demand: Its capacity and rates.
+        size_key: The parameter that sets the size, unless it is fixed; None: there is none.
+        count_keys: Parameters that set numbers of servers, disks or volumes, without those that are fixed.
+    """
+
+    def __init__(self, template: Template, demand: Demand, fixed: Container[str] = ()) -> None:
+        """Find what is to be computed: sizes and counts that are not `fixed`."""
+        self.template, self.demand = template, demand
+        parameters = template.parameters
+        self.size_key = next((key for key in SIZE_PARAMETERS if key in parameters and key not in fixed), None)
+        self.count_keys = tuple(key for key, each in parameters.items() if each.scale and key not in fixed)
+
+    def limits(self, values: Mapping[str, Any]) -> Limits | None:
+        """Return the limits of the design with these values; None if it cannot be built."""
+        try:
+            return self.template.limits(values)
+        except AssayError:
+            return None
+
+    def size_for_capacity(self, values: Mapping[str, Any]) -> str | None:
+        """Return the smallest size on sale that gives the usable capacity; None: there is none."""
+        least = self._proportional_size(values)
+        return None if least is None else self.size_on_sale(values, least)
+
+    def size_on_sale(self, values: Mapping[str, Any], least: int) -> str | None:
+        """Return the smallest size on sale of at least `least` bytes; None: the design cannot be that large."""
+        try:
+            design = self.template.build(self._with_size(values, format_size(least)))
+        except AssayError:
+            return None
+        text = format_size(next_sale_size(design, least))
+        return text if self.limits(self._with_size(values, text)) is not None else None
+
+    def counts(self, values: Mapping[str, Any], keys: Sequence[str] | None = None) -> Mapping[str, tuple[int, ...]]:
+        """Return the lowest counts that satisfy the demand, and the next ones.
+
+        Each count is the lowest that suffices while the others are at their maximum. If no counts give the required
+        rates, those that hold the data are returned, so that the rate is reported as what is missing.
+
+        Args:
+            values: Values of the other parameters.
+            keys: The counts to compute; None: all.
+
+        Returns:
+            Empty if no counts hold the data.
+        """
+        keys = self.count_keys if keys is None else keys
+        most = {key: self.template.parameters[key].most or MAX_COUNT for key in keys}
+        for demand in (self.demand, CapacityDemand(self.demand.capacity)):
+            if self._suffices({**values, **most}, demand):
+                return {key: self._near(key, self._least({**values, **most}, key, demand), most[key]) for key in keys}
+        return {}
+
+    def faster_size(self, values: Mapping[str, Any]) -> str | None:
+        """Return a larger size whose rates suffice, where a required rate grows with size.
+
+        None: the size in `values` suffices, or no size up to `MAX_TIMES` as large does.
+        """
+        limits = self.limits(values)
+        if limits is None or is_sufficient(limits, self.demand) or not self._is_faster_if_larger(values, limits):
+            return None
+        start = parse_size(values[self._size_key])
+        guess = math.ceil(start * _growth_factor(limits, self.demand))
+        text = self._size_if_enough(values, guess)
+        if text is not None and self._size_if_enough(values, guess * 9 // 10) is None:
+            # Usually the rate is proportional to the size, and a tenth less does not suffice.
+            return text
+        while guess <= start * MAX_TIMES and text is None:
+            guess *= 2
+            text = self._size_if_enough(values, guess)
+        return None if text is None else self._smallest(values, guess // 2, guess, text)
+
+    @property
+    def _size_key(self) -> str:
+        assert self.size_key is not None
+        return self.size_key
+
+    def _with_size(self, values: Mapping[str, Any], size: str) -> dict[str, Any]:
+        return {**values, self._size_key: size}
+
+    def _proportional_size(self, values: Mapping[str, Any]) -> int | None:
+        """Return the size whose usable bytes are the demand's; None: it has no usable bytes.
+
+        Usable capacity is proportional to the size, so one known pair of values determines it. If no size that the
+        design names can be built, usable capacity is assumed to equal the size.
+        """
+        parameter, wanted = self.template.parameters[self._size_key], self.demand.capacity
+        for choice in (parameter.value, *parameter.choices):
+            try:
+                start = parse_size(choice)
+            except UnitError:
+                continue
+            limits = self.limits(self._with_size(values, choice))
+            if limits is not None:
+                return -(-wanted * start // limits.usable) if limits.usable > 0 else None
+        return wanted
+
+    def _near(self, key: str, least: int, most: int) -> tuple[int, ...]:
+        """Return a count and the next ones: with more than one server, an even number or a spare may be better."""
+        least = max(self.template.parameters[key].least, least)
+        near = (least,) if least == 1 else (least, least + 1, least + least % 2)
+        return tuple(count for count in dict.fromkeys(near) if count <= most)
+
+    def _least(self, values: Mapping[str, Any], key: str, demand: Demand) -> int:
+        """Return the lowest count that suffices; the one in `values` does."""
+        high = 1
+        while high < values[key] and not self._suffices({**values, key: high}, demand):
+            high = min(values[key], 2 * high)
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._suffices({**values, key: middle}, demand) else (middle, high)
+        return high
+
+    def _suffices(self, values: Mapping[str, Any], demand: Demand) -> bool:
+        """Return whether the design suffices; if its size is free, at the size that fits the capacity."""
+        if self.size_key is not None:
+            fitting = self.size_for_capacity(values)
+            if fitting is None:
+                return False
+            values = self._with_size(values, fitting)
+        limits = self.limits(values)
+        return limits is not None and is_sufficient(limits, demand)
+
+    def _size_if_enough(self, values: Mapping[str, Any], size: int) -> str | None:
+        text = self.size_on_sale(values, -(-size // GB) * GB)
+        limits = None if text is None else self.limits(self._with_size(values, text))
+        return text if limits is not None and is_sufficient(limits, self.demand) else None
+
+    def _smallest(self, values: Mapping[str, Any], low: int, high: int, best: str) -> str:
+        """Return the smallest sufficient size from `low`, which does not suffice, to `high`; to 1/256 of the gap."""
+        for _ in range(8):
+            middle = (low + high) // 2
+            text = self._size_if_enough(values, middle)
+            low, high, best = (low, middle, text) if text is not None else (middle, high, best)
+        return best
+
+    def _is_faster_if_larger(self, values: Mapping[str, Any], small: Limits) -> bool:
+        """Return whether a required rate grows with the size; sizes near the maximum cannot be doubled."""
+        size = parse_size(values[self._size_key])
+        for tenths in (20, 15, 12, 11):
+            text = self.size_on_sale(values, size * tenths // 10)
+            large = None if text is None else self.limits(self._with_size(values, text))
+            if large is not None:
+                metrics = [metric for metric in METRICS if getattr(self.demand, metric) is not None]
+                return any((large.sustained(metric) or 0.0) > (small.sustained(metric) or 0.0) for metric in metrics)
+        return False
 
 
 def is_sufficient(limits: Limits, demand: Demand) -> bool:
@@ -96,10 +248,10 @@ def is_sufficient(limits: Limits, demand: Demand) -> bool:
         if wanted is not None and sustained is not None and wanted > sustained * COMPONENT_SHARE:
             return False
     shared = (layer for layer in limits.layers if layer.shared)
-    return all(used_share(layer, pair, demand) <= COMPONENT_SHARE for layer in shared for pair in PAIRS)
+    return all(_used_share(layer, pair, demand) <= COMPONENT_SHARE for layer in shared for pair in PAIRS)
 
 
-def used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> float:
+def _used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> float:
     """Return the share of a layer that reads and writes use together."""
     used = 0.0
     for metric in pair:
@@ -108,86 +260,16 @@ def used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> flo
     return used
 
 
-def counts_for(
-    template: Template, values: Mapping[str, Any], keys: Sequence[str], demand: Demand
-) -> dict[str, tuple[int, ...]]:
-    """Return the lowest counts with which a design satisfies a demand, and the next ones.
-
-    Each count is the lowest that suffices while the others are at their maximum. If no counts give the required rates,
-    those that hold the data are returned, so that the rate is reported as what is missing.
-
-    Args:
-        template: The design.
-        values: Values of its other parameters.
-        keys: Names of the counts.
-        demand: Its capacity and rates.
-
-    Returns:
-        Empty if no counts hold the data.
-    """
-    most = {key: template.parameters[key].most or MOST_COUNT for key in keys}
-    for target in (demand, CapacityDemand(demand.capacity)):
-        if _is_sufficient_at(template, {**values, **most}, target):
-            counts = {}
-            for key in keys:
-                least = max(template.parameters[key].least, _least(template, {**values, **most}, key, target))
-                # One server needs no partner; with more, an even number or one spare may be better.
-                near = (least,) if least == 1 else (least, least + 1, least + least % 2)
-                counts[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])
-            return counts
-    return {}
-
-
-def _least(template: Template, values: Mapping[str, Any], key: str, demand: Demand) -> int:
-    """Return the lowest count that suffices; the one in `values` does."""
-    high = 1
-    while high < values[key] and not _is_sufficient_at(template, {**values, key: high}, demand):
-        high = min(values[key], 2 * high)
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _is_sufficient_at(template, {**values, key: middle}, demand) else (middle, high)
-    return high
-
-
-def _is_sufficient_at(template: Template, values: Mapping[str, Any], demand: Demand) -> bool:
-    """Return whether the design suffices; if it has a size parameter, at the size that fits the capacity."""
-    size = next((name for name in SIZE_PARAMETERS if name in template.parameters), None)
-    try:
-        if size is not None:
-            fitting = size_for_capacity(template, values, size, demand.capacity)
-            if fitting is None:
-                return False
-            values = {**values, size: fitting}
-        return is_sufficient(template.limits(values), demand)
-    except AssayError:
-        return False
-
-
-def size_for_capacity(template: Template, values: Mapping[str, Any], key: str, wanted: int) -> str | None:
-    """Return the lowest value of a parameter, in steps on sale, that gives `wanted` usable bytes; None: there is none.
-
-    Usable capacity is proportional to the parameter, so one known pair of values determines it.
-    """
-    computed = None
-    for choice in (template.parameters[key].value, *template.parameters[key].choices):
-        try:
-            start = parse_size(choice)
-            usable = template.limits({**values, key: choice}).usable
-        except (AssayError, UnitError):
-            continue
-        if usable <= 0:
-            return None
-        computed = -(-wanted * start // usable)
-        break
-    try:
-        # If no choice fits the other values, usable capacity is assumed to equal the size.
-        least = wanted if computed is None else computed
-        text = format_size(next_sale_size(template.build({**values, key: format_size(least)}), least))
-        template.limits({**values, key: text})
-    except AssayError:
-        return None
-    return text
+def _growth_factor(limits: Limits, demand: Demand) -> float:
+    """Return how many times as large a design must be if its rates are proportional to its size: 1 to `MAX_TIMES`."""
+    factors = [1.0]
+    for metric in METRICS:
+        wanted, sustained = getattr(demand, metric), limits.sustained(metric)
+        if wanted is not None and sustained:
+            factors.append(wanted / sustained / COMPONENT_SHARE)
+    shared = (layer for layer in limits.layers if layer.shared)
+    factors += [_used_share(layer, pair, demand) / COMPONENT_SHARE for layer in shared for pair in PAIRS]
+    return min(max(factors), MAX_TIMES)
 
 
 def next_sale_size(design: Design, least: int) -> int:

@@ -17,13 +17,11 @@ from assay.money.cost.bill import make_bill, volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits
-from assay.money.cost.sizing import SIZE_PARAMETERS, count_names
+from assay.money.cost.sizing import SIZE_PARAMETERS
 from assay.rooms.advice.model.need import CandidateDesign, Need
-from assay.rooms.advice.work.grid import ValueTracker, axes_of, grid_points
+from assay.rooms.advice.work.grid import NeedSizing, ValueTracker
 from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.pricer import Pricer, TermOffer
-from assay.rooms.advice.work.provisioned import provisioned_names
-from assay.rooms.advice.work.sizes import COLD_SHARE_PARAMETERS
 
 MOST_VARIANTS = 30_000
 """Most combinations of one design's values."""
@@ -140,66 +138,103 @@ def build_variants(
         BadValueError: No variant can be built with one of the candidate's values.
     """
     template = load_template(candidate.design, base)
-    pricer = Pricer(need, prices, market)
-    data = template.source.data
-    result = DesignVariants(
-        name or template.name, str(data.get("about", "")), candidate.design, prices, template.provider
+    sizing = NeedSizing(template, candidate, need)
+    _check_number(candidate, sizing.axes)
+    return _VariantBuilder(sizing, candidate, Pricer(need, prices, market), prices, name or template.name).build(
+        known_keys
     )
-    result.book = str(data.get("book") or "")
-    axes = axes_of(template, candidate)
-    _check_number(candidate, axes)
 
-    def parts(values: Mapping[str, Any]) -> tuple[Design, Bill, Limits]:
-        design = template.build(values)
-        return design, make_bill(design, pricer.use(design)), template.limits(values)
 
-    def builds(values: Mapping[str, Any]) -> bool:
+class _VariantBuilder:
+    """Builds and prices the variants of one design."""
+
+    def __init__(
+        self, sizing: NeedSizing, candidate: CandidateDesign, pricer: Pricer, prices: ProviderPrices, name: str
+    ) -> None:
+        self._sizing, self._pricer, self._prices = sizing, pricer, prices
+        self._template, self._candidate = sizing.template, candidate
+        self._defaults = {key: parameter.value for key, parameter in self._template.parameters.items()}
+        labelled = sizing.labelled_keys | {*candidate.set}
+        self._labelled = [
+            key for key in sorted(self._template.parameters, key=SIZE_PARAMETERS.__contains__) if key in labelled
+        ]
+        data = self._template.source.data
+        self._result = DesignVariants(
+            name,
+            str(data.get("about", "")),
+            candidate.design,
+            prices,
+            self._template.provider,
+            str(data.get("book") or ""),
+        )
+
+    def build(self, known_keys: Container[DesignKey]) -> DesignVariants:
+        """Return all variants but those whose keys are known.
+
+        Raises:
+            BadValueError: No variant can be built with one of the candidate's values.
+        """
+        result, known = self._result, set[DesignKey]()
+        tracker = ValueTracker(self._candidate, self._sizing.axes, self._can_build)
+        points = self._sizing.points()
+        if not self._candidate.set and _is_infeasible(self._template, self._sizing.need):
+            points, result.infeasible = islice(points, 1), True
+        for values, is_provisioned in points:
+            try:
+                design, bill, limits = self._parts(values)
+            except AssayError as error:
+                result.build_errors[error.message] += 1
+                tracker.record_failed(values, error)
+                continue
+            tracker.record_built(values)
+            key = design_key(design)
+            if key in known_keys or (is_provisioned and key in known):
+                continue
+            known.add(key)
+            variant = self._variant(values, design, bill, limits, key)
+            (result.unpriced if variant.best.is_unpriced else result.variants).append(variant)
+        tracker.check()
+        return result
+
+    def _parts(self, values: Mapping[str, Any]) -> tuple[Design, Bill, Limits]:
+        design = self._template.build(values)
+        return design, make_bill(design, self._pricer.use(design)), self._template.limits(values)
+
+    def _can_build(self, values: Mapping[str, Any]) -> bool:
         with suppress(AssayError):
-            return bool(parts(values))
+            return bool(self._parts(values))
         return False
 
-    tracker = ValueTracker(candidate, axes, builds)
-    labelled = {key for key, values in axes.items() if len(values) > 1 or key in candidate.set}
-    labelled |= {*provisioned_names(template, candidate.set), *count_names(template, candidate.set)}
-    labelled |= {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in template.parameters}
-    defaults = {key: parameter.value for key, parameter in template.parameters.items()}
-    order = sorted(template.parameters, key=lambda name: name in SIZE_PARAMETERS)
-    known: set[DesignKey] = set()
-    points = grid_points(template, axes, candidate, need)
-    if not candidate.set and _is_infeasible(template, need):
-        points, result.infeasible = islice(points, 1), True
-    for values, sized in points:
-        try:
-            design, bill, limits = parts(values)
-        except AssayError as error:
-            result.build_errors[error.message] += 1
-            tracker.record_failed(values, error)
-            continue
-        tracker.record_built(values)
-        key = design_key(design)
-        if sized and key in known:
-            continue
-        known.add(key)
-        if key in known_keys:
-            continue
-        distinguishing = {key: values[key] for key in order if key in labelled and values[key] is not None}
-        label_values = {
-            key: value for key, value in distinguishing.items() if key not in HIDDEN_DEFAULTS or value != defaults[key]
-        }
-        label = " ".join([result.name, *(f"{name}={value}" for name, value in label_values.items())])
-        offers = pricer.offers(bill, design)
-        unpriced_values = [
-            f"{key}={values[key]}: {why}" for key, why in design.unpriced.items() if values.get(key) != defaults[key]
+    def _variant(
+        self, values: Mapping[str, Any], design: Design, bill: Bill, limits: Limits, key: DesignKey
+    ) -> Variant:
+        distinguishing = {key: values[key] for key in self._labelled if values[key] is not None}
+        label = " ".join(
+            [
+                self._result.name,
+                *(
+                    f"{key}={value}"
+                    for key, value in distinguishing.items()
+                    if key not in HIDDEN_DEFAULTS or value != self._defaults[key]
+                ),
+            ]
+        )
+        offers = self._offers(values, design, bill)
+        return Variant(self._result.name, values, distinguishing, design, limits, offers, key, label, self._prices)
+
+    def _offers(self, values: Mapping[str, Any], design: Design, bill: Bill) -> tuple[TermOffer, ...]:
+        """Return the offers of a variant, with changed values whose price the book does not have."""
+        offers = self._pricer.offers(bill, design)
+        missing = [
+            f"{key}={values[key]}: {why}"
+            for key, why in design.unpriced.items()
+            if values.get(key) != self._defaults[key]
         ]
-        if unpriced_values and not offers[0].is_unpriced:
-            offers = tuple(
-                replace(each, missing_prices=(*each.missing_prices, *unpriced_values), missing_cost_max=None)
-                for each in offers
-            )
-        variant = Variant(result.name, values, distinguishing, design, limits, offers, key, label, prices)
-        (result.unpriced if offers[0].is_unpriced else result.variants).append(variant)
-    tracker.check()
-    return result
+        if not missing or offers[0].is_unpriced:
+            return offers
+        return tuple(
+            replace(each, missing_prices=(*each.missing_prices, *missing), missing_cost_max=None) for each in offers
+        )
 
 
 def _check_number(candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]]) -> None:

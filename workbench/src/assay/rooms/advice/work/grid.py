@@ -1,16 +1,20 @@
 """The combinations of a design's parameters to build, and the values of a candidate that make no variant."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import display_value, parse_size
 from assay.money.cost.designs import Template
-from assay.money.cost.sizing import SIZE_PARAMETERS, count_names, counts_for, normalized_value, size_for_capacity
+from assay.money.cost.sizing import SIZE_PARAMETERS, Sizing, normalized_value
 from assay.rooms.advice.model.need import CandidateDesign, Need
-from assay.rooms.advice.work.provisioned import provision_for, provisioned_names, without_provisioned
-from assay.rooms.advice.work.sizes import rate_grows_with_size, shares_for, size_for_rate
+from assay.rooms.advice.work.provisioned import PROVISIONED, provisioned_rates
+from assay.rooms.advice.work.traffic import active_share
+
+COLD_SHARE_PARAMETERS = ("infrequent", "cold_share")
+"""Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
 
 
 class BadValueError(AssayError):
@@ -102,72 +106,90 @@ def axes_of(template: Template, candidate: CandidateDesign) -> dict[str, tuple[A
     return axes
 
 
-def grid_points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
-) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yield each combination, with sizes, counts and cold shares computed from the need unless the candidate has them.
+class NeedSizing(Sizing):
+    """Sizes one design for a need: all combinations of its parameters' values that are built.
 
-    A design with provisioned rates has a second combination for each of the others, with the rates that the need
-    requires. It is marked with True.
+    Attributes:
+        axes: Parameter -> the values of the candidate, else the design's choices, else its default.
+        provisioned_keys: Parameters of provisioned rates that are computed from the need.
     """
-    axes = {**axes, **shares_for(template, candidate, need)}
-    provisioned = provisioned_names(template, candidate.set)
-    for values in _counted_points(template, axes, candidate, need):
-        yield values, False
-    if not provisioned:
-        return
-    others = {key: values[:1] if key in provisioned else values for key, values in axes.items()}
-    for values in _counted_points(template, others, candidate, need):
-        fitting = provision_for(template, values, provisioned, need)
-        if fitting is not None:
-            yield {**without_provisioned(template, values, provisioned), **fitting}, True
 
+    def __init__(self, template: Template, candidate: CandidateDesign, need: Need) -> None:
+        """Find what is to be computed: what the candidate does not set.
 
-def _counted_points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
-) -> Iterator[dict[str, Any]]:
-    """Yield each combination, with the counts computed from the need in addition to the choices of a count."""
-    counts = count_names(template, candidate.set)
-    if not counts:
-        yield from _sized_points(template, axes, candidate, need)
-        return
-    rest = {name: values for name, values in axes.items() if name not in counts}
-    size = next((name for name in SIZE_PARAMETERS if name in axes and name not in candidate.set), None)
-    for point in product(*(rest[name] for name in rest if name != size)):
-        values = dict(zip((name for name in rest if name != size), point, strict=True))
-        needed = counts_for(template, values, counts, need)
-        one = {name: (value,) for name, value in values.items()} | ({size: axes[size]} if size is not None else {})
-        # Counts computed from the need come first.
-        count_axes = {name: tuple(dict.fromkeys((*needed.get(name, ()), *axes[name]))) for name in counts}
-        yield from _sized_points(template, {**one, **count_axes}, candidate, need)
+        Raises:
+            AssayError: The design has no such parameter.
+            BadValueError: A value of the candidate has the wrong type.
+        """
+        super().__init__(template, need, candidate.set)
+        self.need, self.axes = need, axes_of(template, candidate)
+        self.provisioned_keys = tuple(
+            key for key in PROVISIONED if key in template.parameters and key not in candidate.set
+        )
+        self._shares = shares_for(template, candidate, need)
 
+    @property
+    def labelled_keys(self) -> set[str]:
+        """Parameters whose values distinguish the combinations."""
+        shown = {key for key, values in self.axes.items() if len(values) > 1}
+        sizes = {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in self.template.parameters}
+        return shown | sizes | {*self.provisioned_keys, *self.count_keys}
 
-def _sized_points(
-    template: Template, axes: Mapping[str, Sequence[Any]], candidate: CandidateDesign, need: Need
-) -> Iterator[dict[str, Any]]:
-    size = next((key for key in SIZE_PARAMETERS if key in axes and key not in candidate.set), None)
-    others = [key for key in axes if key != size]
-    for point in product(*(axes[key] for key in others)):
-        values = dict(zip(others, point, strict=True))
-        if size is None:
+    def points(self) -> Iterator[tuple[dict[str, Any], bool]]:
+        """Yield each combination, with the sizes, counts and cold shares that the need requires.
+
+        A design with provisioned rates has a second combination for each of the others, with the rates that the need
+        requires. It is marked with True.
+        """
+        axes = {**self.axes, **self._shares}
+        for values in self._with_counts(axes):
+            yield values, False
+        if not self.provisioned_keys:
+            return
+        for values in self._with_counts(axes | {key: axes[key][:1] for key in self.provisioned_keys}):
+            bare = values | {key: None for key in self.provisioned_keys if self.template.parameters[key].value is None}
+            with suppress(AssayError):
+                rates = provisioned_rates(self.template.build(bare), self.provisioned_keys, self.need)
+                if rates is not None:
+                    yield bare | rates, True
+
+    def _with_counts(self, axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+        """Yield each combination, with the counts computed from the need in addition to the choices of a count."""
+        others = {key: values for key, values in axes.items() if key not in (self.size_key, *self.count_keys)}
+        for values in _combinations(others):
+            needed = self.counts(values) if self.count_keys else {}
+            # Counts computed from the need come first.
+            counts = {key: tuple(dict.fromkeys((*needed.get(key, ()), *axes[key]))) for key in self.count_keys}
+            for counted in _combinations(counts):
+                yield from self._with_sizes(values | counted, axes)
+
+    def _with_sizes(self, values: dict[str, Any], axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+        """Yield one combination with each size: the design's that hold the data, and those that the need requires."""
+        key = self.size_key
+        if key is None:
             yield values
-            continue
-        fitting = size_for_capacity(template, values, size, need.capacity)
-        choices = [*axes[size]] if fitting is None else [*_large_enough(axes[size], size, fitting), fitting]
+            return
+        fitting = self.size_for_capacity(values)
+        sizes = [*axes[key]] if fitting is None else [*_large_enough(axes[key], key, fitting), fitting]
         # Only provisioned capacity can exceed the data: it makes no sense to store more bytes to be faster.
-        if (
-            size == "capacity"
-            and fitting is not None
-            and rate_grows_with_size(template, {**values, size: fitting}, size, need)
-        ):
-            faster = size_for_rate(template, {**values, size: fitting}, size, need)
-            choices += [faster] if faster is not None else []
-        used = set()
-        for choice in choices:
-            normal = normalized_value(choice)
-            if normal not in used:
-                used.add(normal)
-                yield {**values, size: choice}
+        faster = self.faster_size({**values, key: fitting}) if key == "capacity" and fitting is not None else None
+        sizes += [] if faster is None else [faster]
+        unique: dict[object, Any] = {}
+        for size in sizes:
+            unique.setdefault(normalized_value(size), size)
+        for size in unique.values():
+            yield values | {key: size}
+
+
+def shares_for(template: Template, candidate: CandidateDesign, need: Need) -> dict[str, tuple[str, ...]]:
+    """Return the values of shares in classes for cold data: 0 %, and the share that is not used in a month."""
+    names = [name for name in COLD_SHARE_PARAMETERS if name in template.parameters and name not in candidate.set]
+    unused = int((1 - active_share(need)) * 100)
+    return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
+
+
+def _combinations(axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    return (dict(zip(axes, point, strict=True)) for point in product(*axes.values()))
 
 
 def _large_enough(choices: Sequence[Any], key: str, fitting: str) -> list[Any]:

@@ -1,10 +1,8 @@
 """The provisioned performance a need requires: IOPS and throughput of volumes, table units, throughput of EFS."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from assay.model.base import AssayError
 from assay.model.money.catalog_entry import MIB
 from assay.model.money.design import Design, DynamoDb, Efs, Managed, Servers
 from assay.model.money.filesystems import EfsType
@@ -13,7 +11,6 @@ from assay.model.money.volumes import ProvisionedVolume
 from assay.model.units import format_throughput
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
-from assay.money.cost.designs import Template
 from assay.money.cost.limits import design_limits
 from assay.money.cost.sizing import COMPONENT_SHARE
 from assay.rooms.advice.model.need import Need
@@ -24,43 +21,29 @@ IOPS_STEP = 100
 """IOPS are sold in hundreds."""
 
 
-def provisioned_names(template: Template, fixed: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the provisioned parameters that are computed: those for which the candidate has no value."""
-    return tuple(name for name in PROVISIONED if name in template.parameters and name not in fixed)
-
-
-def without_provisioned(template: Template, values: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values, with None for those of the computed parameters that the design can omit."""
-    return {**values, **{name: None for name in names if template.parameters[name].value is None}}
-
-
-def provision_for(
-    template: Template, values: Mapping[str, Any], names: tuple[str, ...], need: Need
-) -> dict[str, Any] | None:
-    """Return the lowest values of provisioned parameters with which the design satisfies the need.
+def provisioned_rates(design: Design, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
+    """Return the lowest values of provisioned parameters with which a design satisfies a need.
 
     Args:
-        template: The design.
-        values: Values of all its parameters.
+        design: The design without provisioned performance.
         names: Parameters of `PROVISIONED` to compute.
         need: The required rates.
 
     Returns:
         None if the catalogue does not allow such values, or if the design has no provisioned rate.
+
+    Raises:
+        AssayError: As `design_limits`.
     """
-    try:
-        design = template.build(without_provisioned(template, values, names))
-        service = design.service
-        if isinstance(service, Efs) and "throughput" in names:
-            return _efs(service, need)
-        if isinstance(service, Managed):
-            return _managed(service, names, need)
-        if isinstance(service, DynamoDb) and {"reads", "writes"} <= set(names):
-            return _units(service, need)
-        group = next((group for group in design.servers if group.volumes is not None), None)
-        return _volumes(design, group, names, need) if group is not None else None
-    except AssayError:
-        return None
+    service = design.service
+    if isinstance(service, Efs) and "throughput" in names:
+        return _efs(service, need)
+    if isinstance(service, Managed):
+        return _managed(service, names, need)
+    if isinstance(service, DynamoDb) and {"reads", "writes"} <= set(names):
+        return _units(service, need)
+    group = next((group for group in design.servers if group.volumes is not None), None)
+    return _volumes(design, group, names, need) if group is not None else None
 
 
 def _per_second(need: Need, side: str) -> tuple[float, float]:

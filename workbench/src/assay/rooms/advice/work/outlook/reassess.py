@@ -19,10 +19,10 @@ from assay.rooms.advice.work.advise import ConsideredDesign, considered_designs
 from assay.rooms.advice.work.candidates import Variant, build_variants
 from assay.rooms.advice.work.checks import Assessment, assess, ranking_key
 from assay.rooms.advice.work.evidence_index import index_evidence
+from assay.rooms.advice.work.grid import COLD_SHARE_PARAMETERS
 from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
 from assay.rooms.advice.work.pricer import Pricer, TermOffer
 from assay.rooms.advice.work.provisioned import PROVISIONED
-from assay.rooms.advice.work.sizes import COLD_SHARE_PARAMETERS
 
 MOST_DESIGNS = 5
 """Most designs that are computed again."""
