@@ -41,13 +41,13 @@ def test_the_front_is_what_nothing_beats(points):
 def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     most, looks = 100, iter(range(20))
 
-    def does(_template: object, values: dict[str, int], _need: Need) -> bool:
+    def does(_sizing: object, values: dict[str, int], _need: Need) -> bool:
         assert next(looks, None) is not None, "it looks at the same counts again and again"
         return values["volumes"] >= least
 
-    monkeypatch.setattr(sizing, "MOST_COUNT", most)
-    monkeypatch.setattr(sizing, "_is_sufficient_at", does)
-    found = sizing.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
+    monkeypatch.setattr(sizing, "MAX_COUNT", most)
+    monkeypatch.setattr(sizing.Sizing, "_suffices", does)
+    found = sizing.Sizing(load_template("nfs-volumes"), read_need("01")).counts({}, ["volumes"])
     near = {least} if least == 1 else {least, least + 1, least + least % 2}
     assert set(found["volumes"]) == {count for count in near if count <= most}
 

@@ -19,10 +19,10 @@ from assay.money.cost.catalog import catalog
 from assay.money.cost.cost import price_bill
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import Limits, design_limits
-from assay.money.cost.sizing import size_for_capacity
+from assay.money.cost.sizing import CapacityDemand, Sizing
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.advise import advise
-from assay.rooms.advice.work.provisioned import provision_for
+from assay.rooms.advice.work.provisioned import provisioned_rates
 
 MIB, MB, GIB, TIB = 2**20, 10**6, 2**30, 2**40
 
@@ -38,11 +38,11 @@ def month(name: str, **values: Any) -> Decimal:
 
 
 def bought(name: str, capacity: str, **need: Any) -> dict[str, Any] | None:
-    """What `provision_for` buys for a need, of a design with that capacity."""
+    """What is provisioned for a need, of a design with that capacity."""
     template = load_template(name)
     values = {key: parameter.value for key, parameter in template.parameters.items()} | {"capacity": capacity}
     wanted = Need.model_validate({"need": "test", "capacity": capacity, "months": 12, **need})
-    return provision_for(template, values, ("iops", "throughput"), wanted)
+    return provisioned_rates(template.build(values), ("iops", "throughput"), wanted)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_mirrors_of_volumes_halve_what_is_stored_and_written_and_are_tried(name:
     assert volumes[1].write == (volumes[0].write or 0) / 2
     # The size that holds the data is the double.
     sizes = [
-        size_for_capacity(template, {"volumes": 4, "layout": layout}, "capacity", 40 * 10**12)
+        Sizing(template, CapacityDemand(40 * 10**12)).size_for_capacity({"volumes": 4, "layout": layout})
         for layout in ("raid0", "raid10")
     ]
     least = [parse_size(size or "0B") for size in sizes]

@@ -72,8 +72,8 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
     over_budget = [item for item in failed if item.open_requirements == {"budget"}]
     fastest = _front(proven)
     nothing_fits = not (proven or unproven)
-    shown, possible = _shown(decision, proven, fastest, need), best_of_each(unproven, need)
-    used = [*shown, *possible] or best_of_each(failed, need)
+    shown, possible = _shown(decision, proven, fastest), best_of_each(unproven)
+    used = [*shown, *possible] or best_of_each(failed)
     return Advice(
         need=stated,
         prices=_prices(market.books[0], market.currency),
@@ -82,12 +82,12 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
         result=decision.result,
         recommended=tuple(item.variant.label for item in decision.chosen),
         decided_by=decision.decided_by,
-        reasons=tuple(reasons(decision, proven, failed, need)),
-        options=tuple(option_of(item, need) for item in shown),
+        reasons=tuple(reasons(decision, proven, failed)),
+        options=tuple(option_of(item) for item in shown),
         front=tuple(item.variant.label for item in fastest),
-        unproven=tuple(option_of(item, need) for item in possible),
-        changes=tuple(_changes(best, rivals, over_budget, failed, need)) if best is not None else (),
-        rejected=rejected_designs(designs, assessed, _unpriced(designs, need, evidence_by_key), need),
+        unproven=tuple(option_of(item) for item in possible),
+        changes=tuple(_changes(best, rivals, over_budget, failed)) if best is not None else (),
+        rejected=rejected_designs(designs, assessed, _unpriced(designs, need, evidence_by_key)),
         conflicts=conflicts(assessed, need) if nothing_fits and assessed else (),
         relaxed=tuple(relaxations(assessed, need)) if nothing_fits else (),
         counts=_counts(designs, proven, unproven, failed),
@@ -186,11 +186,10 @@ def _changes(
     rivals: Sequence[Assessment],
     over_budget: Sequence[Assessment],
     failed: Sequence[Assessment],
-    need: Need,
 ) -> Iterator[DecisionChange]:
-    yield from price_changes(best, [*rivals, *over_budget], need)
-    yield from interval_changes(best, rivals, failed, need)
-    yield from duty_changes(best, [*rivals, *over_budget], need)
+    yield from price_changes(best, [*rivals, *over_budget])
+    yield from interval_changes(best, rivals, failed)
+    yield from duty_changes(best, [*rivals, *over_budget])
 
 
 def _front(proven: Sequence[Assessment]) -> list[Assessment]:
@@ -199,12 +198,10 @@ def _front(proven: Sequence[Assessment]) -> list[Assessment]:
     )
 
 
-def _shown(
-    decision: AdviceDecision, proven: Sequence[Assessment], fastest: Sequence[Assessment], need: Need
-) -> list[Assessment]:
+def _shown(decision: AdviceDecision, proven: Sequence[Assessment], fastest: Sequence[Assessment]) -> list[Assessment]:
     """Return the chosen variants, the best of each design, and the front; each once, the best first."""
-    unique = {id(item): item for item in (*decision.chosen, *best_of_each(proven, need), *fastest)}
-    return sorted_best_first([item for item in unique.values() if item.outcome == "met"], need)
+    unique = {id(item): item for item in (*decision.chosen, *best_of_each(proven), *fastest)}
+    return sorted_best_first([item for item in unique.values() if item.outcome == "met"])
 
 
 def _counts(

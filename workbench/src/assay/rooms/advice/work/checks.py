@@ -9,21 +9,12 @@ from assay.model.money.amount import EXACT, format_money
 from assay.model.money.design import DURABILITIES
 from assay.model.units import about_size
 from assay.money.cost.limits import METRICS, Limits, Metric
-from assay.money.cost.sizing import COMPONENT_SOURCE, PAIRS
+from assay.money.cost.sizing import COMPONENT_SOURCE
 from assay.rooms.advice.model.advice import ExpectedFigure, Outcome, Remark, RequirementCheck
 from assay.rooms.advice.model.need import CostLimit, Need
 from assay.rooms.advice.work.candidates import Variant
 from assay.rooms.advice.work.conditions import conditions_of
-from assay.rooms.advice.work.expect import (
-    EvidenceByKey,
-    SharedLoad,
-    bounds_of,
-    figure_under_load,
-    latency_figure,
-    rate_figure,
-    shared_load,
-    value_under_load,
-)
+from assay.rooms.advice.work.expect import EvidenceByKey, Expectation, SharedLoad, sides_of
 from assay.rooms.advice.work.facts import RuleInput
 from assay.rooms.advice.work.rules import EXCLUDING_RULES, REMARK_RULES
 from assay.rooms.advice.work.texts import MANY_TIMES, amount, more_text, percent, seconds
@@ -34,22 +25,33 @@ class Assessment:
     """A variant with its expected performance and its checks against the need.
 
     Attributes:
-        figures: Metric -> expected value.
+        facts: The variant, the need and the expected figures: the input of the rules.
         checks: The check of each requirement.
-        rate: The rate that ranks variants: the lowest of the required rates, or of both if none is required. If reads
-            and writes share a layer, the rate with both at once.
+        rate: The rate that ranks variants, as `Expectation.ranking_rate`.
         failed_requirements: Requirements that it fails.
-        facts: Input of the rules.
         rule_remarks: Remarks of the rules that may exclude.
     """
 
-    variant: Variant
-    figures: Mapping[str, ExpectedFigure]
+    facts: RuleInput
     checks: tuple[RequirementCheck, ...]
     rate: ExpectedFigure | None
     failed_requirements: frozenset[str]
-    facts: RuleInput
     rule_remarks: tuple[Remark, ...] = ()
+
+    @property
+    def variant(self) -> Variant:
+        """The design with its values and prices."""
+        return self.facts.variant
+
+    @property
+    def need(self) -> Need:
+        """The requirements."""
+        return self.facts.need
+
+    @property
+    def figures(self) -> Mapping[str, ExpectedFigure]:
+        """Metric -> what is expected."""
+        return self.facts.figures
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -85,6 +87,23 @@ class Assessment:
         return frozenset(check.requirement for check in self.checks if check.outcome != "met")
 
     @property
+    def month_text(self) -> str:
+        """Average cost of a month in the months of the need, with its currency."""
+        return format_money(self.total_cost / self.need.months, self.variant.best.cost.currency)
+
+    def rank(self, cost: Decimal | None = None) -> tuple[Decimal, float, str]:
+        """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
+
+        Args:
+            cost: Its cost; None: its present value.
+        """
+        cost = self.present_value if cost is None else cost
+        rate = self.rate.value if self.rate is not None and self.rate.value else 0.0
+        if self.need.prefer == "cost":
+            return cost, -rate, self.variant.label
+        return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, self.variant.label
+
+    @property
     def is_certain(self) -> bool:
         """Whether all requirements are met over the whole intervals of the evidence."""
         return all(check.certain for check in self.checks)
@@ -108,65 +127,27 @@ def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
         need: The requirements.
         evidence: Evidence by variant.
     """
-    bounds = {metric: bounds_of(variant, metric, need) for metric in _metrics(need)}
-    figures: dict[str, ExpectedFigure] = {
-        metric: rate_figure(variant, metric, need, evidence, each) for metric, each in bounds.items()
-    }
-    if need.p99 is not None:
-        figures |= {
-            f"{side}_p99": latency_figure(variant, f"{side}_latency_p99", need, evidence) for side in _sides(need)
-        }
-    client_counts = [
-        item.clients or 0 for item in evidence.get(variant.key, ()) if (item.clients or 0) <= (need.clients or 0)
-    ]
-    facts = RuleInput(variant, need, figures, max(client_counts, default=0))
+    own = evidence.get(variant.key, ())
+    expected = Expectation(variant, need, own)
+    client_counts = [item.clients or 0 for item in own if (item.clients or 0) <= (need.clients or 0)]
+    facts = RuleInput(variant, need, expected.figures, max(client_counts, default=0))
     rule_results = [result for rule in EXCLUDING_RULES for result in rule(facts)]
-    sums = [shared_load(pair, need, figures, bounds) for pair in PAIRS]
-    checks = [*_plain_checks(variant, need), *_figure_checks(figures, need, variant.limits)]
-    checks += [
-        check
-        for pair, load in zip(PAIRS, sums, strict=True)
-        if load is not None
-        for check in _sum_check(pair, load, figures, need)
-    ]
+    checks = [*_plain_checks(facts), *_figure_checks(facts)]
+    for pair, load in expected.loads.items():
+        checks += [] if load is None else _sum_check(pair, load, facts)
     checks += [result for result in rule_results if isinstance(result, RequirementCheck)]
     return Assessment(
-        variant=variant,
-        figures=figures,
-        checks=tuple(checks),
-        rate=_ranking_rate(figures, need, sums[0]),
-        failed_requirements=frozenset(check.requirement for check in checks if check.outcome == "failed"),
         facts=facts,
+        checks=tuple(checks),
+        rate=expected.ranking_rate,
+        failed_requirements=frozenset(check.requirement for check in checks if check.outcome == "failed"),
         rule_remarks=tuple(result for result in rule_results if isinstance(result, Remark)),
     )
 
 
-def _sides(need: Need) -> tuple[str, ...]:
-    share = need.profile.read_share
-    return tuple(side for side, none in (("read", share == 0), ("write", share == 1)) if not none)
-
-
-def _metrics(need: Need) -> Iterator[Metric]:
-    """Yield the metrics to compute: rates always, since they rank variants; operations if they are required."""
-    for metric in METRICS:
-        if not metric.endswith("_iops") or getattr(need, metric) is not None:
-            yield metric
-
-
-def _ranking_rate(
-    figures: Mapping[str, ExpectedFigure], need: Need, sum_of: SharedLoad | None
-) -> ExpectedFigure | None:
-    metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or _sides(need)
-    known = [figures[metric] for metric in metrics if figures[metric].value is not None]
-    if len(known) != len(metrics):
-        return None
-    least = min(known, key=lambda figure: value_under_load(figure, need, sum_of) or 0.0)
-    return figure_under_load(least, need, sum_of)
-
-
-def _plain_checks(variant: Variant, need: Need) -> Iterator[RequirementCheck]:
+def _plain_checks(facts: RuleInput) -> Iterator[RequirementCheck]:
     """Yield the checks that need no rate: access, capacity, durability, budget."""
-    design, source = variant.design, f"design {variant.template}"
+    variant, need, design, source = facts.variant, facts.need, facts.design, f"design {facts.variant.template}"
     if need.access not in design.access:
         text = f"{need.access} access is needed; the design has {' and '.join(design.access)}"
         yield RequirementCheck(requirement="access", outcome="failed", text=text, source=source)
@@ -222,30 +203,30 @@ def _excess_text(costs: Decimal, budget: CostLimit) -> str:
     return f"{share} too much"
 
 
-def _figure_checks(figures: Mapping[str, ExpectedFigure], need: Need, limits: Limits) -> Iterator[RequirementCheck]:
+def _figure_checks(facts: RuleInput) -> Iterator[RequirementCheck]:
+    need = facts.need
     for metric in METRICS:
         wanted = getattr(need, metric)
         if wanted is not None:
-            yield _rate_check(figures[metric], wanted, limits)
+            yield _rate_check(facts.figures[metric], wanted, facts.variant.limits)
     if need.p99 is not None:
-        for side in _sides(need):
-            yield _latency_check(figures[f"{side}_p99"], side, need.p99)
+        for side in sides_of(need):
+            yield _latency_check(facts.figures[f"{side}_p99"], side, need.p99)
 
 
-def _sum_check(
-    pair: tuple[Metric, Metric], sum_of: SharedLoad, figures: Mapping[str, ExpectedFigure], need: Need
-) -> Iterator[RequirementCheck]:
+def _sum_check(pair: tuple[Metric, Metric], load: SharedLoad, facts: RuleInput) -> Iterator[RequirementCheck]:
     """Yield the check of reads and writes at once, unless one of them alone fails already."""
-    if any((figures[metric].value or 0.0) < getattr(need, metric) for metric in pair):
+    figures = facts.figures
+    if any((figures[metric].value or 0.0) < getattr(facts.need, metric) for metric in pair):
         return
-    fits = sum_of.used_share <= sum_of.usable_share * (1 + 1e-9)
+    fits = load.used_share <= load.usable_share * (1 + 1e-9)
     unsure = any(figures[metric].basis == "ceiling" for metric in pair)
     yield RequirementCheck(
         requirement=" + ".join(pair),
         outcome="failed" if not fits else "unproven" if unsure else "met",
-        share=min(1.0, sum_of.scale),
-        text=sum_of.text,
-        source=sum_of.source,
+        share=min(1.0, load.scale),
+        text=load.text,
+        source=load.source,
         rule="component_share",
     )
 
@@ -328,20 +309,6 @@ def check_currency(need: Need, currency: str) -> None:
         raise AssayError(f"the budget is in {budget.currency}, the prices in {currency}", hint)
 
 
-def sorted_best_first(assessed: Iterable[Assessment], need: Need) -> list[Assessment]:
+def sorted_best_first(assessed: Iterable[Assessment]) -> list[Assessment]:
     """Return variants sorted by preference, the best first."""
-    return sorted(assessed, key=lambda item: ranking_key(item, item.present_value, need))
-
-
-def ranking_key(item: Assessment, cost: Decimal, need: Need) -> tuple[Decimal, float, str]:
-    """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
-
-    Args:
-        item: The variant.
-        cost: Its cost.
-        need: States which of the two is preferred.
-    """
-    rate = item.rate.value if item.rate is not None and item.rate.value else 0.0
-    if need.prefer == "cost":
-        return cost, -rate, item.variant.label
-    return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, item.variant.label
+    return sorted(assessed, key=Assessment.rank)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from assay.model.money.amount import format_money
 from assay.rooms.advice.model.advice import Conflict, RelaxedRequirement, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
@@ -104,8 +103,7 @@ def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedR
             item for item in assessed if item.open_requirements == {requirement} and _is_near(item, requirement)
         ]
         if available and requirement != "access" and _stated(requirement, need):
-            best = sorted_best_first(available, need)[0]
+            best = sorted_best_first(available)[0]
             check = _check(best, requirement)
-            price = format_money(best.total_cost / need.months, best.variant.best.cost.currency)
-            text = f"without {requirement}: {best.variant.label} for {price} a month"
+            text = f"without {requirement}: {best.variant.label} for {best.month_text} a month"
             yield RelaxedRequirement(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)

@@ -11,7 +11,7 @@ from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work import rules
-from assay.rooms.advice.work.checks import Assessment, ranking_key, sorted_best_first
+from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.migration import first_tiering_notes
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
@@ -47,19 +47,19 @@ def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: N
     by = "cost" if need.prefer == "cost" else "cost for each GB/s"
     if not proven:
         # The variant with the fewest unknown requirements; of equal ones the cheapest.
-        ranked = sorted(sorted_best_first(unproven, need), key=lambda item: len(item.open_requirements))
+        ranked = sorted(sorted_best_first(unproven), key=lambda item: len(item.open_requirements))
         return AdviceDecision("unproven", tuple(ranked[:1]), by) if ranked else AdviceDecision("none")
-    best, *rest = sorted_best_first(proven, need)
-    alternative, why = _missing_price_rival(best, rest, need)
+    best, *rest = sorted_best_first(proven)
+    alternative, why = _missing_price_rival(best, rest)
     if alternative is not None:
         return AdviceDecision("not separable", (best, alternative), by, why)
-    rival, quantity, why = _inseparable(best, rest, need)
+    rival, quantity, why = _inseparable(best, rest)
     if rival is not None:
         return AdviceDecision("not separable", (best, rival), quantity, why)
     return AdviceDecision("recommended", (best,), by)
 
 
-def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str]:
+def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessment | None, str]:
     """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
 
     A missing price may be up to `MISSING_PRICE_FACTOR` times the highest of its kind in the books.
@@ -68,17 +68,16 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Nee
     whole = next((item for item in rest if not item.variant.best.missing_prices), None)
     if not offer.missing_prices or whole is None:
         return None, ""
-    if offer.missing_cost_max is not None and ranking_key(
-        best, best.present_value + offer.missing_cost_max, need
-    ) <= ranking_key(whole, whole.present_value, need):
+    highest = offer.missing_cost_max
+    if highest is not None and best.rank(best.present_value + highest) <= whole.rank():
         return None, ""
-    text = f"{best.variant.label} costs about {_month(best, need)} a month without {', '.join(offer.missing_prices)}"
-    text += f", {whole.variant.label} {_month(whole, need)} with everything"
-    gap = format_money((whole.present_value - best.present_value) / need.months, offer.cost.currency)
+    text = f"{best.variant.label} costs about {best.month_text} a month without {', '.join(offer.missing_prices)}"
+    text += f", {whole.variant.label} {whole.month_text} with everything"
+    gap = format_money((whole.present_value - best.present_value) / best.need.months, offer.cost.currency)
     text += f": the choice changes if the missing prices exceed {gap} a month"
-    if offer.missing_cost_max is None:
+    if highest is None:
         return whole, f"{text}; no price book has a comparable price"
-    most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
+    most = format_money(highest / best.need.months, offer.cost.currency)
     return (
         whole,
         f"{text}; the missing prices may be up to {most}, {MISSING_PRICE_FACTOR} times the highest "
@@ -86,13 +85,14 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment], need: Nee
     )
 
 
-def _inseparable(best: Assessment, rest: Sequence[Assessment], need: Need) -> tuple[Assessment | None, str, str]:
+def _inseparable(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessment | None, str, str]:
     """Return a variant that the evidence cannot separate from the best one, the quantity, and the explanation.
 
     With the preference for cost, the order is known. Open are only whether the best one meets the need over its whole
     intervals, and which of two at equal cost is faster. With cost for each GB/s, the intervals of the rates decide.
     """
-    if need.prefer == "cost" and not best.is_certain:
+    by_cost = best.need.prefer == "cost"
+    if by_cost and not best.is_certain:
         open_checks = [check for check in best.checks if not check.certain]
         rival = next((item for item in rest if item.is_certain), None)
         first = open_checks[0]
@@ -103,12 +103,12 @@ def _inseparable(best: Assessment, rest: Sequence[Assessment], need: Need) -> tu
     second = rest[0]
     if best.rate is None or second.rate is None or best.rate.low is None or second.rate.low is None:
         return None, "", ""
-    if need.prefer == "cost":
+    if by_cost:
         if best.total_cost != second.total_cost or not _overlap(best, second, 1, 1):
             return None, "", ""
         return second, "rate", f"they cost the same, and their rates overlap: {_rates(best)}; {_rates(second)}"
     if _overlap(best, second, best.total_cost, second.total_cost):
-        why = f"their intervals of cost for each GB/s overlap: {_worth(best, need)}; {_worth(second, need)}"
+        why = f"their intervals of cost for each GB/s overlap: {_worth(best)}; {_worth(second)}"
         return second, "cost for each GB/s", why
     return None, "", ""
 
@@ -128,10 +128,10 @@ def _rates(item: Assessment) -> str:
     return f"{item.variant.label} {amount(rate.metric, rate.low)} to {amount(rate.metric, rate.high)}"
 
 
-def _worth(item: Assessment, need: Need) -> str:
+def _worth(item: Assessment) -> str:
     rate = item.rate
     assert rate is not None and rate.low is not None and rate.high is not None
-    month = item.total_cost / need.months * 10**9
+    month = item.total_cost / item.need.months * 10**9
     ends = [format_money(month / Decimal(repr(end)), item.variant.best.cost.currency) for end in (rate.high, rate.low)]
     return f"{item.variant.label} {ends[0]} to {ends[1]} a month"
 
@@ -140,7 +140,6 @@ def reasons(
     decision: AdviceDecision,
     proven: Sequence[Assessment],
     failed: Sequence[Assessment],
-    need: Need,
 ) -> Iterator[Remark]:
     """Yield why the best one is chosen: its price and the next one's, requirements, rules, excluded cheaper designs."""
     if not decision.chosen:
@@ -149,15 +148,15 @@ def reasons(
     source = f"price book {' and '.join(books_of(best))}"
     if decision.why:
         yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
-    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven, need), source=source)
-    yield from _price_remarks(best, need, source)
-    yield from _break_even_remarks(best, proven, need)
+    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven), source=source)
+    yield from _price_remarks(best, source)
+    yield from _break_even_remarks(best, proven)
     for check in best.checks:
         speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
         text = f"{check.requirement}: {check.text}"
         yield _check_remark(check, speaks, text)
     yield from best.remarks
-    remark = rules.saturated_nfs(best.variant.design, need, nfs_max_rates([*proven, *failed]))
+    remark = rules.saturated_nfs(best.variant.design, best.need, nfs_max_rates([*proven, *failed]))
     if remark is not None:
         yield remark
     cheaper = [
@@ -170,9 +169,7 @@ def reasons(
         closest.setdefault(item.variant.template, item)
     for item in list(closest.values())[:MOST_CHEAPER]:
         check = next(check for check in reversed(item.checks) if check.outcome == "failed")
-        text = (
-            f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
-        )
+        text = f"{item.variant.label} would cost {item.month_text} a month, but fails {check.requirement}: {check.text}"
         yield _check_remark(check, "note", text, about="cheaper")
 
 
@@ -183,9 +180,9 @@ def _check_remark(
     return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
-def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark]:
+def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     """Yield remarks on what the price includes and what it lacks."""
-    offer = best.variant.best
+    offer, need = best.variant.best, best.need
     largest = _largest_use(offer)
     if largest is not None:
         yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
@@ -224,21 +221,20 @@ def _largest_use(offer: TermOffer) -> str | None:
     return f"{name} is {percent(parts[name] / whole)}"
 
 
-def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> Iterator[Remark]:
+def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> Iterator[Remark]:
     """Yield when the best purchase has cost less than the best rental, and how long it could be used afterwards."""
     best_is_purchased = is_purchased(best)
-    other = next(
-        (item for item in sorted_best_first(satisfying, need) if is_purchased(item) != best_is_purchased), None
-    )
+    other = next((item for item in sorted_best_first(satisfying) if is_purchased(item) != best_is_purchased), None)
+    months_needed = best.need.months
     if other is not None:
         own, rented = (best, other) if best_is_purchased else (other, best)
-        text = f"{_break_even_text(own, rented, need)}; it is needed for {count_text(need.months, 'month')}"
+        text = f"{_break_even_text(own, rented)}; it is needed for {count_text(months_needed, 'month')}"
         yield Remark(rule="break_even", speaks="note", text=text, source="price books")
     elif best_is_purchased:
         own = best
     else:
         return
-    remaining = [-need.months % months for months in _lives(own)]
+    remaining = [-months_needed % months for months in _lives(own)]
     if any(remaining):
         time = (
             f"{min(remaining)} to {count_text(max(remaining), 'month')}"
@@ -249,7 +245,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need
         yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
 
 
-def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
+def _break_even_text(own: Assessment, rented: Assessment) -> str:
     """Return when a purchase has cost less in total, and until when.
 
     Hardware is bought again when its years of use end, which may make it the more expensive one again. One life of the
@@ -264,7 +260,7 @@ def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
     if month is None:
         return f"{name} never costs less in total than {than} within 20 years"
     lives = _lives(own)
-    last = max(month, need.months) + max(lives)
+    last = max(month, own.need.months) + max(lives)
     ends_at = next((each for each in range(month + 1, last + 1) if not cheaper(each)), None)
     if ends_at is None:
         return f"from month {month} on {name} has cost less in total than {than}"
@@ -312,14 +308,14 @@ def nfs_max_rates(assessed: Sequence[Assessment]) -> dict[str, float]:
     return rates
 
 
-def _price_words(best: Assessment, satisfying: Sequence[Assessment], need: Need) -> str:
-    offer = best.variant.best
+def _price_words(best: Assessment, satisfying: Sequence[Assessment]) -> str:
+    offer, need = best.variant.best, best.need
     term = term_text(offer.term, offer.payment, is_purchased(best))
     months = count_text(need.months, "month")
     whole = format_money(offer.total_cost, offer.cost.currency)
     about = "about " if offer.missing_prices else ""
-    text = f"it costs {about}{_month(best, need)} a month, {whole} in {months} ({term})"
-    others = [item for item in best_of_each(satisfying, need) if item.variant.template != best.variant.template]
+    text = f"it costs {about}{best.month_text} a month, {whole} in {months} ({term})"
+    others = [item for item in best_of_each(satisfying) if item.variant.template != best.variant.template]
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
         worth = format_money(
             best.total_cost / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency
@@ -335,13 +331,9 @@ def _price_words(best: Assessment, satisfying: Sequence[Assessment], need: Need)
     )
     if others:
         more = more_text(EXACT.divide(others[0].total_cost, best.total_cost)) if best.total_cost else "more"
-        text += f"; the next design, {others[0].variant.label}, costs {_month(others[0], need)}"
+        text += f"; the next design, {others[0].variant.label}, costs {others[0].month_text}"
         text += f", {more}" if others[0].total_cost >= best.total_cost else ""
     return text
-
-
-def _month(item: Assessment, need: Need) -> str:
-    return format_money(item.total_cost / need.months, item.variant.best.cost.currency)
 
 
 def _sources(chosen: Sequence[Assessment]) -> str:

@@ -11,8 +11,8 @@ from assay.model.money.design import S3, DynamoDb
 from assay.model.money.priced_designs import DesignEvidence
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
-from assay.money.cost.limits import Limit, Metric
-from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE
+from assay.money.cost.limits import METRICS, Limit, Metric
+from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE, PAIRS
 from assay.rooms.advice.model.advice import Basis, ExpectedFigure
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import DesignKey, Variant
@@ -91,34 +91,187 @@ Bounds = tuple[list[_Bound], list[Limit]]
 """The rates that the layers allow, and the layers whose rate is unknown."""
 
 
-def rate_figure(
-    variant: Variant, metric: Metric, need: Need, evidence: EvidenceByKey, bounds: Bounds
-) -> ExpectedFigure:
-    """Return the rate that a variant is expected to sustain.
+class Expectation:
+    """What a variant is expected to do for a need.
 
-    The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the share
-    `COMPONENT_SHARE` that is expected in practice.
+    Attributes:
+        figures: Metric -> what is expected: rates always, because they rank variants; operations and latencies if the
+            need requires them.
+        loads: Reads and writes at once, for each pair of metrics of which the need requires both.
     """
-    measured, unused_text = _measured(variant, metric, need, evidence)
-    if measured is not None:
-        return measured
-    known, unknown = bounds
-    if not known:
-        missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
-        how = f"not known ({missing}): measure it{unused_text}"
-        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
-    known, doubt = _without_doubtful(known, getattr(need, metric), metric)
-    binding = min(known, key=lambda bound: bound.expected)
-    part = percent(binding.share) if binding.share < 1 else "all"
-    how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
-    source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
-    if unknown:
-        how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
-    how += doubt
-    basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
-    if need.profile.small_files:
-        how += "; small files reach less, by an unknown amount: measure it"
-    return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
+
+    def __init__(self, variant: Variant, need: Need, evidence: Sequence[DesignEvidence]) -> None:
+        """Compute all figures.
+
+        Args:
+            variant: The design with its values.
+            need: The requirements.
+            evidence: Measurements of this variant.
+        """
+        self._variant, self._need, self._evidence = variant, need, evidence
+        metrics = [each for each in METRICS if not each.endswith("_iops") or getattr(need, each) is not None]
+        self._bounds = {metric: _bounds_of(variant, metric, need) for metric in metrics}
+        self.figures: dict[str, ExpectedFigure] = {metric: self._rate(metric) for metric in metrics}
+        if need.p99 is not None:
+            self.figures |= {f"{side}_p99": self._latency(f"{side}_latency_p99") for side in sides_of(need)}
+        self.loads = {pair: self._load(pair) for pair in PAIRS}
+
+    @property
+    def ranking_rate(self) -> ExpectedFigure | None:
+        """The lowest of the required rates, or of both if none is required; under the load of both sides at once."""
+        need, load = self._need, self.loads["read", "write"]
+        metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or sides_of(need)
+        known = [self.figures[metric] for metric in metrics if self.figures[metric].value is not None]
+        if len(known) != len(metrics):
+            return None
+        values = [_value_under_load(figure, need, load) for figure in known]
+        figure, value = min(zip(known, values, strict=True), key=lambda pair: pair[1] or 0.0)
+        if value == figure.value:
+            return figure
+        basis: Basis = "ceiling" if figure.basis == "ceiling" else "rule"
+        return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": basis})
+
+    def _rate(self, metric: Metric) -> ExpectedFigure:
+        """Return the rate that the variant is expected to sustain.
+
+        The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the
+        share `COMPONENT_SHARE` that is expected in practice.
+        """
+        measured, unused_text = self._measured(metric)
+        if measured is not None:
+            return measured
+        known, unknown = self._bounds[metric]
+        need = self._need
+        if not known:
+            missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
+            how = f"not known ({missing}): measure it{unused_text}"
+            return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
+        known, doubt = _without_doubtful(known, getattr(need, metric), metric)
+        binding = min(known, key=lambda bound: bound.expected)
+        part = percent(binding.share) if binding.share < 1 else "all"
+        how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
+        source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
+        if unknown:
+            how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
+        how += doubt
+        basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
+        if need.profile.small_files:
+            how += "; small files reach less, by an unknown amount: measure it"
+        return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
+
+    def _load(self, metrics: tuple[Metric, Metric]) -> SharedLoad | None:
+        """Return the load of reads and writes at once on a layer that both share; None if only one is required.
+
+        A measured rate overrides a layer's limit; if both are measured, there is no sum.
+        """
+        wanted = [getattr(self._need, metric) for metric in metrics]
+        if None in wanted or all(self.figures[metric].basis == "measured" for metric in metrics):
+            return None
+        sides = [
+            {(bound.layer, bound.kind): bound for bound in self._bounds[metric][0] if bound.shared}
+            for metric in metrics
+        ]
+        loads = []
+        for key in sides[0].keys() & sides[1].keys():
+            parts = []
+            for metric, rate, side in zip(metrics, wanted, sides, strict=True):
+                figure, limit = self.figures[metric], side[key].value
+                limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
+                parts.append(rate / limit if limit else float("inf"))
+            loads.append((sum(parts), key, parts, sides[0][key]))
+        if not loads:
+            return None
+        used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
+        rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
+        text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
+        text += f"of {key[0]}, which reads and writes share ({bound.how}); {percent(bound.share)} can be expected"
+        return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
+
+    def _latency(self, metric: str) -> ExpectedFigure:
+        """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
+
+        More clients can only increase latency: a measurement with fewer clients can exclude a variant, but proves
+        nothing.
+        """
+        need = self._need
+        fitting = [item for item in self._evidence if item.metric == metric and not mismatch_reason(item, need)]
+        exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
+        fewer = [item for item in fitting if item.clients is not None]
+        slow = fewer and need.p99 is not None and min(item.measured.low for item in fewer) > need.p99
+        counting = exact or (fewer if slow else [])
+        if not counting:
+            how = "not known: measure it"
+            if fitting:
+                largest = max(fitting, key=lambda item: item.clients or 0)
+                by = count_text(largest.clients, "client") if largest.clients else "an unknown number of clients"
+                how = f"{seconds(largest.measured.value)} measured with {by}, "
+                how += f"which proves nothing for {need.clients}: measure it"
+            elif _has_first_byte_latency(self._variant):
+                return _first_bytes(metric, need)
+            return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
+        worst = max(counting, key=lambda item: item.measured.value)
+        low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
+        how = f"{seconds(worst.measured.value)} measured"
+        how += f" with {count_text(worst.clients, 'client')} already" if not exact and worst.clients else ""
+        if len(counting) > 1:
+            how += f", the highest of {len(counting)}; the lowest {seconds(low)}"
+        return ExpectedFigure(
+            metric=metric,
+            value=worst.measured.value,
+            low=low,
+            high=high,
+            basis="measured",
+            how=how,
+            source=worst.source,
+        )
+
+    def _measured(self, metric: str) -> tuple[ExpectedFigure | None, str]:
+        """Return the figure of the evidence that counts; else, in words, what was measured and why it does not count.
+
+        The nearest number of clients counts. Fewer clients than the need has may not load the variant fully: a lower
+        rate does not exclude it. A rate that they reach is proven: more clients do not lower what it can do.
+        """
+        need = self._need
+        own = [item for item in self._evidence if item.metric == metric]
+        fitting = [item for item in own if not mismatch_reason(item, need)]
+        if not fitting:
+            return None, _mismatched_text(own, metric, need)
+        known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
+        if not known:
+            rate = amount(metric, max(item.measured.value for item in fitting))
+            return None, f"; {rate} measured with an unknown number of clients prove nothing for {need.clients}"
+        if need.clients is not None:
+            most = max(item.clients or 0 for item in known)
+            known = [item for item in known if item.clients == most]
+        best = max(known, key=lambda item: item.measured.value)
+        value, low, high = best.measured.value, best.measured.low, best.measured.high
+        wanted = getattr(need, metric, None)
+        fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
+        by = count_text(best.clients, "client") if best.clients else ""
+        if fewer and wanted is not None and value < wanted:
+            return None, f"; {amount(metric, value)} measured with {by} do not exclude it for {need.clients}"
+        how = f"{amount(metric, value)} measured"
+        how += f" with {by}{' already' if fewer else ''}" if by else ""
+        how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
+        how += f", the best of {len(known)}" if len(known) > 1 else ""
+        how += contradiction_text(self._variant.limits, metric, value, best.source)
+        return ExpectedFigure(
+            metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source
+        ), ""
+
+
+def sides_of(need: Need) -> tuple[str, ...]:
+    """Return the sides that a need uses: reads, writes, or both."""
+    share = need.profile.read_share
+    return tuple(side for side, none in (("read", share == 0), ("write", share == 1)) if not none)
+
+
+def _value_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> float | None:
+    """Return the value of one side with both sides at once, in the proportion that the need requires."""
+    wanted = getattr(need, figure.metric)
+    if load is None or figure.value is None or wanted is None:
+        return figure.value
+    return min(figure.value, float(wanted * load.scale))
 
 
 def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:
@@ -137,91 +290,6 @@ def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric)
     return sure, "".join(f"; {text}" for text in words)
 
 
-def shared_load(
-    metrics: tuple[Metric, Metric], need: Need, figures: Mapping[str, ExpectedFigure], bounds: Mapping[Metric, Bounds]
-) -> SharedLoad | None:
-    """Return the load of the required reads and writes at once on a layer that both share.
-
-    Args:
-        metrics: The metric of reads and that of writes.
-        need: Must require both; otherwise there is no sum.
-        figures: What is expected of each alone. A measured one overrides a layer's limit; if both are, there is no sum.
-        bounds: Bounds of each metric.
-    """
-    wanted = [getattr(need, metric) for metric in metrics]
-    if None in wanted or all(figures[metric].basis == "measured" for metric in metrics):
-        return None
-    sides = [{(bound.layer, bound.kind): bound for bound in bounds[metric][0] if bound.shared} for metric in metrics]
-    loads = []
-    for key in sides[0].keys() & sides[1].keys():
-        parts = []
-        for metric, rate, side in zip(metrics, wanted, sides, strict=True):
-            figure, limit = figures[metric], side[key].value
-            limit = max(limit, figure.value or 0.0) if figure.basis == "measured" else limit
-            parts.append(rate / limit if limit else float("inf"))
-        loads.append((sum(parts), key, parts, sides[0][key]))
-    if not loads:
-        return None
-    used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
-    rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
-    text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
-    text += f"of {key[0]}, which reads and writes share ({bound.how}); {percent(bound.share)} can be expected"
-    return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
-
-
-def value_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> float | None:
-    """Return the value of `at_once`."""
-    wanted = getattr(need, figure.metric)
-    if load is None or figure.value is None or wanted is None:
-        return figure.value
-    return min(figure.value, float(wanted * load.scale))
-
-
-def figure_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | None) -> ExpectedFigure:
-    """Return the figure of one side under the load of both sides, in the proportion that the need requires."""
-    value = value_under_load(figure, need, load)
-    if value == figure.value:
-        return figure
-    return figure.model_copy(update={"value": value, "low": None, "high": None, "basis": _combined_basis(figure)})
-
-
-def _combined_basis(figure: ExpectedFigure) -> Basis:
-    return "ceiling" if figure.basis == "ceiling" else "rule"
-
-
-def latency_figure(variant: Variant, metric: str, need: Need, evidence: EvidenceByKey) -> ExpectedFigure:
-    """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
-
-    More clients can only increase latency: a measurement with fewer clients can exclude a variant, but proves nothing.
-    """
-    fitting = [
-        item for item in evidence.get(variant.key, ()) if item.metric == metric and not mismatch_reason(item, need)
-    ]
-    exact = [item for item in fitting if need.clients is None or item.clients == need.clients]
-    fewer = [item for item in fitting if item.clients is not None]
-    slow = fewer and need.p99 is not None and min(item.measured.low for item in fewer) > need.p99
-    counting = exact or (fewer if slow else [])
-    if not counting:
-        how = "not known: measure it"
-        if fitting:
-            largest = max(fitting, key=lambda item: item.clients or 0)
-            by = count_text(largest.clients, "client") if largest.clients else "an unknown number of clients"
-            how = f"{seconds(largest.measured.value)} measured with {by}, "
-            how += f"which proves nothing for {need.clients}: measure it"
-        elif has_first_byte_latency(variant):
-            return _first_bytes(metric, need)
-        return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
-    worst = max(counting, key=lambda item: item.measured.value)
-    low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
-    how = f"{seconds(worst.measured.value)} measured"
-    how += f" with {count_text(worst.clients, 'client')} already" if not exact and worst.clients else ""
-    if len(counting) > 1:
-        how += f", the highest of {len(counting)}; the lowest {seconds(low)}"
-    return ExpectedFigure(
-        metric=metric, value=worst.measured.value, low=low, high=high, basis="measured", how=how, source=worst.source
-    )
-
-
 FIRST_BYTE_SECONDS = (0.1, 0.2)
 """Seconds to the first byte or for a small object in S3. Source: `S3_GUIDE`."""
 P99_FACTOR = 5
@@ -229,7 +297,7 @@ P99_FACTOR = 5
 S3_GUIDE = "docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html"
 
 
-def has_first_byte_latency(variant: Variant) -> bool:
+def _has_first_byte_latency(variant: Variant) -> bool:
     """Return whether the guide's times hold for the design: a class of S3 that is neither an archive nor Express."""
     service = variant.design.service
     if not isinstance(service, S3):
@@ -244,40 +312,6 @@ def _first_bytes(metric: str, need: Need) -> ExpectedFigure:
     surely = need.p99 is not None and need.p99 >= P99_FACTOR * high
     end = high if surely else P99_FACTOR * high
     return ExpectedFigure(metric=metric, value=high, low=low, high=end, basis="rule", how=how, source=S3_GUIDE)
-
-
-def _measured(variant: Variant, metric: str, need: Need, found: EvidenceByKey) -> tuple[ExpectedFigure | None, str]:
-    """Return the figure of the evidence that counts; else, in words, what was measured and why it does not count.
-
-    The nearest number of clients counts. Fewer clients than the need has cannot ask for more: a rate below the need
-    does not exclude the variant. A rate that they reach is proven: more clients do not lower what the design can do.
-    """
-    own = [item for item in found.get(variant.key, ()) if item.metric == metric]
-    fitting = [item for item in own if not mismatch_reason(item, need)]
-    if not fitting:
-        return None, _mismatched_text(own, metric, need)
-    known = [item for item in fitting if item.clients is not None] if need.clients is not None else fitting
-    if not known:
-        rate = amount(metric, max(item.measured.value for item in fitting))
-        return None, f"; {rate} measured with an unknown number of clients prove nothing for {need.clients}"
-    if need.clients is not None:
-        most = max(item.clients or 0 for item in known)
-        known = [item for item in known if item.clients == most]
-    best = max(known, key=lambda item: item.measured.value)
-    value, low, high = best.measured.value, best.measured.low, best.measured.high
-    wanted = getattr(need, metric, None)
-    fewer = need.clients is not None and best.clients is not None and best.clients < need.clients
-    by = count_text(best.clients, "client") if best.clients else ""
-    if fewer and wanted is not None and value < wanted:
-        return None, f"; {amount(metric, value)} measured with {by} do not exclude it for {need.clients}"
-    how = f"{amount(metric, value)} measured"
-    how += f" with {by}{' already' if fewer else ''}" if by else ""
-    how += f", 95 % interval {amount(metric, low)} to {amount(metric, high)}" if low < high else ""
-    how += f", the best of {len(known)}" if len(known) > 1 else ""
-    how += contradiction_text(variant.limits, metric, value, best.source)
-    return ExpectedFigure(
-        metric=metric, value=value, low=low, high=high, basis="measured", how=how, source=best.source
-    ), ""
 
 
 def _mismatched_text(own: Sequence[DesignEvidence], metric: str, need: Need) -> str:
@@ -317,7 +351,7 @@ def mismatch_reason(item: DesignEvidence, need: Need) -> str:
     return ""
 
 
-def bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
+def _bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     """Return the rates that the layers allow, and the layers whose rate is unknown."""
     known: list[_Bound] = []
     unknown = []

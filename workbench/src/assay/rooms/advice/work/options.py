@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from assay.model.money.amount import EXACT
 from assay.rooms.advice.model.advice import AdviceOption, BillLine, OptionPrice, RejectedDesign, RequirementCheck
-from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import DesignVariants
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.texts import count_text, rounded_12
@@ -13,7 +12,7 @@ from assay.rooms.advice.work.texts import count_text, rounded_12
 TB, GB = Decimal(10**12), Decimal(10**9)
 
 
-def option_of(item: Assessment, need: Need) -> AdviceOption:
+def option_of(item: Assessment) -> AdviceOption:
     """Return one variant with all that is known of it."""
     variant = item.variant
     return AdviceOption(
@@ -26,7 +25,7 @@ def option_of(item: Assessment, need: Need) -> AdviceOption:
         durability=variant.design.durability,
         rate=item.rate.value if item.rate is not None else None,
         basis=item.rate.basis if item.rate is not None else None,
-        price=_price(item, need),
+        price=_price(item),
         figures=tuple(item.figures.values()),
         checks=item.checks,
         remarks=item.remarks,
@@ -35,8 +34,8 @@ def option_of(item: Assessment, need: Need) -> AdviceOption:
     )
 
 
-def _price(item: Assessment, need: Need) -> OptionPrice:
-    offer, rate = item.variant.best, item.rate
+def _price(item: Assessment) -> OptionPrice:
+    offer, rate, need = item.variant.best, item.rate, item.need
     month = EXACT.divide(offer.total_cost, Decimal(need.months))
 
     def per_gbs(value: float | None) -> Decimal | None:
@@ -58,13 +57,13 @@ def _price(item: Assessment, need: Need) -> OptionPrice:
         once=offer.migration_cost,
         lacks=offer.missing_prices,
         books=books_of(item),
-        lines=tuple(_lines(item, need)),
+        lines=tuple(_lines(item)),
     )
 
 
-def _lines(item: Assessment, need: Need) -> list[BillLine]:
+def _lines(item: Assessment) -> list[BillLine]:
     """Return the lines of its bill, the most expensive first."""
-    offer, sold = item.variant.best, item.variant.prices
+    offer, sold, months = item.variant.best, item.variant.prices, item.need.months
     lines = []
     for charge in offer.cost.charges:
         alone = offer.cost.model_copy(update={"charges": (charge,)})
@@ -73,7 +72,7 @@ def _lines(item: Assessment, need: Need) -> list[BillLine]:
                 what=charge.line.what,
                 dimension=charge.row.dimension,
                 item=charge.row.item,
-                month=rounded_12(EXACT.divide(alone.committed_cost(need.months), Decimal(need.months))),
+                month=rounded_12(EXACT.divide(alone.committed_cost(months), Decimal(months))),
                 book=sold.origin.get(charge.row.key, sold.name),
                 date=charge.row.date,
             )
@@ -93,10 +92,10 @@ def books_of(item: Assessment) -> tuple[str, ...]:
     return tuple(sorted(books, key=lambda name: name != sold.name))
 
 
-def best_of_each(assessed: Iterable[Assessment], need: Need) -> list[Assessment]:
+def best_of_each(assessed: Iterable[Assessment]) -> list[Assessment]:
     """Return the best variant of each design, the best design first."""
     best: dict[str, Assessment] = {}
-    for item in sorted_best_first(list(assessed), need):
+    for item in sorted_best_first(assessed):
         best.setdefault(item.variant.template, item)
     return list(best.values())
 
@@ -105,7 +104,6 @@ def rejected_designs(
     designs: Sequence[DesignVariants],
     assessed: Sequence[Assessment],
     unpriced: Mapping[str, Sequence[Assessment]],
-    need: Need,
 ) -> tuple[RejectedDesign, ...]:
     """Return the designs without a variant that meets or may meet the need, each with its closest variant.
 
@@ -113,7 +111,6 @@ def rejected_designs(
         designs: All designs.
         assessed: Their variants that have a price.
         unpriced: Variants of each design without any price.
-        need: The requirements.
     """
     by_design: dict[str, list[Assessment]] = {}
     for item in assessed:
@@ -128,7 +125,7 @@ def rejected_designs(
         if assessed_variants:
             closest = min(assessed_variants, key=lambda item: (item.distance, item.total_cost))
             fails = _failing(design, closest)
-            shown = option_of(closest, need)
+            shown = option_of(closest)
             results.append(RejectedDesign(design=design.name, variants=design.count, closest=shown, fails=fails))
         else:
             results.append(_unpriced(design, unpriced.get(design.name, ())))

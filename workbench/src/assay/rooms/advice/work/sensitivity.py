@@ -7,7 +7,7 @@ from assay.model.money.amount import EXACT, exact_sum, format_money
 from assay.money.cost.cost import Charge, Cost
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
-from assay.rooms.advice.work.checks import Assessment, ranking_key, sorted_best_first
+from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.texts import amount, percent, rounded_12
 from assay.rooms.advice.work.traffic import traffic_sides
 
@@ -15,7 +15,7 @@ STEPS = (Decimal("0.8"), Decimal("1.2"))
 Item = tuple[str, str, str]
 
 
-def price_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
+def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[DecisionChange]:
     """Yield prices that at 20 % more or less would change the choice: of each item, the chosen design, and each rival.
 
     Terms stay the same. An item's price is one row of the book, wherever it is used. The budget still applies: a change
@@ -24,14 +24,13 @@ def price_changes(best: Assessment, others: Sequence[Assessment], need: Need) ->
     Args:
         best: The chosen variant.
         others: All others that meet the need, or fail only the budget.
-        need: Its months, budget and preference.
     """
-    if need.prefer == "cost":
+    if best.need.prefer == "cost":
         # More expensive variants stay so whatever a single price does.
         near = [item for item in others if item.present_value * STEPS[0] <= best.present_value * STEPS[1]]
     else:
         near = list(others)
-    shares = {id(item): _by_item(item, need) for item in (best, *near)}
+    shares = {id(item): _by_item(item) for item in (best, *near)}
     for name in sorted({name for parts in shares.values() for name in parts}):
         what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
         for step in STEPS:
@@ -39,7 +38,7 @@ def price_changes(best: Assessment, others: Sequence[Assessment], need: Need) ->
             def changed(item: Assessment, name: Item = name, step: Decimal = step) -> Decimal:
                 return item.present_value + shares[id(item)].get(name, Decimal(0)) * (step - 1)
 
-            yield from _change(f"{what} cost", step, best, near, need, changed)
+            yield from _change(f"{what} cost", step, best, near, changed)
     own = best.variant.template
     rivals = sorted({item.variant.template for item in near} - {own})
     for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
@@ -47,7 +46,7 @@ def price_changes(best: Assessment, others: Sequence[Assessment], need: Need) ->
         def whole(item: Assessment, template: str = template, step: Decimal = step) -> Decimal:
             return item.present_value * step if item.variant.template == template else item.present_value
 
-        yield from _change(f"all of {template} cost", step, best, near, need, whole)
+        yield from _change(f"all of {template} cost", step, best, near, whole)
 
 
 def _change(
@@ -55,19 +54,18 @@ def _change(
     step: Decimal,
     best: Assessment,
     others: Sequence[Assessment],
-    need: Need,
     cost: Callable[[Assessment], Decimal],
 ) -> Iterator[DecisionChange]:
     """Yield what would be chosen at these costs, if it is another variant or none."""
-    budget = _total_budget(need)
+    budget = _total_budget(best.need)
     is_affordable = budget is None or cost(best) <= budget
-    costs = [(ranking_key(item, cost(item), need), item) for item in others if budget is None or cost(item) <= budget]
+    costs = [(item.rank(cost(item)), item) for item in others if budget is None or cost(item) <= budget]
     least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
-    now = _month(cost(best), need, best)
-    if rival is not None and least is not None and (not is_affordable or least < ranking_key(best, cost(best), need)):
+    now = _month(cost(best), best)
+    if rival is not None and least is not None and (not is_affordable or least < best.rank(cost(best))):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
         lacks = f", without {', '.join(rival.variant.best.missing_prices)}" if rival.variant.best.missing_prices else ""
-        text += f"({_month(cost(rival), need, rival)} a month instead of {now}{lacks})"
+        text += f"({_month(cost(rival), rival)} a month instead of {now}{lacks})"
         yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
     elif not is_affordable:
         text = f"if {what} {_step(step)}, no design would meet the need: the choice would be {now} a month, "
@@ -82,10 +80,10 @@ def _total_budget(need: Need) -> Decimal | None:
     return need.budget.amount * (1 if need.budget.per == "all" else need.months)
 
 
-def _by_item(item: Assessment, need: Need) -> dict[Item, Decimal]:
+def _by_item(item: Assessment) -> dict[Item, Decimal]:
     """Return what each price contributes to the total, with support, tax and discount."""
     parts: dict[Item, Decimal] = {}
-    offer = item.variant.best
+    offer, need = item.variant.best, item.need
     # Support, tax and discount scale all lines alike; the one-time cost of migration is not a line.
     whole = EXACT.subtract(offer.present_value, offer.migration_cost)
     bare = offer.cost.committed_cost(need.months)
@@ -99,7 +97,7 @@ def _by_item(item: Assessment, need: Need) -> dict[Item, Decimal]:
 
 
 def interval_changes(
-    best: Assessment, others: Sequence[Assessment], failed: Sequence[Assessment], need: Need
+    best: Assessment, others: Sequence[Assessment], failed: Sequence[Assessment]
 ) -> Iterator[DecisionChange]:
     """Yield the interval ends at which the best variant fails, or a cheaper failed one would meet the need.
 
@@ -107,25 +105,24 @@ def interval_changes(
         best: The chosen variant.
         others: All others that meet the need.
         failed: Variants that fail.
-        need: The requirements.
     """
     for check in best.checks:
         figure = best.figures.get(check.requirement)
         if check.certain or figure is None or figure.low is None:
             continue
-        rival = next((item for item in sorted_best_first(others, need) if item.is_certain), None)
+        rival = next((item for item in sorted_best_first(others) if item.is_certain), None)
         then = rival.variant.label if rival is not None else "no proven design"
         text = f"at the low end of its interval, {amount(figure.metric, figure.low)}, {best.variant.label} fails "
         text += f"{check.requirement}; then {then} would be the choice"
         to = rival.variant.label if rival else None
         yield DecisionChange(kind="interval", text=text, to=to, at=rounded_12(Decimal(repr(figure.low))))
-    yield from _could_do(best, failed, need)
+    yield from _could_do(best, failed)
 
 
-def _could_do(best: Assessment, failed: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
-    for item in sorted_best_first([item for item in failed if item.total_cost < best.total_cost], need):
+def _could_do(best: Assessment, failed: Sequence[Assessment]) -> Iterator[DecisionChange]:
+    for item in sorted_best_first([item for item in failed if item.total_cost < best.total_cost]):
         figures = [item.figures.get(name) for name in sorted(item.failed_requirements)]
-        wanted = [getattr(need, name, None) for name in sorted(item.failed_requirements)]
+        wanted = [getattr(best.need, name, None) for name in sorted(item.failed_requirements)]
         if figures and all(
             figure is not None and figure.high is not None and isinstance(required, float) and figure.high >= required
             for figure, required in zip(figures, wanted, strict=True)
@@ -134,14 +131,14 @@ def _could_do(best: Assessment, failed: Sequence[Assessment], need: Need) -> Ite
             assert figure is not None and figure.high is not None
             end = amount(figure.metric, figure.high)
             text = f"at the high end of its interval, {end}, {item.variant.label} would do, for "
-            text += f"{_month(item.total_cost, need, item)} a month"
+            text += f"{item.month_text} a month"
             yield DecisionChange(
                 kind="interval", text=text, to=item.variant.label, at=rounded_12(Decimal(repr(figure.high)))
             )
             return
 
 
-def duty_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> Iterator[DecisionChange]:
+def duty_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[DecisionChange]:
     """Yield the nearest duty cycles, above and below the need's, at which another variant or term becomes cheaper.
 
     Paid(d) = fixed + running x d for each; the cheapest over d is their lower envelope.
@@ -149,8 +146,8 @@ def duty_changes(best: Assessment, others: Sequence[Assessment], need: Need) -> 
     Args:
         best: The chosen variant.
         others: All others that meet the need, or fail only the budget.
-        need: Its months, budget and duty cycle.
     """
+    need = best.need
     if need.prefer != "cost" or need.discount or need.migration is not None:
         return
     lines = [
@@ -215,5 +212,5 @@ def _step(step: Decimal) -> str:
     return f"{percent(abs(step - 1))} {'less' if step < 1 else 'more'}"
 
 
-def _month(paid: Decimal, need: Need, item: Assessment) -> str:
-    return format_money(paid / need.months, item.variant.best.cost.currency)
+def _month(paid: Decimal, item: Assessment) -> str:
+    return format_money(paid / item.need.months, item.variant.best.cost.currency)

@@ -17,7 +17,7 @@ from assay.rooms.advice.model.advice import Advice, AdviceOption
 from assay.rooms.advice.model.need import CandidateDesign, Need
 from assay.rooms.advice.work.advise import ConsideredDesign, considered_designs
 from assay.rooms.advice.work.candidates import Variant, build_variants
-from assay.rooms.advice.work.checks import Assessment, assess, ranking_key
+from assay.rooms.advice.work.checks import Assessment, assess
 from assay.rooms.advice.work.evidence_index import index_evidence
 from assay.rooms.advice.work.grid import COLD_SHARE_PARAMETERS
 from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
@@ -186,10 +186,10 @@ class Reassessment:
             for each in self.designs
         }
 
-    def chosen_design(self, answer: Answer, need: Need | None = None) -> str | None:
+    def chosen_design(self, answer: Answer) -> str | None:
         """Return the name of the design that is chosen from an answer; None if no design has a variant."""
         variants = [(name, item) for name, item in answer.items() if item is not None]
-        return min(variants, key=lambda pair: self._rank(pair[1], need or self.need))[0] if variants else None
+        return min(variants, key=lambda pair: self._rank(pair[1]))[0] if variants else None
 
     def is_affordable(self, item: Assessment | None, need: Need | None = None) -> bool:
         """Return whether there is a variant, and it is within the budget."""
@@ -218,8 +218,8 @@ class Reassessment:
         """Return what each price contributes to the cheapest offer of a variant, support and tax included."""
         return self._cached_parts(variant.best, variant)
 
-    def _rank(self, item: Assessment, need: Need) -> tuple[bool, tuple[Decimal, float, str]]:
-        return item.outcome != "met", ranking_key(item, item.present_value, need)
+    def _rank(self, item: Assessment) -> tuple[bool, tuple[Decimal, float, str]]:
+        return item.outcome != "met", item.rank()
 
     def _base_variants(self, design: FixedDesign) -> Sequence[Variant]:
         """Return the variants for the need itself; prices do not change them."""
@@ -253,7 +253,7 @@ class Reassessment:
             item = assess(variant, need, self._found)
             if item.outcome == "failed" or (item.outcome == "unproven" and self._proven):
                 continue
-            if best is None or self._rank(item, need) < self._rank(best, need):
+            if best is None or self._rank(item) < self._rank(best):
                 best = item
         return best
 

@@ -28,7 +28,7 @@ def _end_of(value: str, again: Reassessment, found: Answer, need: Need) -> Range
     month = costs[best]
     within = {name: item for name, item in found.items() if again.is_affordable(item, need)}
     gap = min(others) - month if others and month is not None else None
-    return RangeEnd(value=value, month=month, gap=gap, choice=again.chosen_design(within, need))
+    return RangeEnd(value=value, month=month, gap=gap, choice=again.chosen_design(within))
 
 
 def _end(other: ChangedNeed | None, again: Reassessment) -> RangeEnd | None:
