@@ -226,10 +226,30 @@ def test_what_is_not_known_is_unproven_and_said_and_evidence_settles_it():
     assert settled.counts.unproven > 0
 
 
-def test_ceilings_of_streams_prove_nothing_for_small_files():
+def test_ceilings_of_streams_prove_nothing_for_small_files_and_the_plausible_range_is_named():
     advice = advice_on("01", profile={"small_files": True}, candidates=["nfs-volumes"], read="200MB/s", write="100MB/s")
     assert advice.result == "unproven"
-    assert "small files reach less" in str(best(advice).checks)
+    (check,) = [check for check in best(advice).checks if check.requirement == "read"]
+    # 16 clients, 4 round trips of 0.5 to 3.33 ms, files of 16 to 128 KiB, at most 472 MB/s of the volumes.
+    assert "with small files plausible is 19.7 MB/s to 472 MB/s" in check.text
+    assert check.chance is not None and 0 < check.chance < 1
+
+
+def test_small_files_at_a_rate_that_every_plausible_latency_allows_are_met():
+    wanted = {"small_files": True, "record": "64KiB"}
+    advice = advice_on("01", profile=wanted, candidates=["nfs-volumes"], read="20MB/s", write="10MB/s", durability=None)
+    assert advice.result == "recommended"
+    (figure,) = [figure for figure in best(advice).figures if figure.metric == "read"]
+    assert figure.value is not None and figure.value >= 20e6
+
+
+def test_the_cheapest_plausible_comes_first_and_the_safest_is_named():
+    need = {"read": "20GB/s", "write": "5GB/s", "data": "scratch", "durability": None, "clients": 64, "budget": None}
+    advice = advice_on("01", candidates=["orangefs"], **need)
+    assert advice.result == "unproven"
+    chances = [next(item for item in advice.unproven if item.label == label).chance for label in advice.recommended[:1]]
+    assert chances[0] >= 0.5
+    assert all(0 <= check.chance <= 1 for item in advice.unproven for check in item.checks if check.chance is not None)
 
 
 def test_no_proven_design_is_left_for_an_unproven_one_that_is_cheaper():

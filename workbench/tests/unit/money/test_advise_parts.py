@@ -1,5 +1,6 @@
 """The parts of advice: front, sizes, evidence, separability, what would change a decision, and how long it takes."""
 
+import math
 from decimal import Decimal
 from functools import partial
 
@@ -13,12 +14,13 @@ from soak import times
 from assay.model.money.price import PriceBook
 from assay.money.cost import sizing
 from assay.money.cost.cost import break_even_duty
-from assay.money.cost.designs import load_template
+from assay.money.cost.designs import design_names, load_template
 from assay.rooms.advice.model.need import CandidateDesign, Need
 from assay.rooms.advice.work.advise import advise
 from assay.rooms.advice.work.candidates import build_variants, design_key
 from assay.rooms.advice.work.market import market_of
 from assay.rooms.advice.work.pareto import pareto_front
+from assay.rooms.advice.work.plausible import PlausibleRange, medium_of
 
 POINTS = st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), max_size=25)
 
@@ -319,3 +321,26 @@ def test_thousands_of_variants_are_all_judged():
     wanted = times(1000, 10_000)
     assert counts.enumerated >= wanted and counts.met + counts.unproven + counts.failed >= wanted
     assert advice.result == "recommended"
+
+
+@given(st.floats(1, 1e12), st.floats(1.001, 1e6), st.floats(1, 1e13), st.floats(1, 1e13))
+def test_the_chance_of_a_plausible_range_falls_with_what_is_wanted(low, factor, first, second):
+    plausible = PlausibleRange(low, low * factor, "")
+    small, large = sorted((first, second))
+    assert 0 <= plausible.share_above(large) <= plausible.share_above(small) <= 1
+    assert plausible.share_above(low) == 1 and plausible.share_above(low * factor) == 0
+    assert plausible.share_above(first) + plausible.share_below(first) == pytest.approx(1)
+    middle = math.sqrt(low * low * factor)
+    assert plausible.share_above(middle) == pytest.approx(0.5, abs=1e-6)
+
+
+@given(st.tuples(*[st.floats(1, 1e9)] * 4))
+def test_of_two_ranges_the_lower_ends_count(ends):
+    first, second = PlausibleRange(*sorted(ends[:2]), "a"), PlausibleRange(*sorted(ends[2:]), "b")
+    lower = first.lowered_to(second)
+    assert (lower.low, lower.high) == (min(first.low, second.low), min(first.high, second.high))
+
+
+@pytest.mark.parametrize("name", design_names())
+def test_every_shipped_design_has_a_medium_and_so_a_plausible_latency(name):
+    assert medium_of(load_template(name).build()) is not None

@@ -304,3 +304,22 @@ def test_mirrors_pass_the_path_of_the_instance_to_its_volumes_twice() -> None:
     assert (mirrored.read, mirrored.write) == (781.25 * MB, 390.625 * MB)
     assert (mirrored.read_iops, mirrored.write_iops) == (25_000, 12_500)
     assert mirrored.how.endswith("raid10 writes 2 bytes for each byte")
+
+
+def test_a_service_of_which_less_is_stated_is_no_better_than_one_of_which_all_is() -> None:
+    """Nobody states what the second generation writes; it must not win because a sum cannot be computed for it."""
+    names = ("fsx-ontap-2-multi-az", "fsx-ontap-multi-az")
+    wanted = {
+        "need": "files",
+        "access": "file",
+        "capacity": "30TB",
+        "read": "800MB/s",
+        "write": "700MB/s",
+        "months": 12,
+    }
+    found = advise(Need.model_validate({**wanted, "candidates": names}), load_book("aws-us-east-1"))
+    chances = {item.design: item.chance for item in (*found.options, *found.unproven)}
+    assert chances["fsx-ontap-2-multi-az"] < 1
+    assert chances["fsx-ontap-multi-az"] >= chances["fsx-ontap-2-multi-az"]
+    (first,) = found.recommended[:1]
+    assert first.startswith("fsx-ontap-multi-az")

@@ -6,13 +6,14 @@ from decimal import Decimal
 from assay.model.money.amount import format_money
 from assay.model.units import about_number
 from assay.rooms.advice.model.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
-from assay.rooms.advice.work.texts import count_text, percent, term_text
+from assay.rooms.advice.work.plausible import LIKELY
+from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
 from assay.rooms.advice.work.warnings import OLD_RULE
 from assay.terminal.output import print_line
 
 HEADS = {
     "recommended": "Recommended",
-    "unproven": "Best candidate, not proven to meet the need",
+    "unproven": "Cheapest plausible choice, not proven to meet the need",
     "not separable": "Not separable",
     "none": "Nothing meets this need",
 }
@@ -100,9 +101,10 @@ def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
-    yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
+    yield f"{_head(advice, best)}: {best.label} for {monthly} ({term}, {whole}){without}"
     yield _next_line(advice, best)
     yield f"Reason: {_reason(advice, best)}"
+    yield from _measure_lines(advice, best)
     change = (
         shortened(advice.changes[0].text)
         if advice.changes
@@ -116,7 +118,8 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     """Return a line about the other recommended option, or the best option of another design."""
     pool = advice.options if best in advice.options else advice.unproven
     other = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    head = "Equally good" if other is not None else "Next"
+    safer = f"Safest plausible choice (chance {percent(other.chance)})" if other is not None else ""
+    head = "Next" if other is None else safer if advice.result == "unproven" else "Equally good"
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
@@ -141,7 +144,11 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
     if advice.result == "not separable" and advice.reasons:
         return shortened(advice.reasons[0].text)
     if advice.result == "unproven":
-        return _least_open(advice, best)
+        why = "the cheapest" if best.chance >= LIKELY else "the most likely to meet it"
+        return (
+            f"nothing is proven to meet the need; of {count_text(advice.counts.unproven, 'variant')} that may, "
+            f"it is {why}, with a chance of {percent(best.chance)}"
+        )
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = (
@@ -156,19 +163,32 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
     return f"{text}; {shortened(cheaper[0].text)}" if cheaper else text
 
 
-def _least_open(advice: Advice, best: AdviceOption) -> str:
-    """Return why `best` comes first although none is proven: it has the fewest unproven requirements."""
-    count = _unproven_count(best)
-    text = f"no option is proven to meet the need; of the {advice.counts.unproven:,} that may, it has the fewest "
-    text += f"unproven requirements ({count})"
-    other = next((item for item in advice.unproven if item.design != best.design), None)
-    if other is not None and other.price.month < best.price.month and _unproven_count(other) > count:
-        text += f"; the next is cheaper, with {_unproven_count(other)} unproven"
-    return text
+def _head(advice: Advice, best: AdviceOption) -> str:
+    if advice.result == "unproven" and best.chance < LIKELY:
+        return "Most likely choice, not proven to meet the need"
+    return HEADS[advice.result]
 
 
-def _unproven_count(item: AdviceOption) -> int:
-    return len({check.requirement for check in item.checks if check.outcome == "unproven"})
+def _measure_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
+    """Yield what to measure first: of the choice if it is unproven, else of a cheaper option that is plausible."""
+    cheaper = next((item for item in advice.unproven if item.price.month < best.price.month), None)
+    option = best if advice.result == "unproven" else cheaper
+    if option is None or option.chance < (0 if option is best else LIKELY):
+        return
+    check = min((each for each in option.checks if each.outcome == "unproven"), key=lambda each: each.chance or 0.0)
+    name = (
+        ""
+        if option is best
+        else f"{option.label} for {format_money(option.price.month, option.price.currency)} a month, "
+    )
+    more = "" if option is best else f"{_more(option, best)}, may meet the need (chance {percent(option.chance)}): "
+    figure = next((each for each in option.figures if each.metric == check.requirement and each.plausible), None)
+    text = shortened(check.text)
+    if figure is not None and figure.plausible is not None:
+        low, high = (amount(figure.metric, end) for end in figure.plausible)
+        wanted = getattr(advice.need, figure.metric, None) or advice.need.p99
+        text = f"plausible is {low} to {high}" + (f", {amount(figure.metric, wanted)} needed" if wanted else "")
+    yield f"Measure first: {name}{more}{check.requirement}: {text} (`assay measure`, then --evidence RUN)"
 
 
 def _prices_line(advice: Advice, best: AdviceOption) -> str:

@@ -23,6 +23,8 @@ class ExpectedFigure(Frozen):
     Attributes:
         value: Bytes per second, operations per second, or seconds; None: nothing is known.
         low, high: Ends of the confidence interval; None without a measurement.
+        plausible: Ends of what is plausible where the value is not known, or not proven; None: nothing comparable is
+            known, or the value is known.
         basis: measured: evidence of exactly this design; rule: its binding ceiling times the share that a rule of thumb
             gives; ceiling: at most this, while the rate of another layer is unknown.
         how: How the value was computed, with its numbers.
@@ -35,6 +37,7 @@ class ExpectedFigure(Frozen):
     basis: Basis
     how: str
     source: str
+    plausible: tuple[float, float] | None = None
 
 
 class RequirementCheck(Frozen):
@@ -43,6 +46,7 @@ class RequirementCheck(Frozen):
     Attributes:
         requirement: Key of the need; two joined by ` + ` if both load a layer that they share.
         certain: The outcome holds over the whole interval of the evidence.
+        chance: Of an unproven requirement, the chance that it is met, 0 to 1, by what is plausible.
         share: Available / required, at most 1; None if the requirement is not a number.
         text: One sentence with the numbers.
         rule: Name of the rule of thumb that decides; empty if none does.
@@ -52,6 +56,7 @@ class RequirementCheck(Frozen):
     requirement: str
     outcome: Outcome
     certain: bool = True
+    chance: float | None = None
     share: float | None = None
     text: str
     rule: str = ""
@@ -139,6 +144,7 @@ class AdviceOption(Frozen):
             at once.
         basis: Basis of the rate; None if the rate is unknown.
         conditions: What the user accepts by choosing it, one sentence each.
+        chance: Chance that it meets what is unproven, 0 to 1, by what is plausible; 1 if all is proven.
     """
 
     label: str
@@ -156,6 +162,7 @@ class AdviceOption(Frozen):
     remarks: tuple[Remark, ...]
     conditions: tuple[str, ...] = ()
     provider: str | None = None
+    chance: float = 1.0
 
 
 class RejectedDesign(Frozen):

@@ -9,6 +9,7 @@ from assay.model.units import about_size
 from assay.report.document import Mono, Strong, Text
 from assay.rooms.advice.model.advice import Advice, AdviceOption, Remark
 from assay.rooms.advice.model.sensitivity import Sensitivity
+from assay.rooms.advice.work.plausible import LIKELY
 from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
@@ -43,9 +44,14 @@ def answer_sentence(advice: Advice) -> Text:
     before, does = {
         "recommended": ("", " meets the need for "),
         "not separable": ("The evidence does not show which of the best two is better. The first is ", " for "),
-        "unproven": ("Nothing is proven to meet the need. The cheapest that may is ", " for "),
+        "unproven": (f"Nothing is proven to meet the need. {_unproven_head(best)} is ", " for "),
     }[advice.result]
     return (before, Strong(_about(advice, best)), does, Strong(costs), whole, Mono(best.label), ".")
+
+
+def _unproven_head(best: AdviceOption) -> str:
+    kind = "cheapest plausible" if best.chance >= LIKELY else "most likely"
+    return f"The {kind} choice (chance {percent(best.chance)})"
 
 
 def _about(advice: Advice, option: AdviceOption) -> str:

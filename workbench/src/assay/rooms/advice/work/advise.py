@@ -65,10 +65,8 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
     best = decision.chosen[0] if decision.chosen else None
     rivals = [item for item in proven if item is not best]
     if best is not None and not proven:
-        # Variants with as few open requirements as the best one compete by cost.
-        rivals = [
-            item for item in unproven if item is not best and len(item.open_requirements) == len(best.open_requirements)
-        ]
+        # Variants that are as plausible as the best one compete by cost.
+        rivals = [item for item in unproven if item is not best and item.preference[0] == best.preference[0]]
     over_budget = [item for item in failed if item.open_requirements == {"budget"}]
     fastest = _front(proven)
     nothing_fits = not (proven or unproven)

@@ -1,8 +1,10 @@
 """The assessment of one variant for one need: its expected performance, and the requirements it meets."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, format_money
@@ -14,13 +16,14 @@ from assay.rooms.advice.model.advice import ExpectedFigure, Outcome, Remark, Req
 from assay.rooms.advice.model.need import CostLimit, Need
 from assay.rooms.advice.work.candidates import Variant
 from assay.rooms.advice.work.conditions import conditions_of
-from assay.rooms.advice.work.expect import EvidenceByKey, Expectation, SharedLoad, sides_of
+from assay.rooms.advice.work.expect import EvidenceByKey, Expectation, PlausibleLoad, SharedLoad, sides_of
 from assay.rooms.advice.work.facts import RuleInput
+from assay.rooms.advice.work.plausible import LIKELY, NO_RANGE, PlausibleRange
 from assay.rooms.advice.work.rules import EXCLUDING_RULES, REMARK_RULES
 from assay.rooms.advice.work.texts import MANY_TIMES, amount, more_text, percent, seconds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assessment:
     """A variant with its expected performance and its checks against the need.
 
@@ -86,6 +89,28 @@ class Assessment:
         """Requirements that it fails, or is not known to meet."""
         return frozenset(check.requirement for check in self.checks if check.outcome != "met")
 
+    @cached_property
+    def chance(self) -> float:
+        """Chance that all unproven requirements are met, by what is plausible; 1 if there are none, 0 if one fails.
+
+        Requirements of rates depend on the same layers: the least likely of them counts. Others are multiplied, as if
+        they were independent.
+        """
+        if self.failed_requirements:
+            return 0.0
+        least: dict[str, float] = {}
+        for check in self.checks:
+            if check.outcome == "unproven":
+                group = "rates" if check.requirement.split(" + ")[0] in METRICS else check.requirement
+                chance = NO_RANGE if check.chance is None else check.chance
+                least[group] = min(chance, least.get(group, 1.0))
+        return math.prod(least.values())
+
+    @property
+    def preference(self) -> tuple[int, tuple[Decimal, float, str]]:
+        """Sort key, lower for the better variant: proven, plausible, or less likely than not; then `rank`."""
+        return (0 if self.outcome == "met" else 1 if self.chance >= LIKELY else 2), self.rank()
+
     @property
     def month_text(self) -> str:
         """Average cost of a month in the months of the need, with its currency."""
@@ -135,6 +160,7 @@ def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
     checks = [*_plain_checks(facts), *_figure_checks(facts)]
     for pair, load in expected.loads.items():
         checks += [] if load is None else _sum_check(pair, load, facts)
+        checks += (_plausible_check(pair, each) for each in expected.plausible_loads[pair])
     checks += [result for result in rule_results if isinstance(result, RequirementCheck)]
     return Assessment(
         facts=facts,
@@ -224,6 +250,7 @@ def _sum_check(pair: tuple[Metric, Metric], load: SharedLoad, facts: RuleInput) 
     yield RequirementCheck(
         requirement=" + ".join(pair),
         outcome="failed" if not fits else "unproven" if unsure else "met",
+        chance=1.0 if fits and unsure else None,
         share=min(1.0, load.scale),
         text=load.text,
         source=load.source,
@@ -231,12 +258,23 @@ def _sum_check(pair: tuple[Metric, Metric], load: SharedLoad, facts: RuleInput) 
     )
 
 
+def _plausible_check(pair: tuple[Metric, Metric], load: PlausibleLoad) -> RequirementCheck:
+    return RequirementCheck(
+        requirement=" + ".join(pair), outcome="unproven", chance=load.chance, text=load.text, source=load.source
+    )
+
+
 def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> RequirementCheck:
     metric, value = figure.metric, figure.value
     needed = f"{amount(metric, wanted)} are needed"
+    chance = _chance_above(figure, wanted)
     if value is None:
         return RequirementCheck(
-            requirement=metric, outcome="unproven", text=f"{figure.how}; {needed}", source=figure.source
+            requirement=metric,
+            outcome="unproven",
+            chance=chance,
+            text=f"{figure.how}; {needed}",
+            source=figure.source,
         )
     text = f"{amount(metric, value)} expected, {needed}; {figure.how}"
     if value < wanted:
@@ -258,11 +296,17 @@ def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> Requir
         requirement=metric,
         outcome=outcome,
         certain=certain,
+        chance=chance if outcome == "unproven" else None,
         share=1.0,
         text=text,
         source=figure.source,
         rule=_rule(figure),
     )
+
+
+def _chance_above(figure: ExpectedFigure, wanted: float) -> float | None:
+    """Return the chance of a rate by its plausible range; None: nothing comparable is known."""
+    return None if figure.plausible is None else PlausibleRange(*figure.plausible, "").share_above(wanted)
 
 
 def _metric(name: str) -> Metric:
@@ -284,13 +328,14 @@ def _latency_check(figure: ExpectedFigure, side: str, wanted: float) -> Requirem
         return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
     low, high = figure.low or figure.value, figure.high or figure.value
     text = f"of {side}s {figure.how}; {needed}"
-    if low > wanted:
+    if low > wanted and figure.plausible is None:
         return RequirementCheck(
             requirement="p99", outcome="failed", share=wanted / low, text=text, source=figure.source
         )
     if figure.value > wanted:
         text += "; whether it is met depends on the load"
-        return RequirementCheck(requirement="p99", outcome="unproven", text=text, source=figure.source)
+        chance = PlausibleRange(low, high, "").share_below(wanted)
+        return RequirementCheck(requirement="p99", outcome="unproven", chance=chance, text=text, source=figure.source)
     return RequirementCheck(
         requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source
     )
@@ -311,4 +356,4 @@ def check_currency(need: Need, currency: str) -> None:
 
 def sorted_best_first(assessed: Iterable[Assessment]) -> list[Assessment]:
     """Return variants sorted by preference, the best first."""
-    return sorted(assessed, key=Assessment.rank)
+    return sorted(assessed, key=lambda item: item.preference)

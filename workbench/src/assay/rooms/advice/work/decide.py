@@ -14,6 +14,7 @@ from assay.rooms.advice.work import rules
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.migration import first_tiering_notes
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
+from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
 from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
 
@@ -26,7 +27,8 @@ class AdviceDecision:
     """The chosen variants.
 
     Attributes:
-        chosen: One variant; two if the evidence cannot separate them; none.
+        chosen: One variant; two if the evidence cannot separate them, or if nothing is proven and the cheapest
+            plausible one is not the safest; none.
         why: Why two variants cannot be separated.
     """
 
@@ -46,9 +48,7 @@ def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: N
     """
     by = "cost" if need.prefer == "cost" else "cost for each GB/s"
     if not proven:
-        # The variant with the fewest unknown requirements; of equal ones the cheapest.
-        ranked = sorted(sorted_best_first(unproven), key=lambda item: len(item.open_requirements))
-        return AdviceDecision("unproven", tuple(ranked[:1]), by) if ranked else AdviceDecision("none")
+        return AdviceDecision("unproven", _plausible_choices(unproven), by) if unproven else AdviceDecision("none")
     best, *rest = sorted_best_first(proven)
     alternative, why = _missing_price_rival(best, rest)
     if alternative is not None:
@@ -57,6 +57,18 @@ def decide(proven: Sequence[Assessment], unproven: Sequence[Assessment], need: N
     if rival is not None:
         return AdviceDecision("not separable", (best, rival), quantity, why)
     return AdviceDecision("recommended", (best,), by)
+
+
+def _plausible_choices(unproven: Sequence[Assessment]) -> tuple[Assessment, ...]:
+    """Return the cheapest plausible variant, and the safest where that is another one; the most likely if none is.
+
+    Plausible is a chance of `LIKELY`; the safest is the cheapest with a chance of `SAFE`, else the most likely one.
+    """
+    ranked = sorted_best_first(unproven)
+    likely = max(ranked, key=lambda item: item.chance)
+    cheapest = ranked[0] if ranked[0].chance >= LIKELY else likely
+    safest = next((item for item in ranked if item.chance >= SAFE), likely)
+    return (cheapest,) if safest.chance <= cheapest.chance else (cheapest, safest)
 
 
 def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessment | None, str]:

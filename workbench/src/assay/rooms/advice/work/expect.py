@@ -3,8 +3,10 @@
 Rates are bytes per second, times seconds.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 from assay.model.money.design import S3, DynamoDb
@@ -18,6 +20,7 @@ from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import DesignKey, Variant
 from assay.rooms.advice.work.caps import Cap, caps
 from assay.rooms.advice.work.contradictions import contradiction_text, contradictions
+from assay.rooms.advice.work.plausible import PlausibleRange, latency_range, small_file_range, unknown_range
 from assay.rooms.advice.work.texts import amount, count_text, percent, seconds, sum_text
 
 EvidenceByKey = Mapping[DesignKey, tuple[DesignEvidence, ...]]
@@ -87,6 +90,20 @@ class SharedLoad:
         return self.usable_share / self.used_share
 
 
+@dataclass(frozen=True)
+class PlausibleLoad:
+    """The load of reads and writes at once on a layer whose rates no source states.
+
+    Attributes:
+        chance: Chance that the layer has enough for both, by what is plausible.
+        text: The range in words.
+    """
+
+    chance: float
+    text: str
+    source: str
+
+
 Bounds = tuple[list[_Bound], list[Limit]]
 """The rates that the layers allow, and the layers whose rate is unknown."""
 
@@ -98,6 +115,7 @@ class Expectation:
         figures: Metric -> what is expected: rates always, because they rank variants; operations and latencies if the
             need requires them.
         loads: Reads and writes at once, for each pair of metrics of which the need requires both.
+        plausible_loads: The same for each shared layer without a stated rate, where it is known what is plausible.
     """
 
     def __init__(self, variant: Variant, need: Need, evidence: Sequence[DesignEvidence]) -> None:
@@ -115,6 +133,7 @@ class Expectation:
         if need.p99 is not None:
             self.figures |= {f"{side}_p99": self._latency(f"{side}_latency_p99") for side in sides_of(need)}
         self.loads = {pair: self._load(pair) for pair in PAIRS}
+        self.plausible_loads = {pair: list(self._plausible_loads(pair)) for pair in PAIRS}
 
     @property
     def ranking_rate(self) -> ExpectedFigure | None:
@@ -145,19 +164,46 @@ class Expectation:
         if not known:
             missing = ", ".join(layer.layer for layer in unknown) or "no layer has a figure"
             how = f"not known ({missing}): measure it{unused_text}"
-            return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
+            plausible = self._plausible(metric, unknown) if unknown else None
+            how += "" if plausible is None else f"; plausible is {_range_text(metric, plausible)}"
+            return ExpectedFigure(
+                metric=metric, value=None, basis="unknown", how=how, source="", plausible=_ends(plausible)
+            )
+        doubtful = min(bound.expected for bound in known)
         known, doubt = _without_doubtful(known, getattr(need, metric), metric)
         binding = min(known, key=lambda bound: bound.expected)
         part = percent(binding.share) if binding.share < 1 else "all"
         how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
         source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
+        value = binding.expected
+        basis: Basis = "ceiling" if unknown or doubt else "rule"
+        plausible = self._plausible(metric, unknown) if unknown or doubt or need.profile.small_files else None
+        if plausible is not None:
+            plausible = plausible.lowered_to(PlausibleRange(min(doubtful, value), value, binding.layer))
         if unknown:
-            how += f"; but the rate of {', '.join(layer.layer for layer in unknown)} is not known: measure it"
+            names = ", ".join(layer.layer for layer in unknown)
+            how += f"; but the rate of {names} is not known"
+            how += (
+                ": measure it" if plausible is None else f", plausible is {_range_text(metric, plausible)}: measure it"
+            )
         how += doubt
-        basis: Basis = "ceiling" if unknown or doubt or need.profile.small_files else "rule"
         if need.profile.small_files:
-            how += "; small files reach less, by an unknown amount: measure it"
-        return ExpectedFigure(metric=metric, value=binding.expected, basis=basis, how=how + unused_text, source=source)
+            value, basis, text = _with_small_files(value, basis, plausible, getattr(need, metric), metric)
+            how += text
+        ends = None if basis == "rule" else _ends(plausible)
+        return ExpectedFigure(
+            metric=metric, value=value, basis=basis, how=how + unused_text, source=source, plausible=ends
+        )
+
+    def _plausible(self, metric: Metric, unknown: Sequence[Limit]) -> PlausibleRange | None:
+        """Return what the layers without a stated rate plausibly allow; None: nothing comparable is known of one."""
+        design, need = self._variant.design, self._need
+        ranges = [unknown_range(layer, metric, design, need) for layer in unknown]
+        if need.profile.small_files:
+            ranges.append(small_file_range(design, metric, need))
+        known = [each for each in ranges if each is not None]
+        unbounded = PlausibleRange(math.inf, math.inf, "")
+        return reduce(PlausibleRange.lowered_to, known, unbounded) if len(known) == len(ranges) else None
 
     def _load(self, metrics: tuple[Metric, Metric]) -> SharedLoad | None:
         """Return the load of reads and writes at once on a layer that both share; None if only one is required.
@@ -187,6 +233,30 @@ class Expectation:
         text += f"of {key[0]}, which reads and writes share ({bound.how}); {percent(bound.share)} can be expected"
         return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
 
+    def _plausible_loads(self, metrics: tuple[Metric, Metric]) -> Iterator[PlausibleLoad]:
+        """Yield the load of reads and writes at once on each shared layer without a stated rate."""
+        wanted = [getattr(self._need, metric) for metric in metrics]
+        if None in wanted or any(self.figures[metric].basis == "measured" for metric in metrics):
+            return
+        unknown = {layer.layer: layer for metric in metrics for layer in self._bounds[metric][1] if layer.shared}
+        for layer in unknown.values():
+            ranges = [unknown_range(layer, metric, self._variant.design, self._need) for metric in metrics]
+            reads, writes = ranges
+            if reads is None or writes is None:
+                continue
+            used = [
+                sum(rate / end for rate, end in zip(wanted, ends, strict=True))
+                for ends in ((reads.high, writes.high), (reads.low, writes.low))
+            ]
+            rates = " and ".join(amount(metric, rate) for metric, rate in zip(metrics, wanted, strict=True))
+            text = (
+                f"reading and writing {rates} at the same time plausibly take {percent(used[0])} to {percent(used[1])} "
+            )
+            text += f"of {layer.layer} ({reads.basis}): measure it"
+            yield PlausibleLoad(
+                PlausibleRange(1 / used[1], 1 / used[0], reads.basis).share_above(1.0), text, layer.source
+            )
+
     def _latency(self, metric: str) -> ExpectedFigure:
         """Return the 99th percentile of latency, which only evidence can give; low and high span the measurements.
 
@@ -208,6 +278,18 @@ class Expectation:
                 how += f"which proves nothing for {need.clients}: measure it"
             elif _has_first_byte_latency(self._variant):
                 return _first_bytes(metric, need)
+            elif (plausible := latency_range(self._variant.design)) is not None:
+                ends = f"{seconds(plausible.low)} to {seconds(plausible.high)}"
+                return ExpectedFigure(
+                    metric=metric,
+                    value=plausible.high,
+                    low=plausible.low,
+                    high=plausible.high,
+                    basis="rule",
+                    how=f"not measured; plausible is {ends} ({plausible.basis})",
+                    source=plausible.basis,
+                    plausible=_ends(plausible),
+                )
             return ExpectedFigure(metric=metric, value=None, basis="unknown", how=how, source="")
         worst = max(counting, key=lambda item: item.measured.value)
         low, high = min(item.measured.low for item in counting), max(item.measured.high for item in counting)
@@ -272,6 +354,26 @@ def _value_under_load(figure: ExpectedFigure, need: Need, load: SharedLoad | Non
     if load is None or figure.value is None or wanted is None:
         return figure.value
     return min(figure.value, float(wanted * load.scale))
+
+
+def _with_small_files(
+    value: float, basis: Basis, plausible: PlausibleRange | None, wanted: float | None, metric: Metric
+) -> tuple[float, Basis, str]:
+    """Return the expected value of small files, its basis, and the text; `value` is what large files reach."""
+    if plausible is None:
+        return value, "ceiling", "; small files reach less, by an unknown amount: measure it"
+    text = f"; with small files plausible is {_range_text(metric, plausible)}"
+    if basis == "rule" and wanted is not None and plausible.low >= wanted:
+        return plausible.low, "rule", text
+    return min(value, plausible.high), "ceiling", f"{text}: measure it"
+
+
+def _range_text(metric: Metric, plausible: PlausibleRange) -> str:
+    return f"{amount(metric, plausible.low)} to {amount(metric, plausible.high)} ({plausible.basis})"
+
+
+def _ends(plausible: PlausibleRange | None) -> tuple[float, float] | None:
+    return None if plausible is None or math.isinf(plausible.high) else (plausible.low, plausible.high)
 
 
 def _without_doubtful(known: list[_Bound], wanted: float | None, metric: Metric) -> tuple[list[_Bound], str]:

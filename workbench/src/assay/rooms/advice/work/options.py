@@ -31,6 +31,7 @@ def option_of(item: Assessment) -> AdviceOption:
         remarks=item.remarks,
         conditions=item.conditions,
         provider=variant.design.provider or variant.prices.provider,
+        chance=item.chance,
     )
 
 

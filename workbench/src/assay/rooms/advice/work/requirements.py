@@ -9,6 +9,7 @@ from assay.money.cost.limits import Metric
 from assay.money.cost.sizing import COMPONENT_SHARE
 from assay.rooms.advice.model.advice import Outcome, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult
+from assay.rooms.advice.work.plausible import availability_chance
 from assay.rooms.advice.work.texts import amount, percent
 
 HOUR, DAY_HOURS = 3600.0, 24.0
@@ -27,7 +28,8 @@ def availability(facts: RuleInput) -> Iterator[RuleResult]:
     promise, source = promised_availability(facts)
     if promise is None:
         text = f"no committed availability is known; {wanted:g} % is needed"
-        yield RequirementCheck(requirement="availability", outcome="unproven", text=text, source=source)
+        chance = availability_chance(facts.design, wanted)
+        yield RequirementCheck(requirement="availability", outcome="unproven", chance=chance, text=text, source=source)
         return
     text = f"{promise:g} % is committed; {wanted:g} % is needed"
     outcome: Outcome = "met" if promise >= wanted else "failed"

@@ -65,7 +65,13 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
         )
         share = (NFS_CLIENTS - 1) / clients
         yield RequirementCheck(
-            requirement="clients", outcome="unproven", share=share, text=text, rule="nfs_small", source=source
+            requirement="clients",
+            outcome="unproven",
+            chance=share,
+            share=share,
+            text=text,
+            rule="nfs_small",
+            source=source,
         )
     if clients is not None and clients < NFS_CLIENTS and capacity < NFS_CAPACITY:
         each = (

@@ -218,8 +218,8 @@ class Reassessment:
         """Return what each price contributes to the cheapest offer of a variant, support and tax included."""
         return self._cached_parts(variant.best, variant)
 
-    def _rank(self, item: Assessment) -> tuple[bool, tuple[Decimal, float, str]]:
-        return item.outcome != "met", item.rank()
+    def _rank(self, item: Assessment) -> tuple[int, tuple[Decimal, float, str]]:
+        return item.preference
 
     def _base_variants(self, design: FixedDesign) -> Sequence[Variant]:
         """Return the variants for the need itself; prices do not change them."""
