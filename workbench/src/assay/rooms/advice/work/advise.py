@@ -123,12 +123,22 @@ def considered_designs(need: Need, market: Market, base: Path | None = None) -> 
     considered = []
     for candidate in candidates:
         template = load_template(candidate.design, base)
-        sold: Sequence[ProviderPrices | None] = market.prices_for(template.provider)
+        sold: Sequence[ProviderPrices | None] = _sold(template, market)
         priced = template.provider in (None, *(each.provider for each in market.sold))
         if not need.candidates and (template.only_if_named or not priced):
             continue
         considered += [(candidate, template, each) for each in sold or (None,)]
     return [ConsideredDesign(*each, name) for each, name in zip(considered, _names(considered), strict=True)]
+
+
+def _sold(template: Template, market: Market) -> Sequence[ProviderPrices]:
+    """Return the prices of a design: those of its provider; without one, all; of hardware alone, those of own hardware.
+
+    Books of providers have the rows of own hardware, too, because rented designs pay for people and support.
+    """
+    is_hardware = "hardware" in template.source.data and not {"servers", "service"} & set(template.source.data)
+    own = market.prices_for("own") if template.provider is None and is_hardware else ()
+    return own or market.prices_for(template.provider)
 
 
 def _build_all(need: Need, market: Market, base: Path | None) -> list[DesignVariants]:
