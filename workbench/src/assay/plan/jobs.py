@@ -102,7 +102,7 @@ def rank_job(job: Job, rank: int) -> Job:
     """Return the job of one of several engines.
 
     Args:
-        job: Job from `together`.
+        job: Job from `joint_job`.
         rank: Rank of the engine, from 0; it decides which of all lanes the engine runs.
     """
     return job.model_copy(update={"rank": rank})

@@ -85,7 +85,7 @@ class Evidence:
         """The same as `ceilings`, for callers that conclude something from the absence of others.
 
         Raises:
-            NotTold: It is not known which ceilings apply.
+            MissingValue: It is not known which ceilings apply.
         """
         if self.missing_value is not None:
             raise self.missing_value

@@ -737,7 +737,7 @@ class Parameters(Partial):
         """Return the value of a parameter by name.
 
         Raises:
-            NotTold: The value is missing.
+            MissingValue: The value is missing.
         """
         value: AxisValue = getattr(self, name)
         return value
