@@ -313,7 +313,7 @@ def need_11(asked: Asked) -> list[Candidate]:
             {"throughput": f"{fast}MiB/s", "stored": "30TB"},
             [
                 book.line("filesystem-capacity", "efs-standard", stored),
-                book.line("filesystem-throughput", "efs-provisioned", fast * MIB),
+                book.line("filesystem-throughput", "efs-provisioned", (fast - 50 * stored / TIB) * MIB),
             ],
         ),
         Candidate(

@@ -334,7 +334,7 @@ def _service(design: Design) -> Iterator[Limit]:
     if isinstance(service, Efs | FsxLustre):
         kind = catalog().filesystem(service.type)
         efs = isinstance(service, Efs)
-        size = service.stored if isinstance(service, Efs) else service.capacity
+        size = service.frequent if isinstance(service, Efs) else service.capacity
         limits = filesystem_limits(kind, size, service.provisioned if isinstance(service, Efs) else None)
         burst_rates: dict[Metric, float] = {"read": limits.read_burst, "write": limits.write_burst}
         yield Limit(
