@@ -214,6 +214,8 @@ def bucket(book: Book, asked: Asked, kind: str, stored: Decimal, egress: bool = 
         book.line("object-requests", f"{kind}/put", asked.objects("written")),
         book.line("object-requests", f"{kind}/get", asked.objects("read")),
     ]
+    if kind in ("s3-glacier-flexible", "s3-deep-archive"):
+        lines.append(book.line("object-requests", f"{kind}/restore", asked.objects("read")))
     if ("object-retrieval", kind, "on-demand") in book.rows:
         lines.append(book.line("object-retrieval", kind, asked.bytes("read", "monthly")))
     return [*lines, book.line("transfer-out", "internet", asked.bytes("egress", "monthly"))] if egress else lines

@@ -32,7 +32,6 @@ LACKS = {
     ("aws-eu-west-1", "file-cache"): "no source names a region",
     ("aws-eu-west-1", "fsx-lustre-intelligent-tiering"): "no source has its tiers in Ireland",
     ("aws-eu-west-1", "s3"): "no source has Glacier Instant Retrieval in Ireland",
-    ("aws-eu-west-1", "s3-archive"): "no source has Glacier Flexible Retrieval in Ireland",
     ("aws-eu-west-1", "s3-express"): "no source has it in Ireland",
     ("aws-eu-west-1", "s3-tiered"): "no source has Glacier Instant Retrieval in Ireland",
 }

@@ -130,6 +130,8 @@ class ObjectClass(CatalogEntry):
         retrieval: Time to the first byte, in words.
         retrieval_seconds: Longest time to the first byte; None if only words are stated.
         retrieval_free: Reading is not charged by the byte.
+        restored: Objects must be restored before they are read, and each request to restore one is charged: the price
+            book's item is the class with the suffix `restore`.
         overhead: Bytes that are charged for each object in addition to its own.
         moved_as: How a lifecycle rule's move of an object into the class is charged: the price book's item is the class
             with this suffix.
@@ -148,6 +150,7 @@ class ObjectClass(CatalogEntry):
     retrieval: str
     retrieval_seconds: float | None = None
     retrieval_free: bool = False
+    restored: bool = False
     overhead: Size = 0
     moved_as: Literal["put", "transition"] = "put"
     label: str = "S3"

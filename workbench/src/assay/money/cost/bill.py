@@ -301,6 +301,8 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
         if each is None or not part:
             continue
         yield from _nonzero("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
+        if catalog().object_class(each).restored:
+            yield from _nonzero("requests to restore", "object-requests", f"{each}/restore", use.gets * part, "month")
         if not catalog().object_class(each).retrieval_free:
             yield from _nonzero("retrieval", "object-retrieval", each, use.retrieved * part, "month")
 
