@@ -222,8 +222,13 @@ def bucket(book: Book, asked: Asked, kind: str, stored: Decimal, egress: bool = 
 
 
 def archived(stored: Decimal, record: Decimal) -> Decimal:
-    """Bytes that Glacier's archive classes charge: 40 KiB with each object (S3 user guide)."""
-    return stored + stored / record * 40 * KIB
+    """Bytes that Glacier's archive classes charge: 32 KiB with each object (S3 user guide)."""
+    return stored + stored / record * 32 * KIB
+
+
+def indexed(stored: Decimal, record: Decimal) -> Decimal:
+    """Bytes that Glacier's archive classes charge at the price of the standard class: 8 KiB for each object."""
+    return stored / record * 8 * KIB
 
 
 def lost(volumes: int) -> Decimal:

@@ -299,3 +299,10 @@ def test_an_archive_must_be_restored_before_it_is_read():
         book = load_book("aws-us-east-1")
         cost = price_bill(Bill(lines=(lines[f"{name}/restore"], lines[f"{name}/get"])), book)
         assert cost.month == 1000 * (Decimal(each) + Decimal("0.0004"))
+
+
+def test_what_names_an_archived_object_is_kept_at_the_standard_price():
+    """1 TiB in objects of 1 MiB: 32 KiB each with the data, 8 KiB each at 0.023: 1,056 and 8 GiB (S3 user guide)."""
+    design = load_template("s3-archive").build({"class": "s3-deep-archive", "stored": "1TiB"})
+    lines = {line.item: line.each for line in make_bill(design, Use(object_size=2**20)).lines}
+    assert lines == {"s3-deep-archive": 1056 * GIB, "s3-standard": 8 * GIB}

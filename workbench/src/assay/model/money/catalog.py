@@ -133,6 +133,7 @@ class ObjectClass(CatalogEntry):
         restored: Objects must be restored before they are read, and each request to restore one is charged: the price
             book's item is the class with the suffix `restore`.
         overhead: Bytes that are charged for each object in addition to its own.
+        index: Bytes of the overhead that are charged at the price of `index_class`: names of archived objects.
         moved_as: How a lifecycle rule's move of an object into the class is charged: the price book's item is the class
             with this suffix.
         label: Common name of the store.
@@ -152,6 +153,8 @@ class ObjectClass(CatalogEntry):
     retrieval_free: bool = False
     restored: bool = False
     overhead: Size = 0
+    index: Size = 0
+    index_class: str = ""
     moved_as: Literal["put", "transition"] = "put"
     label: str = "S3"
     provider: Provider = "aws"

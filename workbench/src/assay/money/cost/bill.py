@@ -180,7 +180,10 @@ def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
         kind = catalog().object_class(name)
         billed = Decimal(stored) * use.filled + versions
         if use.object_size:
-            each = max(kind.least_object, use.object_size) + kind.overhead
+            each = max(kind.least_object, use.object_size) + kind.overhead - kind.index
+            if kind.index:
+                index = (Decimal(stored) * use.filled + versions) * kind.index / use.object_size
+                yield _line(f"{kind.label} index of {name}", "object-capacity", kind.index_class, index, "month")
             billed = billed * each / use.object_size
         if use.kept_days and kind.least_days > use.kept_days:
             billed = billed * kind.least_days / use.kept_days
