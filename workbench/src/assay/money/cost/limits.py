@@ -370,6 +370,7 @@ def _managed(service: Managed) -> Limit:
     kind = catalog().managed(service.type)
     kind.check(service.capacity, service.throughput, service.iops)
     size = kind.frequent_bytes(service.capacity, service.infrequent)
+    kind.check_fast(size)
     throughput = service.throughput
     if throughput is None:
         throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0
