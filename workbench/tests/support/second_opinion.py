@@ -214,14 +214,21 @@ def bucket(book: Book, asked: Asked, kind: str, stored: Decimal, egress: bool = 
         book.line("object-requests", f"{kind}/put", asked.objects("written")),
         book.line("object-requests", f"{kind}/get", asked.objects("read")),
     ]
+    if kind in ("s3-glacier-flexible", "s3-deep-archive"):
+        lines.append(book.line("object-requests", f"{kind}/restore", asked.objects("read")))
     if ("object-retrieval", kind, "on-demand") in book.rows:
         lines.append(book.line("object-retrieval", kind, asked.bytes("read", "monthly")))
     return [*lines, book.line("transfer-out", "internet", asked.bytes("egress", "monthly"))] if egress else lines
 
 
 def archived(stored: Decimal, record: Decimal) -> Decimal:
-    """Bytes that Glacier's archive classes charge: 40 KiB with each object (S3 user guide)."""
-    return stored + stored / record * 40 * KIB
+    """Bytes that Glacier's archive classes charge: 32 KiB with each object (S3 user guide)."""
+    return stored + stored / record * 32 * KIB
+
+
+def indexed(stored: Decimal, record: Decimal) -> Decimal:
+    """Bytes that Glacier's archive classes charge at the price of the standard class: 8 KiB for each object."""
+    return stored / record * 8 * KIB
 
 
 def lost(volumes: int) -> Decimal:

@@ -21,6 +21,7 @@ from second_opinion import (
     Line,
     archived,
     bucket,
+    indexed,
     lost,
     need,
     size,
@@ -216,6 +217,7 @@ def need_07(asked: Asked) -> list[Candidate]:
 def need_08(asked: Asked) -> list[Candidate]:
     stored = asked.bytes("capacity")
     deep = bucket(MADE_UP, asked, "s3-deep-archive", archived(stored, MIB))
+    deep.append(MADE_UP.line("object-capacity", "s3-standard", indexed(stored, MIB)))
     one_zone = bucket_one_zone(MADE_UP, stored)
     return [
         Candidate("s3-archive", {"class": "s3-deep-archive", "stored": "500TB"}, deep),
@@ -313,7 +315,7 @@ def need_11(asked: Asked) -> list[Candidate]:
             {"throughput": f"{fast}MiB/s", "stored": "30TB"},
             [
                 book.line("filesystem-capacity", "efs-standard", stored),
-                book.line("filesystem-throughput", "efs-provisioned", fast * MIB),
+                book.line("filesystem-throughput", "efs-provisioned", (fast - 50 * stored / TIB) * MIB),
             ],
         ),
         Candidate(
@@ -373,6 +375,7 @@ def need_13(asked: Asked) -> list[Candidate]:
         return Candidate("own-tape", settings, OWN.own(pieces, 520, 3, hours, asked.months), fails)
 
     deep = bucket(AWS, asked, "s3-deep-archive", archived(stored, record))
+    deep.append(AWS.line("object-capacity", "s3-standard", indexed(stored, record)))
     return [
         tape(18, 2),
         Candidate("s3-archive", {"class": "s3-deep-archive", "stored": "2PB"}, deep),

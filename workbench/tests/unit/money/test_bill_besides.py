@@ -5,7 +5,8 @@ from decimal import Decimal
 import pytest
 from advise_tools import NEEDS
 
-from assay.model.money.price import PriceBook
+from assay.model.money.price import Bill, PriceBook
+from assay.model.money.use import Use
 from assay.money.books.books import load_book
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import price_bill
@@ -46,6 +47,7 @@ KEPT = Decimal(10) * 10**12 / GIB
         ("fsx-openzfs", {}),
         ("efs-bursting", {}),
         ("efs-one-zone", {}),
+        ("fsx-ontap", {}),
         ("nfs-gp3", {}),
     ],
 )
@@ -64,7 +66,7 @@ def test_backups_turn_the_price_of_the_issue():
 @pytest.mark.parametrize(
     ("design", "book", "item"),
     [
-        ("fsx-ontap", "aws-us-east-1", "fsx-ontap-single-az-1"),
+        ("fsx-ontap", "aws-eu-west-1", "fsx-ontap"),
         ("fsx-lustre-scratch", "aws-us-east-1", "fsx-lustre-scratch-2"),
         ("fsx-lustre-hdd", "aws-eu-west-1", "fsx-lustre"),
         ("gcp-filestore-large", "gcp-us-central1", "filestore-basic-hdd-large"),
@@ -204,7 +206,7 @@ def test_what_is_bought_may_never_pay():
     assert "never costs less in total" in text
 
 
-def colder(design: str, book: str, **asked: object) -> tuple[AdviceOption, list[str]]:
+def colder(design: str, book: str | PriceBook, **asked: object) -> tuple[AdviceOption, list[str]]:
     """A bucket of 100 TB with 80 % in a colder class, to which 10 TB are written in a month, in objects of 1 MB."""
     written = {"access": "object", "capacity": "100TB", "active": "20%", "profile": {"record": "1MB"}, **asked}
     answer = advised(design, book, **{"monthly": {"read": "0B", "written": "10TB"}, **written})
@@ -236,8 +238,12 @@ def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves
 
 
 def test_moves_without_a_price_are_lacking():
-    """The book of Ireland has no price of them."""
-    found, told = colder("s3-tiered", "aws-eu-west-1", set={"cold_class": "s3-standard-ia"})
+    """A book that has no price of them."""
+    whole = load_book("aws-eu-west-1").model_dump(exclude_defaults=True)
+    rows = [row for row in whole["rows"] if row["item"] != "s3-standard-ia/transition"]
+    found, told = colder(
+        "s3-tiered", PriceBook.model_validate({**whole, "rows": rows}), set={"cold_class": "s3-standard-ia"}
+    )
     assert found.price.lacks == ("object-requests s3-standard-ia/transition",)
     assert told == [
         "moving the existing data to s3-standard-ia once takes 80,000,000 requests, which the price book does not have"
@@ -283,3 +289,20 @@ def test_the_lines_of_a_bill_are_all_of_its_price() -> None:
     price = (*advice.options, *advice.unproven)[0].price
     assert (price.term, price.payment) == ("reserved-1y", "no-upfront")
     assert abs(sum(line.month for line in price.lines) - price.month) < Decimal("0.000001")
+
+
+def test_an_archive_must_be_restored_before_it_is_read():
+    """A million objects: 1,000 x 0.05 and 1,000 x 0.10 to restore, besides 1,000 x 0.0004 to read them."""
+    for name, each in (("s3-glacier-flexible", "0.05"), ("s3-deep-archive", "0.1")):
+        design = load_template("s3-archive").build({"class": name})
+        lines = {line.item: line for line in make_bill(design, Use(gets=Decimal(10**6))).lines}
+        book = load_book("aws-us-east-1")
+        cost = price_bill(Bill(lines=(lines[f"{name}/restore"], lines[f"{name}/get"])), book)
+        assert cost.month == 1000 * (Decimal(each) + Decimal("0.0004"))
+
+
+def test_what_names_an_archived_object_is_kept_at_the_standard_price():
+    """1 TiB in objects of 1 MiB: 32 KiB each with the data, 8 KiB each at 0.023: 1,056 and 8 GiB (S3 user guide)."""
+    design = load_template("s3-archive").build({"class": "s3-deep-archive", "stored": "1TiB"})
+    lines = {line.item: line.each for line in make_bill(design, Use(object_size=2**20)).lines}
+    assert lines == {"s3-deep-archive": 1056 * GIB, "s3-standard": 8 * GIB}

@@ -1,5 +1,6 @@
 """The catalogue: limits against figures printed elsewhere, what always holds of them, and how entries are found."""
 
+import datetime as dt
 import subprocess
 import sys
 
@@ -426,3 +427,13 @@ def test_an_entry_is_read_once() -> None:
     assert catalog() is catalog()
     assert catalog().instance("m5.large") is catalog().instance("m5.large")
     assert isinstance(catalog().entry("m5.large"), Instance)
+
+
+def test_each_service_has_what_its_source_says_beside_its_limits() -> None:
+    services = catalog().services()
+    assert [entry.name for entry in services if not entry.stated] == []
+    checked = [entry.checked for entry in services if entry.checked is not None]
+    assert len(checked) >= len(services) * 0.45 and min(checked) >= dt.date(2026, 11, 28)
+    text = catalog().entry("efs-bursting").source_lines()[-1]
+    assert "bytes in the Standard class" in text and text.endswith("(compared with a copy on 2026-11-28)")
+    assert catalog().entry("i3en.24xlarge").source_lines()[-1].startswith("Source: ")

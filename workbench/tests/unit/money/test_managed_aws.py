@@ -32,7 +32,6 @@ LACKS = {
     ("aws-eu-west-1", "file-cache"): "no source names a region",
     ("aws-eu-west-1", "fsx-lustre-intelligent-tiering"): "no source has its tiers in Ireland",
     ("aws-eu-west-1", "s3"): "no source has Glacier Instant Retrieval in Ireland",
-    ("aws-eu-west-1", "s3-archive"): "no source has Glacier Flexible Retrieval in Ireland",
     ("aws-eu-west-1", "s3-express"): "no source has it in Ireland",
     ("aws-eu-west-1", "s3-tiered"): "no source has Glacier Instant Retrieval in Ireland",
 }
@@ -110,6 +109,14 @@ def test_ontap_puts_what_is_seldom_read_in_the_pool(book: PriceBook) -> None:
     assert month(design, book) == Decimal("804.0448")
     assert limits.sustained("read") == limits.sustained("write") == 512 * MIB
     assert limits.usable == 10 * TIB
+
+
+def test_first_generation_ontap_has_192_tib_of_ssd_at_most_and_any_pool() -> None:
+    """limits.html: at most 192 TiB of SSD; the capacity pool is virtually without a limit."""
+    _, limits = built("fsx-ontap", capacity="1024TiB", throughput="2048MiB/s", infrequent="90%")
+    assert limits.usable == 1024 * TIB
+    with pytest.raises(AssayError, match="at most 192TiB outside its class for rarely read data"):
+        built("fsx-ontap", capacity="256TiB", throughput="2048MiB/s")
 
 
 def test_ontap_in_two_zones(book: PriceBook) -> None:
@@ -205,9 +212,10 @@ def test_express_pays_for_requests_and_bytes_read(book: PriceBook) -> None:
 
 def test_an_archive_charges_forty_kib_for_each_object(book: PriceBook) -> None:
     design, _ = built("s3-archive", stored="100TiB", **{"class": "s3-deep-archive"})
-    # 102,400 x 0.00099 = 101.376; objects of 1 MiB are charged as 1,064 / 1,024 of that
+    # 102,400 x 0.00099 = 101.376; objects of 1 MiB are charged as 1,056 / 1,024 of that, and 8 KiB of each as standard:
+    # 800 GiB x 0.023 = 18.40
     assert month(design, book) == Decimal("101.376")
-    assert month(design, book, Use(object_size=MIB)) == Decimal("101.376") * 1064 / 1024
+    assert month(design, book, Use(object_size=MIB)) == Decimal("101.376") * 1056 / 1024 + Decimal("18.40")
 
 
 @pytest.mark.parametrize(

@@ -471,3 +471,16 @@ def test_a_shipped_book_is_read_as_any_other_file_is():
     assert quick == plain and not plain.problems
     broken = b"a: [1\n"
     assert read_source(broken, is_shipped=True) == read_source(broken) and read_source(broken).problems
+
+
+def test_units_of_a_table_can_be_reserved_and_are_on_demand_in_a_book_that_lacks_the_term() -> None:
+    """100 write units: 47.45 a month; reserved for a year 150 USD once and 0.0128 an hour, 9.344 a month."""
+    line = BillItem(
+        what="x", dimension="table-write", item="dynamodb", pieces=Decimal(100), each=Decimal(1), per="hour"
+    )
+    bill, shipped = Bill(lines=(line,)), load_book("aws-us-east-1")
+    reserved = price_bill(bill, shipped, "reserved-1y")
+    assert (reserved.charges[0].once, reserved.charges[0].once_months) == (Decimal(150), 12)
+    assert reserved.charges[0].fixed == Decimal("9.344")
+    for cost in (price_bill(bill, shipped), price_bill(bill, shipped, "reserved-3y")):
+        assert cost.month == Decimal("47.45")

@@ -566,10 +566,11 @@ def test_the_present_files_are_asked_for_by_region_and_service():
 
 WITHOUT = (
     "people |power |rack |purchase |support |service-fee |migration ",
-    "filesystem-requests |port direct-connect-flat-|filesystem-capacity file-cache",
+    "filesystem-requests |port (direct-connect-flat|expressroute|interconnect)-",
+    "filesystem-(capacity file-cache|access files-)",
     # Names of usage types that were found nowhere.
     "filesystem-[a-z]+ fsx-(windows|openzfs-single-az-1|openzfs-single-az-ha|lustre-(intelligent|metadata))",
-    "filesystem-backup efs|object-requests [a-z0-9-]+/transition",
+    "filesystem-backup efs|object-requests [a-z0-9-]+/(transition|restore)",
     "filesystem-capacity (managed-lustre|parallelstore|netapp-volumes)",
     # Made of more than cores and memory.
     "instance (z3|c[34]d?a?)-",

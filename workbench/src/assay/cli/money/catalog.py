@@ -129,9 +129,8 @@ def show(
             print_line(f"How: {how}")
     elif isinstance(entry, VolumeType | FileSystemType):
         print_line(f"Its limits depend on what is provisioned: {_example_command(entry)}")
-    if entry.note:
-        print_line(f"Note: {entry.note}")
-    print_line(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+    for line in entry.source_lines():
+        print_line(line)
 
 
 def _parse_options(size: str, iops: int | None, throughput: str) -> tuple[int | None, int | None, float | None]:
@@ -285,7 +284,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
 
 def _figures(entry: "CatalogEntry") -> list[tuple[str, str]]:
     """Return the stated figures of a service as rows, without the limits that follow from its size."""
-    hidden = {"name", "source", "date", "note", "family", "kind"}
+    hidden = {"name", "source", "date", "stated", "checked", "note", "family", "kind"}
     sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
     sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}
     rows = []

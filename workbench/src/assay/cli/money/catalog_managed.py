@@ -35,9 +35,8 @@ def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: f
     print_table(COLUMNS, [_row(row) for row in rows], right=COLUMNS[1:])
     for condition in entry.conditions:
         print_line(f"Condition: {condition}")
-    if entry.note:
-        print_line(f"Note: {entry.note}")
-    print_line(f"Source: {entry.source}{f', {entry.date}' if entry.date else ''}")
+    for line in entry.source_lines():
+        print_line(line)
 
 
 def _sizes(entry: ManagedType) -> list[int]:

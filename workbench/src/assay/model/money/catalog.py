@@ -130,7 +130,10 @@ class ObjectClass(CatalogEntry):
         retrieval: Time to the first byte, in words.
         retrieval_seconds: Longest time to the first byte; None if only words are stated.
         retrieval_free: Reading is not charged by the byte.
+        restored: Objects must be restored before they are read, and each request to restore one is charged: the price
+            book's item is the class with the suffix `restore`.
         overhead: Bytes that are charged for each object in addition to its own.
+        index: Bytes of the overhead that are charged at the price of `index_class`: names of archived objects.
         moved_as: How a lifecycle rule's move of an object into the class is charged: the price book's item is the class
             with this suffix.
         label: Common name of the store.
@@ -148,7 +151,10 @@ class ObjectClass(CatalogEntry):
     retrieval: str
     retrieval_seconds: float | None = None
     retrieval_free: bool = False
+    restored: bool = False
     overhead: Size = 0
+    index: Size = 0
+    index_class: str = ""
     moved_as: Literal["put", "transition"] = "put"
     label: str = "S3"
     provider: Provider = "aws"

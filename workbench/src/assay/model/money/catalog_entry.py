@@ -25,13 +25,26 @@ class CatalogEntry(Frozen):
     Attributes:
         source: Source of the figures: a URL, or a paper and the place in it.
         date: Date of the figures; None if the source, such as a package with its version, implies it.
+        stated: What the source states of the limits, in our words: which bytes, which class, which way, sum or each.
+        checked: Day on which a second reader compared the limits with a copy of the source; None: not yet.
         note: What users of the figures must know.
     """
 
     name: str = Field(min_length=1)
     source: str = Field(min_length=1)
     date: dt.date | None = None
+    stated: str = ""
+    checked: dt.date | None = None
     note: str = ""
+
+    def source_lines(self) -> tuple[str, ...]:
+        """Return the note, the source and what it says, a line each, as they are shown."""
+        lines = [f"Note: {self.note}"] if self.note else []
+        lines.append(f"Source: {self.source}{f', {self.date}' if self.date else ''}")
+        if self.stated:
+            compared = f"compared with a copy on {self.checked}" if self.checked else "not compared by a second reader"
+            lines.append(f"It states: {self.stated} ({compared})")
+        return tuple(lines)
 
 
 def format_mib(rate: float) -> str:

@@ -115,7 +115,7 @@ class Efs(Frozen):
     Attributes:
         type: Type in the catalogue: efs-bursting, efs-provisioned, efs-elastic.
         stored: Bytes stored, which are billed.
-        infrequent: Share of the bytes in the infrequent-access class.
+        infrequent: Share of the bytes in the infrequent-access class, which adds nothing to the rate.
         provisioned: Bytes per second, for efs-provisioned.
     """
 
@@ -125,6 +125,11 @@ class Efs(Frozen):
     zones: Literal["regional", "one-zone"] = "regional"
     provisioned: Throughput | None = None
     infrequent: Share = Decimal(0)
+
+    @property
+    def frequent(self) -> int:
+        """Bytes in the Standard or One Zone class, from which the rate follows."""
+        return self.stored - int(self.stored * self.infrequent)
 
 
 class FsxLustre(Frozen):

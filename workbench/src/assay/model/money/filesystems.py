@@ -15,9 +15,9 @@ from assay.model.units import format_size
 MB = 10**6
 
 EFS_PER_TIB = 50.0 * MIB
-"""Sustained metered bytes per second for each TiB stored: 50 KiB/s per GiB."""
+"""Sustained metered bytes per second for each TiB in the Standard class: 50 KiB/s per GiB."""
 EFS_BURST_PER_TIB = 100.0 * MIB
-"""Metered bytes per second for each TiB stored while credits last; less than 1 TiB counts as 1 TiB."""
+"""Metered bytes per second for each TiB in the Standard class while credits last; less than 1 TiB counts as 1 TiB."""
 EFS_MIN_RATE = 1.0 * MIB
 """Sustained bytes per second of every file system since 2020-06-30."""
 EFS_CREDITS = 2.1 * TIB
@@ -50,7 +50,7 @@ class FileSystemLimits(Frozen):
 
 
 class EfsBursting(Frozen):
-    """Rates and credits of EFS in bursting mode, which follow from the bytes stored.
+    """Rates and credits of EFS in bursting mode, which follow from the bytes in the Standard class.
 
     Attributes:
         baseline: Metered bytes per second; a written byte is metered once, a read byte as a third since 2021.
@@ -73,6 +73,9 @@ class EfsBursting(Frozen):
 def efs_bursting(stored_bytes: int) -> EfsBursting:
     """Compute rates and burst time of EFS in bursting mode.
 
+    AWS counts only the bytes in the Standard class, or in One Zone, for both rates and for credits; not those in the
+    classes for infrequent access and archives.
+
     baseline = 50 MiB/s x TiB, at least 1 MiB/s; burst = 100 MiB/s x max(1, TiB); hours of a day = 24 x baseline /
     burst, because credits are earned at the baseline rate and spent at the burst rate; a full bucket of 2.1 TiB x
     max(1, TiB)
@@ -80,7 +83,7 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
     Source: docs.aws.amazon.com/efs/latest/ug/performance.html; the minimum of 1 MiB/s: AWS, What's New, 2020-06-30.
 
     Args:
-        stored_bytes: Metered size in the Standard class.
+        stored_bytes: Bytes in the Standard or One Zone class.
 
     Raises:
         AssayError: It is negative.
@@ -93,7 +96,8 @@ def efs_bursting(stored_bytes: int) -> EfsBursting:
     hours = 24 * baseline / burst
     full = EFS_CREDITS * whole
     how = (
-        f"50 MiB/s per TiB stored, at least 1 MiB/s: {format_mib(baseline)}; burst 100 MiB/s x max(1, TiB) "
+        f"50 MiB/s per TiB in the Standard class, at least 1 MiB/s: {format_mib(baseline)}; "
+        f"burst 100 MiB/s x max(1, TiB) "
         f"= {format_mib(burst)}; "
         f"24 h x baseline / burst = {hours:.4g} h of each day"
     )
@@ -161,8 +165,22 @@ class EfsType(FileSystemType):
     read_iops: Count
     write_iops: Count
 
+    def included(self, frequent: float) -> float:
+        """Return the bytes per second that need not be paid for: in provisioned mode, what bursting mode would give.
+
+        Source: docs.aws.amazon.com/efs/latest/ug/performance.html: what is provisioned is charged as far as it exceeds
+        the base rate that bursting mode would give for the bytes stored.
+
+        Args:
+            frequent: Bytes in the Standard or One Zone class.
+        """
+        return EFS_PER_TIB * frequent / TIB if self.mode == "provisioned" else 0.0
+
     def limits(self, size: int, rate: float | None) -> FileSystemLimits:
-        """Return the limits by mode: bursting by size, provisioned (or by size if that is more), or the maximum."""
+        """Return the limits by mode: bursting by size, provisioned (or by size if that is more), or the maximum.
+
+        The size is that of the bytes in the Standard or One Zone class; see `efs_bursting`.
+        """
         if rate is not None and self.mode != "provisioned":
             raise AssayError(f"{self.name} takes no provisioned throughput", "efs-provisioned does")
         if self.mode == "elastic":
@@ -179,7 +197,8 @@ class EfsType(FileSystemType):
         how = f"{format_mib(rate)} as provisioned"
         if found.baseline > rate:
             how = (
-                f"the bytes stored give more than the {format_mib(rate)} provisioned, and bursting applies: {found.how}"
+                f"the bytes in the Standard class give more than the {format_mib(rate)} provisioned, "
+                f"and bursting applies: {found.how}"
             )
             return self._limits(found.baseline, found.burst, found.burst_seconds, found.hours_per_day, how)
         return self._limits(rate, rate, None, None, how)
@@ -284,7 +303,7 @@ def filesystem_limits(kind: FileSystemType, size_bytes: int, throughput: float |
 
     Args:
         kind: Type in the catalogue.
-        size_bytes: Bytes stored (EFS) or provisioned (Lustre).
+        size_bytes: Bytes in the Standard or One Zone class (EFS), or provisioned (Lustre).
         throughput: Provisioned bytes per second, for efs-provisioned.
 
     Raises:

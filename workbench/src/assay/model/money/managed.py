@@ -227,6 +227,7 @@ class ManagedType(CatalogEntry):
         step: Sizes are multiples of it, and at least `least_size`.
         least_fast: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
             included amounts apply to the bytes outside the class; None: to all bytes.
+        most_fast: Most bytes outside the class for rarely read data; None: only `most_size` bounds them.
         billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
         read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
         shared: Reads and writes share one limit.
@@ -246,6 +247,7 @@ class ManagedType(CatalogEntry):
     most_size: Size | None = None
     step: Size = Field(1, ge=1)
     least_fast: Size | None = None
+    most_fast: Size | None = None
     billed: Literal["provisioned", "stored"] = "provisioned"
     read: RateLaw | None = None
     write: RateLaw | None = None
@@ -277,6 +279,16 @@ class ManagedType(CatalogEntry):
         if self.least_fast is None:
             return size
         return min(size, max(self.least_fast, size - int(size * infrequent)))
+
+    def check_fast(self, fast: int) -> None:
+        """Raise an error if more bytes than are sold lie outside the class for rarely read data.
+
+        Raises:
+            AssayError: So many are not sold.
+        """
+        if self.most_fast is not None and fast > self.most_fast:
+            problem = f"{self.name} has at most {format_size(self.most_fast)} outside its class for rarely read data"
+            raise AssayError(problem, "make `infrequent` larger, or take another type")
 
     def check(self, size: int, throughput: float | None, iops: float | None) -> None:
         """Raise an error for a configuration that is not sold.

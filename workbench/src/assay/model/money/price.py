@@ -20,6 +20,8 @@ from assay.model.user_text import first_unprintable
 
 DEFAULT_BOOK = "aws-us-east-1"
 """Price book for a design that names neither a book nor a provider."""
+WITH_TERMS = ("instance", "table-read", "table-write")
+"""Dimensions that are sold on terms: spot and savings plans are of instances only."""
 STALE_DAYS = 90
 """Current prices older than this cause a prominent warning."""
 
@@ -195,8 +197,9 @@ class PriceRow(Frozen):
         if self.price is not None and self.tiers:
             raise fault("the row has both `price` and `tiers`", "write one of the two", "tiers")
         self._check_tiers()
-        if self.dimension != "instance" and self.term != "on-demand":
-            raise fault(f"{self.dimension} has no terms", "leave `term` out; only instances have terms", "term")
+        if self.dimension not in WITH_TERMS and self.term != "on-demand":
+            hint = "leave `term` out; only instances and units of tables have terms"
+            raise fault(f"{self.dimension} has no terms", hint, "term")
         self._check_payment()
         self._check_spot()
         return self
@@ -360,6 +363,10 @@ class PriceBook(Frozen):
             return ()
         old = [row for row in rows or self.rows if (today - self.date_of(row)).days > STALE_DAYS]
         return tuple(sorted(old, key=self.date_of))
+
+    def has_term(self, dimension: str, item: str, term: str, payment: str | None = None) -> bool:
+        """Return whether the book has a row for an item on a term, with the payment if one is requested."""
+        return any(row.key[:3] == (dimension, item, term) and payment in (None, row.payment) for row in self.rows)
 
     def row(self, dimension: str, item: str, term: str = "on-demand", payment: str | None = None) -> PriceRow:
         """Return the row for an item. Of several payments of a reservation: the requested one, or the first.

@@ -17,6 +17,7 @@ from assay.model.money.design import (
     Servers,
     ServerVolumes,
 )
+from assay.model.money.filesystems import EfsType
 from assay.model.money.price import Bill, BillItem, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
@@ -139,11 +140,12 @@ def _service(design: Design, use: Use) -> Iterator[BillItem]:
         stored = service.stored * use.filled
         rare = stored * service.infrequent
         yield _line("EFS storage", "filesystem-capacity", item, stored - rare, "month")
-        rare_item = "efs-ia" if service.zones == "regional" else "efs-one-zone-ia"
-        yield _line("EFS storage, infrequent access", "filesystem-capacity", rare_item, rare, "month")
+        yield _line("EFS storage, infrequent access", "filesystem-capacity", _rare_item(service), rare, "month")
         if service.provisioned is not None:
-            what = "EFS provisioned throughput"
-            yield _line(what, "filesystem-throughput", "efs-provisioned", service.provisioned, "month")
+            kind = catalog().filesystem(service.type)
+            included = kind.included(float(stored - rare)) if isinstance(kind, EfsType) else 0.0
+            paid = max(0.0, service.provisioned - included)
+            yield _line("EFS provisioned throughput", "filesystem-throughput", "efs-provisioned", paid, "month")
     elif isinstance(service, FsxLustre):
         item = book_item(service.type)
         yield _line("FSx for Lustre storage", "filesystem-capacity", item, service.capacity * use.filled, "month")
@@ -156,6 +158,13 @@ def _service(design: Design, use: Use) -> Iterator[BillItem]:
         yield _line("DynamoDB storage", "table-capacity", "dynamodb", stored, "month")
         yield _line("DynamoDB read units", "table-read", "dynamodb", ONE, "hour", service.read_units or 0)
         yield _line("DynamoDB write units", "table-write", "dynamodb", ONE, "hour", service.write_units or 0)
+
+
+def _rare_item(service: Efs) -> str:
+    """Return the item of EFS's class for infrequent access, which has a price of its own with elastic throughput."""
+    if service.zones == "one-zone":
+        return "efs-one-zone-ia"
+    return "efs-elastic-ia" if service.type == "efs-elastic" else "efs-ia"
 
 
 def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
@@ -171,7 +180,10 @@ def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
         kind = catalog().object_class(name)
         billed = Decimal(stored) * use.filled + versions
         if use.object_size:
-            each = max(kind.least_object, use.object_size) + kind.overhead
+            each = max(kind.least_object, use.object_size) + kind.overhead - kind.index
+            if kind.index:
+                index = (Decimal(stored) * use.filled + versions) * kind.index / use.object_size
+                yield _line(f"{kind.label} index of {name}", "object-capacity", kind.index_class, index, "month")
             billed = billed * each / use.object_size
         if use.kept_days and kind.least_days > use.kept_days:
             billed = billed * kind.least_days / use.kept_days
@@ -292,6 +304,8 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
         if each is None or not part:
             continue
         yield from _nonzero("GET requests", "object-requests", f"{each}/get", use.gets * part, "month")
+        if catalog().object_class(each).restored:
+            yield from _nonzero("requests to restore", "object-requests", f"{each}/restore", use.gets * part, "month")
         if not catalog().object_class(each).retrieval_free:
             yield from _nonzero("retrieval", "object-retrieval", each, use.retrieved * part, "month")
 

@@ -10,7 +10,7 @@ from decimal import Decimal
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
 from assay.model.money.amount import EXACT, TERM_MONTHS, Payment, Term, exact_sum
-from assay.model.money.price import UNITS, Bill, BillItem, PriceBook, PriceRow, PriceTier
+from assay.model.money.price import UNITS, WITH_TERMS, Bill, BillItem, PriceBook, PriceRow, PriceTier
 
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36
@@ -158,7 +158,7 @@ def price_bill(
     Args:
         bill: The lines.
         book: The prices.
-        term: Term of the instances; other lines have no terms.
+        term: Term of the instances, and of units of tables if the book has them on it; other lines have no terms.
         payment: Payment option of a reservation; None: the first that the book has.
         duty: Share of the time that the design is on. A reservation is paid for all the time.
         on_demand_items: Instances that are on demand whatever the term.
@@ -197,9 +197,17 @@ def _cached_charge(
     return entry[1]
 
 
+def _row(line: BillItem, book: PriceBook, term: Term, payment: Payment | None) -> PriceRow:
+    """Return the row that prices a line; what the book does not have on the term, and is no instance, is on demand."""
+    if line.dimension != "instance" and not (
+        line.dimension in WITH_TERMS and book.has_term(line.dimension, line.item, term, payment)
+    ):
+        return book.row(line.dimension, line.item, "on-demand", payment)
+    return book.row(line.dimension, line.item, term, payment)
+
+
 def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None) -> Charge:
-    is_instance = line.dimension == "instance"
-    row = book.row(line.dimension, line.item, term if is_instance else "on-demand", payment)
+    row = _row(line, book, term, payment)
     amount = row.cost(line.each, line.pieces)
     if line.per == "job":
         return Charge(line=line, row=row, job=amount)
@@ -211,7 +219,7 @@ def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None
     if line.per == "month":
         return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
     monthly = EXACT.multiply(amount, book.hours_per_month)
-    if is_instance and row.term in TERM_MONTHS:
+    if row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)
         return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
     return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)

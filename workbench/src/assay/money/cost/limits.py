@@ -334,7 +334,7 @@ def _service(design: Design) -> Iterator[Limit]:
     if isinstance(service, Efs | FsxLustre):
         kind = catalog().filesystem(service.type)
         efs = isinstance(service, Efs)
-        size = service.stored if isinstance(service, Efs) else service.capacity
+        size = service.frequent if isinstance(service, Efs) else service.capacity
         limits = filesystem_limits(kind, size, service.provisioned if isinstance(service, Efs) else None)
         burst_rates: dict[Metric, float] = {"read": limits.read_burst, "write": limits.write_burst}
         yield Limit(
@@ -370,6 +370,7 @@ def _managed(service: Managed) -> Limit:
     kind = catalog().managed(service.type)
     kind.check(service.capacity, service.throughput, service.iops)
     size = kind.frequent_bytes(service.capacity, service.infrequent)
+    kind.check_fast(size)
     throughput = service.throughput
     if throughput is None:
         throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, TERM_MONTHS, TERMS, Payment, Term, exact_sum
 from assay.model.money.design import Design
-from assay.model.money.price import Bill, PriceBook, one_currency
+from assay.model.money.price import WITH_TERMS, Bill, PriceBook, one_currency
 from assay.model.money.use import DesignChoice, Use
 from assay.money.cost.bill import make_bill
 from assay.money.cost.cost import (
@@ -205,10 +205,12 @@ class PricedOption:
 
     @cached_property
     def terms(self) -> tuple[TermCost, ...]:
-        """Cost on each term that the book has for all its instances, on demand first; empty if it rents no instance."""
-        if not any(line.dimension == "instance" for line in self.bill.lines):
-            return ()
-        return tuple(self._terms())
+        """Cost on each term that the book has for all its instances, or for units of its table, on demand first.
+
+        Empty if nothing of it has a term.
+        """
+        found = tuple(self._terms()) if any(line.dimension in WITH_TERMS for line in self.bill.lines) else ()
+        return found if len(found) > 1 or any(line.dimension == "instance" for line in self.bill.lines) else ()
 
     @cached_property
     def term_pairs(self) -> tuple[CostComparison, ...]:
@@ -224,7 +226,8 @@ class PricedOption:
                     cost = price_bill(self.bill, self.book, term, payment, self.cost.duty)
                 except AssayError:
                     continue
-                yield TermCost(term, payment, cost)
+                if term == "on-demand" or any(charge.row.term == term for charge in cost.charges):
+                    yield TermCost(term, payment, cost)
 
 
 def price_design(

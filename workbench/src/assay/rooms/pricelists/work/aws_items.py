@@ -30,6 +30,7 @@ _EFS = {
     "efs-standard": "TimedStorage-ByteHrs",
     "efs-one-zone": "TimedStorage-Z-ByteHrs",
     "efs-ia": "IATimedStorage-ByteHrs",
+    "efs-elastic-ia": "IATimedStorage-ET-ByteHrs",
     "efs-one-zone-ia": "IATimedStorage-Z-ByteHrs",
     "efs-archive": "ArchiveTimedStorage-ByteHrs",
 }
