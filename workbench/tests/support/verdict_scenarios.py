@@ -1,7 +1,7 @@
 """Studies that must get a verdict and studies that must get none, and what they need around them.
 
-`python tests/support/verdict_scenarios.py --times 20` runs each of them so often and prints how often each result got what it
-must; without root those that need a loop device or a control group are left out, and named.
+`python tests/support/verdict_scenarios.py --times 20` runs each of them so often and prints how often each result got
+what it must; without root those that need a loop device or a control group are left out, and named.
 """
 
 import argparse
