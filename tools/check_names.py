@@ -20,12 +20,6 @@ GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
 
 SERIALISED = {
     "engine/crates/spec/src/place.rs": {"kept"},
-    "workbench/src/assay/rooms/advice/model/advice.py": {"bought"},
-    "workbench/src/assay/model/money/managed.py": {"per_bought"},
-    "workbench/src/assay/model/money/price.py": {"seen"},
-    "workbench/src/assay/model/result/machine.py": {"untold"},
-    "workbench/src/assay/model/result/result.py": {"told"},
-    "workbench/src/assay/servers/kinds.py": {"given"},
 }
 """File -> fields that are named so in files and output, which other programs and users read."""
 

@@ -90,12 +90,12 @@ def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[
             f"{kind}, {mbit} Mbit/s, {count} hosts, {operation}: {rate:.0f} Mbit/s, {result.ceiling} {result.share}",
             end=" ",
         )
-        print(result.verdict, result.also, result.finding)
+        print(result.verdict, result.further_verdicts, result.finding)
     return found
 
 
 def verdicts(result: BriefResult) -> set[str]:
-    return {result.verdict, *result.also.split(", ")}
+    return {result.verdict, *result.further_verdicts.split(", ")}
 
 
 def faults(found: dict[tuple[int, str], BriefResult]) -> list[str]:

@@ -100,7 +100,7 @@ def test_a_bucket_and_a_table_share_a_server_that_goes_with_the_run(tmp_path: Pa
     with RunStore.open(only_run(tmp_path)) as store:
         info = store.info()
         assert info.environment["server moto"]["version"][0].isdigit()
-        assert [(place.target, place.started, place.memory_backed) for place in info.places] == [
+        assert [(place.target, place.started_server, place.memory_backed) for place in info.places] == [
             ("bucket", "moto", True),
             ("table", "moto", True),
         ]

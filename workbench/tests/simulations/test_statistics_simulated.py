@@ -49,8 +49,8 @@ def _heavy_tailed(random: np.random.Generator, shape: tuple[int, ...], sigma: fl
     return np.exp(sigma * heavy(random, shape))
 
 
-def _alike(likeness: float) -> Noise:
-    return lambda random, shape, sigma: np.exp(sigma * wandering(random, shape, likeness))
+def _alike(autocorrelation: float) -> Noise:
+    return lambda random, shape, sigma: np.exp(sigma * wandering(random, shape, autocorrelation))
 
 
 def _two_valued(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
@@ -161,15 +161,17 @@ def test_a_study_of_many_points_finds_10_percent_at_3_percent_of_noise_in_9_of_1
     assert sum(wrong for wrong, _, _ in found) <= max(1, 0.05 * len(found))
 
 
-@pytest.mark.parametrize(("likeness", "share", "coverage"), [(0.0, 1.0, 0.93), (0.5, 1 / 3, 0.9), (0.8, 1 / 9, 0.8)])
+@pytest.mark.parametrize(
+    ("autocorrelation", "share", "coverage"), [(0.0, 1.0, 0.93), (0.5, 1 / 3, 0.9), (0.8, 1 / 9, 0.8)]
+)
 def test_effective_size_and_batch_means_see_that_intervals_resemble_their_neighbours(
-    likeness: float, share: float, coverage: float
+    autocorrelation: float, share: float, coverage: float
 ) -> None:
     """The effective share is (1 - r) / (1 + r). With r = 0.8 batches of 20 intervals still resemble each other."""
     random = np.random.default_rng(SEEDS["course"])
     shares, hits = [], []
     for _ in range(SERIES):
-        rates = TRUE * (1 + 0.05 * wandering(random, 200, likeness))
+        rates = TRUE * (1 + 0.05 * wandering(random, 200, autocorrelation))
         found = course([IntervalRate(n * 10**9, (n + 1) * 10**9, rate) for n, rate in enumerate(rates.tolist())])
         assert found is not None and found.effective is not None and found.low is not None and found.high is not None
         shares.append(found.effective / 200)

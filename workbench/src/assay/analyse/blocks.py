@@ -84,10 +84,10 @@ def detectable_difference(deviation: float, rounds: int, rows: int, looks: int) 
     """
     if rounds < _LEAST:
         return math.inf
-    likeness = expected_bound(rounds, rows)
+    autocorrelation = expected_bound(rounds, rows)
     cut = 2 * int(TRIMMED_SHARE * rounds) if rounds >= LEAST_TRIMMED else 0
-    known = rows * max(1.0, degrees_of_freedom(likeness, rounds) * (1 - cut / (rounds - 1)))
-    error = deviation * math.sqrt(variance_inflation(likeness, rounds) / rounds)
+    known = rows * max(1.0, degrees_of_freedom(autocorrelation, rounds) * (1 - cut / (rounds - 1)))
+    error = deviation * math.sqrt(variance_inflation(autocorrelation, rounds) / rounds)
     reach = t_quantile(1 - _LEVEL / looks / rows / 2, known)
     return math.expm1(min(700.0, error * (reach + _POWER)))
 

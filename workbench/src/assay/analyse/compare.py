@@ -286,7 +286,7 @@ def _comparisons(
             of=of,
             separable=separable,
             caveat=caveat(base, other, names),
-            told=not unknown_parameters(base, other),
+            conditions_known=not unknown_parameters(base, other),
             n_base=len(here),
             n_other=len(there),
             unit=unit,
@@ -315,17 +315,17 @@ def _adjusted(
 
 def _figures(test: "_Test", share: float, ratio: float) -> dict[str, float | None]:
     low, high = _interval(test, LEVEL, ratio)
-    sure_low, sure_high = _interval(test, share, ratio)
+    simultaneous_low, simultaneous_high = _interval(test, share, ratio)
     known = test.error is not None
     return {
         "ratio": ratio,
         "low": low,
         "high": high,
-        "sure_low": sure_low,
-        "sure_high": sure_high,
+        "simultaneous_low": simultaneous_low,
+        "simultaneous_high": simultaneous_high,
         "p": test.p if known else None,
         "p_own": test.own if known else None,
-        "likeness": test.likeness if known else None,
+        "autocorrelation": test.autocorrelation if known else None,
     }
 
 
@@ -344,7 +344,7 @@ class _Test:
         freedom: Degrees of freedom of the error.
         p: Two-sided p-value of there being no difference.
         own: The same without the noise of other comparisons.
-        likeness: Correlation of neighbours that was allowed for.
+        autocorrelation: Correlation of neighbours that was allowed for.
     """
 
     centre: float
@@ -353,7 +353,7 @@ class _Test:
     freedom: float = 1.0
     p: float = 1.0
     own: float = 1.0
-    likeness: float = 0.0
+    autocorrelation: float = 0.0
 
 
 def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Test]:
@@ -363,12 +363,12 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
         differences: The differences.
         in_time: The values of a series followed each other in time, and may correlate.
     """
-    likeness = (
+    autocorrelation = (
         (autocorrelation_bound([values for item in differences for values in item.series]) or 0.0) if in_time else 0.0
     )
     known = [item for item in differences if item.variance is not None]
-    freedoms = [_freedom(item, likeness) for item in known]
-    true = [item.variance / _shrinking(item, likeness) for item in known if item.variance is not None]
+    freedoms = [_freedom(item, autocorrelation) for item in known]
+    true = [item.variance / _shrinking(item, autocorrelation) for item in known if item.variance is not None]
     together = moderate(true, freedoms)
     tests = iter(zip(true, together.variances, freedoms, strict=True))
     found = []
@@ -377,25 +377,25 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
             found.append(_Test(item.centre, min(item.counts)))
             continue
         own, shared, alone = next(tests)
-        spread = math.fsum(variance_inflation(likeness, count) / count for count in item.counts)
+        spread = math.fsum(variance_inflation(autocorrelation, count) / count for count in item.counts)
         most = min(alone + together.prior, math.fsum(freedoms))
         error = math.sqrt(shared * spread)
         by_itself = t_p_value(item.centre, math.sqrt(own * spread), alone)
         p = t_p_value(item.centre, error, most)
-        found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, likeness))
+        found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, autocorrelation))
     return found
 
 
-def _freedom(item: _Difference, likeness: float) -> float:
+def _freedom(item: _Difference, autocorrelation: float) -> float:
     """Return the degrees of freedom; values that correlate with their neighbours also show less of their variance."""
     counts = [count for count in item.counts if count > 1]
     left = 1 - item.cut / math.fsum(count - 1 for count in counts)
-    return max(1.0, left * math.fsum(degrees_of_freedom(likeness, count) for count in counts))
+    return max(1.0, left * math.fsum(degrees_of_freedom(autocorrelation, count) for count in counts))
 
 
-def _shrinking(item: _Difference, likeness: float) -> float:
+def _shrinking(item: _Difference, autocorrelation: float) -> float:
     counts = [count for count in item.counts if count > 1]
-    return math.fsum((count - 1) * variance_bias(likeness, count) for count in counts) / math.fsum(
+    return math.fsum((count - 1) * variance_bias(autocorrelation, count) for count in counts) / math.fsum(
         count - 1 for count in counts
     )
 

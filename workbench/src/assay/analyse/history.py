@@ -47,7 +47,7 @@ def _row(name: str, points: Sequence[HistoryPoint], counted: bool) -> HistoryRow
     usable = [point for point in points if point.verdict not in NO_RESULT and point.median > 0]
     left_out = (point.run for point in points if point.verdict in NO_RESULT)
     return HistoryRow(
-        name=name, counted=counted, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
+        name=name, is_counted=counted, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
     )
 
 

@@ -99,15 +99,15 @@ def summarise_controls(readings: Sequence[ControlReading], measured: Sequence[Ma
     moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
     return Controls(
         readings=tuple(readings),
-        moved={part: mean_deviation(logs)[1] for part, logs in moved.items()},
-        store_moved=median(spreads) if spreads else None,
-        waited=waited,
-        stolen=stolen,
+        control_deviation={part: mean_deviation(logs)[1] for part, logs in moved.items()},
+        result_deviation=median(spreads) if spreads else None,
+        wait_share=waited,
+        stolen_share=stolen,
         stolen_error=error,
-        away=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
+        away_share=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
         longest_ns=max((one.longest_ns for one in measured), default=0),
         explained=explained,
-        untold=reason,
+        unexplained_reason=reason,
     )
 
 
@@ -166,8 +166,10 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
         least = f", at least {_percent(explained.low)}" if explained.low >= LEAST_VARIATION else ""
         share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
-    elif controls.untold:
-        text.append(f"How much of the results' variance the machine explains is not known: {controls.untold}.")
+    elif controls.unexplained_reason:
+        text.append(
+            f"How much of the results' variance the machine explains is not known: {controls.unexplained_reason}."
+        )
     else:
         text.append("The repeats do not show that the results vary with the machine.")
     return MachineFinding(
@@ -182,7 +184,7 @@ def busy_text(controls: Controls | None) -> str:
     """Return one sentence on how the machine affected the results; empty if it did not, or if that is unknown."""
     if controls is None:
         return ""
-    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
+    waited, stolen, away = controls.wait_share or 0.0, controls.stolen_share or 0.0, controls.away_share or 0.0
     if waited > WAIT_SHARE:
         return f"The machine was busy: a thread that used no storage waited for a CPU {_percent(waited)} of the time."
     if stolen - controls.stolen_error > WAIT_SHARE:
@@ -197,7 +199,7 @@ def busy_text(controls: Controls | None) -> str:
 
 def _taken(controls: Controls) -> list[str]:
     """Return how the machine kept CPU time from the engine, as phrases."""
-    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
+    waited, stolen, away = controls.wait_share or 0.0, controls.stolen_share or 0.0, controls.away_share or 0.0
     phrases = []
     if waited > WAIT_SHARE:
         phrases.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
@@ -212,7 +214,7 @@ def _taken(controls: Controls) -> list[str]:
 def _good_part(controls: Controls) -> ExplainedVariance | None:
     """Return the explanation by the control, if it is significant and large enough to report."""
     found = controls.explained
-    matters = (controls.store_moved or 0.0) >= LEAST_VARIATION
+    matters = (controls.result_deviation or 0.0) >= LEAST_VARIATION
     return (
         found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= LEAST_EXPLAINED else None
     )
@@ -234,12 +236,12 @@ _PARTS = {"waits": "while it waits", "works": "while it copies memory"}
 def variation_text(controls: Controls) -> str:
     """Return one sentence on how much control and results varied."""
     parts = " and ".join(
-        f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.moved.items())
+        f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.control_deviation.items())
     )
     words = f"A test without storage, run {len(controls.readings)} times between the repeats, varied by {parts}"
-    if controls.store_moved is None:
+    if controls.result_deviation is None:
         return f"{words}."
-    return f"{words}; a typical result varied by {_percent(controls.store_moved)} (standard deviations)."
+    return f"{words}; a typical result varied by {_percent(controls.result_deviation)} (standard deviations)."
 
 
 def set_aside(

@@ -57,7 +57,7 @@ def compare_runs(
         after=RunLabel.of(after[-1].run),
         runs=(len(before), len(after)),
         known_runs=0 if variation is None else variation.run_count,
-        typical=None if variation is None else variation.typical,
+        typical_difference=None if variation is None else variation.typical,
         rows=compared,
         uncompared=tuple(rest),
         differences=differences,
@@ -188,7 +188,7 @@ def _compared(
     return tuple(
         ComparedRow(
             what=row_label(new),
-            counted=new.is_counted,
+            is_counted=new.is_counted,
             comparison=rates[place],
             before=_side(old, runs[place][0]),
             after=_side(new, runs[place][1]),
@@ -315,7 +315,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
             broken.append(LostRow(row.name, f"{new} now: {row.after.finding}".rstrip(": ")))
-        elif row.has_no_result or not row.comparison.told:
+        elif row.has_no_result or not row.comparison.conditions_known:
             unjudged.append(UnjudgedRow(row.name, row.comparison.caveat))
         elif row.comparison.has_too_few:
             unjudged.append(UnjudgedRow(row.name, _too_few(row.comparison)))

@@ -184,7 +184,7 @@ def _table(found: "History", limit: int | None) -> "Table":
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
     from assay.report import numbers
 
-    ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
+    ends = [about_rate(point.median, row.is_counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
         f"{_date(found.runs[change.after].created_at)} {numbers.difference_text(change.ratio)} ({_p(change.p)})"
         for change in row.changes
@@ -218,7 +218,9 @@ def _date(at: float) -> str:
 
 def _json(found: "History") -> dict[str, Any]:
     """Return the history for programs; `run` of points, `before` and `after` of changes are indices into `runs`."""
-    rows = [{**row.model_dump(mode="json"), "unit": "operations/s" if row.counted else "bytes/s"} for row in found.rows]
+    rows = [
+        {**row.model_dump(mode="json"), "unit": "operations/s" if row.is_counted else "bytes/s"} for row in found.rows
+    ]
     for row in rows:
-        del row["counted"]
+        del row["is_counted"]
     return {"study": found.study, "runs": found.runs, "rows": rows, "boundaries": found.boundaries}

@@ -287,7 +287,7 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
         found = store.results()
         rates = [result.iops if result.is_counted else result.throughput for result in found]
         values = [
-            {**result_json(one), "sure_within": simultaneous_reach(rate, one.low, one.high, one.n, len(found))}
+            {**result_json(one), "simultaneous_within": simultaneous_reach(rate, one.low, one.high, one.n, len(found))}
             for one, rate in zip(found, rates, strict=True)
         ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})

@@ -184,7 +184,7 @@ def _print_pairs(network: "NetworkMeasurements") -> None:
     ]
     rows = []
     for pair, rtt in rtts.items():
-        times = "" if rtt.median is None else " / ".join(_ms(time) for time in (rtt.least, rtt.median, rtt.most))
+        times = "" if rtt.median is None else " / ".join(_ms(time) for time in (rtt.min, rtt.median, rtt.max))
         mtu = mtus[pair].mtu
         cells = [_bits(path.bits_per_s) if (path := rates.get((*pair, *kind))) else "" for kind in kinds]
         method = f" {rtt.method}" if rtt.method == "tcp" else ""

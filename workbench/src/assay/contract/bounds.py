@@ -66,7 +66,7 @@ class Bounds:
         line_bytes: Length of one line.
         bytes: All output apart from intervals.
         bytes_per_s: Further bytes for each second that has passed, for intervals.
-        most_bytes: All output, however long the engine runs.
+        max_bytes: All output, however long the engine runs.
         log_lines: Number of log lines.
         failures: Number of failed operations that are described.
         other_events: Number of other events, apart from intervals and answers to pings.
@@ -76,14 +76,14 @@ class Bounds:
     line_bytes: int
     bytes: int
     bytes_per_s: float
-    most_bytes: int = MOST_BYTES
+    max_bytes: int = MOST_BYTES
     log_lines: int = MOST_LOG_LINES
     failures: int = MOST_LANE_FAILURES
     other_events: int = PHASE_STEPS + OTHER_STEPS
 
     def bytes_after(self, seconds: float) -> int:
         """Return the most bytes that may have arrived after this many seconds."""
-        return min(self.most_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
+        return min(self.max_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
 
 
 def output_bounds(job: Job, estimated: float | None = None) -> Bounds:

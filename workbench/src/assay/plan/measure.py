@@ -156,7 +156,7 @@ def choose_scale(
         if rounds >= fewest or not speeds:
             rounds = max(1, min(rounds, MOST_ROUNDS))
             most = min(MOST_ROUNDS, SPARE_FACTOR * max(fewest, rounds))
-            adaptive = {"within": "5%", "least": MIN_BEFORE_STOP, "max": most}
+            adaptive = {"within": "5%", "min": MIN_BEFORE_STOP, "max": most}
             repeats = adaptive if most > MIN_BEFORE_STOP else most
             written = rounds * sum(amount for _, amount in case_costs)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)

@@ -61,7 +61,7 @@ def _rounds(data: Data, blocks: Blocks) -> Data:
 
 def with_rounds(study: Study, blocks: Blocks) -> Study:
     """Return a study from this module with as many repeats as there may be rounds."""
-    return study.model_copy(update={"repeating": Repeats(most=blocks.max_rounds, least=blocks.max_rounds)})
+    return study.model_copy(update={"repeating": Repeats(max=blocks.max_rounds, min=blocks.max_rounds)})
 
 
 def with_target_copies(study: Study, names: Mapping[str, str]) -> Study:

@@ -119,10 +119,9 @@ def caveat_lines(found: RunsComparison) -> list[str]:
 def _knowledge(found: RunsComparison) -> list[str]:
     if min(found.runs) >= LEAST_RUNS:
         return [f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after"]
-    if found.typical is not None:
-        words = (
-            f"two runs of a typical row are less than {about_number(100 * found.typical, 2)} % apart in 95 of 100 cases"
-        )
+    if found.typical_difference is not None:
+        percent = about_number(100 * found.typical_difference, 2)
+        words = f"two runs of a typical row are less than {percent} % apart in 95 of 100 cases"
         return [f"{found.known_runs} runs of this study, all but those after, show its day-to-day variation: {words}"]
     known = "two runs alone cannot separate a change from day-to-day variation, so no difference is reported"
     return [known, f"to compare: {MORE_RUNS_HINT}"]
@@ -158,7 +157,7 @@ def difference_tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
     """Return tables of one pair of targets: throughput first, then metadata operations; `name` begins their ids."""
     found = []
     for measure in (DATA, COUNTED):
-        mine = [row for row in rows if row.counted == measure.is_count]
+        mine = [row for row in rows if row.is_counted == measure.is_count]
         found += [_table(mine, f"{name}{'-metadata' * measure.is_count}")] if mine else []
     return found
 

@@ -98,7 +98,7 @@ def predict_run_time(plan: Plan, estimate: StudyEstimate, past: PastRun | None) 
     else:
         spread, basis = LATER_RUN_RANGE, f"as run {past.run} took"
     round_s = sum(seconds) + past.between * len(cases)
-    least, most = (round_s * count for count in (study.repeating.least, study.repeats))
+    least, most = (round_s * count for count in (study.repeating.min, study.repeats))
     if study.repeating.time is not None:
         most = min(most, max(least, study.repeating.time / 1e9))
     schedule_s = 0.0 if study.schedule is None else study.schedule.over / 1e9

@@ -117,7 +117,7 @@ class FilledServer:
             for own in self.things[step.each] if step.each is not None else [{}]:
                 public_words = {name: value for name, value in own.items() if name != SECRET}
                 argv = tuple(fill(word, {**words, **public_words}) for word in step.run)
-                found.append(ServerCommand(argv, fill(step.given, {**words, **own})))
+                found.append(ServerCommand(argv, fill(step.stdin, {**words, **own})))
         return found
 
     def services(self) -> list[str]:

@@ -45,7 +45,7 @@ class CommandStep(Frozen):
     on: Literal["all", "first"] = Field("all", description="first: on the first host with a server of this kind only.")
     after: Literal["own", "all"] = Field("own", description="all: when all servers of the box answer.")
     again: bool = Field(False, description="For steps of `then`: run it again after each restart.")
-    given: str = Field("", description="Text on its standard input; the only place for $password.")
+    stdin: str = Field("", description="Text on its standard input; the only place for $password.")
 
 
 def _parse_step(written: Any) -> Any:
@@ -125,12 +125,12 @@ class ServerKind(Frozen):
                 "start",
             )
         last = self.start[-1] if self.start else None
-        if self.stays and last and (last.each is not None or last.on != "all" or last.given):
-            hint = "leave each, on and given out of the last command of `start`"
+        if self.stays and last and (last.each is not None or last.on != "all" or last.stdin):
+            hint = "leave each, on and stdin out of the last command of `start`"
             raise fault("with `stays`, the server is one process on each host, without standard input", hint, "start")
         if any(_PASSWORD.search(text) for text in self.texts):
-            hint = "command lines are visible to others, and files remain: write given: to put it on standard input"
-            raise fault("$password is used outside of `given`", hint)
+            hint = "command lines are visible to others, and files remain: write stdin: to put it on standard input"
+            raise fault("$password is used outside of `stdin`", hint)
         return self
 
     @property

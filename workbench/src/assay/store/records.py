@@ -95,7 +95,7 @@ def result_of(*row: Any) -> BriefResult:
         _ = amount if amount is None else amount_of(amount)
     count_of(row[8])
     result = BriefResult(*row)
-    for word in (result.verdict, *filter(None, result.also.split(", "))):
+    for word in (result.verdict, *filter(None, result.further_verdicts.split(", "))):
         verdict_of(word)
     return result
 

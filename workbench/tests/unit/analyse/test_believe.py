@@ -216,7 +216,7 @@ def test_bounds_follow_from_the_job() -> None:
         < small.bytes_after(100)
         < small.bytes_after(10**9)
         == small.bytes_after(10**12)
-        == small.most_bytes
+        == small.max_bytes
     )
 
 

@@ -142,7 +142,9 @@ def test_every_sentence_follows_from_the_comparisons(made: list[tuple[float, flo
         text = "".join(part if isinstance(part, str) else part.text for part in claim_sentence(claim))
         for target in (claim.base, claim.other):
             faster = [
-                (pair.sure_low, pair.ratio) if target == pair.other else (1 / pair.sure_high, 1 / pair.ratio)  # type: ignore[operator]
+                (pair.simultaneous_low, pair.ratio)
+                if target == pair.other
+                else (1 / pair.simultaneous_high, 1 / pair.ratio)  # type: ignore[operator]
                 for pair, point in zip(mine, claim.points, strict=True)
                 if point.winner == target
             ]

@@ -25,7 +25,7 @@ from assay.store import RunStore
 
 TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}
 MOST = 14
-REPEATS = Repeats(most=MOST, least=5, decide=0.05)
+REPEATS = Repeats(max=MOST, min=5, decide=0.05)
 RATIOS = {"clear": 2.0, "equal": 1.0, "close": 1.05}
 NOISE = {"clear": 0.02, "equal": 0.002, "close": 0.1}
 SIZES = {name: 4096 << place for place, name in enumerate(RATIOS)}
@@ -51,7 +51,7 @@ def cases() -> tuple[Case, ...]:
 
 def create(root: Path, more: tuple[Case, ...] = (), time: float | None = None) -> RunStore:
     every = (*cases(), *more)
-    details = {"repeats_decide": 0.05, "repeats_least": 5, "repeats_time": time}
+    details = {"repeats_decide": 0.05, "repeats_min": 5, "repeats_time": time}
     places = tuple(place(target) for target in ("disk", "memory"))
     meta = make_meta(repeats=MOST, places=places, **details)
     order = [(case.id, repeat) for repeat in range(1, MOST + 1) for case in every]

@@ -67,4 +67,4 @@ def test_whatever_is_measured_gives_numbers_in_order(rates: dict[int, list[float
         for item in (law.rate, law.contention, law.coherency, *((law.peak,) if law.peak else ())):
             assert 0 <= item.low <= item.value <= item.high
         if law.peak is not None:
-            assert law.fits and law.coherency.low > 0 and law.peak.value <= FARTHEST_PEAK * law.most_hosts
+            assert law.fits and law.coherency.low > 0 and law.peak.value <= FARTHEST_PEAK * law.max_hosts

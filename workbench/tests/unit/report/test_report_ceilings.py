@@ -214,7 +214,7 @@ def test_ok_says_how_far_it_goes() -> None:
     page = render_html(build_document(with_rows(whole, partly)))
     assert 'class="v ok partly"' in page
     records = results_table(with_rows(whole, partly, worse)).records
-    assert [record["as_far_as_seen"] for record in records] == [False, True, False]
+    assert [record["is_partly_checked"] for record in records] == [False, True, False]
 
 
 def test_findings_that_are_the_same_for_several_operations_are_said_once() -> None:

@@ -22,7 +22,7 @@ bucket: "bucket $name in $data/$name;"
 table: "table $name;"
 user: "user $user;"
 before:
-  - {run: [passwd, $user], each: user, given: "$password\\n$password\\n"}
+  - {run: [passwd, $user], each: user, stdin: "$password\\n$password\\n"}
 start:
   - [serve, $address, $configuration]
 stays: true

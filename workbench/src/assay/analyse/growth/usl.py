@@ -38,7 +38,7 @@ class Law(NamedTuple):
         peak: Number of hosts with the greatest total; None where the data show no peak. A peak at or below the last but
             one host count is reported only if the total falls.
         half: Number of hosts at which each has half the rate of one alone; None if there is none.
-        most_hosts: The most hosts that were measured.
+        max_hosts: The most hosts that were measured.
         deviation: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the
             curve.
         falls: The total with the most hosts is below the greatest total by more than the repeats' chance variation.
@@ -51,7 +51,7 @@ class Law(NamedTuple):
     coherency: Range
     peak: Range | None
     half: Range | None
-    most_hosts: int
+    max_hosts: int
     deviation: float
     falls: bool
     fits: bool

@@ -108,7 +108,7 @@ def print_answer(answer: SidesOutcome) -> None:
 
 def _no_difference(undecided: list[ComparedRow]) -> str:
     """Return how large the difference may be in rows that show none; empty if no row bounds it."""
-    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in undecided]
+    bounds = [(row.comparison.simultaneous_low, row.comparison.simultaneous_high) for row in undecided]
     known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
     sized = [(low, high) for low, high in known if low > 0 and high <= TOO_WIDE * low]
     if not sized:
@@ -120,7 +120,7 @@ def _no_difference(undecided: list[ComparedRow]) -> str:
 def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of an undecided row's difference, and how many more rounds would likely decide it."""
     pair = row.comparison
-    if pair.sure_low is None or pair.sure_high is None:
+    if pair.simultaneous_low is None or pair.simultaneous_high is None:
         return "too few rounds on a side"
     point = answer.point(row)
     if point.needs is None:
@@ -134,10 +134,11 @@ def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
 def _range_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of the difference from the interval that holds for all rows at once."""
     pair = row.comparison
-    assert pair.sure_low is not None and pair.sure_high is not None
-    if pair.sure_high > TOO_WIDE * pair.sure_low:
+    assert pair.simultaneous_low is not None and pair.simultaneous_high is not None
+    if pair.simultaneous_high > TOO_WIDE * pair.simultaneous_low:
         return f"too noisy to compare {answer.blocks.other}: the rounds differ too much"
-    return f"{answer.blocks.other} is {difference_text(pair.sure_low)} to {difference_text(pair.sure_high)}"
+    low, high = difference_text(pair.simultaneous_low), difference_text(pair.simultaneous_high)
+    return f"{answer.blocks.other} is {low} to {high}"
 
 
 def gate_code(answer: SidesOutcome, allowed: float) -> int:

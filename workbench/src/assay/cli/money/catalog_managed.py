@@ -41,7 +41,7 @@ def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: f
 
 
 def _sizes(entry: ManagedType) -> list[int]:
-    wanted = (entry.least_size, TIB, 10 * TIB, 100 * TIB, entry.most_size or 100 * TIB)
+    wanted = (entry.min_size, TIB, 10 * TIB, 100 * TIB, entry.max_size or 100 * TIB)
     found = (entry.size_for(each) for each in wanted)
     return sorted({each for each in found if each is not None})
 
@@ -63,7 +63,7 @@ def _least_provisioned(entry: ManagedType, size: int) -> float:
     offer = entry.throughput
     if offer is None:
         return 0.0
-    return max(offer.included(size), offer.least, min(offer.choices, default=0.0))
+    return max(offer.included(size), offer.min, min(offer.choices, default=0.0))
 
 
 def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
 
 def _figures(entry: ManagedType) -> list[tuple[str, str]]:
     """Return the stated figures as rows, without the limits that follow from the size."""
-    most = format_size(entry.most_size) if entry.most_size is not None else "any size"
+    most = format_size(entry.max_size) if entry.max_size is not None else "any size"
     step = f", in steps of {format_size(entry.step)}" if entry.step > 1 else ""
     rows = [
         ("what it is", f"{entry.label}, of {entry.provider}"),
@@ -83,7 +83,7 @@ def _figures(entry: ManagedType) -> list[tuple[str, str]]:
         ("durability", entry.durability),
         ("availability", f"{entry.availability:g} %" if entry.availability is not None else ""),
         ("stated in", entry.availability_source),
-        ("size", f"{format_size(entry.least_size)} to {most}{step}"),
+        ("size", f"{format_size(entry.min_size)} to {most}{step}"),
         ("billed by", "provisioned size" if entry.billed == "provisioned" else "stored bytes"),
     ]
     laws = {"reading": entry.read, "writing": entry.write, "read IOPS": entry.read_iops, "write IOPS": entry.write_iops}

@@ -87,7 +87,7 @@ def _fitting(
 def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> str:
     """Return a hint: the most that the design can hold, if a count parameter has a maximum."""
     for key in counts:
-        most = template.parameters[key].most
+        most = template.parameters[key].max
         if most is not None:
             usable = design_limits(template.build({**values, key: most})).usable
             return f"with the maximum of {key}, {most}, it holds {about_size(usable)}: leave it out"

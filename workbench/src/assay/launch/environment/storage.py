@@ -79,7 +79,7 @@ def _of_btrfs(number: str, files: Files) -> Section:
             "missing_devices": str(missing),
             **profiles,
             **{
-                f"beside {name}": f"model {_model(_disk(path.resolve()))}"
+                f"other device {name}": f"model {_model(_disk(path.resolve()))}"
                 for name, path in disks.items()
                 if _read(path / "dev") != number
             },

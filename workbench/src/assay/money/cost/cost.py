@@ -209,12 +209,20 @@ def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None
             raise AssayError(f"{line.what}: {line.years} years is not a whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
-        return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
+        return (
+            Charge(line=line, row=row, running=amount)
+            if line.stops_when_off
+            else Charge(line=line, row=row, fixed=amount)
+        )
     monthly = EXACT.multiply(amount, book.hours_per_month)
     if is_instance and row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)
         return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
-    return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
+    return (
+        Charge(line=line, row=row, running=monthly)
+        if line.stops_when_off
+        else Charge(line=line, row=row, fixed=monthly)
+    )
 
 
 def with_marginal_jobs(cost: Cost) -> Cost:

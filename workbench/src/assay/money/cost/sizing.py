@@ -125,12 +125,12 @@ def counts_for(
     Returns:
         Empty if no counts hold the data.
     """
-    most = {key: template.parameters[key].most or MOST_COUNT for key in keys}
+    most = {key: template.parameters[key].max or MOST_COUNT for key in keys}
     for target in (demand, CapacityDemand(demand.capacity)):
         if _is_sufficient_at(template, {**values, **most}, target):
             counts = {}
             for key in keys:
-                least = max(template.parameters[key].least, _least(template, {**values, **most}, key, target))
+                least = max(template.parameters[key].min, _least(template, {**values, **most}, key, target))
                 # One server needs no partner; with more, an even number or one spare may be better.
                 near = (least,) if least == 1 else (least, least + 1, least + least % 2)
                 counts[key] = tuple(count for count in dict.fromkeys(near) if count <= most[key])

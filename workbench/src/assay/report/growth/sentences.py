@@ -116,9 +116,9 @@ def _peak(found: Scaling, law: Law) -> str:
     """Return where the total peaks by the law; a total that a ceiling or plateau stops shows no peak."""
     stopped = found.saturated is not None or found.binding is not None
     if law.peak is None or (stopped and not law.falls):
-        return f"No peak up to {number_words(found.axis, law.most_hosts)}."
+        return f"No peak up to {number_words(found.axis, law.max_hosts)}."
     value, low, high = (max(1, round(part)) for part in law.peak)
-    beyond = f", beyond the largest number measured, {law.most_hosts}" if value > law.most_hosts else ""
+    beyond = f", beyond the largest number measured, {law.max_hosts}" if value > law.max_hosts else ""
     return f"The total is greatest with about {number_words(found.axis, value)} ({low} to {high}){beyond}."
 
 

@@ -214,7 +214,7 @@ def _cells(
         _answer(point) if point is not None and drawn and not pair.has_too_few else _result(pair, drawn),
         Num(numbers.significant(pair.ratio) if drawn else numbers.NONE, pair.ratio if drawn else None),
         _interval(pair.low, pair.high) if drawn else numbers.NONE,
-        _interval(pair.sure_low, pair.sure_high) if drawn else numbers.NONE,
+        _interval(pair.simultaneous_low, pair.simultaneous_high) if drawn else numbers.NONE,
         Num(numbers.p_value(p_value), p_value),
         Num(numbers.signed(effect), effect),
         numbers.repeats(pair.n_base, pair.n_other),

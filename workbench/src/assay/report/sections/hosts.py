@@ -85,7 +85,7 @@ def _total(view: RunView, row: ResultRow) -> tuple[Cell, ...]:
     found = hosts.summary(row)
     assert found is not None
     measure = measure_of(row.operation)
-    rates = (row.rate.median if row.rate else None, found.least_rate, found.mean_rate, found.most_rate)
+    rates = (row.rate.median if row.rate else None, found.min_rate, found.mean_rate, found.max_rate)
     skew = f"{about_number(found.skew_ns / 1e6, 2)} ± {about_number(found.uncertainty_ns / 1e6, 2)}"
     return (
         Badge(row.verdict),
@@ -94,7 +94,7 @@ def _total(view: RunView, row: ResultRow) -> tuple[Cell, ...]:
         view.point_of(row) or row.case.workload,
         Num(str(found.host_count), found.host_count),
         *(Num(measure.number(rate), rate) for rate in rates),
-        Num(numbers.size(found.least_transferred_bytes), found.least_transferred_bytes),
+        Num(numbers.size(found.min_transferred_bytes), found.min_transferred_bytes),
         Num(skew, found.skew_ns),
     )
 

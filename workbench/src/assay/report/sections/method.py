@@ -196,14 +196,14 @@ def _until(run: RunInfo) -> list[Text]:
         or_after = "" if time_limit is None else f", or after {time_limit}"
         return [
             "A case is repeated until it is decided which target is faster, or that they differ by less than "
-            f"{within_words(run.repeats_decide)}{or_after}. This is checked after {run.repeats_least} repeats, then "
+            f"{within_words(run.repeats_decide)}{or_after}. This is checked after {run.repeats_min} repeats, then "
             f"each time there are 1.4 times as many, {run.look_count} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
         return []
     return [
         "A case is repeated until the 95 % interval of each of its rates reaches at most "
-        f"{within_words(run.repeats_within)} of the median to either side, checked after {run.repeats_least} repeats "
+        f"{within_words(run.repeats_within)} of the median to either side, checked after {run.repeats_min} repeats "
         "at the earliest."
     ]
 

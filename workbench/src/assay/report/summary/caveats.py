@@ -317,7 +317,7 @@ def _in_memory(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
     names = [
         place.target
         for place in view.run.places
-        if place.memory_backed and place.target in ahead and place.target not in unmeasured and not place.started
+        if place.memory_backed and place.target in ahead and place.target not in unmeasured and not place.started_server
     ]
     if not names:
         return []
@@ -330,8 +330,8 @@ def started_servers(view: RunView) -> list[str]:
     """Return a sentence for each server that Assay started on this machine."""
     found: dict[str, list[str]] = {}
     for place in view.run.places:
-        if place.started:
-            found.setdefault(place.started, []).append(place.target)
+        if place.started_server:
+            found.setdefault(place.started_server, []).append(place.target)
     return [
         f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
         f"the load: these numbers describe {server} on this machine, not AWS."

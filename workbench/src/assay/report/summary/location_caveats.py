@@ -115,7 +115,7 @@ def unknown_link(view: RunView) -> list[Caveat]:
     explained = set(plateaus(rows, view.run.places)) | {
         row.case.target for row in rows if Verdict.NETWORK_BOUND in row.verdicts
     }
-    remote = [place.target for place in view.run.places if place.servers and not place.started]
+    remote = [place.target for place in view.run.places if place.servers and not place.started_server]
     names = [name for name in remote if not known & {name, ""} and name not in explained]
     if not names:
         return []

@@ -96,8 +96,8 @@ def shortened(text: str) -> str:
 
 def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     price, months = best.price, advice.need.months
-    term = term_text(price.term, price.payment, price.bought)
-    about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
+    term = term_text(price.term, price.payment, price.is_purchased)
+    about, without = ("about ", f", without {', '.join(price.missing_prices)}") if price.missing_prices else ("", "")
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
     yield f"{HEADS[advice.result]}: {best.label} for {monthly} ({term}, {whole}){without}"
@@ -120,7 +120,7 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
-    lacks = other.price.lacks
+    lacks = other.price.missing_prices
     about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)
     return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
@@ -210,9 +210,11 @@ def _excludes(advice: Advice, requirement: str) -> str:
     """Return a line about the variant closest to this requirement, among those that fail the fewest requirements."""
 
     def rank(item: tuple[RejectedDesign, RequirementCheck]) -> tuple[int, float]:
-        return len({check.requirement for check in item[0].fails}), -(item[1].share or 0.0)
+        return len({check.requirement for check in item[0].failed_checks}), -(item[1].share or 0.0)
 
-    found = [(item, check) for item in advice.rejected for check in item.fails if check.requirement == requirement]
+    found = [
+        (item, check) for item in advice.rejected for check in item.failed_checks if check.requirement == requirement
+    ]
     if not found:
         return f"{requirement} excludes all remaining designs"
     item, check = min(found, key=rank)
@@ -222,8 +224,8 @@ def _excludes(advice: Advice, requirement: str) -> str:
 
 def rejected_words(item: RejectedDesign) -> str:
     """Return in one line why a design is rejected: the first requirement that it fails, and the names of the others."""
-    if not item.fails:
+    if not item.failed_checks:
         return item.why
-    first = item.fails[0]
-    others = dict.fromkeys(check.requirement for check in item.fails if check.requirement != first.requirement)
+    first = item.failed_checks[0]
+    others = dict.fromkeys(check.requirement for check in item.failed_checks if check.requirement != first.requirement)
     return f"{first.requirement}: {shortened(first.text)}" + (f"; also {', '.join(others)}" if others else "")

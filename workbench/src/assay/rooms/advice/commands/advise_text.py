@@ -117,8 +117,8 @@ def _more_words(need: Need) -> Iterator[str]:
         yield f"{percent(need.active)} of the data in use"
     if need.availability is not None:
         yield f"available {need.availability:g} % of the time"
-    if need.most_loss is not None:
-        yield f"at most a {percent(need.most_loss)} chance of losing data in a year"
+    if need.max_loss is not None:
+        yield f"at most a {percent(need.max_loss)} chance of losing data in a year"
     if need.recovery is not None:
         yield f"recovery within {about_duration(need.recovery)}"
     if need.burst is not None:
@@ -131,9 +131,11 @@ def _more_words(need: Need) -> Iterator[str]:
     places = (*need.where.providers, *need.where.regions)
     if places:
         yield f"only in {' or '.join(places)}"
-    if need.people:
+    if need.admin_hours:
         yield (
-            "people " + ", ".join(f"{name} {hours.normalize():f} h" for name, hours in need.people.items()) + " a month"
+            "people "
+            + ", ".join(f"{name} {hours.normalize():f} h" for name, hours in need.admin_hours.items())
+            + " a month"
         )
     if need.support:
         yield "support " + ", ".join(f"{name} {percent(share)}" for name, share in need.support.items())
@@ -155,7 +157,7 @@ def _profile_words(need: Need) -> str:
 
 def _print_reasons(advice: Advice) -> None:
     for reason in advice.reasons:
-        sign = {"for": "+", "against": "-", "note": " "}[reason.speaks]
+        sign = {"for": "+", "against": "-", "note": " "}[reason.stance]
         print_line(f"  {sign} {reason.text}")
         print_line(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
     print_line("")
@@ -169,7 +171,7 @@ def _print_conflicts(advice: Advice) -> None:
     if advice.relaxed:
         print_line("Options if one requirement is dropped:")
         for item in advice.relaxed:
-            print_line(f"  {item.text} ({item.lacks})")
+            print_line(f"  {item.text} ({item.shortfall})")
     if advice.conflicts or advice.relaxed:
         print_line("")
 
@@ -212,7 +214,7 @@ def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[st
         yield [
             "*" if item.label in advice.front else "",
             item.label,
-            term_text(price.term, None, price.bought),
+            term_text(price.term, None, price.is_purchased),
             format_money(price.month),
             about_size(item.usable),
             format_money(price.per_tb_month),
@@ -245,7 +247,7 @@ def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
     print_line("Rejected designs, each with its closest variant:")
-    other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
+    other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.failed_checks)]
     for item in advice.rejected:
         if item in other:
             continue

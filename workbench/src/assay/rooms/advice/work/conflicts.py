@@ -108,4 +108,6 @@ def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedR
             check = _check(best, requirement)
             price = format_money(best.total_cost / need.months, best.variant.best.cost.currency)
             text = f"without {requirement}: {best.variant.label} for {price} a month"
-            yield RelaxedRequirement(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)
+            yield RelaxedRequirement(
+                requirement=requirement, option=best.variant.label, text=text, shortfall=check.text
+            )

@@ -93,7 +93,7 @@ def _inseparable(best: Assessment, rest: Sequence[Assessment], need: Need) -> tu
     intervals, and which of two at equal cost is faster. With cost for each GB/s, the intervals of the rates decide.
     """
     if need.prefer == "cost" and not best.is_certain:
-        open_checks = [check for check in best.checks if not check.certain]
+        open_checks = [check for check in best.checks if not check.is_certain]
         rival = next((item for item in rest if item.is_certain), None)
         first = open_checks[0]
         why = f"whether {best.variant.label} meets {first.requirement} is within its interval: {first.text}"
@@ -148,12 +148,12 @@ def reasons(
     best = decision.chosen[0]
     source = f"price book {' and '.join(books_of(best))}"
     if decision.why:
-        yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
-    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven, need), source=source)
+        yield Remark(rule="evidence", stance="note", text=decision.why, source=_sources(decision.chosen))
+    yield Remark(rule="cost", stance="for", text=_price_words(best, proven, need), source=source)
     yield from _price_remarks(best, need, source)
     yield from _break_even_remarks(best, proven, need)
     for check in best.checks:
-        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
+        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.is_certain else "note"
         text = f"{check.requirement}: {check.text}"
         yield _check_remark(check, speaks, text)
     yield from best.remarks
@@ -180,7 +180,7 @@ def _check_remark(
     check: RequirementCheck, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
 ) -> Remark:
     rule = check.rule or check.requirement
-    return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
+    return Remark(rule=rule, stance=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
 def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark]:
@@ -188,26 +188,26 @@ def _price_remarks(best: Assessment, need: Need, source: str) -> Iterator[Remark
     offer = best.variant.best
     largest = _largest_use(offer)
     if largest is not None:
-        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
+        yield Remark(rule="cost", stance="note", text=f"{largest} of the price", source=source, about="use")
     if offer.missing_prices:
         text = f"the price does not include {', '.join(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
             text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
-        yield Remark(rule="cost", speaks="note", text=text, source=source)
+        yield Remark(rule="cost", stance="note", text=text, source=source)
     if offer.migration_cost:
         once = format_money(offer.migration_cost, offer.cost.currency)
         text = f"{once} of it is the one-time cost of moving the data in"
-        yield Remark(rule="migration", speaks="note", text=text, source="price book")
+        yield Remark(rule="migration", stance="note", text=text, source="price book")
     for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
-        yield Remark(rule="first_move", speaks="note", text=text, source=source)
+        yield Remark(rule="first_move", stance="note", text=text, source=source)
     if need.discount:
         text = f"at a discount of {percent(need.discount)} a year the present value of all payments is "
         text += f"{format_money(offer.present_value, offer.cost.currency)} ; designs are compared by present value"
-        yield Remark(rule="discount", speaks="note", text=text, source="the need")
+        yield Remark(rule="discount", stance="note", text=text, source="the need")
     if offer.factor != 1:
         text = f"the price includes support and tax, {percent(offer.factor - 1)} above the price books"
-        yield Remark(rule="cost", speaks="note", text=text, source="the need")
+        yield Remark(rule="cost", stance="note", text=text, source="the need")
 
 
 def _largest_use(offer: TermOffer) -> str | None:
@@ -233,7 +233,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need
     if other is not None:
         own, rented = (best, other) if best_is_purchased else (other, best)
         text = f"{_break_even_text(own, rented, need)}; it is needed for {count_text(need.months, 'month')}"
-        yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+        yield Remark(rule="break_even", stance="note", text=text, source="price books")
     elif best_is_purchased:
         own = best
     else:
@@ -246,7 +246,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment], need
             else count_text(remaining[0], "month")
         )
         text = f"the hardware of {own.variant.label} is paid in full; it could be used for {time} more"
-        yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
+        yield Remark(rule="paid_whole", stance="note", text=text, source="years of use, by the design")
 
 
 def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:

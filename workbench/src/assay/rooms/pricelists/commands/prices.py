@@ -273,7 +273,7 @@ def refresh(
         help="A price list of the provider: CSV or JSON of AWS, pages of JSON of others. Default: the current lists.",
     ),
     fetched_on: str = typer.Option(
-        "", "--seen", metavar="DATE", help="Date on which files without a date in them were fetched."
+        "", "--read-on", metavar="DATE", help="Date on which files without a date in them were fetched."
     ),
     output: Path = OUTPUT,
     force: bool = FORCE,
@@ -309,15 +309,15 @@ def refresh(
 
 
 def _day(written: str) -> dt.date | None:
-    """Return the date of `--seen`; None if it is empty."""
+    """Return the date of `--read-on`; None if it is empty."""
     if not written:
         return None
     try:
         day = dt.date.fromisoformat(written)
     except ValueError:
-        raise AssayError(f"--seen: {written!r} is not a date", "write it as 2026-01-31") from None
+        raise AssayError(f"--read-on: {written!r} is not a date", "write it as 2026-01-31") from None
     if day > dt.date.today():
-        raise AssayError(f"--seen: {day} is in the future", "write the date on which the files were fetched")
+        raise AssayError(f"--read-on: {day} is in the future", "write the date on which the files were fetched")
     return day
 
 

@@ -91,7 +91,7 @@ def _read_paged(
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
     if copies and fetched_on is None:
-        raise AssayError(f"{copies[0]} does not say when it was fetched", "add --seen DATE")
+        raise AssayError(f"{copies[0]} does not say when it was fetched", "add --read-on DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
         try:
             urllib.parse.urlsplit(ref)

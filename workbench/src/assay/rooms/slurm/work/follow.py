@@ -47,7 +47,7 @@ class Follower:
             hint = f"`assay run {folder} --resume` submits it"
             raise AssayError(f"run {folder.name} has no job in Slurm", hint)
         self.job, self.known = job.id, job.job
-        self._over = job.over
+        self._over = job.has_ended
         self._last_line = ""
         self._reader, self._replay = ProgressReader(folder), Replay(listener)
         self._output = 0 if skip_past else output_size(folder)
@@ -146,7 +146,7 @@ class Follower:
             # The job was killed, or ended before the run began.
             for line in last_output_lines(self._folder, self._output)[-MOST_OUTPUT_LINES:]:
                 self._listener.print_line(f"{BATCH_OUTPUT}: {line}")
-        newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "over": True})
+        newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "has_ended": True})
         write_batch(self._folder, self._batch.with_job(newest))
 
 

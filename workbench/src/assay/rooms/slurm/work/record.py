@@ -24,12 +24,12 @@ class BatchJob(Frozen):
         id: Its id in Slurm; empty while it is being submitted, or if the submission was cut short.
         cluster: Its cluster, as in `Job`.
         submitted_at: Seconds since 1970.
-        over: A follower has seen its end, and recorded how it ended.
+        has_ended: A follower has seen its end, and recorded how it ended.
     """
 
     id: str
     submitted_at: float
-    over: bool = False
+    has_ended: bool = False
     cluster: str | None = None
 
     @property
@@ -43,12 +43,12 @@ class Batch(Frozen):
 
     Attributes:
         options: Options of sbatch, as the user wrote them.
-        words: Options of `assay run` in the job.
+        run_options: Options of `assay run` in the job.
         jobs: All of its jobs, the newest last.
     """
 
     options: str
-    words: tuple[str, ...] = ()
+    run_options: tuple[str, ...] = ()
     jobs: tuple[BatchJob, ...] = ()
 
     def with_job(self, job: BatchJob) -> "Batch":

@@ -55,7 +55,7 @@ def picture(
         capacity=capacity_curves(again),
         rate=rate_curves(again),
         tornado=changing,
-        idle=idle,
+        without_effect=idle,
     )
 
 
@@ -65,7 +65,7 @@ def change_texts(outlook: Sensitivity) -> Iterator[str]:
         if curves is None:
             continue
         scale = curves.axis.replace("_iops", " operations")
-        along = f" (with {' and '.join(curves.along)} in proportion)" if curves.along else ""
+        along = f" (with {' and '.join(curves.scaled_with)} in proportion)" if curves.scaled_with else ""
         for crossing in curves.crossings:
             yield f"{scale}{along}: {crossing.text}"
         if not curves.crossings:
@@ -83,7 +83,7 @@ def assumption_text(each: Assumption, outlook: Sensitivity) -> str:
     text = f"{each.name} ({each.value}): {costs}, against {format_money(outlook.month)} {outlook.measure} now"
     best = outlook.designs[0].design
     turned = [end for end in ends if end.choice != best]
-    for end in turned if each.turns else ():
+    for end in turned if each.changes_choice else ():
         text += (
             f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'no design would meet the need'}"
         )

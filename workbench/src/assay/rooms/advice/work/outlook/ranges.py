@@ -21,7 +21,7 @@ MOST_ITEMS = 5
 LOW_TRAFFIC_SHARE = Decimal("0.1")
 """Low end of traffic that is not stated: a tenth of what the rates allow."""
 MOST_SHARE = Decimal("0.99")
-PEOPLE, POWER = ("people", "administrator"), ("power", "electricity")
+PEOPLE, POWER = ("administration", "administrator"), ("power", "electricity")
 DIMENSION_NAMES = {
     "power": "electricity",
     "rack": "rack space",
@@ -178,10 +178,10 @@ def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
         yield _symmetric_range(again, again.rebilled, "tax", percent, "tax", need.tax)
     if need.discount:
         yield _symmetric_range(again, again.rebilled, "discount a year", percent, "discount", need.discount)
-    if need.people:
+    if need.admin_hours:
 
         def people(factor: Decimal) -> dict[Any, Decimal]:
-            return {name: hours * factor for name, hours in need.people.items()}
+            return {name: hours * factor for name, hours in need.admin_hours.items()}
 
         def words(hours: dict[Any, Decimal]) -> str:
             alike = len(set(hours.values())) == 1
@@ -192,8 +192,8 @@ def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
             )
 
         least, most = people(1 - STEP), people(1 + STEP)
-        ends = (_end(again, again.rebilled, words(each), people=each) for each in (least, most))
-        yield AssumptionRange("hours of administration a month", words(need.people), *ends)
+        ends = (_end(again, again.rebilled, words(each), admin_hours=each) for each in (least, most))
+        yield AssumptionRange("hours of administration a month", words(need.admin_hours), *ends)
 
 
 def _price_range(
