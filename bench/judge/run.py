@@ -118,7 +118,7 @@ def main() -> None:
     options = parser.parse_args()
     trees = {ROOT: "this", **({options.beside.resolve(): "other"} if options.beside else {})}
     for cases in options.cases:
-        works = [work for work in options.works if work not in WHOLE or cases <= options.most_whole]
+        works = [work for work in options.works if work not in WHOLE or cases <= options.max_whole]
         folder = Path(tempfile.mkdtemp(prefix="assay-judge-", dir=options.disk))
         try:
             run = build(folder, cases)

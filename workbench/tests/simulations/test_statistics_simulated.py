@@ -23,11 +23,11 @@ Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
 TRUE = 500e6
 TRIALS = times(1000, 4000)
 PAIRS = times(200, 1000)
-MOST_CALLED = times(20, 50)
+MAX_CALLED = times(20, 50)
 """Of the pairs: where 5 of 100 are called, more than 20 of 200 are in one of a thousand simulations."""
 SERIES = times(100, 400)
 STUDIES = times(40, 2000)
-MOST_WRONG = times(6, 120)
+MAX_WRONG = times(6, 120)
 """Of the studies: where 5 of 100 are wrong, more than 6 of 40 are in one of a thousand simulations."""
 ROWS = 6
 REPEATS = 10
@@ -107,7 +107,7 @@ def compared(random: np.random.Generator, noise: str, slowdown: float) -> tuple[
 def test_any_difference_is_called_in_at_most_5_of_100_pairs_of_equal_runs(noise: str) -> None:
     random = np.random.default_rng(SEEDS["same"])
     called = [any(pair.separable for pair in compared(random, noise, 0.0)) for _ in range(PAIRS)]
-    assert sum(called) <= MOST_CALLED
+    assert sum(called) <= MAX_CALLED
 
 
 @pytest.mark.parametrize("noise", list(NOISES))
@@ -149,7 +149,7 @@ def decided(
 def test_a_study_that_stops_when_it_has_decided_decides_wrongly_in_at_most_5_of_100(noise: str, count: int) -> None:
     random = np.random.default_rng(SEEDS["decided"] + count)
     wrong = [decided(random, noise, count, 0.0, (5, 7, 10, 14, 20))[0] for _ in range(STUDIES)]
-    assert sum(wrong) <= MOST_WRONG
+    assert sum(wrong) <= MAX_WRONG
 
 
 @pytest.mark.parametrize("noise", list(NOISES))

@@ -5,7 +5,7 @@ from looking like a difference:
 
 * Repeats of one run are compared round by round. Both sides of a round ran on the same machine at nearly the same time,
   and what affected both cancels out. What affected only one side, such as a stall, makes a few differences very large:
-  with `LEAST_TRIMMED` rounds or more a fifth is cut off at either end (Yuen 1974, "The two-sample trimmed t for unequal
+  with `MIN_TRIMMED` rounds or more a fifth is cut off at either end (Yuen 1974, "The two-sample trimmed t for unequal
   population variances", Biometrika 61).
 * Noise is estimated from all comparisons of the same two targets together (`assay.analyse.statistics.moderate`): four
   repeats alone show little of it.
@@ -32,7 +32,7 @@ from statistics import median
 from typing import Literal
 
 from assay.analyse.percentiles import repeat_percentiles
-from assay.analyse.run_variation import LEAST_RUNS, LEVEL, Key, RunVariation
+from assay.analyse.run_variation import LEVEL, MIN_RUNS, Key, RunVariation
 from assay.analyse.statistics.autocorrelation import (
     autocorrelation_bound,
     degrees_of_freedom,
@@ -47,11 +47,11 @@ from assay.model.result.verdict import OWN_SPEED
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import MIN_COMPARED
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """At most this many unknown parameters are named in a caveat."""
 TRIMMED_SHARE = 0.2
 """Share of the rounds that is cut off at either end."""
-LEAST_TRIMMED = 12
+MIN_TRIMMED = 12
 """With fewer rounds none is cut off: the rest would show too little of its noise."""
 LATENCIES: tuple[ComparedQuantity, ...] = ("p50", "p99")
 """The percentiles of latency that are compared."""
@@ -123,7 +123,7 @@ class _Difference:
     def trimmed(cls, values: tuple[float, ...]) -> "_Difference":
         """Compute the difference from one series, with both ends cut off if it is long enough."""
         count = len(values)
-        end = int(TRIMMED_SHARE * count) if count >= LEAST_TRIMMED else 0
+        end = int(TRIMMED_SHARE * count) if count >= MIN_TRIMMED else 0
         if not end:
             return cls.of((values,), _mean(values))
         inner = sorted(values)[end:-end]
@@ -170,13 +170,13 @@ def compare_medians(
         names: Names of the two sides in caveats; None for the names of their targets.
         variation: Variation of the compared quantity between runs of the study without any change. Without it, a
             side of
-            fewer than `LEAST_RUNS` runs shows no difference.
+            fewer than `MIN_RUNS` runs shows no difference.
         of: As in `compare`.
     """
     ready = [(before[-1], after[-1], _medians(before, of), _medians(after, of)) for before, after in pairs]
     tests: dict[int, _Test] = {}
     for numbers in _by_targets([(base, other) for base, other, _, _ in ready]):
-        several = [number for number in numbers if min(map(len, ready[number][2:])) >= LEAST_RUNS]
+        several = [number for number in numbers if min(map(len, ready[number][2:])) >= MIN_RUNS]
         tests |= dict(zip(several, _tests([_unpaired(*ready[number][2:]) for number in several], False), strict=True))
     found = []
     for number, (base, _, here, there) in enumerate(ready):
@@ -426,8 +426,8 @@ def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
     """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known."""
     names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
-    more = f", and {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
-    return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
+    more = f", and {len(whats) - MAX_NAMED} more" if len(whats) > MAX_NAMED else ""
+    return f"it is not known {', '.join(whats[:MAX_NAMED])}{more}" if whats else ""
 
 
 def _unsound(row: ResultRow) -> list[str]:

@@ -25,7 +25,7 @@ from assay.model.study.repeats import EQUAL_WITHIN, MIN_BEFORE_LOOK
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates whose true value may be lower or higher."""
 
-MOST_NEEDED = 1000
+MAX_NEEDED = 1000
 """A point that would take more repeats stays open: the targets are practically equal, or too noisy."""
 
 Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
@@ -169,13 +169,13 @@ def _possible_speedup(row: ResultRow) -> float:
     found = [finding for finding in row.findings if finding.verdict in LOWER_BOUND]
     if row.verdict in LOWER_BOUND and not found:
         return math.inf
-    return math.prod(_most_lost(finding) for finding in found)
+    return math.prod(_max_loss_factor(finding) for finding in found)
 
 
-def _most_lost(finding: Finding) -> float:
+def _max_loss_factor(finding: Finding) -> float:
     """Return the greatest factor lost: an engine that waited for a share of the time did all its work in the rest."""
     if finding.rule == "contended":
-        return finding.numbers.get("most_slowed", math.inf)
+        return finding.numbers.get("max_slowdown", math.inf)
     if finding.rule == "stopped_engine":
         lost = finding.numbers["away_share"]
     elif finding.rule == "starved_client":

@@ -25,11 +25,11 @@ from assay.model.units import about_number
 if TYPE_CHECKING:
     from assay.analyse.statistics.explained import RepeatSeries
 
-LEAST_CONTROLS = 3
+MIN_CONTROLS = 3
 """With fewer controls there is no statement about the machine."""
-LEAST_VARIATION = 0.02
+MIN_VARIATION = 0.02
 """Results that vary by less than this share need no explanation."""
-LEAST_EXPLAINED = 0.25
+MIN_EXPLAINED = 0.25
 """Least explained share of the variance that is reported."""
 SIGNIFICANCE = 0.01
 """Greatest p-value of an explanation that is reported."""
@@ -40,7 +40,7 @@ NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
 """Rules that find that the engine did not run, or ran late."""
 CONSEQUENCES = ("no_steady_state", "skewed", "uneven_lanes")
 """Rules whose findings follow when lanes wait for CPUs."""
-LEAST_WAITED_SHARE = 0.05
+MIN_WAITED_SHARE = 0.05
 """Share of their time that lanes must have waited for a CPU for FOLLOWS to be set aside."""
 
 REMEDY = "Stop what else runs on this machine, or measure on one that has nothing else to do."
@@ -85,7 +85,7 @@ def summarise_controls(readings: Sequence[ControlReading], measured: Sequence[Ma
     Returns:
         None with too few controls.
     """
-    if len(readings) < LEAST_CONTROLS:
+    if len(readings) < MIN_CONTROLS:
         return None
     from assay.analyse.statistics.explained import explain, parts_of
 
@@ -163,7 +163,7 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     text = [f"This machine affected the results. {variation_text(controls)}"]
     text += [f"{', and '.join(causes)}."] if causes else []
     if explained is not None:
-        least = f", at least {_percent(explained.low)}" if explained.low >= LEAST_VARIATION else ""
+        least = f", at least {_percent(explained.low)}" if explained.low >= MIN_VARIATION else ""
         share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
     elif controls.unexplained_reason:
@@ -214,10 +214,8 @@ def _taken(controls: Controls) -> list[str]:
 def _good_part(controls: Controls) -> ExplainedVariance | None:
     """Return the explanation by the control, if it is significant and large enough to report."""
     found = controls.explained
-    matters = (controls.result_deviation or 0.0) >= LEAST_VARIATION
-    return (
-        found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= LEAST_EXPLAINED else None
-    )
+    matters = (controls.result_deviation or 0.0) >= MIN_VARIATION
+    return found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= MIN_EXPLAINED else None
 
 
 def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
@@ -267,7 +265,7 @@ def set_aside(
     rules = {finding.rule for finding in findings}
     try:
         machine_rules = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
-        if machine_rules or _waited_share(case, samples) > LEAST_WAITED_SHARE:
+        if machine_rules or _waited_share(case, samples) > MIN_WAITED_SHARE:
             machine_rules.update(CONSEQUENCES)
     except MissingValue:
         return tuple(findings), ()

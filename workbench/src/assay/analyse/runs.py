@@ -10,7 +10,7 @@ from assay.analyse.compare import LATENCIES, compare_medians, compare_rounds, ha
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
-from assay.analyse.run_variation import LEAST_RUNS, RunVariation
+from assay.analyse.run_variation import MIN_RUNS, RunVariation
 from assay.model.base import AssayError
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison, UncomparedRow
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
@@ -20,7 +20,7 @@ from assay.model.study.repeats import MIN_COMPARED
 
 NAMES = ("before", "after")
 MORE_RUNS_HINT = (
-    f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
+    f"run the study {MIN_RUNS} times a side and join the runs by commas, or keep {MIN_RUNS} or more earlier runs of"
     " it in the folder; two places that you have now are compared by `assay ab A B`"
 )
 
@@ -328,9 +328,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
 def _too_few(pair: Comparison) -> str:
     """Return what is missing for a judgement."""
     if pair.unit == "run":
-        return (
-            f"needs {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to separate change from chance"
-        )
+        return f"needs {MIN_RUNS} runs a side, or {MIN_RUNS} other runs of the study, to separate change from chance"
     return f"{pair.n_base} and {pair.n_other} repeats, but at least {MIN_COMPARED} are needed"
 
 

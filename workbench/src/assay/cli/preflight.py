@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from assay.run.preflight_hosts import PreflightHosts
     from assay.wires.preflight import PreflightOptions
 
-MOST_SECONDS = 60
-MOST_STREAMS = 64
+MAX_SECONDS = 60
+MAX_STREAMS = 64
 SCHEMA = "assay.network/1"
 """Name and version of the JSON; the number changes when a reader of the old one would be misled."""
 
@@ -88,12 +88,12 @@ def _options(time: str, parallel: int) -> "PreflightOptions":
         seconds = parse_duration(time) / 1e9
     except UnitError as error:
         raise error.at("--time") from None
-    if seconds != int(seconds) or not 1 <= seconds <= MOST_SECONDS:
+    if seconds != int(seconds) or not 1 <= seconds <= MAX_SECONDS:
         raise AssayError(
-            f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "write a time such as 2s"
+            f"--time {time}: is not a whole number of seconds from 1 to {MAX_SECONDS}", "write a time such as 2s"
         )
-    if not 1 <= parallel <= MOST_STREAMS:
-        raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}", "write a number such as 4")
+    if not 1 <= parallel <= MAX_STREAMS:
+        raise AssayError(f"--parallel {parallel}: is not from 1 to {MAX_STREAMS}", "write a number such as 4")
     return PreflightOptions(seconds=int(seconds), streams=tuple(sorted({1, parallel})), report=note)
 
 

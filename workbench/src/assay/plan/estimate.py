@@ -52,7 +52,7 @@ _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_m
 
 UNKNOWN_SIZE = "of unknown size"
 """Words for an amount that is unknown until objects are listed."""
-LEAST_SHOWN_SECONDS = 1.0
+MIN_SHOWN_SECONDS = 1.0
 """Least seconds for ceilings that the text mentions."""
 
 
@@ -146,9 +146,7 @@ class StudyEstimate(Frozen):
             words += f", at most {about_duration(self.max_seconds)}"
             words += " if every phase takes all of its time limit" if far else ""
         ceilings = self.ceilings_before + self.ceilings_later
-        return (
-            f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_SHOWN_SECONDS else words
-        )
+        return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= MIN_SHOWN_SECONDS else words
 
 
 def work_key(case: Case) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
 
-LEAST_INTERVAL = 3
+MIN_INTERVAL = 3
 """Fewest repeats for a useful confidence interval."""
 
 
@@ -27,8 +27,8 @@ def study_warnings(study: Study, cases: Iterable[Case], estimate: StudyEstimate)
             f"{count} cannot show which target is faster, however far apart they are: leave `repeats` out, or write"
             f" {MIN_BEFORE_LOOK} or more"
         )
-    elif repeating.max < LEAST_INTERVAL:
-        found.append(f"{count} give no useful confidence interval: write {LEAST_INTERVAL} or more, better 8")
+    elif repeating.max < MIN_INTERVAL:
+        found.append(f"{count} give no useful confidence interval: write {MIN_INTERVAL} or more, better 8")
     least = estimate.min_seconds
     if repeating.time is not None and least > repeating.time / 1e9:
         limit = about_duration(repeating.time / 1e9)

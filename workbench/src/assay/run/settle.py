@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
-from assay.analyse.decide import MOST_NEEDED, decide, mean_repeat_seconds, undecided_cases
+from assay.analyse.decide import MAX_NEEDED, decide, mean_repeat_seconds, undecided_cases
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.units import about_duration, about_number
@@ -129,6 +129,6 @@ def _reason(needs: int | None) -> str:
     """Return why a case does not go on although repeats are left."""
     if needs is None:
         return "more repeats would decide nothing further"
-    if needs > MOST_NEEDED:
-        return f"undecided; more than {MOST_NEEDED:,} would be needed, and there is no time"
+    if needs > MAX_NEEDED:
+        return f"undecided; more than {MAX_NEEDED:,} would be needed, and there is no time"
     return f"undecided; about {needs:,} would be needed, and there is no time"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED_SHARE, compare, compare_rounds
+from assay.analyse.compare import LEVEL, MIN_TRIMMED, TRIMMED_SHARE, compare, compare_rounds
 from assay.analyse.rows import analyse
 from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_quantile
 from assay.judge.judge import judge
@@ -182,7 +182,7 @@ def test_equal_repeats_give_an_interval_without_width() -> None:
 def test_where_neighbours_are_not_alike_it_is_students_test(base: list[float], other: list[float]) -> None:
     count = min(len(base), len(other))
     (found,) = compare_speeds(base[:count], other[:count])
-    assert count < LEAST_TRIMMED
+    assert count < MIN_TRIMMED
     apart = np.log(other[:count]) - np.log(base[:count])
     if found.autocorrelation or np.std(apart) < 1e-6:
         return
@@ -190,7 +190,7 @@ def test_where_neighbours_are_not_alike_it_is_students_test(base: list[float], o
     assert found.p_own == found.p == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-@given(st.integers(0, 2**32), st.integers(LEAST_TRIMMED, 60))
+@given(st.integers(0, 2**32), st.integers(MIN_TRIMMED, 60))
 def test_of_many_rounds_it_is_yuens_test_of_the_middle_ones(seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
     base, other = 100 * np.exp(0.05 * random.standard_t(2, (2, count)))

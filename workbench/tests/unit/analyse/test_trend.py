@@ -10,7 +10,7 @@ from noise import wandering
 from soak import times
 
 from assay.analyse.anomalies.notes import notes
-from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
+from assay.analyse.trend import MIN_ROUNDS, Trend, trend_notes, trends
 from assay.model.result.result import ResultRow
 
 RUNS = times(200, 2000)
@@ -48,7 +48,7 @@ def test_a_level_that_falls_is_told_with_its_figures() -> None:
         [100.0, 99.0, 98.0, 97.0, 96.0],
         [100.0, 80.0, 100.0, 80.0, 100.0, 80.0],
         [100.0, 50.0, 60.0, 110.0, 90.0],
-        [100.0, 80.0, 60.0][: LEAST_ROUNDS - 1],
+        [100.0, 80.0, 60.0][: MIN_ROUNDS - 1],
         [],
     ],
 )

@@ -12,7 +12,7 @@ from assay.rooms.advice.model.sensitivity import Assumption, CostCurves, RangeEn
 from assay.rooms.advice.work.outlook import reassess as again_module
 from assay.rooms.advice.work.outlook.curves import FACTORS, HALVINGS, NeedSweep
 from assay.rooms.advice.work.outlook.picture import change_texts, picture
-from assay.rooms.advice.work.outlook.reassess import MOST_DESIGNS
+from assay.rooms.advice.work.outlook.reassess import MAX_DESIGNS
 
 NAMES = ("01", "02", "05", "07", "08", "09", "12")
 DISCOUNTED = {"discount": "5%", "tax": "19%", "months": 36}
@@ -252,18 +252,18 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     asked = again_module.build_variants
     monkeypatch.setattr(again_module, "build_variants", lambda *args: calls.append(args[5]) or asked(*args))
     found = picture(advice, book, (), NEEDS)
-    assert found is not None and len(found.designs) == MOST_DESIGNS
+    assert found is not None and len(found.designs) == MAX_DESIGNS
     crossings = len(found.capacity.crossings) + len(found.rate.crossings if found.rate is not None else ())
     # The need, six other sizes on each of two axes, and growth; each halving of a crossing once for each design.
     sizes = 1 + 2 * (len(FACTORS) - 1) + 1
-    assert len(calls) <= MOST_DESIGNS * (sizes + HALVINGS * crossings)
+    assert len(calls) <= MAX_DESIGNS * (sizes + HALVINGS * crossings)
     calls.clear()
     again = again_module.Reassessment(advice, book, (), NEEDS)
-    assert again.base_answer and len(calls) == MOST_DESIGNS
+    assert again.base_answer and len(calls) == MAX_DESIGNS
     again.rechecked(need.model_copy(update={"clients": 20}))
     again.rebilled(need.model_copy(update={"months": 10}))
     again.repriced(Decimal("1.2"), lambda row: row[1] == "instance")
-    assert len(calls) == MOST_DESIGNS
+    assert len(calls) == MAX_DESIGNS
 
 
 def test_words_say_each_crossing_and_the_largest_assumptions(looked: Looked) -> None:

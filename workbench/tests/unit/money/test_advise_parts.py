@@ -45,7 +45,7 @@ def test_the_least_count_that_does_is_found_with_few_looks(least: int, monkeypat
         assert next(looks, None) is not None, "it looks at the same counts again and again"
         return values["volumes"] >= least
 
-    monkeypatch.setattr(sizing, "MOST_COUNT", most)
+    monkeypatch.setattr(sizing, "MAX_COUNT", most)
     monkeypatch.setattr(sizing, "_is_sufficient_at", does)
     found = sizing.counts_for(load_template("nfs-volumes"), {}, ["volumes"], read_need("01"))
     near = {least} if least == 1 else {least, least + 1, least + least % 2}

@@ -234,7 +234,7 @@ def figures(name: str, size: int, share: float) -> VolumeLimits:
     """Limits of a volume; of one that is provisioned with a share of the most that the least size can have."""
     kind = catalog().volume(name)
     if isinstance(kind, ProvisionedVolume):
-        most = kind.most_iops(kind.min_size)
+        most = kind.max_iops(kind.min_size)
         return volume_limits(kind, size, round(kind.iops_min + share * (most - kind.iops_min)))
     return volume_limits(kind, size)
 

@@ -17,7 +17,7 @@ from assay.report.document import Bullets, Plots, Spans
 from assay.report.document import plain_text as plain
 from assay.report.html import render_html
 from assay.rooms.advice.shown import sentences
-from assay.rooms.advice.shown.page import MOST_ROWS, build_page
+from assay.rooms.advice.shown.page import MAX_ROWS, build_page
 from assay.rooms.advice.work.published_evidence import published_evidence
 
 WIDTH = 400
@@ -124,7 +124,7 @@ def test_bars_are_the_largest_assumptions_and_those_that_turn_the_choice_are_mar
     spans = [block for block in section.blocks if isinstance(block, Spans)]
     assert len(spans) == bool(looked.picture.tornado)
     for block in spans:
-        assert len(block.rows) == min(MOST_ROWS, len(looked.picture.tornado))
+        assert len(block.rows) == min(MAX_ROWS, len(looked.picture.tornado))
         for row, each in zip(block.rows, looked.picture.tornado, strict=False):
             assert row.label.startswith(each.name) and row.is_emphasised == each.changes_choice
             end = each.high or each.low

@@ -77,10 +77,10 @@ def test_the_work_grows_with_the_cases_and_no_faster(tmp_path: Path) -> None:
     least = calls_of_conclude(build(tmp_path / "one", 1))
     # Of each case beyond the first: what the first few take, and what as many more take.
     assert (many - few) / 8 < 1.05 * (few - least) / 3
-    assert (many - few) / 8 < MOST_CALLS
+    assert (many - few) / 8 < MAX_CALLS
 
 
-MOST_CALLS = 3_000
+MAX_CALLS = 3_000
 """Calls of functions for a case of two operations with five repeats each."""
 
 

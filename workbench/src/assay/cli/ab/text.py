@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from assay.analyse.blocks import SideState, side_state
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.analyse.runs import Gate, UnjudgedRow, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
@@ -125,8 +125,8 @@ def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
     point = answer.point(row)
     if point.needs is None:
         return f"{_range_words(answer, row)}; {point.why}"
-    if point.needs > MOST_NEEDED:
-        return f"{_range_words(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
+    if point.needs > MAX_NEEDED:
+        return f"{_range_words(answer, row)}; it would take more than {MAX_NEEDED:,} rounds"
     more = f" ({about_duration(point.seconds)} more)" if point.seconds else ""
     return f"{_range_words(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 

@@ -23,7 +23,7 @@ app = group()
 
 NETWORK_BURST = "5 to 60 min, of saved credits"
 """Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; not published by type."""
-RATES = ("rate_", "small_rate", "knee_rate", "sustained_max", "burst_per_tib", "most_read", "most_write", "per_client")
+RATES = ("rate_", "small_rate", "knee_rate", "sustained_max", "burst_per_tib", "max_read", "max_write", "per_client")
 """Prefixes of the fields that hold bytes per second."""
 LUSTRE_RATES = ("per_tib", "write_per_tib", "disk_burst", "write_disk_burst", "network", "network_burst")
 LIMIT_COLUMNS = ("size", "limit", "sustained", "burst", "burst duration")

@@ -48,7 +48,7 @@ def _sizes(entry: ManagedType) -> list[int]:
 
 def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None) -> tuple[float | None, ...]:
     """Return bytes per second of reading and writing, then operations per second of both; None where not stated."""
-    provisioned = rate if rate is not None else _least_provisioned(entry, size)
+    provisioned = rate if rate is not None else _min_provisioned(entry, size)
     provisioned_iops = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
     rates = (law.value(size, provisioned) if law is not None else None for law in (entry.read, entry.write))
     counts = (
@@ -58,7 +58,7 @@ def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None)
     return (*rates, *counts)
 
 
-def _least_provisioned(entry: ManagedType, size: int) -> float:
+def _min_provisioned(entry: ManagedType, size: int) -> float:
     """Return the least bytes per second that can be provisioned: included or sold; 0 if none are sold separately."""
     offer = entry.throughput
     if offer is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.money.cost.cost import Charge
 
 DIGITS = 6
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Up to this many designs, their break-even points are computed."""
 
 
@@ -34,7 +34,7 @@ def prices_document(options: Sequence[PricedOption], months: int | None, sized: 
     `not_compared` states why there are none if the designs differ in capacity.
     """
     refused = None if sized or len(options) < 2 else incomparable_reason(options)
-    compared = refused is None and 1 < len(options) <= MOST_COMPARED
+    compared = refused is None and 1 < len(options) <= MAX_COMPARED
     return {
         "designs": [_option(option, months) for option in options],
         "break_even": [_pair(pair) for pair in compare(options)] if compared else [],

@@ -21,7 +21,7 @@ from assay.money.cost.sizing import (
 )
 
 TB, GB = 10**12, 10**9
-MOST_SIZE_DIFFERENCE = 0.05
+MAX_SIZE_DIFFERENCE = 0.05
 """Share by which the usable capacities of compared designs may differ."""
 
 
@@ -95,10 +95,10 @@ def _most(template: Template, values: dict[str, Any], counts: Sequence[str]) -> 
 
 
 def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
-    """Return a hint if usable capacities differ by more than `MOST_SIZE_DIFFERENCE`: their prices do not compare."""
+    """Return a hint if usable capacities differ by more than `MAX_SIZE_DIFFERENCE`: their prices do not compare."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
-    if most - least <= MOST_SIZE_DIFFERENCE * most:
+    if most - least <= MAX_SIZE_DIFFERENCE * most:
         return None
     cheapest = min(options, key=lambda option: option.per_tb_month)
     return (

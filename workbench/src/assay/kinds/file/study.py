@@ -24,7 +24,7 @@ def _shares(written: object) -> object:
 
 
 Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
-MOST_SHARES = 1023
+MAX_SHARES = 1023
 
 
 class FileTarget(DirectoryTarget):

@@ -123,14 +123,14 @@ class ProvisionedVolume(VolumeType):
     knee_rate: Rate | None = None
     knee_io: Size | None = None
 
-    def most_iops(self, size: int) -> int:
+    def max_iops(self, size: int) -> int:
         """Return the most IOPS that a volume of `size` bytes can have."""
         return max(self.iops_free or 0, min(self.iops_max, size * self.iops_per_gib // GIB))
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """Return the provisioned or included IOPS and rate; there is no burst."""
         iops = self.iops_free if iops is None else iops
-        most = self.most_iops(size)
+        most = self.max_iops(size)
         if iops is None:
             raise AssayError(f"{self.name} needs its IOPS stated", f"{self.iops_min} to {most} at this size")
         if not self.iops_min <= iops <= most:

@@ -34,7 +34,7 @@ from assay.money.cost.catalog import catalog
 Metric = Literal["read", "write", "read_iops", "write_iops"]
 METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
 
-_LEAST_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
+_MIN_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
 
 
 class Limit(Frozen):
@@ -307,7 +307,7 @@ def _layout_share(layout: Layout, count: int) -> float:
 
 
 def _fits(layout: Layout, count: int) -> bool:
-    return count >= _LEAST_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
+    return count >= _MIN_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
 
 
 def _misfit(layout: Layout, count: int) -> str:

@@ -21,7 +21,7 @@ COMPONENT_SOURCE = (
 )
 SIZE_PARAMETERS = ("capacity", "stored")
 """Parameters that set how much a design stores; the value that the need requires is added to their choices."""
-MOST_COUNT = 1024
+MAX_COUNT = 1024
 """Highest count for a design that states no maximum."""
 GB = 10**9
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
@@ -125,7 +125,7 @@ def counts_for(
     Returns:
         Empty if no counts hold the data.
     """
-    most = {key: template.parameters[key].max or MOST_COUNT for key in keys}
+    most = {key: template.parameters[key].max or MAX_COUNT for key in keys}
     for target in (demand, CapacityDemand(demand.capacity)):
         if _is_sufficient_at(template, {**values, **most}, target):
             counts = {}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.totals import Range
-from assay.analyse.growth.usl import LEAST_POINTS, Law, fit_law
+from assay.analyse.growth.usl import MIN_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDING_SHARE, Scaling
 from assay.analyse.servers import Growth
 from assay.model.study.growth import GROWING_AXES
@@ -130,7 +130,7 @@ def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
     head = Strong(f"{scaling_title(found, with_workload)}, bend: ")
     first, last = found.points[0].number, found.points[-1].number
     if not bend.fits:
-        few = len(found.points) < LEAST_POINTS
+        few = len(found.points) < MIN_POINTS
         which = "a sharp bend does not describe the totals, and three numbers show no smooth one"
         both = "neither a sharp bend nor the universal scalability law describes the totals"
         return (head, f"{which if few else both}, so no bend is reported.")

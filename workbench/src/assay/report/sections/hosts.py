@@ -26,8 +26,8 @@ _WORDS = (
     "moved when the first thread of any host ended: if that is far below the other hosts, the hosts did not work "
     "together for most of the time. All numbers are medians over repeats."
 )
-_MOST_ROWS = 500
-_MOST_OPEN = 12
+_MAX_ROWS = 500
+_MAX_OPEN = 12
 """Most results of a table that is not folded."""
 
 
@@ -42,12 +42,10 @@ def section(view: RunView) -> Section | None:
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
     totals = _totals(view, rows, unit)
-    shown = totals if len(rows) <= _MOST_OPEN else Fold("Result by result", (totals,))
+    shown = totals if len(rows) <= _MAX_OPEN else Fold("Result by result", (totals,))
     blocks: list[Block] = [Paragraph(f"{_engines(view, rows)}; {_WORDS}"), shown]
-    caption = (
-        "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
-    )
-    table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, is_interactive=True)
+    caption = "" if len(each) <= _MAX_ROWS else f"The first {_MAX_ROWS:,} of {len(each):,}; `assay export` writes all."
+    table = Table("host-table", _host_columns(unit), tuple(each[:_MAX_ROWS]), caption, is_interactive=True)
     blocks.append(Fold("Host by host", (table,)))
     return Section("hosts", "Hosts", tuple(blocks))
 

@@ -55,7 +55,7 @@ _NAMES_SYNC_WORDS = {
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
     "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
 }
-_MOST_VALUES = 16
+_MAX_VALUES = 16
 _REMOTE_WORDS = (
     "the engine itself accesses the servers, so no client cache is involved; what servers answer from their own memory "
     "is not known"
@@ -70,7 +70,7 @@ _EXISTING_WORDS = (
     "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
     "nothing is sent twice."
 )
-_MOST_CALLS = 100
+_MAX_CALLS = 100
 _OF_HOSTS = ("hosts", "tasks_per_host")
 """Settings that are listed with the load, since they are a part of it."""
 
@@ -292,7 +292,7 @@ def _calls(view: RunView) -> Table:
         operations = ", ".join(numbers.operation_title(name).lower() for name in named)
         rows.append((workload, target, requested, used, operations, reason or numbers.NONE))
     columns = ("Workload", "Target", "Requested", "Used", "Operations", "Why")
-    return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
+    return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MAX_CALLS]))
 
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
@@ -302,7 +302,7 @@ def _values(cases: list[Case], name: str) -> list[AxisValue]:
 
 def _shortened(name: str, values: list[AxisValue]) -> str:
     words = [numbers.axis_value(name, value) for value in values]
-    return ", ".join(words if len(words) <= _MOST_VALUES else [*words[:8], "…", *words[-3:]])
+    return ", ".join(words if len(words) <= _MAX_VALUES else [*words[:8], "…", *words[-3:]])
 
 
 def _used(cases: list[Case], name: str, words: dict[str, str]) -> list[str]:

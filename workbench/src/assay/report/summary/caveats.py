@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from assay.analyse.anomalies.falling import SIZES, falls
 from assay.analyse.anomalies.stalls import stalls
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.analyse.environments.limits import AT_END, group_limits, memory_limit
 from assay.analyse.machine import busy_text
 from assay.analyse.scaling import Scaling
@@ -299,7 +299,7 @@ def _still_open(found: Sequence[ComparisonClaim]) -> Caveats:
         return []
     count = numbers.capitalized(numbers.part_of_total(len(points), every, "comparison"))
     text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {frequent_reasons(points)}."
-    near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
+    near = any(point.needs is not None and point.needs <= MAX_NEEDED for point in points)
     them = "it" if len(points) == 1 else "them"
     return [Caveat(text=text, remedy=f"More repeats are likely to decide {them}." if near else "")]
 

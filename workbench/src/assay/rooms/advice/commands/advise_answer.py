@@ -20,8 +20,8 @@ FIXED_REQUIREMENTS = ("profile", "where", "term")
 """Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
-LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
-MOST_RELAXED, MOST_CONDITIONS = 3, 6
+MIN_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MAX_RELAXED, MAX_CONDITIONS = 3, 6
 
 
 def print_answer(advice: Advice) -> None:
@@ -32,10 +32,10 @@ def print_answer(advice: Advice) -> None:
     more = () if best is None else best.conditions
     if more:
         print_line("Conditions of this choice:")
-        for text in more[:MOST_CONDITIONS]:
+        for text in more[:MAX_CONDITIONS]:
             print_line(f"  {text}")
-        if len(more) > MOST_CONDITIONS:
-            print_line(f"  and {len(more) - MOST_CONDITIONS} more")
+        if len(more) > MAX_CONDITIONS:
+            print_line(f"  and {len(more) - MAX_CONDITIONS} more")
     print_line(f"\n`--all` prints the reasons, the options and {count_text(len(advice.rejected), 'rejected design')}")
 
 
@@ -134,14 +134,14 @@ def _more(other: AdviceOption, best: AdviceOption) -> str:
     if share >= MANY_TIMES:
         return f"{about_number(share + 1)} times as much"
     difference = format_money(abs(other.price.month - best.price.month), best.price.currency)
-    return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
+    return f"{percent(abs(share)) if abs(share) >= MIN_SHARE else difference} {'more' if share > 0 else 'less'}"
 
 
 def _reason(advice: Advice, best: AdviceOption) -> str:
     if advice.result == "not separable" and advice.reasons:
         return shortened(advice.reasons[0].text)
     if advice.result == "unproven":
-        return _least_open(advice, best)
+        return _fewest_open(advice, best)
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
     designs = len({item.design for item in advice.options})
     text = (
@@ -156,7 +156,7 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
     return f"{text}; {shortened(cheaper[0].text)}" if cheaper else text
 
 
-def _least_open(advice: Advice, best: AdviceOption) -> str:
+def _fewest_open(advice: Advice, best: AdviceOption) -> str:
     """Return why `best` comes first although none is proven: it has the fewest unproven requirements."""
     count = _unproven_count(best)
     text = f"no option is proven to meet the need; of the {advice.counts.unproven:,} that may, it has the fewest "
@@ -178,8 +178,8 @@ def _prices_line(advice: Advice, best: AdviceOption) -> str:
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
     unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
     if advice.unpriced:
-        more = len(advice.unpriced) - MOST_RELAXED
-        names = ", ".join(advice.unpriced[:MOST_RELAXED])
+        more = len(advice.unpriced) - MAX_RELAXED
+        names = ", ".join(advice.unpriced[:MAX_RELAXED])
         unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
     unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
     if any(item.rule == "requests_unknown" for item in best.remarks):
@@ -199,8 +199,8 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
         if others:
             yield f"Each of these also excludes all designs: {'; '.join(others)}"
     else:
-        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_RELAXED])
-    yield from (item.text for item in advice.relaxed[:MOST_RELAXED])
+        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MAX_RELAXED])
+    yield from (item.text for item in advice.relaxed[:MAX_RELAXED])
     if advice.conflicts and not advice.relaxed:
         yield "dropping any single requirement leaves no design that is known to meet the others"
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"

@@ -18,8 +18,8 @@ from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.texts import amount, count_text, percent, seconds, term_text
 from assay.terminal.output import print_line, print_table
 
-MOST_OPTIONS = 20
-LEAST_RATE = 10**6
+MAX_OPTIONS = 20
+MIN_RATE = 10**6
 """Bytes per second below which a cost per GB/s is meaningless."""
 
 
@@ -183,8 +183,8 @@ def _print_options(advice: Advice) -> None:
     ):
         if options:
             _print_table(f"{title} (* Pareto-optimal in cost and throughput)", options, advice)
-    if len(advice.options) > MOST_OPTIONS:
-        print_line(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
+    if len(advice.options) > MAX_OPTIONS:
+        print_line(f"... and {len(advice.options) - MAX_OPTIONS} more: --json prints all")
 
 
 def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) -> None:
@@ -204,7 +204,7 @@ def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) 
     print_line(f"{title}:")
     if not operations:
         print_line("(rate: the lower of the read and write rates that the need requires, both at the same time)")
-    print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
+    print_table(columns, list(_rows(options[:MAX_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
 def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[str]]:
@@ -220,7 +220,7 @@ def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[st
             format_money(price.per_tb_month),
             rate,
             format_money(price.per_gbs_month)
-            if price.per_gbs_month is not None and (item.rate or 0.0) >= LEAST_RATE
+            if price.per_gbs_month is not None and (item.rate or 0.0) >= MIN_RATE
             else "",
             basis,
         ]

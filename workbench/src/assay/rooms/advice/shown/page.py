@@ -26,7 +26,7 @@ from assay.rooms.advice.work.outlook.curves import size_text
 from assay.rooms.advice.work.texts import count_text
 
 STYLE = "advice"
-MOST_ROWS, MOST_CHANGES, MOST_CHANGE_SENTENCES = 7, 2, 8
+MAX_ROWS, MAX_CHANGES, MAX_CHANGE_SENTENCES = 7, 2, 8
 TITLES = {
     "capacity": "capacity",
     "read": "reading, of all clients together",
@@ -74,11 +74,9 @@ def _change(advice: Advice) -> Iterator[Block]:
         return
     sentences = list(_change_sentences(advice, found))
     more = (
-        [f"{len(sentences) - MOST_CHANGE_SENTENCES} more: see --json."]
-        if len(sentences) > MOST_CHANGE_SENTENCES
-        else []
+        [f"{len(sentences) - MAX_CHANGE_SENTENCES} more: see --json."] if len(sentences) > MAX_CHANGE_SENTENCES else []
     )
-    yield Bullets((*sentences[:MOST_CHANGE_SENTENCES], *more))
+    yield Bullets((*sentences[:MAX_CHANGE_SENTENCES], *more))
     legend = tuple(
         (number, each.design, ", ".join(f"{key} {value}" for key, value in each.values.items()))
         for number, each in enumerate(found.designs)
@@ -111,7 +109,7 @@ def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
             if each.changes_choice and end is not None and end.choice != best:
                 yield f"{each.name} {end.value}: {_turn(advice, end)}."
     others = [change.text for change in advice.changes if change.kind != "price"]
-    yield from (texts.sentence(text) for text in others[:MOST_CHANGES])
+    yield from (texts.sentence(text) for text in others[:MAX_CHANGES])
 
 
 def _turn(advice: Advice, end: RangeEnd) -> str:
@@ -163,8 +161,8 @@ def _plot(advice: Advice, found: Sensitivity, curves: CostCurves) -> Plot:
 def _spans(found: Sensitivity) -> Spans:
     """Return the tornado chart: how much more the next best option costs; without one, the cost of the choice."""
     gap = found.gap is not None
-    rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
-    more = len(found.tornado) - MOST_ROWS
+    rows = tuple(_row(each, found) for each in found.tornado[:MAX_ROWS])
+    more = len(found.tornado) - MAX_ROWS
     title = "Extra cost of the next best design" if gap else "Cost of the choice"
     caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
     caption += "; left of the red line another design is cheaper." if gap else "."

@@ -12,7 +12,7 @@ from assay.rooms.advice.model.sensitivity import Sensitivity
 from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
-MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
+MAX_REASONS, MAX_ACCEPTED, MAX_UNKNOWN = 3, 6, 9
 LONGEST_SENTENCE = 230
 """Longest sentence, in characters."""
 
@@ -84,7 +84,7 @@ def reason_sentences(advice: Advice) -> Iterator[str]:
     """
     best = chosen(advice)
     if best is None:
-        for conflict in advice.conflicts[:MOST_REASONS]:
+        for conflict in advice.conflicts[:MAX_REASONS]:
             yield sentence(f"{' + '.join(conflict.requirements)}: {conflict.text}")
         return
     if advice.result == "not separable" and advice.reasons:
@@ -103,7 +103,7 @@ def _ranked(advice: Advice) -> list[str]:
     firsts: list[Remark] = []
     for kind in kinds:
         firsts += [each for each in kind if each not in firsts][: 1 if kind is not kinds[-1] else None]
-    return [sentence(each.text) for each in firsts[:MOST_REASONS]]
+    return [sentence(each.text) for each in firsts[:MAX_REASONS]]
 
 
 def drawbacks(advice: Advice) -> Iterator[str]:
@@ -119,9 +119,9 @@ def drawbacks(advice: Advice) -> Iterator[str]:
         once = format_money(best.price.migration_cost, best.price.currency)
         texts.append(f"{once} of it is the one-time cost of moving the data in")
     sentences = list(dict.fromkeys(sentence(text) for text in texts))
-    yield from sentences[:MOST_ACCEPTED]
-    if len(sentences) > MOST_ACCEPTED:
-        yield f"{len(sentences) - MOST_ACCEPTED} more: see --all."
+    yield from sentences[:MAX_ACCEPTED]
+    if len(sentences) > MAX_ACCEPTED:
+        yield f"{len(sentences) - MAX_ACCEPTED} more: see --all."
     if not sentences:
         yield f"None: no condition of {best.design} is on record, and no rule counts against it."
 

@@ -12,7 +12,7 @@ from assay.rooms.advice.work.requirements import RESTORED_DURABILITIES, restore_
 from assay.rooms.advice.work.terms import interruptions, paid_months
 from assay.rooms.advice.work.texts import amount, count_text, percent
 from assay.rooms.advice.work.traffic import cold_byte_share, cold_reads
-from assay.rooms.advice.work.warnings import MOST_LOSS
+from assay.rooms.advice.work.warnings import MAX_LOSS
 
 RESTORE_WORDS = ("restored", "rehydrated", "offline")
 
@@ -98,7 +98,7 @@ def _failures(facts: RuleInput) -> Iterator[str]:
 
 def _loss(facts: RuleInput) -> Iterator[str]:
     loss = yearly_loss(facts.design)
-    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+    if loss is not None and facts.need.data == "persistent" and loss.chance > MAX_LOSS:
         yield loss.text
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.money.amount import EXACT, format_money
-from assay.money.cost.cost import MOST_MONTHS
+from assay.money.cost.cost import MAX_MONTHS
 from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
@@ -17,7 +17,7 @@ from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
 from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
 
-MOST_CHEAPER = 5
+MAX_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
 
 
@@ -168,7 +168,7 @@ def reasons(
     closest: dict[str, Assessment] = {}
     for item in sorted(cheaper, key=lambda item: (item.distance, item.total_cost)):
         closest.setdefault(item.variant.template, item)
-    for item in list(closest.values())[:MOST_CHEAPER]:
+    for item in list(closest.values())[:MAX_CHEAPER]:
         check = next(check for check in reversed(item.checks) if check.outcome == "failed")
         text = (
             f"{item.variant.label} would cost {_month(item, need)} a month, but fails {check.requirement}: {check.text}"
@@ -260,7 +260,7 @@ def _break_even_text(own: Assessment, rented: Assessment, need: Need) -> str:
         return _spent(own, month) <= _spent(rented, month)
 
     name, than = own.variant.label, f"{rented.variant.label}, rented"
-    month = next((month for month in range(1, MOST_MONTHS + 1) if cheaper(month)), None)
+    month = next((month for month in range(1, MAX_MONTHS + 1) if cheaper(month)), None)
     if month is None:
         return f"{name} never costs less in total than {than} within 20 years"
     lives = _lives(own)

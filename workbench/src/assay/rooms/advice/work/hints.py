@@ -24,7 +24,7 @@ from assay.rooms.advice.work.texts import amount, count_text
 
 CLIENTS_PER_SERVER = 2
 GB, GIGABIT = 10**9, 1.25e8
-IOPS_PER_GB, IOPS_LEAST, IOPS_MOST = 10, 100, 1000
+IOPS_PER_GB, IOPS_MIN, IOPS_MAX = 10, 100, 1000
 """Provisioned IOPS of a volume in 2012."""
 END_OF_2012 = dt.date(2012, 12, 31)
 LUSTRE = frozenset({"fsx-lustre", "lustre"})
@@ -131,17 +131,17 @@ def provisioned_2012(facts: RuleInput) -> Iterator[RuleResult]:
         if not isinstance(kind, ProvisionedVolume) or not kind.name.startswith("io"):
             continue
         size = volume_size(volumes) / GB
-        most = min(IOPS_MOST, IOPS_PER_GB * size)
-        limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
+        most = min(IOPS_MAX, IOPS_PER_GB * size)
+        limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_MIN} to {most:,.0f} provisioned IOPS"
         dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
-        if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
+        if dates and max(dates) <= END_OF_2012 and not IOPS_MIN <= volumes.iops <= most:
             text = (
                 f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are "
                 "required, at prices of 2012"
             )
             yield failed_check("read_iops", "provisioned_2012", text, source, most / volumes.iops)
         elif volumes.iops > most:
-            text = f"{limits}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"
+            text = f"{limits}; the catalogue's limit of {kind.name} is {kind.max_iops(volume_size(volumes)):,}"
             yield Remark(rule="provisioned_2012", stance="note", text=text, source=f"{source}; {kind.source}")
 
 

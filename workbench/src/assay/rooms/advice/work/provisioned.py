@@ -172,7 +172,7 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
         rate = max(kind.rate_free, math.ceil(rate / MIB) * MIB)
     iops = max(kind.iops_min, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
     iops = -(-iops // IOPS_STEP) * IOPS_STEP
-    if iops > kind.most_iops(size) or rate > kind.rate_max:
+    if iops > kind.max_iops(size) or rate > kind.rate_max:
         return None
     result: dict[str, Any] = {"iops": iops}
     if "throughput" in names and kind.rate_free is not None:

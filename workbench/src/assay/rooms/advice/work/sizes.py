@@ -14,7 +14,7 @@ from assay.rooms.advice.work.traffic import active_share
 
 COLD_SHARE_PARAMETERS = ("infrequent", "cold_share")
 """Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
-MOST_TIMES = 1000
+MAX_TIMES = 1000
 """A design is enlarged to at most this many times the size of the data to reach its rate."""
 
 
@@ -28,7 +28,7 @@ def shares_for(template: Template, candidate: CandidateDesign, need: Need) -> di
 def size_for_rate(template: Template, values: Mapping[str, Any], key: str, need: Need) -> str | None:
     """Return a size whose rate suffices, where rate grows with size; None if `values` suffice already, or no size does.
 
-    The first size is what the capacity needs; up to `MOST_TIMES` as much is tried.
+    The first size is what the capacity needs; up to `MAX_TIMES` as much is tried.
     """
     start = parse_size(values[key])
 
@@ -51,7 +51,7 @@ def size_for_rate(template: Template, values: Mapping[str, Any], key: str, need:
             if size_if_enough(guess * 9 // 10) is None
             else _smallest(size_if_enough, guess // 2, guess, size_text)
         )
-    while guess <= start * MOST_TIMES and size_text is None:
+    while guess <= start * MAX_TIMES and size_text is None:
         guess *= 2
         size_text = size_if_enough(guess)
     return None if size_text is None else _smallest(size_if_enough, guess // 2, guess, size_text)
@@ -68,7 +68,7 @@ def _growth_factor(template: Template, values: Mapping[str, Any], need: Need) ->
     for layer in (layer for layer in limits.layers if layer.shared):
         for pair in PAIRS:
             least = max(least, used_share(layer, pair, need) / COMPONENT_SHARE)
-    return min(least, MOST_TIMES)
+    return min(least, MAX_TIMES)
 
 
 def _smallest(size_if_enough: Callable[[int], str | None], low: int, high: int, best: str) -> str:

@@ -14,9 +14,9 @@ from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.texts import amount, percent
 from assay.rooms.advice.work.traffic import derived_traffic_text, paid_by_request
 
-MOST_LOSS_COPIED = 0.1
+MAX_LOSS_COPIED = 0.1
 """Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
-MOST_LOSS = 0.01
+MAX_LOSS = 0.01
 """Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
 OLD_DAYS = 180
 OLD_SHARE = Decimal("0.1")
@@ -60,7 +60,7 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
         text += "" if need.max_loss is not None else " unless `max_loss` allows more"
         share = float(limit) / loss.chance
         yield failed_check("durability", "volume_loss", text, loss.source, share)
-    elif loss.chance > MOST_LOSS:
+    elif loss.chance > MAX_LOSS:
         yield Remark(rule="volume_loss", stance="against", text=loss.text, source=loss.source)
     elif need.max_loss is not None:
         text = f"{loss.text}; at most {percent(need.max_loss)} is accepted"
@@ -74,7 +74,7 @@ def _loss_limit(facts: RuleInput) -> float:
     need = facts.need
     if need.max_loss is not None:
         return 1.0 if facts.has_copy else float(need.max_loss)
-    return MOST_LOSS if need.durability is not None and not facts.has_copy else MOST_LOSS_COPIED
+    return MAX_LOSS if need.durability is not None and not facts.has_copy else MAX_LOSS_COPIED
 
 
 def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = group()
 
-MOST_TABLE_BYTES = 4 << 20
+MAX_TABLE_BYTES = 4 << 20
 """Size of a table to import at most; the book of a larger table would itself be too large to read."""
 OUTPUT = output_option("File for the book. Default: NAME.yaml in this directory.")
 
@@ -246,7 +246,7 @@ def import_table(
     from assay.rooms.pricelists.work.csv_import import import_csv
 
     file = _destination(output, name, force)
-    data = read_user_file(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
+    data = read_user_file(table, f"cannot read {table}", "give a CSV file", MAX_TABLE_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

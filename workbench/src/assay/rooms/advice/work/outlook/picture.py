@@ -12,7 +12,7 @@ from assay.rooms.advice.work.outlook.curves import capacity_curves, rate_curves,
 from assay.rooms.advice.work.outlook.reassess import Reassessment
 from assay.rooms.advice.work.outlook.tornado import tornado
 
-MOST_LISTED = 6
+MAX_LISTED = 6
 """Most assumptions that are listed in words."""
 
 
@@ -72,7 +72,7 @@ def change_texts(outlook: Sensitivity) -> Iterator[str]:
             points = curves.curves[0].points
             ends = " to ".join(size_text(curves.axis, point.at) for point in (points[0], points[-1]))
             yield f"{scale}{along}: from {ends} {outlook.designs[0].design} stays the choice"
-    for each in outlook.tornado[:MOST_LISTED]:
+    for each in outlook.tornado[:MAX_LISTED]:
         yield assumption_text(each, outlook)
 
 

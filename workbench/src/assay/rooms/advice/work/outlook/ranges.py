@@ -16,11 +16,11 @@ from assay.rooms.advice.work.traffic import monthly_traffic, paid_by_request
 
 STEP = Decimal("0.2")
 """Share by which an assumption is lowered and raised, unless its range is otherwise limited."""
-MOST_ITEMS = 5
+MAX_ITEMS = 5
 """Most prices that are varied: those that weigh most in the choice and the next design."""
 LOW_TRAFFIC_SHARE = Decimal("0.1")
 """Low end of traffic that is not stated: a tenth of what the rates allow."""
-MOST_SHARE = Decimal("0.99")
+MAX_SHARE = Decimal("0.99")
 PEOPLE, POWER = ("administration", "administrator"), ("power", "electricity")
 DIMENSION_NAMES = {
     "power": "electricity",
@@ -133,7 +133,7 @@ def _extent(again: Reassessment) -> Iterator[AssumptionRange]:
         yield AssumptionRange("clients", f"{need.clients:,}", *ends)
     share = need.profile.read_share
     if 0 < share < 1:
-        shares = (share * (1 - STEP), min(MOST_SHARE, share * (1 + STEP)))
+        shares = (share * (1 - STEP), min(MAX_SHARE, share * (1 + STEP)))
         profiles = ((end, need.profile.model_copy(update={"read_share": end})) for end in shares)
         yield AssumptionRange(
             "share of reads",
@@ -264,4 +264,4 @@ def _largest(again: Reassessment) -> list[BookRow]:
         for row, (_, present) in again.parts(item.variant).items():
             if row[1:] != PEOPLE and row[1:] != POWER and present:
                 weights[row] = max(weights.get(row, Decimal(0)), present)
-    return sorted(weights, key=lambda row: (-weights[row], row))[:MOST_ITEMS]
+    return sorted(weights, key=lambda row: (-weights[row], row))[:MAX_ITEMS]
