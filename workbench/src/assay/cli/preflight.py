@@ -34,7 +34,7 @@ def command(
     inventory: str = typer.Option(
         "", "--inventory", metavar="FILE", help="File that says how to reach hosts and servers."
     ),
-    box: str = typer.Option("", "--box", metavar="NAME", help="Use the clients and servers of this running testbed."),
+    box: str = typer.Option("", "--box", metavar="NAME", help="Use the clients and servers of this running box."),
     time: str = typer.Option("2s", "--time", help="Length of each measurement of bandwidth."),
     parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, in addition to a test with one."),
     link: str = typer.Option("", "--link", metavar="RATE", help="Nominal rate of each host's link, such as 10Gb/s."),
@@ -103,7 +103,7 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
     from assay.run.preflight_hosts import box_hosts, named_hosts, preflight_study_hosts
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
-        hint = "a study has its own hosts and servers; --hosts and --servers choose from a testbed or an inventory"
+        hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
         raise AssayError("STUDY, --box and --inventory exclude each other", hint)
     if study is not None:
         from assay.cli.studyfile import exit_with_problems, read_study

@@ -223,7 +223,7 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
     hint = f"write server: {' or '.join(able)}"
     if not kind.has_part_for(thing):
         return f"{name} offers no {thing}s", hint
-    return f"{name} runs in a testbed only: {kind.box_only_reason}", f"{hint}; {GUIDE} shows how to run it in a testbed"
+    return f"{name} runs in a box only: {kind.box_only_reason}", f"{hint}; {GUIDE} shows how to run it in a box"
 
 
 def check_server(server: BoxServer, where: str) -> None:

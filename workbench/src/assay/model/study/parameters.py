@@ -471,7 +471,7 @@ class Parameters(Partial):
         Parameter(
             kind=axis.choice(get_args(ServerCache)),
             about="drop: hosts that serve the target drop their page caches, too, before each phase: those of a "
-            "testbed, and those of the inventory that the target names. Needs root there.",
+            "box, and those of the inventory that the target names. Needs root there.",
             heading="What was done about the caches of servers",
             unknown_text="what was done about the caches of servers",
             report_row="limit",

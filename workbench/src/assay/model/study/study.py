@@ -244,7 +244,7 @@ class Study(Frozen):
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
         description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
-        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a testbed its hosts with"
+        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a box its hosts with"
         " the role client.",
         json_schema_extra={"default": "localhost"},
     )

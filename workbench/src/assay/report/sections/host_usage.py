@@ -20,7 +20,7 @@ _WORDS = (
     "by all programs, TCP segments retransmitted, frames dropped. Counters are of the repeat with the median rate."
 )
 _SHARED = (
-    " The hosts of a testbed share the CPUs and disks of one machine, so these have one line for all hosts; each host "
+    " The hosts of a box share the CPUs and disks of one machine, so these have one line for all hosts; each host "
     "has its own links and loop devices."
 )
 
