@@ -125,7 +125,7 @@ def run_study(name: str) -> Outcome:
         outcome.problems.append(f"plan: exit {plan.returncode}: {plan.stderr.strip()[:300]}")
         return outcome
     whole = json.loads(plan.stdout)["whole_run"]
-    outcome.planned = (whole["low"], whole["about"], whole["high"])
+    outcome.planned = (whole["low"], whole["expected"], whole["high"])
     start = time.monotonic()
     try:
         run = assay("run", study, "--out", str(RUNS), "--quiet", *words)

@@ -63,13 +63,13 @@ class RunTime:
 
     Attributes:
         low: Lower end of the range.
-        about: Most likely.
+        expected: Most likely.
         high: Upper end of the range.
         basis: What the prediction is based on, in words.
     """
 
     low: float
-    about: float
+    expected: float
     high: float
     basis: str
 
@@ -77,7 +77,7 @@ class RunTime:
     def words(self) -> str:
         """The prediction in one line."""
         span = f"{about_duration(self.low)} to {about_duration(self.high)}"
-        return f"about {about_duration(self.about)} ({span}) from start to end; {self.basis}"
+        return f"about {about_duration(self.expected)} ({span}) from start to end; {self.basis}"
 
 
 def predict_run_time(plan: Plan, estimate: StudyEstimate, past: PastRun | None) -> RunTime:

@@ -275,7 +275,7 @@ def test_the_cheapest_that_meets_the_need_is_recommended():
         assert best(advice).price.paid == min(item.price.paid for item in advice.options)
         assert all(check.outcome == "met" for item in advice.options for check in item.checks)
         total = advice.counts
-        assert total.enumerated == total.met + total.unproven + total.failed + total.unpriced + total.impossible
+        assert total.enumerated == total.met + total.unproven + total.failed + total.unpriced + total.infeasible
 
 
 def test_rates_that_do_not_last_do_not_count_and_nobody_stores_more_for_its_baseline():

@@ -43,7 +43,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     print_line(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
-        f"{counts.unpriced:,} without a price, {counts.impossible:,} not available"
+        f"{counts.unpriced:,} without a price, {counts.infeasible:,} not available"
     )
     print_line(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)

@@ -221,13 +221,13 @@ class VariantCounts(Frozen):
 
     Attributes:
         enumerated: Of all designs.
-        impossible: Not available according to the catalogue.
+        infeasible: Not available according to the catalogue.
         unpriced: Not priced by any book.
         met, unproven, failed: Outcomes of the priced variants.
     """
 
     enumerated: int = 0
-    impossible: int = 0
+    infeasible: int = 0
     unpriced: int = 0
     met: int = 0
     unproven: int = 0

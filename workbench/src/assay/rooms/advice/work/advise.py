@@ -215,7 +215,7 @@ def _counts(
 ) -> VariantCounts:
     return VariantCounts(
         enumerated=sum(design.count for design in designs),
-        impossible=sum(design.build_errors.total() for design in designs),
+        infeasible=sum(design.build_errors.total() for design in designs),
         unpriced=sum(len(design.unpriced) for design in designs),
         met=len(proven),
         unproven=len(unproven),

@@ -217,7 +217,7 @@ class _Builder:
             binds += users.bind_mounts(self.box.shared, self.folder, self.disks)
         words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
-            for path in load_kind(server.kind).private:
+            for path in load_kind(server.kind).private_folders:
                 own = self.folder / "private" / name / path.lstrip("/")
                 own.mkdir(parents=True, exist_ok=True)
                 binds.append((str(own), path))
