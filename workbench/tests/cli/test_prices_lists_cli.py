@@ -164,7 +164,7 @@ def test_the_pages_of_azure_are_followed_to_the_last(server, tmp_path, path):
     assert result.stdout.endswith("new.yaml: new prices: 1 (+10.0 %), as before: 1, not renewed: 2\n")
     assert [line for line in result.stderr.splitlines() if line.startswith("not renewed")] == [
         "not renewed: instance Standard_X1: not in the file, still of 2026-01-01",
-        "not renewed: people administrator: no rule finds it in the files, still of 2026-01-01",
+        "not renewed: administration administrator: no rule finds it in the files, still of 2026-01-01",
     ]
 
 

@@ -200,7 +200,7 @@ def busy(machine: bool) -> RunAnalysis:
     waits = {"cpus": 2, "cpu_wait_ns": S // 5, "elapsed_ns": S}
     samples = [make_sample(case.id, repeat, **waits) for case in cases for repeat in range(1, 5)]
     samples[-1] = samples[-1].model_copy(update={"status": "failed"})
-    told = controls(waited=0.3)
+    told = controls(wait_share=0.3)
     verdict = {"controls": told, "machine": machine_finding(told)} if machine else {}
     run = make_run(repeats=4, places=(make_place(),), **verdict)
     return analyse(run, cases, (), samples, (), judge)
