@@ -16,8 +16,8 @@ from pathlib import Path
 
 from model import BenchError, Contender, Done, Sample, Setting, Step
 
-TIMEOUT_S = 120.0
-LOOK_S = 0.01
+TIMEOUT_SECONDS = 120.0
+LOOK_SECONDS = 0.01
 """How often a watched command's CPU time is looked at."""
 
 
@@ -45,14 +45,14 @@ def _child(parent: int) -> int | None:
 
 def _watch(parent: int, course: list[tuple[float, float]], end: threading.Event) -> None:
     """Note the CPU time of what `parent` has started, until it or the event ends."""
-    while (pid := _child(parent)) is None and not end.wait(LOOK_S):
+    while (pid := _child(parent)) is None and not end.wait(LOOK_SECONDS):
         pass
     if pid is None:
         return
     # As clock_getcpuclockid makes it: all threads of the process, those that have ended included.
     clock = ~pid << 3 | 2
     with contextlib.suppress(OSError):
-        while not end.wait(LOOK_S):
+        while not end.wait(LOOK_SECONDS):
             course.append((time.time(), time.clock_gettime(clock)))
 
 
@@ -112,9 +112,9 @@ def run(
         )
         try:
             with _watching(process.pid, watched) as course:
-                output, errors = process.communicate(timeout=TIMEOUT_S)
+                output, errors = process.communicate(timeout=TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired as error:
-            raise BenchError(f"{Path(argv[0]).name}: not done after {TIMEOUT_S:.0f} s") from error
+            raise BenchError(f"{Path(argv[0]).name}: not done after {TIMEOUT_SECONDS:.0f} s") from error
         finally:
             _stop(process)
         if process.returncode:

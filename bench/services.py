@@ -16,7 +16,7 @@ from model import AbsentError, Service, Setting
 
 HOST = "127.0.0.1"
 KEYS = ("assay-bench", "assay-bench-secret")
-PATIENCE_S = 10.0
+PATIENCE_SECONDS = 10.0
 """How long a service may take to answer, and to end."""
 
 
@@ -101,7 +101,7 @@ def _stop(process: subprocess.Popen[str]) -> None:
     process.stdin.close()
     process.terminate()
     try:
-        process.wait(PATIENCE_S)
+        process.wait(PATIENCE_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
@@ -119,7 +119,7 @@ def _wait(process: subprocess.Popen[str], address: str) -> None:
     """Until it takes connections."""
     host, port = address.split(":")
     begin = time.monotonic()
-    while process.poll() is None and time.monotonic() < begin + PATIENCE_S:
+    while process.poll() is None and time.monotonic() < begin + PATIENCE_SECONDS:
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1.0):
             return
         time.sleep(0.02)

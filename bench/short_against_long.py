@@ -35,7 +35,7 @@ def judge(short: dict[str, Any], long: dict[str, Any]) -> str:
         return "wrong"
     if abs(rate / truth - 1) <= NEAR:
         return "near"
-    sure = short["sure_within"]
+    sure = short["simultaneous_within"]
     reaches = sure is None or (rate * (1 - sure) <= truth * (1 + NEAR) and rate * (1 + sure) >= truth * (1 - NEAR))
     return "unsure" if reaches else "wrong"
 

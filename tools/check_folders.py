@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("workbench/src/**/*.py", "engine/crates/**/src/**/*.rs")
 TESTS = "workbench/tests/**/test_*.py"
-MOST = 30
+MAX_FILES = 30
 
 
 def counts(root: Path) -> Counter[str]:
@@ -18,7 +18,7 @@ def counts(root: Path) -> Counter[str]:
     return Counter(str(file.parent.relative_to(root)) for pattern in SOURCES for file in root.glob(pattern))
 
 
-def problems(root: Path, most: int = MOST) -> list[str]:
+def problems(root: Path, most: int = MAX_FILES) -> list[str]:
     """One line for each folder with too many files, and for each name of several test files."""
     full = [f"{folder}: {n} files, {most} at most: sort them" for folder, n in sorted(counts(root).items()) if n > most]
     return full + [f"{name}: the name of {n} test files: rename all but one" for name, n in same_names(root)]

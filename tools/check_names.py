@@ -3,7 +3,8 @@
 
 Names of modules, classes, functions, their parameters, fields and constants are checked, in Python and in Rust.
 The words are read from the table in docs/style.md. Words of a row marked "alone or last" are banned only where
-they are the whole name or its last word: `kept` and `files_kept`, not `kept_files`.
+they are the whole name or its last word: `kept` and `files_kept`, not `kept_files`. Bounds are called MAX and MIN, and
+constants in seconds end with SECONDS.
 """
 
 import ast
@@ -19,15 +20,18 @@ RUST = ("engine/crates",)
 GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
 
 SERIALISED = {
+    "engine/crates/core/src/lane.rs": {"most_requests"},
+    "engine/crates/relay/src/merge/end.rs": {"least_ops", "most_ops"},
+    "engine/crates/spec/src/event.rs": {"least_ops", "most_ops", "most_requests"},
     "engine/crates/spec/src/place.rs": {"kept"},
-    "workbench/src/assay/rooms/advice/model/advice.py": {"bought"},
-    "workbench/src/assay/model/money/managed.py": {"per_bought"},
-    "workbench/src/assay/model/money/price.py": {"seen"},
-    "workbench/src/assay/model/result/machine.py": {"untold"},
-    "workbench/src/assay/model/result/result.py": {"told"},
-    "workbench/src/assay/servers/kinds.py": {"given"},
+    "workbench/src/assay/model/result/observations.py": {"least_ops", "most_ops"},
 }
-"""File -> fields that are named so in files and output, which other programs and users read."""
+"""File -> fields that are named so in the contract of engine and workbench."""
+
+BOUND = re.compile(r"(?:^|_)(MOST|LEAST)(?:_|$)")
+"""In a constant: a word for which we write MAX or MIN."""
+SUPERLATIVE = re.compile(r"^_*(?:most|least)_(?!expensive|frequent|common|loaded|squares)")
+"""The beginning of a name that should be `max_` or `min_`, unless an adjective follows."""
 
 Name = tuple[int, str]
 """Line, name."""
@@ -48,6 +52,15 @@ def banned_words() -> tuple[set[str], set[str]]:
 def words_of(name: str) -> list[str]:
     """The words of a name in snake or camel case."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)]
+
+
+def unusual(name: str) -> str:
+    """What is wrong with the form of a name; empty if nothing is."""
+    if name.isupper():
+        if found := BOUND.search(name):
+            return f"{found[1]} for {'MAX' if found[1] == 'MOST' else 'MIN'}"
+        return "_S for _SECONDS" if name.endswith("_S") else ""
+    return "a superlative for max_ or min_" if SUPERLATIVE.match(name) else ""
 
 
 def python_names(text: str) -> Iterator[Name]:
@@ -96,6 +109,7 @@ def faults() -> Iterator[str]:
             for line, name in [(1, path.stem), *names(path.read_text())]:
                 words = words_of(name)
                 wrong = [word for word in words if word in anywhere] + [word for word in words[-1:] if word in at_end]
+                wrong += [form] if (form := unusual(name)) else []
                 if wrong and name not in serialised:
                     yield f"{path.relative_to(ROOT)}:{line}: {name} contains {', '.join(wrong)}"
 

@@ -31,7 +31,7 @@ COVERAGE = (
     " -Cllvm-args=-sanitizer-coverage-trace-compares"
 )
 #: Bytes of memory that nothing made of any input may exceed, in 10^6.
-MOST_MB = 200
+MAX_MB = 200
 #: Longest input in bytes: longer ones say little more. One input may take 10 s, a thousand times what is usual.
 LONGEST = {"job": 16_384, "control": 16_384, "nfs_reply": 4096, "smb_answer": 4096}
 
@@ -61,7 +61,7 @@ def fuzz(target: str, seconds: int) -> Step:
     if target == "job":
         for sample in sorted((ROOT / "contract" / "golden").glob("jobs*/*.json")):
             (corpus / sample.name).write_text(compact(sample.read_text()))
-    limits = [f"-max_total_time={seconds}", "-timeout=10", f"-rss_limit_mb={MOST_MB}", f"-max_len={LONGEST[target]}"]
+    limits = [f"-max_total_time={seconds}", "-timeout=10", f"-rss_limit_mb={MAX_MB}", f"-max_len={LONGEST[target]}"]
     where = [f"-artifact_prefix={found}/", "-print_final_stats=1", str(corpus)]
     program = FUZZ / HOST / "fuzz" / target
     return Step(f"fuzz {target}", ".", [str(program), *limits, "-use_value_profile=1", *where])

@@ -46,7 +46,7 @@ SMALL = {
 }
 """Study -> what makes it small; the others are as short as they are, with three repeats."""
 USUAL = ("--repeats", "3")
-MOST_S = 900.0
+MAX_SECONDS = 900.0
 """Seconds after which a study is given up: far more than any takes."""
 SOUND = frozenset({"ok", "unstable", "network-bound"})
 """Verdicts that a result may be used with; with the last it says how much the storage does at least."""
@@ -85,7 +85,7 @@ def assay(*words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         env=environment,
-        timeout=MOST_S,
+        timeout=MAX_SECONDS,
         check=False,
     )
 
@@ -125,12 +125,12 @@ def run_study(name: str) -> Outcome:
         outcome.problems.append(f"plan: exit {plan.returncode}: {plan.stderr.strip()[:300]}")
         return outcome
     whole = json.loads(plan.stdout)["whole_run"]
-    outcome.planned = (whole["low"], whole["about"], whole["high"])
+    outcome.planned = (whole["low"], whole["expected"], whole["high"])
     start = time.monotonic()
     try:
         run = assay("run", study, "--out", str(RUNS), "--quiet", *words)
     except subprocess.TimeoutExpired:
-        outcome.problems.append(f"run: not over after {MOST_S:.0f} s")
+        outcome.problems.append(f"run: not over after {MAX_SECONDS:.0f} s")
         return outcome
     outcome.seconds = time.monotonic() - start
     if run.returncode:

@@ -27,7 +27,7 @@ from test_steps import PARTS, ROOT, Step, steps
 
 LOGS = ROOT / "target" / "test-logs"
 BUDGETS = ROOT / "tools" / "test_budgets.json"
-MOST_AGAIN = 5
+MAX_AGAIN = 5
 """If more tests of a suite fail, it is not the machine."""
 TURNS = 500_000
 """Of the loop that CPU time is compared with: 0.03 to 0.05 s."""
@@ -150,7 +150,7 @@ def run_step(step: Step, tally: Tally) -> None:
     if step.suite:
         good, bad, left = count(ended.output)
         names = failed_tests(ended.output)
-        if step.again and ended.code == 1 and 0 < len(names) == bad <= MOST_AGAIN:
+        if step.again and ended.code == 1 and 0 < len(names) == bad <= MAX_AGAIN:
             second = last = execute(f"{step.name} again", [*step.words, "--last-failed"], step.folder)
             passed, still, _ = count(second.output)
             still = max(still, bad - passed, int(second.code != 0))

@@ -25,7 +25,7 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 <dependencies><dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency></dependencies>
 </project>
 """
-PATIENCE = 1200.0
+PATIENCE_SECONDS = 1200.0
 """Seconds; it takes two minutes on two cores."""
 
 
@@ -75,7 +75,7 @@ def done(words: list[str], folder: Path, environment: Mapping[str, str]) -> str:
     try:
         subprocess.run(
             words, env=environment, cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL,
-            timeout=PATIENCE,
+            timeout=PATIENCE_SECONDS,
         )  # fmt: skip
     except subprocess.CalledProcessError as error:
         # Go says it last on standard error, Maven first on standard output.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import machine
 import tables
-from measure import TIMEOUT_S
+from measure import TIMEOUT_SECONDS
 from model import BenchError
 from page import ROOT
 from results import Results, RowResult, load
@@ -22,7 +22,7 @@ from agreement.workloads import WORKLOADS, Workload, huge_pages
 
 PAIRS, SECONDS = 10, 3.0
 QUICK_PAIRS, QUICK_SECONDS = 1, 0.5
-START_UP_S = 0.4
+START_UP_SECONDS = 0.4
 
 
 def options(words: list[str] | None = None) -> argparse.Namespace:
@@ -73,8 +73,8 @@ def options(words: list[str] | None = None) -> argparse.Namespace:
     chosen.seconds = chosen.seconds if chosen.seconds is not None else QUICK_SECONDS if chosen.quick else SECONDS
     if chosen.pairs < 1:
         parser.error("--pairs must be at least 1")
-    if not 0.05 <= chosen.seconds <= TIMEOUT_S / 2:
-        parser.error(f"--seconds must be 0.05 to {TIMEOUT_S / 2:g}")
+    if not 0.05 <= chosen.seconds <= TIMEOUT_SECONDS / 2:
+        parser.error(f"--seconds must be 0.05 to {TIMEOUT_SECONDS / 2:g}")
     return chosen
 
 
@@ -82,7 +82,7 @@ def measure(works: list[Workload], chosen: argparse.Namespace) -> Results:
     """All workloads, shown as they come."""
     begin = time.monotonic()
     runs = sum((4 + len(work.variants)) * chosen.pairs + 2 * (2 + len(work.variants)) for work in works)
-    minutes = runs * (chosen.seconds + START_UP_S) / 60
+    minutes = runs * (chosen.seconds + START_UP_SECONDS) / 60
     print(
         f"{len(works)} workloads, {chosen.pairs} rounds: about {minutes:.0f} minutes",
         flush=True,

@@ -2,7 +2,7 @@
 """What it costs to judge a run of many cases, and to show, report and export it: CPU time, memory, and how both grow.
 
     .venv/bin/python bench/judge/run.py                              # 1,000, 10,000 and 100,000 cases, three rounds
-    .venv/bin/python bench/judge/run.py --cases 1000 --beside ../old # in turns with another source tree
+    .venv/bin/python bench/judge/run.py --cases 1000 --baseline ../old # in turns with another source tree
 
 Each work is a process of its own on one CPU; what it used comes from wait4(2). The runs are made up once by
 `workbench/tests/support/large_run.py`: two operations with five repeats a case.
@@ -111,14 +111,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--beside", type=Path, help="another source tree, in turns with this one")
+    parser.add_argument("--baseline", type=Path, help="another source tree, in turns with this one")
     parser.add_argument("--works", nargs="+", choices=list(WORKS), default=list(WORKS))
     parser.add_argument("--most-whole", type=int, default=10_000, help=f"most cases of {' and '.join(WHOLE)}")
     parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="a gigabyte for 40,000 cases")
     options = parser.parse_args()
     trees = {ROOT: "this", **({options.beside.resolve(): "other"} if options.beside else {})}
     for cases in options.cases:
-        works = [work for work in options.works if work not in WHOLE or cases <= options.most_whole]
+        works = [work for work in options.works if work not in WHOLE or cases <= options.max_whole]
         folder = Path(tempfile.mkdtemp(prefix="assay-judge-", dir=options.disk))
         try:
             run = build(folder, cases)

@@ -30,7 +30,7 @@ from figures import Spread, spread
 ROOT = Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 OPERATIONS = ("write", "read")
-WITHIN, CPU_MOST = 0.05, 1.0
+WITHIN, CPU_MAX = 0.05, 1.0
 """What must hold: the ratio of rates, and that of CPU time per operation."""
 SECONDS = 300
 """Longest time of one run of a program."""
@@ -225,7 +225,7 @@ def show(case: Case, found: dict[str, dict[str, list[RunResult]]]) -> list[str]:
         )
         if abs(middle["rate"] - 1) > WITHIN:
             broken.append(f"{case.words}, {name}: rate {middle['rate']:.3f} of IOR's")
-        if middle["cpu"] > CPU_MOST:
+        if middle["cpu"] > CPU_MAX:
             broken.append(f"{case.words}, {name}: CPU {middle['cpu']:.3f} of IOR's")
     sys.stdout.flush()
     return broken

@@ -15,7 +15,7 @@ from peers.objects import Work
 BUCKET = "warp-bench"
 # Whole objects, none of them hashed: over HTTP it would sign each 64 KiB. It sends no checksum by itself.
 SAME = ("--disable-multipart", "--disable-sha256-payload", "--lookup=path", "--region=us-east-1")
-PAUSE_S = 3.0
+PAUSE_SECONDS = 3.0
 """What it waits for between its preparation and its benchmark, whatever it is told."""
 
 
@@ -55,4 +55,4 @@ def runs(work: Work) -> Contender:
             watched=True,
         )
 
-    return Contender("warp", "warp", steps, overhead=PAUSE_S + 1.0)
+    return Contender("warp", "warp", steps, overhead=PAUSE_SECONDS + 1.0)

@@ -14,7 +14,7 @@ for decision in run["decisions"]:
     key = decision["workload"], decision["operation"], decision["base"], decision["other"]
     for point in decision["points"]:
         pair = pairs[*key, str(point["axes"])]
-        low, high, ahead = pair["sure_low"], pair["sure_high"], point["winner"] == decision["other"]
+        low, high, ahead = pair["simultaneous_low"], pair["simultaneous_high"], point["winner"] == decision["other"]
         if point["outcome"] == "faster":
             bound = low if ahead else 1 / high
             assert pair["separable"] and 1 < point["at_least"] <= bound, (key, point)

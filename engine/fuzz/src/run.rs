@@ -9,10 +9,10 @@ use assay_spec::{
 use std::sync::Arc;
 
 /// Most operations of a phase, and how long they may be scripted to take.
-const MOST_STEPS: u64 = 500;
-const MOST_SCRIPTED_NS: u64 = 2_000_000;
+const MAX_STEPS: u64 = 500;
+const MAX_SCRIPTED_NS: u64 = 2_000_000;
 /// Most bytes of memory of a run.
-const MOST_BYTES: u64 = 48 << 20;
+const MAX_BYTES: u64 = 48 << 20;
 /// Longest phase that runs by time.
 const LONGEST_NS: u64 = 2_000_000;
 
@@ -27,7 +27,7 @@ pub(crate) fn is_small(job: &Job) -> bool {
         && job.phases.len() <= 4
         && job.tuning == Tuning::default()
         && !job.wait_for_go
-        && job.memory_bytes() <= MOST_BYTES
+        && job.memory_bytes() <= MAX_BYTES
         && job.phases.iter().all(|phase| is_short(job, target, phase))
 }
 
@@ -41,7 +41,7 @@ fn is_short(job: &Job, target: &NullTarget, phase: &Phase) -> bool {
     // A file of a set is opened, flushed and closed besides.
     let each_file =
         if job.on_file_set() { job.largest_size().div_ceil(job.record_size_bytes).saturating_add(3) } else { 1 };
-    let of_tree = job.tree.as_ref().map(|tree| tree.most_files().saturating_mul(each_file));
+    let of_tree = job.tree.as_ref().map(|tree| tree.max_files().saturating_mul(each_file));
     let steps = of_tree.or(job.objects.as_ref().map(parts)).unwrap_or(records);
     let each = target.latency.iter().chain(target.changes.iter().map(|change| &change.latency)).map(longest).max();
     let stalls = target.stalls.iter().fold(0, |sum: u64, stall| sum.saturating_add(stall.duration_ns));
@@ -51,7 +51,7 @@ fn is_short(job: &Job, target: &NullTarget, phase: &Phase) -> bool {
         (Some(rate), None) => steps as f64 / rate * f64::from(job.all_lanes()) * 1e9 <= LONGEST_NS as f64,
         (None, None) => true,
     };
-    steps <= MOST_STEPS && scripted <= MOST_SCRIPTED_NS && in_time
+    steps <= MAX_STEPS && scripted <= MAX_SCRIPTED_NS && in_time
 }
 
 fn longest(latency: &LatencyModel) -> u64 {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Once;
 
 /// More memory than that is not taken while any number of jobs is looked at.
-const MOST_BYTES: u64 = 200_000_000;
+const MAX_BYTES: u64 = 200_000_000;
 
 /// Panics of any thread: that of a lane does not end the test by itself.
 fn panics() -> u64 {
@@ -218,7 +218,7 @@ fn no_job_is_too_much() {
     let memory = assay_drive::max_rss_bytes();
     let [unread, refused, passed, ran] = fates;
     println!("{count} jobs: {unread} unread, {refused} refused, {passed} passed, {ran} run; {memory} bytes at most");
-    assert!(memory <= MOST_BYTES, "{memory} bytes");
+    assert!(memory <= MAX_BYTES, "{memory} bytes");
     // That all kinds are met shows that jobs are neither mutated beyond recognition nor hardly at all.
     assert!(fates.iter().all(|met| *met > count / 100), "{fates:?}");
     assert_eq!(assay_fuzz::job(samples.last().unwrap().to_string().as_bytes()), Fate::Ran);

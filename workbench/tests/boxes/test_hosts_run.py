@@ -54,7 +54,7 @@ def boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_run_brings_its_box_up_uses_its_hosts_and_takes_it_down(boxes: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
     done = assay(work, "run", study(work, "testbed: box.yaml"))
-    assert "testbed three" in done.stderr
+    assert "box three" in done.stderr
     assert_nothing_left(boxes)
     names = ["client1", "client2", "client3"]
     assert hosts_of(work) == [names[:count] for count in (1, 2, 3)]
@@ -81,7 +81,7 @@ def test_a_box_without_enough_hosts_is_one_line_and_nothing_is_left(boxes: Path,
     assert "the study needs 5 hosts, and has 3: client1, client2, client3" in done.stderr
     assert_nothing_left(boxes)
     done = assay(work, "run", study(work, "testbed: box.yaml\nhosts: client[2-9]", hosts=2), expect=3)
-    assert "the testbed has no host client4" in done.stderr
+    assert "the box has no host client4" in done.stderr
     assert_nothing_left(boxes)
     done = assay(work, "run", study(work, "testbed: nobox.yaml", hosts=2), expect=2)
     assert "nobox.yaml" in done.stderr

@@ -72,7 +72,7 @@ def test_a_client_that_is_five_times_slower_is_seen_in_the_shares(root: Path, tm
     run = start(tmp_path, hosts, size="24MiB", record="1MiB", operations="write, read", extra="sync: none")
     run.ends(0)
     for result in run.shown()["results"]:
-        assert "skewed" in (result["verdict"], *result["also"]), result
+        assert "skewed" in (result["verdict"], *result["further_verdicts"]), result
     for sample in run.samples():
         fast, slow = sample.hosts
         assert (fast.host, slow.host, fast.bytes) == ("client1", "client2", slow.bytes)

@@ -67,9 +67,9 @@ def test_an_asymmetric_link_is_flagged_and_its_ceilings_are_right(pair: Wires) -
     (round_trip,) = network.rtts
     assert round_trip.method == "icmp"
     assert round_trip.received == 3
-    assert round_trip.least is not None
+    assert round_trip.min is not None
     assert round_trip.median is not None
-    assert 0 < round_trip.least <= round_trip.median < 1
+    assert 0 < round_trip.min <= round_trip.median < 1
     assert [item.mtu for item in network.mtus] == [1500]
     assert [(link.host, link.interface, link.mtu) for link in network.links] == [
         ("h1", INTERFACE, 1500),

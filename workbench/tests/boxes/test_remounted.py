@@ -62,7 +62,7 @@ def disk_reads(sample: Sample) -> float:
 
 
 def test_what_was_mounted_anew_is_read_from_the_servers(root: Path, tmp_path: Path) -> None:
-    """By a mount of the study's, and by one of the testbed's."""
+    """By a mount of the study's, and by one of the box's."""
     run = Run(tmp_path, HOSTS, STUDY.format(boxed=BOXED, extra=BOTH), quick=True)
     run.ends(0)
     assert {status for status, _ in run.outcomes().values()} == {"ok"}

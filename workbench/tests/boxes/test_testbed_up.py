@@ -129,7 +129,7 @@ def test_exec_gives_the_command_s_exit_code_output_and_directory(office: Running
         check=False,
     )
     assert (done.returncode, done.stdout.split()) == (7, ["server1", str(tmp_path)])
-    assert "no running testbed has a host nobody" in _assay("exec", "nobody", "--", "true").stderr
+    assert "no running box has a host nobody" in _assay("exec", "nobody", "--", "true").stderr
 
 
 def test_shell_reads_commands_from_the_user(office: RunningBox) -> None:
@@ -146,7 +146,7 @@ def test_a_second_box_of_a_name_is_refused_and_one_of_another_name_is_not(office
     (tmp_path / "b.yaml").write_text("name: b\nhosts: {client1: {}}\n")
     done = _assay("up", str(tmp_path / "b.yaml"), "--as", "twin")
     assert done.returncode == 0, done.stderr
-    assert "client1 is in several testbeds: office, twin" in _assay("exec", "client1", "--", "true").stderr
+    assert "client1 is in several boxes: office, twin" in _assay("exec", "client1", "--", "true").stderr
     # In a process of its own, which becomes the command.
     subprocess.run([ASSAY, "testbed", "exec", "client1", "--box", "twin", "--", "true"], check=True)
     assert _assay("down", "twin").returncode == 0

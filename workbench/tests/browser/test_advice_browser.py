@@ -24,7 +24,7 @@ pytestmark = needs_browser
 def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     looked = looked_at(request.param, months=30, tax="19%", discount="4%")
     found = tmp_path_factory.mktemp("advice") / "advice.html"
-    advice = looked.advice.model_copy(update={"picture": looked.picture})
+    advice = looked.advice.model_copy(update={"sensitivity": looked.picture})
     found.write_text(render_html(build_page(advice, dt.date(2026, 11, 26))), encoding="utf-8")
     return found
 

@@ -72,7 +72,7 @@ def accepted(found: dict[str, Any]) -> str:
 def left_out(found: dict[str, Any], design: str) -> str:
     """The first reason why a design is left out."""
     (item,) = [item for item in found["rejected"] if item["design"] == design]
-    return str(item["fails"][0]["text"] if item["fails"] else item["why"])
+    return str(item["failed_checks"][0]["text"] if item["failed_checks"] else item["why"])
 
 
 # 1. Own and rented
@@ -345,7 +345,7 @@ def test_09_a_missing_price_of_cents_does_not_hide_the_cheapest_archive(tmp_path
     need = ARCHIVE.replace("RECORD", "64MiB")
     found = answer(tmp_path, need)
     assert (found["result"], best(found)["design"]) == ("recommended", "s3-archive")
-    assert best(found)["price"]["lacks"] == ["object-requests s3-deep-archive/get"]
+    assert best(found)["price"]["missing_prices"] == ["object-requests s3-deep-archive/get"]
     # 500 TB x 0.00099, with 32 KiB of each 64 MiB besides and 8 KiB at 0.023; 41.7 TB x 0.02, for each GiB; 0.1 for
     # each 1000 of the objects that are restored.
     each = Decimal(64 * 1024)

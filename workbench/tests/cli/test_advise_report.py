@@ -43,9 +43,9 @@ def test_the_same_answer_replaces_the_page_with_the_same_one(folder: Path) -> No
 def test_json_carries_the_picture(folder: Path) -> None:
     done = assay(folder, "advise", "09-shared-objects.yaml", "--output", "page.html", "--json")
     advice = Advice.model_validate(json.loads(done.stdout))
-    assert advice.picture is not None and advice.picture.capacity.curves and advice.picture.tornado
+    assert advice.sensitivity is not None and advice.sensitivity.capacity.curves and advice.sensitivity.tornado
     bare = json.loads(assay(folder, "advise", "09-shared-objects.yaml", "--json").stdout)
-    assert bare["picture"] is None
+    assert bare["sensitivity"] is None
 
 
 def test_a_place_that_cannot_be_written_is_one_line(folder: Path) -> None:

@@ -62,7 +62,7 @@ def test_results_are_those_of_the_export_with_types(root: Path) -> None:
     exact = [float(row["throughput_median_bytes_per_s"]) for row in rows]
     assert found["throughput_median_bytes_per_s"].tolist() == exact
     assert isinstance(found["target"].dtype, pd.CategoricalDtype)
-    assert (str(found["n"].dtype), str(found["as_far_as_seen"].dtype)) == ("Int64", "boolean")
+    assert (str(found["n"].dtype), str(found["is_partly_checked"].dtype)) == ("Int64", "boolean")
     assert str(found["throughput_low_bytes_per_s"].dtype) == "float64" and found["binding_share"].isna().all()
     assert found["files"].isna().all() and str(found["files"].dtype) == "Int64"
 

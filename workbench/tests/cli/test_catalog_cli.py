@@ -23,7 +23,7 @@ def test_show_as_json_is_the_entry_with_its_limits(tmp_path: Path) -> None:
         tmp_path, "catalog", "show", "gp3", "--size", "5TB", "--iops", "8000", "--throughput", "500MiB/s", "--json"
     )
     found = json.loads(done.stdout)
-    assert (found["kind"], found["name"], found["most_size"]) == ("volume type", "gp3", 64 * TIB)
+    assert (found["kind"], found["name"], found["max_size"]) == ("volume type", "gp3", 64 * TIB)
     assert found["limits"][0]["size"] == 5 * 10**12
     assert found["limits"][0]["read_baseline"] == 500 * MIB
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.model.base import AssayError
 from assay.model.result.ceiling import Ceiling, CeilingPass
-from assay.plan.ceiling_times import LEAST_PASS_SPACING, PASSES_BETWEEN
+from assay.plan.ceiling_times import MIN_PASS_SPACING, PASSES_BETWEEN
 from assay.run.analysis import with_raised_ceilings
 from assay.run.ceilings.passes import CeilingPasses
 from assay.store import RunStore
@@ -95,9 +95,9 @@ def test_passes_take_a_bounded_share_and_are_few(estimated: float, takes: float,
     assert all(when == "between" for when, _ in meter.asked)
     # The first one is due at once here: nothing was measured before.
     gaps = [two - one for one, two in pairwise(asked)]
-    assert all(gap >= LEAST_PASS_SPACING * takes for gap in gaps)
+    assert all(gap >= MIN_PASS_SPACING * takes for gap in gaps)
     assert all(gap >= estimated / (PASSES_BETWEEN + 1) for gap in gaps)
-    assert takes * (len(asked) - 1) <= (clock.now - begun) / LEAST_PASS_SPACING
+    assert takes * (len(asked) - 1) <= (clock.now - begun) / MIN_PASS_SPACING
 
 
 def test_a_pass_is_made_between_rounds_unless_a_round_is_long(store: RunStore) -> None:

@@ -104,4 +104,4 @@ def test_it_starts_and_ends_as_a_process(tmp_path: Path, monkeypatch: pytest.Mon
     assert done.returncode == code, done.stderr
     assert any(line in each for each in done.stdout.splitlines()) if line else done.stdout == ""
     assert "Traceback" not in done.stderr
-    assert line or done.stderr.startswith("error: " if code else ("no testbed is up", "no disk is attached"))
+    assert line or done.stderr.startswith("error: " if code else ("no box is up", "no disk is attached"))

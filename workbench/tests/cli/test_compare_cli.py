@@ -304,7 +304,7 @@ def test_the_document_tells_false_numbers_apart(tmp_path: Path) -> None:
 
 
 def test_long_tables_can_be_sorted_and_end_at_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison_page, "_MOST_ROWS", 10)
+    monkeypatch.setattr(comparison_page, "_MAX_ROWS", 10)
     two(tmp_path, {READ: noisy(5e8, 5)}, {READ: noisy(5e8, 5, seed=2)})
     (row,) = comparison(tmp_path).rows
     found = [comparison_page.difference_tables([row] * count, "rows") for count in (1, 8, 9, 10, 11)]

@@ -248,7 +248,7 @@ STUDIES = {
     "backing-file-systems": 1,
 }
 """Studies on several hosts -> the most hosts of a case."""
-MAX_ESTIMATE_S = 600
+MAX_ESTIMATE_SECONDS = 600
 """Of what the plan of such a study computes; no time is measured."""
 
 
@@ -261,7 +261,7 @@ def test_the_studies_that_come_with_assay_are_right_and_short(name: str) -> None
     assert not found.faults
     assert (folder / str(loaded.study.testbed)).is_file()
     estimate = estimate_study(loaded.study, found.cases)
-    assert estimate.seconds < MAX_ESTIMATE_S
+    assert estimate.seconds < MAX_ESTIMATE_SECONDS
     assert max(case.parameters.hosts for case in found.cases) == STUDIES[name]
 
 

@@ -28,7 +28,7 @@ from assay.model.user_files import UnreadableError, open_user_file, read_user_fi
 from assay.rooms.testbed.work.box import load_box
 from assay.site.inventory.hosts import read_hostfile
 
-MOST = 1000
+MAX_BYTES = 1000
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ WRONG = {
 @pytest.mark.parametrize(("name", "reason"), WRONG.items(), ids=[ascii(name)[:20] for name in WRONG])
 def test_what_is_no_file_is_one_line(things: Path, name: str, reason: str) -> None:
     with pytest.raises(UnreadableError) as caught:
-        read_user_file(things / name, "the name", "the hint", MOST)
+        read_user_file(things / name, "the name", "the hint", MAX_BYTES)
     assert caught.value.message == f"the name: {reason}"
     assert (caught.value.hint, caught.value.exit_code) == ("the hint", EXIT_USAGE)
     assert caught.value.missing == (reason in ("no such file or directory", "not a directory"))
@@ -77,22 +77,22 @@ def test_what_is_no_file_is_one_line(things: Path, name: str, reason: str) -> No
 
 def test_a_file_may_have_so_many_bytes_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    path.write_bytes(b"x" * MOST)
-    assert read_user_file(path, "f", "", MOST) == read_regular(path, MOST) == b"x" * MOST
+    path.write_bytes(b"x" * MAX_BYTES)
+    assert read_user_file(path, "f", "", MAX_BYTES) == read_regular(path, MAX_BYTES) == b"x" * MAX_BYTES
     path.write_bytes(b"x" * (2 << 20))
     with pytest.raises(UnreadableError, match=r"^f: larger than 1 MiB, the limit for such files$"):
         read_user_file(path, "f", "", 1 << 20)
     with pytest.raises(TooLargeError):
-        read_regular(path, MOST)
+        read_regular(path, MAX_BYTES)
 
 
 def test_a_file_that_grows_while_it_is_read_is_too_large(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    path.write_bytes(b"x" * MOST)
+    path.write_bytes(b"x" * MAX_BYTES)
     with open_user_file(path, "f", "", 1 << 20) as file, path.open("ab") as more:
         more.write(b"y" * 10)
         more.flush()
-        assert len(file.read()) <= MOST + 10
+        assert len(file.read()) <= MAX_BYTES + 10
 
 
 @settings(max_examples=times(20, 200))
@@ -108,15 +108,15 @@ def test_a_file_is_read_as_it_is(content: bytes) -> None:
 def test_names_with_bytes_that_are_no_text_are_read(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"\xff\xfe\n\x1b[31m")
     path.write_bytes(b"a")
-    assert read_user_file(path, "f", "", MOST) == b"a"
+    assert read_user_file(path, "f", "", MAX_BYTES) == b"a"
 
 
 def test_a_fifo_of_a_run_is_not_waited_for(things: Path) -> None:
     for name in ("fifo", "to-zero", "/proc/kmsg"):
         with pytest.raises(IrregularError):
-            read_regular(things / name, MOST)
+            read_regular(things / name, MAX_BYTES)
     with pytest.raises(TooLargeError):
-        read_regular(things / "huge", MOST)
+        read_regular(things / "huge", MAX_BYTES)
 
 
 @need_fuse
@@ -125,7 +125,7 @@ def test_storage_that_does_not_answer_is_left_behind(tmp_path: Path, monkeypatch
     monkeypatch.setattr(user_files, "SILENCE_SECONDS", 5.0)
     with hung(tmp_path) as storage:
         with pytest.raises(UnreadableError, match=r"^f: its storage has not answered for 5 s\nhint: ") as caught:
-            read_user_file(tmp_path / "study.yaml", "f", "", MOST)
+            read_user_file(tmp_path / "study.yaml", "f", "", MAX_BYTES)
         assert caught.value.exit_code == EXIT_REFUSED
         assert storage.asked.is_set()
         left = user_files._LEFT.pop()

@@ -102,7 +102,7 @@ def test_nothing_is_printed_of_five_operations(tmp_path: Path) -> None:
     shown = json.loads(assay(tmp_path, "show", "a", "c0001", "--json").stdout)["rows"][0]
     assert shown["samples"][0]["latency"].keys() == {"min", "mean", "max"}
     assert shown["latency"].keys() == {"min", "mean", "p50", "max"}, "all repeats together have 25"
-    assert [item["standing"] for item in shown["percentiles"]] == ["no interval"] + ["too few operations"] * 4
+    assert [item["quality"] for item in shown["percentiles"]] == ["no interval"] + ["too few operations"] * 4
     page = document(tmp_path)
     assert cells(page, "results-table", "p50") == ["1,000*"]
     assert cells(page, "results-table", "p99") == ["too few"]
@@ -116,11 +116,11 @@ def exported(folder: Path, name: str) -> list[dict[str, str]]:
 def test_exports_have_empty_cells_with_reason_and_count(tmp_path: Path) -> None:
     store_tails(tmp_path / "assay-runs", "a", {"disk": SEEN}, ops=900)
     (row,) = exported(tmp_path, "results")
-    assert float(row["latency_p90_ns"]) > 0 and row["latency_p90_standing"] == "known"
+    assert float(row["latency_p90_ns"]) > 0 and row["latency_p90_quality"] == "known"
     assert row["latency_p99_median_ns"] == row["latency_p99_low_ns"] == row["latency_p99_high_ns"] == ""
-    assert (row["latency_p99_standing"], row["latency_ops_least"], row["latency_ops"]) == ("no interval", "900", "4500")
+    assert (row["latency_p99_quality"], row["latency_ops_min"], row["latency_ops"]) == ("no interval", "900", "4500")
     assert float(row["latency_p99_ns"]) > 0, "all repeats together have enough"
-    assert (row["latency_p99_9_ns"], row["latency_p99_9_standing"]) == ("", "too few operations")
+    assert (row["latency_p99_9_ns"], row["latency_p99_9_quality"]) == ("", "too few operations")
     samples = exported(tmp_path, "samples")
     assert {sample["latency_p99_ns"] for sample in samples} == {""} and all(
         sample["latency_p90_ns"] for sample in samples
@@ -144,7 +144,7 @@ def test_targets_of_a_run_are_compared_by_p50_and_p99(tmp_path: Path) -> None:
     assert (row["significant"], row["p50"]["significant"], row["p99"]["significant"]) == (False, False, True)
     assert row["p99"]["difference"] == pytest.approx(1, abs=0.2)
     assert row["before"]["p99_low_ns"] < row["before"]["p99_ns"] < row["before"]["p99_high_ns"] < 5 * MS
-    assert row["before"]["p99_standing"] == "known"
+    assert row["before"]["p99_quality"] == "known"
     page = document(tmp_path)
     (half,), (tail,) = (cells(page, "comparison-table", name) for name in ("p50", "p99"))
     assert not half.endswith("*") and tail.endswith("*") and "× higher (" in tail
@@ -157,7 +157,7 @@ def test_what_has_too_few_operations_is_not_compared_and_said(tmp_path: Path) ->
     text = assay(tmp_path, "compare", "a", "--by", "target").stdout
     assert "p50 of latency: 0 shorter" in text and "p99 of latency: too few operations in 1 row\n" in text
     (row,) = json.loads(assay(tmp_path, "compare", "a", "--by", "target", "--json").stdout)["rows"]
-    assert row["p99"] is None and row["before"]["p99_standing"] == "no interval"
+    assert row["p99"] is None and row["before"]["p99_quality"] == "no interval"
 
 
 def test_latencies_of_runs_are_compared_from_three_runs_a_side(tmp_path: Path) -> None:

@@ -153,9 +153,9 @@ def test_json_has_money_as_text_and_the_whole_bill(folder: Path) -> None:
         ("m5.4xlarge", "1", "730"),
         ("gp3", "0.1", "1000"),
     ]
-    assert first["limits"]["read"]["binds"] == "gp3 volumes"
+    assert first["limits"]["read"]["limiting_layer"] == "gp3 volumes"
     assert first["usable_bytes"] == 10**13
-    assert data["meet"][0]["duty"] == "0.054795"
+    assert data["break_even"][0]["duty"] == "0.054795"
 
 
 def test_a_book_of_old_prices_is_warned_of_loudly_and_only_on_standard_error(folder: Path) -> None:
@@ -299,7 +299,9 @@ def test_a_reservation_that_is_dearer_once_more_is_said_to_be(folder: Path) -> N
         "time, and permanently from month 28 on; in between not always, because its upfront payment recurs"
     )
     assert words in price(folder, "nfs-volumes", book="again.yaml").stdout
-    (pair,) = json.loads(price(folder, "nfs-volumes", "--json", book="again.yaml").stdout)["designs"][0]["terms_meet"]
+    (pair,) = json.loads(price(folder, "nfs-volumes", "--json", book="again.yaml").stdout)["designs"][0][
+        "terms_break_even"
+    ]
     assert (pair["months"], pair["stays_from_month"], pair["cheaper_from_then"]) == (10, 28, None)
     (folder / "again.yaml").write_text(text.replace("upfront: 1000", "upfront: 1300"))
     done = price(folder, "nfs-volumes", book="again.yaml")

@@ -55,13 +55,13 @@ def test_designs_of_60_40_and_10_tb_are_not_compared_as_if_they_were_one(folder:
         "For each usable TB nfs-volumes capacity=60TB costs least."
     )
     found = data(folder, *words)
-    assert found["meet"] == [] and found["not_compared"] == line.removesuffix(".")
+    assert found["break_even"] == [] and found["not_compared"] == line.removesuffix(".")
 
 
 @pytest.mark.parametrize(("size", "compared"), [("9500GB", True), ("9499GB", False), ("10TB", True)])
 def test_five_percent_apart_is_alike(folder: Path, size: str, compared: bool) -> None:
     found = data(folder, "nfs-volumes", f"efs-bursting:stored={size}")
-    assert bool(found["meet"]) == compared == (found["not_compared"] is None)
+    assert bool(found["break_even"]) == compared == (found["not_compared"] is None)
 
 
 def test_a_hint_that_is_followed_leads_to_a_comparison(folder: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_hint_that_is_followed_leads_to_a_comparison(folder: Path) -> None:
     said = str(data(folder, *words)["not_compared"])
     size = said.partition("--capacity ")[2].partition(".")[0]
     assert size == "10TB"
-    assert data(folder, "nfs-volumes", "efs-bursting", "--capacity", size)["meet"]
+    assert data(folder, "nfs-volumes", "efs-bursting", "--capacity", size)["break_even"]
 
 
 def test_capacity_sizes_each_design_to_it(folder: Path) -> None:
@@ -84,7 +84,7 @@ def test_capacity_sizes_each_design_to_it(folder: Path) -> None:
         {"stored": "40TB"},
         {"volumes": 4, "capacity": "40TB"},
     ]
-    assert found["not_compared"] is None and len(found["meet"]) == 3  # type: ignore[arg-type]
+    assert found["not_compared"] is None and len(found["break_even"]) == 3  # type: ignore[arg-type]
     text = price(folder, "nfs-volumes", "efs-bursting", "--capacity", "40TB").stdout
     assert (
         "nfs-volumes capacity=40TB is always cheaper than efs-bursting stored=40TB, however much of the month it runs"
@@ -126,7 +126,7 @@ def test_own_and_rented_are_compared_each_by_its_book(folder: Path) -> None:
     books = [one["book"]["book"] for one in found["designs"]]  # type: ignore[attr-defined]
     assert books == ["own-2026", "aws-us-east-1", "aws-us-east-1"]
     assert [one["provider"] == "own" for one in found["designs"]] == [True, False, False]  # type: ignore[attr-defined]
-    pairs = {(pair["first"].split()[0], pair["second"].split()[0]) for pair in found["meet"]}  # type: ignore[attr-defined]
+    pairs = {(pair["first"].split()[0], pair["second"].split()[0]) for pair in found["break_even"]}  # type: ignore[attr-defined]
     assert pairs == {("own-nfs-server", "nfs-gp3"), ("own-nfs-server", "s3"), ("nfs-gp3", "s3")}
 
 

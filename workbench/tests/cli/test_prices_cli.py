@@ -302,4 +302,4 @@ def test_the_guide_names_every_dimension_and_unit_and_its_example_is_right(tmp_p
     example = GUIDE.with_name("own-hardware.yaml")
     assay(example.parent, "prices", "check", example.name, expect=0)
     rows = {row.dimension for row in load_book(str(example)).rows}
-    assert rows == {"purchase", "power", "rack", "support", "people"}
+    assert rows == {"purchase", "power", "rack", "support", "administration"}

@@ -28,7 +28,7 @@ rows:
   - {dimension: instance, item: Standard_E16pds_v6, price: 1.06, unit: hour, source: an old list}
   - {dimension: instance, item: Standard_D16pds_v6, price: 0.915, unit: hour, source: an old list, note: kept}
   - {dimension: instance, item: Standard_X1, price: 7, unit: hour, source: an old list}
-  - {dimension: people, item: administrator, price: 50, unit: person-hour, source: wages}
+  - {dimension: administration, item: administrator, price: 50, unit: person-hour, source: wages}
 """
 GCP = """book: mine
 provider: gcp
@@ -155,16 +155,16 @@ def test_the_pages_of_azure_are_followed_to_the_last(server, tmp_path, path):
     book = load_book("new.yaml", tmp_path)
     first, second, third, person = book.rows
     assert (first.price, second.price, second.note) == (Decimal("1.166"), Decimal("0.915"), "kept")
-    assert first.sku == "DZH318Z0G1GS/000F" and first.seen == first.date == dt.date.today()
+    assert first.sku == "DZH318Z0G1GS/000F" and first.read_on == first.date == dt.date.today()
     meter = "001a6a3e-b232-5407-bdcf-d98ffc3cc57a"
     assert first.url == f"{server.root}/{path}?$filter=meterId%20eq%20'{meter}'"
     assert first.source == "Azure's retail prices: Virtual Machines Epdsv6 Series, E16pds v6"
-    assert (third.price, third.source, third.sku, third.seen) == (7, "an old list", "", None)
+    assert (third.price, third.source, third.sku, third.read_on) == (7, "an old list", "", None)
     assert person.price == 50 and str(book.date) == "2026-01-01"
     assert result.stdout.endswith("new.yaml: new prices: 1 (+10.0 %), as before: 1, not renewed: 2\n")
     assert [line for line in result.stderr.splitlines() if line.startswith("not renewed")] == [
         "not renewed: instance Standard_X1: not in the file, still of 2026-01-01",
-        "not renewed: people administrator: no rule finds it in the files, still of 2026-01-01",
+        "not renewed: administration administrator: no rule finds it in the files, still of 2026-01-01",
     ]
 
 
@@ -298,19 +298,20 @@ def test_a_list_that_cannot_be_read_gets_one_line_and_no_book(server, tmp_path, 
 def test_copies_of_pages_need_the_day_when_they_were_fetched(tmp_path):
     copy = str(LISTS / "azure/items-2025-2026.json")
     lines = refresh(tmp_path, copy, expect=2).stderr.splitlines()
-    assert lines == [f"error: {copy} does not say when it was fetched", "hint: add --seen DATE"]
-    assert "--seen: 'soon' is not a date" in refresh(tmp_path, copy, "--seen", "soon", expect=2).stderr
-    assert "--seen: 2999-01-01 is in the future" in refresh(tmp_path, copy, "--seen", "2999-01-01", expect=2).stderr
-    refresh(tmp_path, copy, "--seen", "2026-08-22")
+    assert lines == [f"error: {copy} does not say when it was fetched", "hint: add --read-on DATE"]
+    assert "--read-on: 'soon' is not a date" in refresh(tmp_path, copy, "--read-on", "soon", expect=2).stderr
+    future = refresh(tmp_path, copy, "--read-on", "2999-01-01", expect=2)
+    assert "--read-on: 2999-01-01 is in the future" in future.stderr
+    refresh(tmp_path, copy, "--read-on", "2026-08-22")
     row = load_book("new.yaml", tmp_path).rows[0]
-    assert (str(row.date), str(row.seen), row.url) == ("2026-08-22", "2026-08-22", "")
+    assert (str(row.date), str(row.read_on), row.url) == ("2026-08-22", "2026-08-22", "")
     assert row.source.endswith(f"E16pds v6 ({copy})")
 
 
 def test_a_page_whose_list_goes_on_is_told(tmp_path):
     text = AZURE.replace("australiaeast", "uaecentral").replace("Standard_X1", "Standard_F2")
     copy = str(LISTS / "azure/page-812-2022-04-20.json")
-    result = refresh(tmp_path, copy, "--seen", "2026-04-20", text=text)
+    result = refresh(tmp_path, copy, "--read-on", "2026-04-20", text=text)
     said = f"warning: {copy} is not the last page of the list: prices on the other pages keep their values"
     assert result.stderr.splitlines()[1] == said
     assert load_book("new.yaml", tmp_path).rows[2].price == Decimal("0.148")

@@ -148,7 +148,7 @@ def test_a_job_that_waits_is_listed_and_not_submitted_twice(program: Program, tm
     run_here(tmp_path, "run", "study.yaml", "--slurm", "-p compute")
     (run,) = list_runs(tmp_path / "assay-runs")
     path = Path(run.folder) / "scheduler.json"
-    path.write_text(path.read_text().replace('"over": true', '"over": false'))
+    path.write_text(path.read_text().replace('"has_ended": true', '"has_ended": false'))
     program("squeue", "17|PENDING|Priority|N/A|")
     (listed,) = json.loads(run_here(tmp_path, "list", "--json").stdout)
     assert (listed["status"], listed["job"]) == ("queued", "job 17 PENDING (Priority)")

@@ -73,7 +73,7 @@ def test_the_example_is_right_and_short() -> None:
     assert faults == []
     assert frozen is not None
     assert list(frozen.designs) == list(loaded.study.targets)
-    most = estimate_study(loaded.study, expand(loaded.study).cases).at_most_seconds
+    most = estimate_study(loaded.study, expand(loaded.study).cases).max_seconds
     assert most is not None
     assert most < 60
 
@@ -191,9 +191,9 @@ def test_the_cost_of_a_plan_is_its_hours_times_the_hourly_costs() -> None:
     cost = plan_cost(found, estimate, frozen)
     hour = hour_of_running(frozen, "disk")
     assert cost.designs["disk"].about == cost_of_time(estimate.seconds, hour)
-    assert cost.designs["disk"].least == cost_of_time(estimate.least_seconds, hour)
-    assert estimate.at_most_seconds is not None
-    hours = Decimal(repr(estimate.at_most_seconds)) / 3600
+    assert cost.designs["disk"].least == cost_of_time(estimate.min_seconds, hour)
+    assert estimate.max_seconds is not None
+    hours = Decimal(repr(estimate.max_seconds)) / 3600
     assert alike(cost.total.at_most, hours * (hour + hour_of_running(frozen, "memory")))
     assert cost.total.least < cost.total.about
 
@@ -208,7 +208,7 @@ def test_a_schedule_is_paid_for_whole() -> None:
 
 @pytest.mark.parametrize(("factor", "fits"), [("0.9", "no"), ("1.1", "perhaps"), ("32", "expected"), ("10000", "yes")])
 def test_whether_a_budget_fits(factor: str, fits: str) -> None:
-    found = {"w_time_limit": "1h", "repeats": {"within": "5%", "max": 240, "least": 8}}
+    found = {"w_time_limit": "1h", "repeats": {"within": "5%", "max": 240, "min": 8}}
     cost = cost_of(prices(disk=VOLUMES), **found)
     budget = Budget(cost.total.least * Decimal(factor), "USD")
     if fits == "yes":
@@ -342,7 +342,7 @@ def test_plan_prints_the_cost_and_whether_it_fits(place: Path) -> None:
     assert document["cost"]["budget"] == {"amount": "1", "fits": "no"}
     assert document["cost"]["designs"]["none"]["hour"] == "1000000.342466"
     seconds = document["estimate"]["seconds"]
-    assert float(document["cost"]["total"]["about"]) == pytest.approx(seconds / 3600 * 1000000.342466, rel=1e-6)
+    assert float(document["cost"]["total"]["expected"]) == pytest.approx(seconds / 3600 * 1000000.342466, rel=1e-6)
     error = assay("plan", "study.yaml", "--budget", "1EUR", code=2).stderr
     assert "EUR" in error
     assert "`` is not a budget" in assay("plan", "study.yaml", "--budget", "", code=2).stderr

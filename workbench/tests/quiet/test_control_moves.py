@@ -12,13 +12,13 @@ from assay.launch.engine import run_job
 from assay.launch.launcher import LocalLauncher
 from assay.model.result.machine import ControlReading
 from assay.plan.controls import WAITS, WORKS, control_jobs
-from assay.run.control import MOST_LANES, combined_reading
+from assay.run.control import MAX_LANES, combined_reading
 from assay.run.read_events import read_repeat
 
 pytestmark = needs_engine
 
 TURNS = 5
-LANES = min(MOST_LANES, len(os.sched_getaffinity(0)))
+LANES = min(MAX_LANES, len(os.sched_getaffinity(0)))
 
 
 def measured() -> ControlReading:

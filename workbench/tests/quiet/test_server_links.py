@@ -20,7 +20,7 @@ from assay.store import RunStore
 
 MBIT = int(os.environ.get("ASSAY_LINK", "1000"))
 CLIENTS = 4
-LEAST = 0.93
+MIN_SHARE = 0.93
 """Share of what iperf3 got."""
 TRIES = 3
 """Other work on the machine slows the operations and the measurement of the links differently."""
@@ -90,12 +90,12 @@ def results(folder: Path, kind: str, mbit: int, size: str, record: str) -> dict[
             f"{kind}, {mbit} Mbit/s, {count} hosts, {operation}: {rate:.0f} Mbit/s, {result.ceiling} {result.share}",
             end=" ",
         )
-        print(result.verdict, result.also, result.finding)
+        print(result.verdict, result.further_verdicts, result.finding)
     return found
 
 
 def verdicts(result: BriefResult) -> set[str]:
-    return {result.verdict, *result.also.split(", ")}
+    return {result.verdict, *result.further_verdicts.split(", ")}
 
 
 def faults(found: dict[tuple[int, str], BriefResult]) -> list[str]:
@@ -103,7 +103,7 @@ def faults(found: dict[tuple[int, str], BriefResult]) -> list[str]:
     bad = []
     for (count, operation), result in found.items():
         link = "client link" if count == 1 else "server link"
-        if result.ceiling != link or (result.share or 0) < LEAST or Verdict.NETWORK_BOUND not in verdicts(result):
+        if result.ceiling != link or (result.share or 0) < MIN_SHARE or Verdict.NETWORK_BOUND not in verdicts(result):
             bad.append(f"{count} hosts, {operation}: {result.share} of {result.ceiling}, {verdicts(result)}")
     return bad
 

@@ -16,7 +16,7 @@ from assay.store import RunStore, list_runs
 
 pytestmark = needs_engine
 
-MOST = 11
+MAX_REPEATS = 11
 STUDY = f"""
 study: adaptive
 question: When is it known?
@@ -30,7 +30,7 @@ workloads:
     file_size: 4KiB
     record_size: 4KiB
     cache: keep
-repeats: {{within: 40%, max: {MOST}}}
+repeats: {{within: 40%, max: {MAX_REPEATS}}}
 ceilings: none
 """
 """One operation in each repeat. A fixed time is known within 40 % at once; one that varies by its own size never is."""
@@ -45,10 +45,10 @@ def write_study(folder: Path) -> str:
 def stopped_at(store: RunStore, case: Case) -> int:
     """When a case with these samples is to stop, by looking at them one repeat after the other."""
     samples = store.samples(case.id)
-    for repeat in range(8, MOST):
+    for repeat in range(8, MAX_REPEATS):
         if is_case_precise(case, [sample for sample in samples if sample.repeat <= repeat], 0.4):
             return repeat
-    return MOST
+    return MAX_REPEATS
 
 
 def executed(store: RunStore) -> dict[str, int]:
@@ -69,7 +69,7 @@ def check_complete(folder: Path) -> dict[str, int]:
         assert (info.planned, info.finished, info.status) == (sum(done.values()), sum(done.values()), "complete")
         assert store.pending() == []
         assert Verdict.INCOMPLETE not in store.verdict_counts().by_worst
-        short = {case.id for case in store.cases() if done[case.target] < MOST}
+        short = {case.id for case in store.cases() if done[case.target] < MAX_REPEATS}
         assert short <= set(store.settled())
     check_nothing_left(folder)
     return done
@@ -82,7 +82,7 @@ def test_a_steady_case_stops_at_eight_and_a_wild_one_goes_on_to_the_end(tmp_path
     assert "each of up to 11 rounds has every case that still needs repeats once" in plan
     run = assay(tmp_path, "run", file)
     done = check_complete(tmp_path)
-    assert (done["steady"], done["wild"]) == (8, MOST)
+    assert (done["steady"], done["wild"]) == (8, MAX_REPEATS)
     assert "3 cases x 8 to 11 repeats: about " in run.stderr
     assert "33 of 33 repeats to do, at most about " in run.stderr
     assert "precise enough, 3 repeats saved" in run.stderr
@@ -127,11 +127,11 @@ def test_kill_9_at_random_moments_then_resume(
     done = check_complete(tmp_path)
     with RunStore.open(only_run(tmp_path)) as store:
         for case in store.cases():
-            assert done[case.target] == MOST or is_case_precise(case, store.samples(case.id), 0.4)
+            assert done[case.target] == MAX_REPEATS or is_case_precise(case, store.samples(case.id), 0.4)
         if victim == "workbench":
             # A crashed engine makes a case go on while the repeat is missing; the workbench's death loses nothing.
             assert {case.target: stopped_at(store, case) for case in store.cases()} == done
-            assert (done["steady"], done["wild"]) == (8, MOST)
+            assert (done["steady"], done["wild"]) == (8, MAX_REPEATS)
 
 
 def test_the_last_decision_is_made_up_for_when_the_run_goes_on(tmp_path: Path) -> None:
@@ -143,6 +143,6 @@ def test_the_last_decision_is_made_up_for_when_the_run_goes_on(tmp_path: Path) -
         for case_id in store.settled():
             store.settle(case_id, "")
         store.set_status("interrupted")
-        assert store.info().planned == 3 * MOST
+        assert store.info().planned == 3 * MAX_REPEATS
     assay(tmp_path, "run", "--resume")
     assert check_complete(tmp_path) == done

@@ -122,14 +122,14 @@ def test_the_verdict_on_the_machine_is_shown_and_exported(tmp_path: Path, monkey
     with RunStore.open(folder, write=True) as store:
         found = store.info().controls
         assert found is not None
-        told = Controls.model_validate(found.model_dump() | {"waited": 0.4})
+        told = Controls.model_validate(found.model_dump() | {"wait_share": 0.4})
         store.describe_machine(told, MachineFinding(text="It was busy.", remedy="Wait."))
     shown = assay(tmp_path, "show", "last").stdout
     assert len(re.findall(r"machine +It was busy\.", shown)) == 1
     assay(tmp_path, "export", "last", "--format", "json", "--output", "found.json")
     exported = json.loads((tmp_path / "found.json").read_text())
     assert exported["machine"]["text"] == "It was busy."
-    assert exported["run"]["controls"]["waited"] == 0.4
+    assert exported["run"]["controls"]["wait_share"] == 0.4
 
 
 def test_an_engine_that_was_stopped_is_seen(tmp_path: Path) -> None:

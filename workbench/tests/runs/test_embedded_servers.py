@@ -33,10 +33,10 @@ BOTH = """
 BROKEN = """
 kind: broken
 description: a server that has no luck
-obtain: "get it from its maker"
+install_hint: "get it from its maker"
 start:
   - [$python, -c, "import sys; print('no luck today'); sys.exit(3)"]
-stays: true
+foreground: true
 port: 9999
 ready: ["http://$address:$port/"]
 pidfile: /run/broken.pid
@@ -100,7 +100,7 @@ def test_a_bucket_and_a_table_share_a_server_that_goes_with_the_run(tmp_path: Pa
     with RunStore.open(only_run(tmp_path)) as store:
         info = store.info()
         assert info.environment["server moto"]["version"][0].isdigit()
-        assert [(place.target, place.started, place.memory_backed) for place in info.places] == [
+        assert [(place.target, place.started_server, place.memory_backed) for place in info.places] == [
             ("bucket", "moto", True),
             ("table", "moto", True),
         ]
@@ -197,7 +197,7 @@ def test_a_server_that_does_not_start_says_what_it_said(
 def test_a_server_that_is_not_installed_is_told_before_anything_starts(
     tmp_path: Path, away: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = BROKEN.replace("obtain:", "programs: [assay-no-such-program]\nobtain:")
+    text = BROKEN.replace("install_hint:", "programs: [assay-no-such-program]\ninstall_hint:")
     (away / "own" / "broken.yaml").write_text(text)
     monkeypatch.setenv("ASSAY_SERVERS", str(away / "own"))
     file = write(tmp_path, "  only: {kind: s3, server: broken, bucket: abc}", repeats=5)

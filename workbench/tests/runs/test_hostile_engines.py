@@ -10,7 +10,7 @@ from run_tools import ENGINE, needs_engine, study
 
 pytestmark = needs_engine
 
-LEAST_RISE = 150 << 10
+MIN_RISE = 150 << 10
 """KiB that a process may grow by in a run with a flood: far less than what the engine would have it keep."""
 
 
@@ -24,5 +24,5 @@ def test_a_hostile_engine_here_ends_as_a_result(tmp_path: Path, monkeypatch: pyt
     assert done.returncode == 1, done.stderr
     said = done.stdout + done.stderr
     assert "\x1b" not in said and "\x9b" not in said
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < LEAST_RISE
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MIN_RISE
     check(folder, how, "here")

@@ -38,8 +38,8 @@ def test_file_target_from_run_to_show(tmp_path: Path) -> None:
     assert one["jobs"][0]["job"]["id"] == "c0002-r1"
     few = one["rows"][0]["samples"][0]
     assert few["ops"] < 20 and few["latency"].keys() == {"min", "mean", "max"} and few["latency"]["mean"] > 0
-    standings = [item["standing"] for item in one["rows"][0]["percentiles"]]
-    assert standings == ["no interval"] + ["too few operations"] * 4, "all repeats together have 24 operations"
+    qualities = [item["quality"] for item in one["rows"][0]["percentiles"]]
+    assert qualities == ["no interval"] + ["too few operations"] * 4, "all repeats together have 24 operations"
     text = assay(tmp_path, "show", "last", "c0001").stdout
     assert "as sent to `assay-engine run`" in text
     done = assay(tmp_path, "show", "last", "c9999", expect=2)

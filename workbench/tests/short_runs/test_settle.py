@@ -43,7 +43,7 @@ def test_settle_survives_both_kinds_of_death_and_judges_anew(tmp_path: Path) -> 
         process.send_signal(death)
         process.communicate(timeout=GUARD)
     with RunStore.open(run) as store:
-        (settling,) = store.info().settlings
+        (settling,) = store.info().added_repeats
         assert not settling.done and store.info().status == "interrupted"
         planned = store.order()
     done = assay(tmp_path, "run", run, "--resume", "--settle")

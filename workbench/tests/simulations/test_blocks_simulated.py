@@ -28,7 +28,7 @@ BLOCKS = Blocks(base="A", other="B", seconds=300)
 RUNS = times(40, 500)
 
 
-MOST_WRONG = times(6, 38)
+MAX_WRONG = times(6, 38)
 """Of the runs: where 5 of 100 are wrong, more than 6 of 40 are in one of a thousand simulations."""
 
 
@@ -84,7 +84,7 @@ def simulated(noise: str, count: int, slower: float, seed: int) -> tuple[list[st
 @pytest.mark.parametrize("noise", list(NOISES))
 def test_a_difference_is_called_in_at_most_5_of_100_runs_of_equal_sides(noise: str, count: int) -> None:
     found = [simulated(noise, count, 0.0, SEED + number)[0] for number in range(RUNS)]
-    assert sum(bool({"faster", "slower"} & set(one)) for one in found) <= MOST_WRONG
+    assert sum(bool({"faster", "slower"} & set(one)) for one in found) <= MAX_WRONG
     if noise in ("normal", "heavy-tailed", "stalled"):
         assert np.mean([set(one) == {"equal"} for one in found]) >= (0.95 if count == 1 else 0.75)
 

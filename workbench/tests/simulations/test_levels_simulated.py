@@ -28,10 +28,10 @@ def test_nine_of_ten_intervals_hold_the_truth(noise: str, count: int) -> None:
     for seed in range(RUNS):
         chance = np.random.default_rng([seed, count])
         rows = [np.exp(NOISES[noise](chance, count)) for _ in range(ROWS)]
-        likeness = known_autocorrelation([[float(value) for value in row] for row in rows])
-        assert likeness is not None
+        autocorrelation = known_autocorrelation([[float(value) for value in row] for row in rows])
+        assert autocorrelation is not None
         for row in rows:
-            found = estimate([float(value) for value in row], likeness)
+            found = estimate([float(value) for value in row], autocorrelation)
             assert found.low is not None and found.high is not None
             held += found.low <= 1.0 <= found.high
             tried += 1

@@ -9,7 +9,7 @@ from tail_tools import SEED, compared, percentile, sample, tails
 STUDIES = times(150, 2000)
 
 
-MOST_WRONG = times(15, 130)
+MAX_WRONG = times(15, 130)
 """Of the studies: where 5 of 100 are wrong, more are in less than one of a hundred simulations."""
 
 
@@ -33,7 +33,7 @@ def test_p99_of_equal_targets_differ_in_at_most_5_of_100_studies(points: int) ->
     for _ in range(STUDIES):
         base, other = (tails(random, (points, 6), 1500, "p99") for _ in range(2))
         wrong += any(pair.separable for pair in compared(base, other))
-    assert wrong <= MOST_WRONG
+    assert wrong <= MAX_WRONG
 
 
 def test_a_p99_that_is_half_as_long_again_is_found() -> None:

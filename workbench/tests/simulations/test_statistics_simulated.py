@@ -23,11 +23,11 @@ Noise = Callable[[np.random.Generator, tuple[int, ...], float], Floats]
 TRUE = 500e6
 TRIALS = times(1000, 4000)
 PAIRS = times(200, 1000)
-MOST_CALLED = times(20, 50)
+MAX_CALLED = times(20, 50)
 """Of the pairs: where 5 of 100 are called, more than 20 of 200 are in one of a thousand simulations."""
 SERIES = times(100, 400)
 STUDIES = times(40, 2000)
-MOST_WRONG = times(6, 120)
+MAX_WRONG = times(6, 120)
 """Of the studies: where 5 of 100 are wrong, more than 6 of 40 are in one of a thousand simulations."""
 ROWS = 6
 REPEATS = 10
@@ -49,8 +49,8 @@ def _heavy_tailed(random: np.random.Generator, shape: tuple[int, ...], sigma: fl
     return np.exp(sigma * heavy(random, shape))
 
 
-def _alike(likeness: float) -> Noise:
-    return lambda random, shape, sigma: np.exp(sigma * wandering(random, shape, likeness))
+def _alike(autocorrelation: float) -> Noise:
+    return lambda random, shape, sigma: np.exp(sigma * wandering(random, shape, autocorrelation))
 
 
 def _two_valued(random: np.random.Generator, shape: tuple[int, ...], sigma: float) -> Floats:
@@ -107,7 +107,7 @@ def compared(random: np.random.Generator, noise: str, slowdown: float) -> tuple[
 def test_any_difference_is_called_in_at_most_5_of_100_pairs_of_equal_runs(noise: str) -> None:
     random = np.random.default_rng(SEEDS["same"])
     called = [any(pair.separable for pair in compared(random, noise, 0.0)) for _ in range(PAIRS)]
-    assert sum(called) <= MOST_CALLED
+    assert sum(called) <= MAX_CALLED
 
 
 @pytest.mark.parametrize("noise", list(NOISES))
@@ -149,7 +149,7 @@ def decided(
 def test_a_study_that_stops_when_it_has_decided_decides_wrongly_in_at_most_5_of_100(noise: str, count: int) -> None:
     random = np.random.default_rng(SEEDS["decided"] + count)
     wrong = [decided(random, noise, count, 0.0, (5, 7, 10, 14, 20))[0] for _ in range(STUDIES)]
-    assert sum(wrong) <= MOST_WRONG
+    assert sum(wrong) <= MAX_WRONG
 
 
 @pytest.mark.parametrize("noise", list(NOISES))
@@ -161,15 +161,17 @@ def test_a_study_of_many_points_finds_10_percent_at_3_percent_of_noise_in_9_of_1
     assert sum(wrong for wrong, _, _ in found) <= max(1, 0.05 * len(found))
 
 
-@pytest.mark.parametrize(("likeness", "share", "coverage"), [(0.0, 1.0, 0.93), (0.5, 1 / 3, 0.9), (0.8, 1 / 9, 0.8)])
+@pytest.mark.parametrize(
+    ("autocorrelation", "share", "coverage"), [(0.0, 1.0, 0.93), (0.5, 1 / 3, 0.9), (0.8, 1 / 9, 0.8)]
+)
 def test_effective_size_and_batch_means_see_that_intervals_resemble_their_neighbours(
-    likeness: float, share: float, coverage: float
+    autocorrelation: float, share: float, coverage: float
 ) -> None:
     """The effective share is (1 - r) / (1 + r). With r = 0.8 batches of 20 intervals still resemble each other."""
     random = np.random.default_rng(SEEDS["course"])
     shares, hits = [], []
     for _ in range(SERIES):
-        rates = TRUE * (1 + 0.05 * wandering(random, 200, likeness))
+        rates = TRUE * (1 + 0.05 * wandering(random, 200, autocorrelation))
         found = course([IntervalRate(n * 10**9, (n + 1) * 10**9, rate) for n, rate in enumerate(rates.tolist())])
         assert found is not None and found.effective is not None and found.low is not None and found.high is not None
         shares.append(found.effective / 200)

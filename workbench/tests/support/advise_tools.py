@@ -64,7 +64,7 @@ def best(advice: Advice) -> AdviceOption:
 
 def reason(advice: Advice, rule: str, speaks: str = "for") -> str:
     """The only reason by that rule, in words with its source."""
-    (found,) = [item for item in advice.reasons if (item.rule, item.speaks) == (rule, speaks)]
+    (found,) = [item for item in advice.reasons if (item.rule, item.stance) == (rule, speaks)]
     assert found.source and any(sign.isdigit() for sign in found.text + found.source)
     return f"{found.text} | {found.source}"
 

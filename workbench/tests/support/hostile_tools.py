@@ -85,7 +85,7 @@ def shorten(monkeypatch: pytest.MonkeyPatch, engine: Path, how: str) -> None:
     monkeypatch.setattr(conversation, "Grace", lambda: QUICK)
     monkeypatch.setattr(execute, "silence_limit", lambda *_: SILENCE if how in HUNG else LONG)
     monkeypatch.setattr(execute, "REPORT_MARGIN_SECONDS", SILENCE if how in HUNG else LONG)
-    monkeypatch.setattr(bounds, "LEAST_TIMEOUT_SECONDS", LONGEST if how == "busy-intervals" else LONG)
+    monkeypatch.setattr(bounds, "MIN_TIMEOUT_SECONDS", LONGEST if how == "busy-intervals" else LONG)
     monkeypatch.setattr(bounds, "ESTIMATE_FACTOR", 1.0)
     monkeypatch.setattr(group, "HOST_TIMEOUT_SECONDS", LONG)
 

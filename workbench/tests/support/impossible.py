@@ -280,10 +280,10 @@ def _read_only(ground: Ground) -> Path:
 BROKEN = """kind: broken
 description: a server whose program is not there
 programs: [assay-no-such-program]
-obtain: get it from its maker
+install_hint: get it from its maker
 start:
   - [assay-no-such-program]
-stays: true
+foreground: true
 port: 9999
 ready: ["http://$address:$port/"]
 pidfile: /run/broken.pid

@@ -196,7 +196,7 @@ class Run:
         Args:
             folder: Where all is.
             hosts: Of the box.
-            study: Text of the study, which names `box.yaml` as its testbed.
+            study: Text of the study, which names `box.yaml` as its box.
             quick: What the links carry is not measured before, only how long packets take.
         """
         if not ENGINE:

@@ -11,17 +11,19 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def wandering(random: np.random.Generator, shape: int | tuple[int, ...], likeness: float) -> Floats:
+def wandering(random: np.random.Generator, shape: int | tuple[int, ...], autocorrelation: float) -> Floats:
     """Autoregressive noise of the first order: each value resembles the one before it.
 
     Args:
         random: Where chance comes from.
         shape: Of what is drawn.
-        likeness: Correlation of a value with the one before it.
+        autocorrelation: Correlation of a value with the one before it.
     """
     values = random.standard_normal(shape)
     for place in range(1, values.shape[-1]):
-        values[..., place] = likeness * values[..., place - 1] + math.sqrt(1 - likeness**2) * values[..., place]
+        values[..., place] = (
+            autocorrelation * values[..., place - 1] + math.sqrt(1 - autocorrelation**2) * values[..., place]
+        )
     return values
 
 

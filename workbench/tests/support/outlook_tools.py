@@ -83,7 +83,7 @@ def anew(
     if advice.result not in ("recommended", "not separable"):
         return None, None
     option = next(item for item in advice.options if item.label == advice.recommended[0])
-    paid = option.price.present if option.price.present is not None else option.price.paid
+    paid = option.price.present_value if option.price.present_value is not None else option.price.paid
     return option.design, paid / need.months
 
 
@@ -98,7 +98,7 @@ def at_size(curves: CostCurves, size: float, need: Need) -> dict[str, Any]:
     first = Decimal(repr(getattr(need, curves.axis)))
     return {
         key: float(Decimal(repr(size)) * (Decimal(repr(getattr(need, key))) / first))
-        for key in (curves.axis, *curves.along)
+        for key in (curves.axis, *curves.scaled_with)
     }
 
 

@@ -136,7 +136,7 @@ class Book:
         whole = Line(" + ".join(line.formula for line in bought), sum((line.cost for line in bought), Decimal(0)))
         power = Decimal(watts) / 1000 * self.hours
         lines = [whole.over(months), self.line("power", "electricity", power), self.line("rack", "rack", units)]
-        return [*lines, self.line("people", "administrator", hours)] if hours else lines
+        return [*lines, self.line("administration", "administrator", hours)] if hours else lines
 
 
 @dataclass(frozen=True)

@@ -366,7 +366,7 @@ def need_12(asked: Asked) -> list[Candidate]:
 @need
 def need_13(asked: Asked) -> list[Candidate]:
     stored, record = asked.bytes("capacity"), GIB
-    hours = int(asked.written["people"]["own"])
+    hours = int(asked.written["admin_hours"]["own"])
 
     def tape(cartridge: int, copies: int, fails: str = "") -> Candidate:
         count = int(up(copies * stored / (cartridge * TB)))
@@ -388,7 +388,7 @@ def need_13(asked: Asked) -> list[Candidate]:
 
 @need
 def need_14(asked: Asked) -> list[Candidate]:
-    stored, hours, months = asked.bytes("capacity"), int(asked.written["people"]["own"]), asked.months
+    stored, hours, months = asked.bytes("capacity"), int(asked.written["admin_hours"]["own"]), asked.months
     groups = int(up(stored / (8 * DISK)))
     server = {"storage-server-4u36": 1, HDD: 10 * groups}
     nodes, disks = 3, 36
@@ -573,7 +573,7 @@ def intelligent(asked: Asked, stored: Decimal, active: Decimal, throughput: Deci
 
 @need
 def need_18(asked: Asked) -> list[Candidate]:
-    stored, hours, months = asked.bytes("capacity"), int(asked.written["people"]["own"]), asked.months
+    stored, hours, months = asked.bytes("capacity"), int(asked.written["admin_hours"]["own"]), asked.months
     rate = Decimal(str(asked.written["exchange"]["USD"]))
     dublin, brabant, brussels = (
         Book(BOOKS / f"{name}.yaml") for name in ("aws-eu-west-1", "azure-westeurope", "gcp-europe-west1")

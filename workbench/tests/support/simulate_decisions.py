@@ -77,8 +77,8 @@ def _skewed(random: Random, shape: Shape) -> Floats:
     return SIGMA * (random.lognormal(0, 0.5, shape) - math.exp(0.125)) / 0.604
 
 
-def _alike(likeness: float) -> Noise:
-    return lambda random, shape: SIGMA * wandering(random, shape, likeness)
+def _alike(autocorrelation: float) -> Noise:
+    return lambda random, shape: SIGMA * wandering(random, shape, autocorrelation)
 
 
 def _own(random: Random, shape: Shape) -> Floats:
@@ -91,11 +91,11 @@ def _own_apart(random: Random, shape: Shape) -> Floats:
     return OWN * random.standard_normal((shape[0], shape[1], 1)) + _normal(random, shape)
 
 
-def _shared(likeness: float) -> Noise:
+def _shared(autocorrelation: float) -> Noise:
     """What comes and goes does so for all rows of a side; beside it each has half as much noise of its own."""
 
     def make(random: Random, shape: Shape) -> Floats:
-        return SIGMA * wandering(random, (1, *shape[1:]), likeness) + SIGMA / 2 * random.standard_normal(shape)
+        return SIGMA * wandering(random, (1, *shape[1:]), autocorrelation) + SIGMA / 2 * random.standard_normal(shape)
 
     return make
 
@@ -245,7 +245,7 @@ def by_repeats(study: Drawn, repeats: Repeats) -> int:
     """Repeat as `assay run` does; how often it may have been looked at."""
     rounds = RoundRules(study.store, repeats, study.cases())
     with patch.object(assay.run.settle, "rows_up_to_round", lambda store, done: store.rows(done)):
-        for repeat in range(1, repeats.most + 1):
+        for repeat in range(1, repeats.max + 1):
             study.done = repeat - 1
             rounds.settle_before_round(repeat)
             if len(study.lengths) == study.case_count():
@@ -283,7 +283,7 @@ def wrong(point: PointDecision, ratio: float) -> str:
 
 
 BLOCKS = Blocks(base=SIDES[0], other=SIDES[1], seconds=1e9)
-QUICK_REPEATS = Repeats(most=12, least=5, decide=EQUAL_WITHIN)
+QUICK_REPEATS = Repeats(max=12, min=5, decide=EQUAL_WITHIN)
 
 
 @dataclass(frozen=True)
@@ -354,29 +354,29 @@ class Covering:
             if self.layout is ONE:
                 rates = rates[:, :1]
             series = rates.reshape(-1, self.count).tolist()
-            likeness = known_autocorrelation(series)
-            figures = [estimate(line, likeness or 0.0) for line in series]
+            autocorrelation = known_autocorrelation(series)
+            figures = [estimate(line, autocorrelation or 0.0) for line in series]
             missed = [n for n, one in enumerate(figures) if not cast(float, one.low) <= TRUE <= cast(float, one.high)]
             found.update({"studies": 1, "intervals": len(series), "held": len(series) - len(missed)})
             found["reach"] += sum(round(1e6 * (one.relative_reach or 0)) for one in figures)
-            found["likeness"] += round(1e6 * (likeness or 0))
+            found["autocorrelation"] += round(1e6 * (autocorrelation or 0))
             if not missed:
                 continue
-            if autocorrelation_notes(likeness, [self.count] * len(series)):
-                found["missed, likeness told"] += len(missed)
+            if autocorrelation_notes(autocorrelation, [self.count] * len(series)):
+                found["missed, autocorrelation told"] += len(missed)
             if trend_notes(self._rows(series)):
                 found["missed, trend told"] += len(missed)
-            found["missed, unstable"] += sum(self._unstable(series[n], likeness or 0.0) for n in missed)
+            found["missed, unstable"] += sum(self._unstable(series[n], autocorrelation or 0.0) for n in missed)
         return found
 
     def _rows(self, series: Sequence[Sequence[float]]) -> Iterator[ResultRow]:
         for row, line in zip((row for side in _empty(self.layout) for row in side), series, strict=False):
             yield measured(row, _samples(row, line))
 
-    def _unstable(self, line: Sequence[float], likeness: float) -> bool:
+    def _unstable(self, line: Sequence[float], autocorrelation: float) -> bool:
         (row,) = _empty(ONE)[0]
         samples = tuple(_samples(row, line))
-        figure = estimate(line, likeness)
+        figure = estimate(line, autocorrelation)
         found = unstable(Evidence(row.case, "read", samples, samples, None, None, figure, len(line)))
         return isinstance(found, Finding)
 
@@ -483,10 +483,10 @@ def cells() -> dict[str, Cell]:
             found[f"interval, one row, {noise}, n={count}"] = Covering(ONE, noise, count, chunk=500)
             found[f"interval, 150 rows, {noise}, n={count}"] = Covering(QUICKSTART, noise, count)
     shapes: dict[str, Callable[..., Deciding]] = {
-        "repeats one row": partial(Deciding, ONE, DEFAULT_REPEATS.most, _stop(DEFAULT_REPEATS), chunk=250),
-        "repeats quickstart": partial(Deciding, QUICKSTART, QUICK_REPEATS.most, _stop(QUICK_REPEATS), chunk=50),
+        "repeats one row": partial(Deciding, ONE, DEFAULT_REPEATS.max, _stop(DEFAULT_REPEATS), chunk=250),
+        "repeats quickstart": partial(Deciding, QUICKSTART, QUICK_REPEATS.max, _stop(QUICK_REPEATS), chunk=50),
         "repeats quickstart to 20": partial(
-            Deciding, QUICKSTART, DEFAULT_REPEATS.most, _stop(DEFAULT_REPEATS), chunk=50
+            Deciding, QUICKSTART, DEFAULT_REPEATS.max, _stop(DEFAULT_REPEATS), chunk=50
         ),
         "A/B one row": partial(Deciding, ONE, BLOCKS.max_rounds, _in_turns, chunk=100),
         "A/B two-places": partial(Deciding, PLACES, BLOCKS.max_rounds, _in_turns, chunk=50),
@@ -575,7 +575,7 @@ KINDS = ("faster", "direction", "equal", "bound")
 
 def _covering(name: str, c: Counts) -> list[str]:
     held, every = c["held"], c["intervals"]
-    why = [_share(c[f"missed, {what}"], every - held) for what in ("unstable", "trend told", "likeness told")]
+    why = [_share(c[f"missed, {what}"], every - held) for what in ("unstable", "trend told", "autocorrelation told")]
     return [name, f"{every}", _share(held, every), *why, f"{c['reach'] / every / 1e4:.1f} %"]
 
 
@@ -591,7 +591,11 @@ def _old(name: str, c: Counts) -> list[str]:
 
 
 TABLES: tuple[tuple[type, tuple[str, ...], Callable[[str, Counts], list[str]]], ...] = (
-    (Covering, ("cell", "intervals", "hold", "missed: unstable", "trend told", "likeness told", "reach"), _covering),
+    (
+        Covering,
+        ("cell", "intervals", "hold", "missed: unstable", "trend told", "autocorrelation told", "reach"),
+        _covering,
+    ),
     (
         Deciding,
         ("cell", "studies", "wrong", "kinds", "faster", "equal", "open", "repeats (median, mean)", "trend told"),

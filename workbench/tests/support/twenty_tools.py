@@ -34,7 +34,7 @@ def standing(answer: Advice) -> list[AdviceOption]:
     """Of each design the cheapest option whose price lacks nothing, in the order of their price."""
     cheapest: dict[str, AdviceOption] = {}
     for item in sorted(answer.options, key=lambda item: item.price.paid):
-        if not item.price.lacks:
+        if not item.price.missing_prices:
             cheapest.setdefault(item.design, item)
     return list(cheapest.values())
 
@@ -49,7 +49,7 @@ NO_TIERS = ["own-tape", "s3-archive", "s3", "gcs-archive", "gcs", "azure-blob-ar
 OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     ("13", {"durability": "region"}, "s3-archive"),
     ("13", {"durability": "region", "recovery": "1h", "candidates": NO_TIERS}, "gcs-archive"),
-    ("13", {"people": {"own": 30}}, "s3-archive"),
+    ("13", {"admin_hours": {"own": 30}}, "s3-archive"),
     ("14", {"durability": "site"}, "own-ceph"),
     ("14", {"where": CLOUDS}, "fsx-lustre-hdd"),
     ("14", {"months": 3}, "fsx-lustre-hdd"),

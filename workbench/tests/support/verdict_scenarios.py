@@ -35,7 +35,7 @@ OF_THE_MACHINE = ("starved_client", "late_engine", "contended", "stopped_engine"
 """Rules that blame other load on the machine: a try in which one fires tells nothing of the others."""
 NO_BLAME = "unstable"
 """Rule that says only how well a rate is known."""
-MOST_TRIES = 4
+MAX_TRIES = 4
 """So many times as often as asked for a good study is tried, so that enough tries are undisturbed."""
 
 Found = dict[tuple[str, str], tuple[str, ...]]
@@ -305,7 +305,7 @@ def repeat(scenario: Scenario, times: int, verbose: bool) -> bool:
     """Run a study so often, a good one until so many tries were undisturbed; prints and returns if all was right."""
     right = tries = spoilt = 0
     good = scenario.file.startswith("good")
-    while tries - spoilt < times and tries < (MOST_TRIES if good else 1) * times:
+    while tries - spoilt < times and tries < (MAX_TRIES if good else 1) * times:
         tries += 1
         found = execute(scenario)
         lines = faults(scenario, found)

@@ -4,7 +4,7 @@ use crate::run::print_line;
 use crate::subject::Storage;
 use crate::{backends, control, target, watch};
 use anyhow::bail;
-use assay_conform::{Report, Verdict, LEAST_FREE_BYTES};
+use assay_conform::{Report, Verdict, MIN_FREE_BYTES};
 use assay_drive::StopFlag;
 use serde_json::json;
 use std::process::ExitCode;
@@ -32,9 +32,9 @@ pub(crate) struct Arguments {
 }
 
 /// Most files that the checks create at once.
-const LEAST_FREE_INODES: u64 = 2048;
+const MIN_FREE_INODES: u64 = 2048;
 /// Most paths that could not be removed to report.
-const MOST_LEFT: usize = 5;
+const MAX_LEFT: usize = 5;
 /// Signals, and the end of the time, are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -57,12 +57,12 @@ fn check_room(storage: &Storage) -> anyhow::Result<()> {
     if !able.verify {
         bail!("a target of kind {} keeps no data: there is nothing to check", able.kind);
     }
-    if let Some(inodes) = storage.free_inodes().filter(|inodes| *inodes < LEAST_FREE_INODES) {
-        bail!("{inodes} inodes are free, the checks need {LEAST_FREE_INODES}: remove files, or name another target");
+    if let Some(inodes) = storage.free_inodes().filter(|inodes| *inodes < MIN_FREE_INODES) {
+        bail!("{inodes} inodes are free, the checks need {MIN_FREE_INODES}: remove files, or name another target");
     }
     let free = able.place.as_ref().and_then(|place| place.free_bytes).unwrap_or(u64::MAX);
-    if free < LEAST_FREE_BYTES {
-        bail!("{free} bytes are free, the checks need {LEAST_FREE_BYTES}: make room, or name another target");
+    if free < MIN_FREE_BYTES {
+        bail!("{free} bytes are free, the checks need {MIN_FREE_BYTES}: make room, or name another target");
     }
     Ok(())
 }
@@ -128,11 +128,11 @@ pub(crate) fn main(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     backends::leave(true);
     let report = report?;
     print(&report, &left, arguments.json)?;
-    for path in left.iter().take(MOST_LEFT) {
+    for path in left.iter().take(MAX_LEFT) {
         stderr_line!("error: could not be removed: {path}");
     }
-    if left.len() > MOST_LEFT {
-        stderr_line!("error: could not be removed: {} more", left.len() - MOST_LEFT);
+    if left.len() > MAX_LEFT {
+        stderr_line!("error: could not be removed: {} more", left.len() - MAX_LEFT);
     }
     if report.stopped {
         stderr_line!("note: stopped before the last check: {}", stopped_by(begin, limit));

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 /// Most stored `go` commands: more than a job has barriers.
-const MOST_GOES: usize = 320;
+const MAX_GOES: usize = 320;
 /// Most invalid lines to warn about.
-const MOST_WARNINGS: u32 = 10;
+const MAX_WARNINGS: u32 = 10;
 /// Signals, and a controller that is gone, are noticed this late at most.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -43,7 +43,7 @@ impl Control {
     pub(crate) fn start(attached: bool, job: &Job, answers: LineQueue) -> Self {
         let stop: StopFlag = Arc::new(AtomicBool::new(false));
         let last_line_ns = Arc::new(AtomicU64::new(clock::now()));
-        let (sender, go) = sync_channel(MOST_GOES);
+        let (sender, go) = sync_channel(MAX_GOES);
         if attached {
             let reader =
                 Reader { stop: Arc::clone(&stop), go: sender, last_line_ns: Arc::clone(&last_line_ns), answers };
@@ -88,7 +88,7 @@ impl Reader {
             match parse_command(&line, now).filter(|_| whole) {
                 Some(Command::Stop) => break,
                 Some(command) if self.apply(&command) => {}
-                _ if warnings < MOST_WARNINGS => {
+                _ if warnings < MAX_WARNINGS => {
                     warnings += 1;
                     let shown: String = String::from_utf8_lossy(&line).chars().take(200).collect();
                     stderr_line!("warning: control line not understood: {}", shown.escape_debug());

@@ -2,7 +2,7 @@
 
 use crate::{backends, target};
 use anyhow::{bail, Context};
-use assay_conform::{Subject, LEAST_FREE_BYTES};
+use assay_conform::{Subject, MIN_FREE_BYTES};
 use assay_core::{clock, Backend, SetupError};
 use assay_spec::{BackendCapabilities, Claim, Job, Look, Mark, Target};
 use std::cell::Cell;
@@ -121,7 +121,7 @@ impl Storage {
         }
         let found = match &target {
             Target::Device(_) => {
-                kind.open(&serde_json::from_value(target::least_job(&target, LEAST_FREE_BYTES)?)?).map(|backend| {
+                kind.open(&serde_json::from_value(target::min_job(&target, MIN_FREE_BYTES)?)?).map(|backend| {
                     let able = backend.capabilities();
                     open_device = Some(backend);
                     able

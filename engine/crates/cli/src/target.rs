@@ -30,11 +30,11 @@ pub(crate) fn read(text: &str, directory: Option<&str>) -> anyhow::Result<Target
     }
     let known: Target = serde_json::from_value(target).context("the target cannot be read")?;
     // The rules are those of a job: this one does nothing.
-    Ok(crate::job::parse(&least_job(&known, 1)?.to_string())?.target)
+    Ok(crate::job::parse(&min_job(&known, 1)?.to_string())?.target)
 }
 
 /// A job that does as little as the target's kind allows.
-pub(crate) fn least_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<Value> {
+pub(crate) fn min_job(target: &Target, file_size_bytes: u64) -> anyhow::Result<Value> {
     let able = backends::kind(target).general();
     let only_reads = target.rules().only_reads();
     // None of these needs existing data, unless the target only has such.

@@ -38,4 +38,4 @@ mod table;
 pub use check::Subject;
 pub use finding::{Finding, Symptom};
 pub use report::{Report, Row, Verdict};
-pub use suite::{run, LEAST_FREE_BYTES};
+pub use suite::{run, MIN_FREE_BYTES};

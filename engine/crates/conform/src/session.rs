@@ -27,7 +27,7 @@ pub(crate) struct Session<'a> {
 }
 
 /// When this many directories of a group could not be removed, the rest of the group is skipped.
-const MOST_REMAINS: usize = 16;
+const MAX_REMAINS: usize = 16;
 
 impl From<SetupError> for Finding {
     fn from(error: SetupError) -> Self {
@@ -56,7 +56,7 @@ impl<'a> Session<'a> {
 
     /// Whether too many directories of this group could not be removed.
     pub(crate) fn is_littered(&self) -> bool {
-        self.remains.borrow().len() >= self.before.get() + MOST_REMAINS
+        self.remains.borrow().len() >= self.before.get() + MAX_REMAINS
     }
 
     /// Takes the findings about what could not be removed so far.

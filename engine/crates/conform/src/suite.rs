@@ -11,7 +11,7 @@ use assay_spec::{BackendCapabilities, Group, Layout, Method, Operation, SyncPoli
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of free space, or of a device, that the checks need.
-pub const LEAST_FREE_BYTES: u64 = 16 << 20;
+pub const MIN_FREE_BYTES: u64 = 16 << 20;
 
 /// The checks that apply to what the storage can do.
 fn checks(subject: &dyn Subject) -> Vec<Check> {

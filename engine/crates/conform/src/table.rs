@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// How many failing ways of a check are shown.
-const MOST_WAYS: usize = 3;
+const MAX_WAYS: usize = 3;
 /// How many findings of one way are shown.
-const MOST_FINDINGS: usize = 3;
+const MAX_FINDINGS: usize = 3;
 
 /// All ways of one check.
 struct Line<'a> {
@@ -95,13 +95,13 @@ fn wrong(report: &Report, lines: &[Line<'_>]) -> String {
     let mut symptoms: BTreeMap<Symptom, usize> = BTreeMap::new();
     for line in lines.iter().filter(|line| line.count(Verdict::DoesNotHold) > 0) {
         let _ = writeln!(text, "  {}: {}: {}", line.group, line.check, line.expects);
-        for row in line.failing().take(MOST_WAYS) {
-            for finding in row.findings.iter().take(MOST_FINDINGS) {
+        for row in line.failing().take(MAX_WAYS) {
+            for finding in row.findings.iter().take(MAX_FINDINGS) {
                 let way = if row.way.is_empty() { String::new() } else { format!("{}: ", row.way) };
                 let _ = writeln!(text, "    {way}{finding}");
             }
         }
-        let more = line.count(Verdict::DoesNotHold).saturating_sub(MOST_WAYS);
+        let more = line.count(Verdict::DoesNotHold).saturating_sub(MAX_WAYS);
         if more > 0 {
             let _ = writeln!(text, "    and in {more} more {}", if more == 1 { "way" } else { "ways" });
         }

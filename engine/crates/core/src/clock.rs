@@ -110,7 +110,7 @@ const CALIBRATION_NS: u64 = 2_000_000;
 /// A clock that is ahead is corrected over this time.
 const SLEW_NS: u64 = 1_000_000_000;
 /// A shorter time does not give a better rate than the known one.
-const LEAST_STRETCH_NS: u64 = 5_000_000;
+const MIN_STRETCH_NS: u64 = 5_000_000;
 /// If the counter is off by more, it stopped or was set: it is no longer used.
 const TRUST_NS: u64 = 10_000_000;
 /// Fraction bits of the rate.
@@ -187,7 +187,7 @@ impl TimeSource for Clock {
             *self = Self::of_kernel();
             return;
         }
-        if pair.ns - self.compared.ns < LEAST_STRETCH_NS {
+        if pair.ns - self.compared.ns < MIN_STRETCH_NS {
             return;
         }
         let ahead = shown.saturating_sub(pair.ns);

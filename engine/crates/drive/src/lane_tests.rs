@@ -212,7 +212,7 @@ fn the_budget_is_kept_at_any_depth() {
         let mut offsets: Vec<u64> = played.lanes[0].history.iter().map(|each| each.op.offset / RECORD).collect();
         offsets.sort_unstable();
         assert_eq!(offsets, (0..50).collect::<Vec<_>>());
-        let most = played.lanes[0].most_in_flight;
+        let most = played.lanes[0].max_in_flight;
         assert_eq!(most, if depth == 1 { 0 } else { 50.min(depth as usize) }, "alone, nothing is left in flight");
         assert_eq!(played.work.outcomes[0].as_ref().unwrap().covered, 50 * RECORD);
     }
@@ -484,7 +484,7 @@ fn data_is_made_while_the_operation_before_is_in_flight() {
         assert_eq!(starts(&played, 0), (0..10).map(|number| number * every * MS).collect::<Vec<_>>());
         holds(played.end.latency(OpKind::Write), (0..9).map(|_| every * MS).chain([takes_ms * MS]));
         assert_eq!(played.end.last_finisher.end_ns, (9 * every + takes_ms) * MS);
-        assert_eq!(played.lanes[0].most_in_flight, 1);
+        assert_eq!(played.lanes[0].max_in_flight, 1);
     }
 }
 
@@ -558,6 +558,6 @@ proptest! {
         prop_assert_eq!(ends(&alone, 0), ends(&both, 0));
         prop_assert_eq!(&alone.intervals, &both.intervals);
         prop_assert_eq!(&alone.end, &both.end);
-        prop_assert_eq!(both.lanes[0].most_in_flight, 1);
+        prop_assert_eq!(both.lanes[0].max_in_flight, 1);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct PhaseShared {
     first_end: AtomicU64,
     /// Operations that each lane is to have done in the end, once that is known.
     most: Mutex<Option<u64>>,
-    most_is_set: Condvar,
+    max_is_set: Condvar,
 }
 
 /// A moment that concerns all lanes.
@@ -65,14 +65,14 @@ impl PhaseShared {
     /// Set the number of operations that each lane is to have done in the end.
     pub(crate) fn set_most(&self, most: u64) {
         *self.most.lock().expect("nobody panics with it") = Some(most);
-        self.most_is_set.notify_all();
+        self.max_is_set.notify_all();
     }
 
     /// Wait until that number is known, at most this long.
     pub(crate) fn wait_for_most(&self, patience: Duration) -> Option<u64> {
         let guard = self.most.lock().expect("nobody panics with it");
         let (most, _) =
-            self.most_is_set.wait_timeout_while(guard, patience, |most| most.is_none()).expect("nobody panics with it");
+            self.max_is_set.wait_timeout_while(guard, patience, |most| most.is_none()).expect("nobody panics with it");
         *most
     }
 

@@ -179,7 +179,7 @@ fn on_files(job: &Job, phase: &Phase) -> bool {
 /// Number of a lane's first object or small file among all; None if the job works on the data of files.
 fn first_object(job: &Job, lane: u32) -> Option<u64> {
     match (&job.tree, &job.objects) {
-        (Some(tree), _) => Some(u64::from(lane) * tree.most_files()),
+        (Some(tree), _) => Some(u64::from(lane) * tree.max_files()),
         // Puts may continue beyond the count.
         (None, Some(_)) => Some(u64::from(lane) << OBJECT_BITS),
         (None, None) => None,

@@ -357,13 +357,13 @@ fn play_lane(clock: VirtualClock, mut plan: LanePlan, part: Part, piece_ns: u64,
     drop(leaving);
     assert!(channel.in_flight.is_empty(), "what was started has ended");
     let readings = *readings.lock().unwrap();
-    SceneLane { history: channel.history, most_in_flight: channel.most, readings }
+    SceneLane { history: channel.history, max_in_flight: channel.most, readings }
 }
 
 /// What a lane's storage was asked to do.
 pub(crate) struct SceneLane {
     pub(crate) history: Vec<ScriptedOp>,
-    pub(crate) most_in_flight: usize,
+    pub(crate) max_in_flight: usize,
     /// Number of readings of the clock.
     pub(crate) readings: u64,
 }

@@ -80,13 +80,13 @@ pub struct Calls<X> {
     /// Done, and not yet looked at.
     pub finished: VecDeque<u32>,
     under_way: usize,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl<X: Default> Calls<X> {
     /// No calls. A free place has buffers of at most so many bytes.
-    pub fn new(most_bytes: usize) -> Self {
-        Calls { list: Vec::new(), free: Vec::new(), finished: VecDeque::new(), under_way: 0, most_bytes }
+    pub fn new(max_bytes: usize) -> Self {
+        Calls { list: Vec::new(), free: Vec::new(), finished: VecDeque::new(), under_way: 0, max_bytes }
     }
 
     /// Calls that were made and not released.
@@ -156,11 +156,11 @@ impl<X: Default> Calls<X> {
     /// The call's place may be used again.
     #[inline]
     pub fn release(&mut self, number: u32) {
-        let most_bytes = self.most_bytes;
+        let max_bytes = self.max_bytes;
         let call = self.get_mut(number);
         (call.state, call.payload) = (State::Free, Payload::None);
         for buffer in [&mut call.reply, &mut call.head] {
-            if buffer.capacity() > most_bytes {
+            if buffer.capacity() > max_bytes {
                 *buffer = Vec::new();
             }
         }

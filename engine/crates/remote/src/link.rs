@@ -11,7 +11,7 @@ const LARGE_BYTES: usize = 32 << 10;
 /// What is received after large data: about the next reply's head.
 const SPILL_BYTES: usize = 1 << 10;
 /// So often what has come is taken before deadlines are looked at again: a server may send faster than it is taken.
-const MOST_TURNS: usize = 64;
+const MAX_TURNS: usize = 64;
 /// Calls that are sent at once at least; more if they have fewer parts.
 const CALLS_AT_ONCE: usize = 16;
 
@@ -135,7 +135,7 @@ impl Input {
     /// The memory that `incoming` directs bytes to must be writable, and nothing else may use it meanwhile.
     #[inline]
     pub unsafe fn receive(&mut self, stream: &TcpStream, incoming: &mut impl Incoming) -> Result<(), i32> {
-        for _ in 0..MOST_TURNS {
+        for _ in 0..MAX_TURNS {
             let direct = incoming.direct();
             let (to, room) = direct.unwrap_or((std::ptr::null_mut(), 0));
             let spill = if room >= LARGE_BYTES { SPILL_BYTES } else { INPUT_BYTES };

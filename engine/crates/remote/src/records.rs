@@ -28,14 +28,14 @@ pub struct Records {
     /// Operations with calls that have not ended.
     pub in_flight: usize,
     /// Calls under way at most, where records are so much larger than calls.
-    most_calls: usize,
+    max_calls: usize,
     /// Bytes of a READ and of a WRITE.
     pub sizes: (u32, u32),
 }
 
 impl Records {
     /// None under way.
-    pub fn new(setup: &LaneSetup, most_calls: usize, sizes: (u32, u32)) -> Self {
+    pub fn new(setup: &LaneSetup, max_calls: usize, sizes: (u32, u32)) -> Self {
         let op = Op { kind: OpKind::Sync, count: 1, slot: 0, object: 0, offset: 0, length: 0 };
         let count = setup.buffers.count();
         Records {
@@ -43,7 +43,7 @@ impl Records {
             waiting: VecDeque::new(),
             early: Vec::with_capacity(count),
             in_flight: 0,
-            most_calls,
+            max_calls,
             sizes,
         }
     }
@@ -83,7 +83,7 @@ impl Records {
         if record.called >= length {
             return None;
         }
-        if under_way >= self.most_calls {
+        if under_way >= self.max_calls {
             self.waiting.push_back(slot);
             return None;
         }
@@ -152,10 +152,10 @@ mod tests {
     use std::sync::Arc;
 
     /// A record of 10 bytes in parts of 4, and its parts.
-    fn records(most_calls: usize) -> (Records, Vec<(u32, u32)>) {
+    fn records(max_calls: usize) -> (Records, Vec<(u32, u32)>) {
         let buffers = Arc::new(Buffers::new(1, 4096, false).unwrap());
         let setup = LaneSetup::of(0, 1, buffers);
-        let mut records = Records::new(&setup, most_calls, (4, 4));
+        let mut records = Records::new(&setup, max_calls, (4, 4));
         records.begin(&Op { kind: OpKind::Read, count: 1, slot: 0, object: 0, offset: 0, length: 10 }, 0, 0);
         let mut parts = Vec::new();
         while let Some(part) = records.next_part(0, parts.len()) {

@@ -40,7 +40,7 @@ impl Tree {
     }
 
     /// Most files of a lane.
-    pub fn most_files(&self) -> u64 {
+    pub fn max_files(&self) -> u64 {
         self.files_of(0)
     }
 
@@ -60,7 +60,7 @@ impl Tree {
 
     /// Files of a lane in each directory that holds files; the last ones may hold fewer.
     pub fn files_per_leaf(&self) -> u64 {
-        self.most_files().div_ceil(self.leaves())
+        self.max_files().div_ceil(self.leaves())
     }
 }
 

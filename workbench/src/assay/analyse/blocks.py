@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from assay.analyse.compare import LEAST_TRIMMED, TRIMMED_SHARE, compare, deviation_of
+from assay.analyse.compare import MIN_TRIMMED, TRIMMED_SHARE, compare, deviation_of
 from assay.analyse.decide import decide
 from assay.analyse.statistics.autocorrelation import degrees_of_freedom, expected_bound, variance_inflation
 from assay.analyse.statistics.significance import t_quantile
@@ -24,7 +24,7 @@ USUAL_DEVIATION = 0.03
 _LEVEL, _POWER = 0.05, 1.6
 """Significance level of the decision; and the distance beyond the bound, in standard errors, of a difference that is
 found in about 8 of 10 simulated runs. With 0.84, enough if the correlation of rounds is known, it is 6 or 7 of 10."""
-_LEAST = 3
+_MIN_ROUNDS = 3
 """Minimum number of rounds that shows how much rounds differ."""
 
 SideState = Literal["faster", "slower", "equal", "open", "no result"]
@@ -82,12 +82,12 @@ def detectable_difference(deviation: float, rounds: int, rows: int, looks: int) 
         rows: Number of rows compared together.
         looks: Number of planned looks.
     """
-    if rounds < _LEAST:
+    if rounds < _MIN_ROUNDS:
         return math.inf
-    likeness = expected_bound(rounds, rows)
-    cut = 2 * int(TRIMMED_SHARE * rounds) if rounds >= LEAST_TRIMMED else 0
-    known = rows * max(1.0, degrees_of_freedom(likeness, rounds) * (1 - cut / (rounds - 1)))
-    error = deviation * math.sqrt(variance_inflation(likeness, rounds) / rounds)
+    autocorrelation = expected_bound(rounds, rows)
+    cut = 2 * int(TRIMMED_SHARE * rounds) if rounds >= MIN_TRIMMED else 0
+    known = rows * max(1.0, degrees_of_freedom(autocorrelation, rounds) * (1 - cut / (rounds - 1)))
+    error = deviation * math.sqrt(variance_inflation(autocorrelation, rounds) / rounds)
     reach = t_quantile(1 - _LEVEL / looks / rows / 2, known)
     return math.expm1(min(700.0, error * (reach + _POWER)))
 
@@ -106,7 +106,7 @@ def ratio_deviations(rows: Sequence[ResultRow], blocks: Blocks, cases: Iterable[
         base, other = side.get(blocks.base, {}), side.get(blocks.other, {})
         ratios = [math.log(other[number] / base[number]) for number in base if number in other]
         differ = deviation_of(ratios)
-        if differ is not None and len(ratios) >= _LEAST:
+        if differ is not None and len(ratios) >= _MIN_ROUNDS:
             found.append(differ)
     return found
 

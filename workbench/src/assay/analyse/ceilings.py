@@ -37,13 +37,13 @@ SERVED_SHARE = 0.9
 """If the kernel counted at least this share of the bytes at the device, the device moved the data."""
 
 
-LEAST_PASSES = 3
+MIN_PASSES = 3
 """Minimum number of passes for a confidence interval."""
 
 
 CPU_BOUND: tuple[CeilingName, ...] = ("cache copy", "engine")
 """Ceilings limited by the CPUs alone: the lanes of such jobs wait for nothing else and share no memory bandwidth."""
-LEAST_CPU_SHARE = 0.05
+MIN_CPU_SHARE = 0.05
 """An attempt whose lanes got a smaller share of their possible CPU time is counted as if they got this share."""
 
 
@@ -113,7 +113,7 @@ def measured_ceilings(
 
 
 def _cpu_share(sample: Sample, lanes: int) -> float:
-    """Return the share of their possible CPU time that the lanes got, `LEAST_CPU_SHARE` to 1; 1 if unknown.
+    """Return the share of their possible CPU time that the lanes got, `MIN_CPU_SHARE` to 1; 1 if unknown.
 
     Args:
         sample: A sample of the job.
@@ -121,7 +121,7 @@ def _cpu_share(sample: Sample, lanes: int) -> float:
     """
     possible_ns = sample.elapsed_ns * min(lanes, max(1, sample.cpus))
     used_ns = sample.cpu_user_ns + sample.cpu_system_ns
-    return min(1.0, max(LEAST_CPU_SHARE, used_ns / possible_ns)) if used_ns and possible_ns else 1.0
+    return min(1.0, max(MIN_CPU_SHARE, used_ns / possible_ns)) if used_ns and possible_ns else 1.0
 
 
 def client_ceilings(
@@ -203,7 +203,7 @@ def _merged(one: Ceiling, other: Ceiling) -> Ceiling:
     passes = tuple(by_time[at] for at in sorted(by_time))
     best = one if one.value >= other.value else other
     values = [item.value for item in passes]
-    over = estimate(values) if len(values) >= LEAST_PASSES else None
+    over = estimate(values) if len(values) >= MIN_PASSES else None
     lowest = [item for item in (one.lowest, other.lowest) if item is not None]
     return best.model_copy(
         update={

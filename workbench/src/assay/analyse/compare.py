@@ -5,7 +5,7 @@ from looking like a difference:
 
 * Repeats of one run are compared round by round. Both sides of a round ran on the same machine at nearly the same time,
   and what affected both cancels out. What affected only one side, such as a stall, makes a few differences very large:
-  with `LEAST_TRIMMED` rounds or more a fifth is cut off at either end (Yuen 1974, "The two-sample trimmed t for unequal
+  with `MIN_TRIMMED` rounds or more a fifth is cut off at either end (Yuen 1974, "The two-sample trimmed t for unequal
   population variances", Biometrika 61).
 * Noise is estimated from all comparisons of the same two targets together (`assay.analyse.statistics.moderate`): four
   repeats alone show little of it.
@@ -32,7 +32,7 @@ from statistics import median
 from typing import Literal
 
 from assay.analyse.percentiles import repeat_percentiles
-from assay.analyse.run_variation import LEAST_RUNS, LEVEL, Key, RunVariation
+from assay.analyse.run_variation import LEVEL, MIN_RUNS, Key, RunVariation
 from assay.analyse.statistics.autocorrelation import (
     autocorrelation_bound,
     degrees_of_freedom,
@@ -47,11 +47,11 @@ from assay.model.result.verdict import OWN_SPEED
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.study.repeats import MIN_COMPARED
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 """At most this many unknown parameters are named in a caveat."""
 TRIMMED_SHARE = 0.2
 """Share of the rounds that is cut off at either end."""
-LEAST_TRIMMED = 12
+MIN_TRIMMED = 12
 """With fewer rounds none is cut off: the rest would show too little of its noise."""
 LATENCIES: tuple[ComparedQuantity, ...] = ("p50", "p99")
 """The percentiles of latency that are compared."""
@@ -123,7 +123,7 @@ class _Difference:
     def trimmed(cls, values: tuple[float, ...]) -> "_Difference":
         """Compute the difference from one series, with both ends cut off if it is long enough."""
         count = len(values)
-        end = int(TRIMMED_SHARE * count) if count >= LEAST_TRIMMED else 0
+        end = int(TRIMMED_SHARE * count) if count >= MIN_TRIMMED else 0
         if not end:
             return cls.of((values,), _mean(values))
         inner = sorted(values)[end:-end]
@@ -170,13 +170,13 @@ def compare_medians(
         names: Names of the two sides in caveats; None for the names of their targets.
         variation: Variation of the compared quantity between runs of the study without any change. Without it, a
             side of
-            fewer than `LEAST_RUNS` runs shows no difference.
+            fewer than `MIN_RUNS` runs shows no difference.
         of: As in `compare`.
     """
     ready = [(before[-1], after[-1], _medians(before, of), _medians(after, of)) for before, after in pairs]
     tests: dict[int, _Test] = {}
     for numbers in _by_targets([(base, other) for base, other, _, _ in ready]):
-        several = [number for number in numbers if min(map(len, ready[number][2:])) >= LEAST_RUNS]
+        several = [number for number in numbers if min(map(len, ready[number][2:])) >= MIN_RUNS]
         tests |= dict(zip(several, _tests([_unpaired(*ready[number][2:]) for number in several], False), strict=True))
     found = []
     for number, (base, _, here, there) in enumerate(ready):
@@ -286,7 +286,7 @@ def _comparisons(
             of=of,
             separable=separable,
             caveat=caveat(base, other, names),
-            told=not unknown_parameters(base, other),
+            conditions_known=not unknown_parameters(base, other),
             n_base=len(here),
             n_other=len(there),
             unit=unit,
@@ -315,17 +315,17 @@ def _adjusted(
 
 def _figures(test: "_Test", share: float, ratio: float) -> dict[str, float | None]:
     low, high = _interval(test, LEVEL, ratio)
-    sure_low, sure_high = _interval(test, share, ratio)
+    simultaneous_low, simultaneous_high = _interval(test, share, ratio)
     known = test.error is not None
     return {
         "ratio": ratio,
         "low": low,
         "high": high,
-        "sure_low": sure_low,
-        "sure_high": sure_high,
+        "simultaneous_low": simultaneous_low,
+        "simultaneous_high": simultaneous_high,
         "p": test.p if known else None,
         "p_own": test.own if known else None,
-        "likeness": test.likeness if known else None,
+        "autocorrelation": test.autocorrelation if known else None,
     }
 
 
@@ -344,7 +344,7 @@ class _Test:
         freedom: Degrees of freedom of the error.
         p: Two-sided p-value of there being no difference.
         own: The same without the noise of other comparisons.
-        likeness: Correlation of neighbours that was allowed for.
+        autocorrelation: Correlation of neighbours that was allowed for.
     """
 
     centre: float
@@ -353,7 +353,7 @@ class _Test:
     freedom: float = 1.0
     p: float = 1.0
     own: float = 1.0
-    likeness: float = 0.0
+    autocorrelation: float = 0.0
 
 
 def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Test]:
@@ -363,12 +363,12 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
         differences: The differences.
         in_time: The values of a series followed each other in time, and may correlate.
     """
-    likeness = (
+    autocorrelation = (
         (autocorrelation_bound([values for item in differences for values in item.series]) or 0.0) if in_time else 0.0
     )
     known = [item for item in differences if item.variance is not None]
-    freedoms = [_freedom(item, likeness) for item in known]
-    true = [item.variance / _shrinking(item, likeness) for item in known if item.variance is not None]
+    freedoms = [_freedom(item, autocorrelation) for item in known]
+    true = [item.variance / _shrinking(item, autocorrelation) for item in known if item.variance is not None]
     together = moderate(true, freedoms)
     tests = iter(zip(true, together.variances, freedoms, strict=True))
     found = []
@@ -377,25 +377,25 @@ def _tests(differences: Sequence[_Difference], in_time: bool = True) -> list[_Te
             found.append(_Test(item.centre, min(item.counts)))
             continue
         own, shared, alone = next(tests)
-        spread = math.fsum(variance_inflation(likeness, count) / count for count in item.counts)
+        spread = math.fsum(variance_inflation(autocorrelation, count) / count for count in item.counts)
         most = min(alone + together.prior, math.fsum(freedoms))
         error = math.sqrt(shared * spread)
         by_itself = t_p_value(item.centre, math.sqrt(own * spread), alone)
         p = t_p_value(item.centre, error, most)
-        found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, likeness))
+        found.append(_Test(item.centre, min(item.counts), error, most, p, by_itself, autocorrelation))
     return found
 
 
-def _freedom(item: _Difference, likeness: float) -> float:
+def _freedom(item: _Difference, autocorrelation: float) -> float:
     """Return the degrees of freedom; values that correlate with their neighbours also show less of their variance."""
     counts = [count for count in item.counts if count > 1]
     left = 1 - item.cut / math.fsum(count - 1 for count in counts)
-    return max(1.0, left * math.fsum(degrees_of_freedom(likeness, count) for count in counts))
+    return max(1.0, left * math.fsum(degrees_of_freedom(autocorrelation, count) for count in counts))
 
 
-def _shrinking(item: _Difference, likeness: float) -> float:
+def _shrinking(item: _Difference, autocorrelation: float) -> float:
     counts = [count for count in item.counts if count > 1]
-    return math.fsum((count - 1) * variance_bias(likeness, count) for count in counts) / math.fsum(
+    return math.fsum((count - 1) * variance_bias(autocorrelation, count) for count in counts) / math.fsum(
         count - 1 for count in counts
     )
 
@@ -426,8 +426,8 @@ def unknown_parameters(base: ResultRow, other: ResultRow) -> str:
     """Return which unknown parameters may differ between two rows, as text; empty if all parameters are known."""
     names = dict.fromkeys((*base.case.parameters.missing_names, *other.case.parameters.missing_names))
     whats = [f"{DEFINITIONS[name].unknown_text} ({name})" for name in names]
-    more = f", and {len(whats) - MOST_NAMED} more" if len(whats) > MOST_NAMED else ""
-    return f"it is not known {', '.join(whats[:MOST_NAMED])}{more}" if whats else ""
+    more = f", and {len(whats) - MAX_NAMED} more" if len(whats) > MAX_NAMED else ""
+    return f"it is not known {', '.join(whats[:MAX_NAMED])}{more}" if whats else ""
 
 
 def _unsound(row: ResultRow) -> list[str]:

@@ -18,9 +18,9 @@ from assay.model.result.course import Course, RateChange, Segments
 from assay.model.result.percentile import reliable_latencies
 from assay.model.study.names import DATA
 
-LEAST_INTERVALS = 5
+MIN_INTERVALS = 5
 """With fewer intervals only mean and variation are computed: SNIA's steady state needs five rounds."""
-MOST_INTERVALS = 10_000_000
+MAX_INTERVALS = 10_000_000
 """No phase has more intervals: at 10 ms, the shortest interval, this is more than a day."""
 ZERO_SHARE = 1e-9
 """A median below this share of the mean counts as zero."""
@@ -82,7 +82,7 @@ def opening_burst(before: float, intervals: Sequence[IntervalRate]) -> RateChang
     if intervals[0].start_ns > 0:
         head, rest = before * _NS / intervals[0].start_ns, intervals
     most = max(interval.rate for interval in rest)
-    if len(rest) < LEAST_INTERVALS or not 0 < BURST_RATIO * most <= head:
+    if len(rest) < MIN_INTERVALS or not 0 < BURST_RATIO * most <= head:
         return None
     after = math.fsum(interval.rate for interval in rest) / len(rest)
     return RateChange(at_ns=rest[0].start_ns, before=head, after=after, p=1 / (len(rest) + 1))
@@ -146,7 +146,7 @@ def whole_intervals(events: Sequence[IntervalEvent], steady: Window, counted: bo
         amounts[event.index] = amounts.get(event.index, 0) + amount
         _move_earlier(amounts, event, counted)
     first, stop = -(-steady.start_ns // length), steady.end_ns // length
-    if stop - first > MOST_INTERVALS:
+    if stop - first > MAX_INTERVALS:
         raise AssayError(f"a phase of {stop - first} intervals of {length} ns: more than any run has")
     before = sum(amount for index, amount in amounts.items() if index < first)
     rates = (amounts.get(index, 0) * _NS / length for index in range(first, stop))
@@ -163,7 +163,7 @@ def _length(event: IntervalEvent) -> int:
 def _move_earlier(amounts: dict[int, float], event: IntervalEvent, counted: bool) -> None:
     """Move amounts that were done before an interval to the intervals in which they were done."""
     for part in event.earlier or ():
-        if not part.from_ < part.to <= event.index or part.to - part.from_ > MOST_INTERVALS:
+        if not part.from_ < part.to <= event.index or part.to - part.from_ > MAX_INTERVALS:
             raise AssayError(
                 f"interval {event.index} refers to intervals {part.from_} to {part.to}, which are not earlier"
             )
@@ -187,7 +187,7 @@ def course(intervals: Sequence[IntervalRate], data_set_bytes: float | None = Non
     rates = [interval.rate for interval in intervals]
     mean, deviation = mean_deviation(rates)
     first, later = _passes(intervals, data_set_bytes)
-    statistics = _statistics(intervals, np.array(rates), mean) if len(rates) >= LEAST_INTERVALS and mean > 0 else {}
+    statistics = _statistics(intervals, np.array(rates), mean) if len(rates) >= MIN_INTERVALS and mean > 0 else {}
     return Course(
         intervals=len(rates),
         interval_ns=intervals[0].end_ns - intervals[0].start_ns,

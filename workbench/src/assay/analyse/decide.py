@@ -25,7 +25,7 @@ from assay.model.study.repeats import EQUAL_WITHIN, MIN_BEFORE_LOOK
 DOUBTFUL = frozenset({Verdict.UNSUSTAINED, Verdict.BURSTING, Verdict.SKEWED})
 """Verdicts of rates whose true value may be lower or higher."""
 
-MOST_NEEDED = 1000
+MAX_NEEDED = 1000
 """A point that would take more repeats stays open: the targets are practically equal, or too noisy."""
 
 Key = tuple[str, str, str, tuple[tuple[str, object], ...]]
@@ -121,14 +121,14 @@ def _point(
     if barred:
         why = "; ".join(barred)
         return PointDecision(axes=pair.axes, outcome=PointOutcome.BARRED, ratio=pair.ratio, why=why)
-    if pair.sure_low is None or pair.sure_high is None:
+    if pair.simultaneous_low is None or pair.simultaneous_high is None:
         return _unsettled(pair, within, base, other)
     if _reached_set_rate(base) and _reached_set_rate(other):
         why = "the study sets the rate, and both kept it: compare their latencies"
         return PointDecision(axes=pair.axes, outcome=PointOutcome.BARRED, ratio=pair.ratio, why=why)
     if pair.is_equal(within):
         return _equal(pair, base, other)
-    if pair.separable and (pair.sure_low > 1 or pair.sure_high < 1):
+    if pair.separable and (pair.simultaneous_low > 1 or pair.simultaneous_high < 1):
         return _faster(pair, base, other, alike)
     return _unsettled(pair, within, base, other)
 
@@ -139,14 +139,14 @@ def _reached_set_rate(row: ResultRow) -> bool:
 
 
 def _faster(pair: Comparison, base: ResultRow, other: ResultRow, alike: Collection[Verdict]) -> PointDecision:
-    assert pair.sure_low is not None and pair.sure_high is not None
-    ahead = pair.sure_low > 1
+    assert pair.simultaneous_low is not None and pair.simultaneous_high is not None
+    ahead = pair.simultaneous_low > 1
     fast, slow = (other, base) if ahead else (base, other)
     # A side that misses the rate which the other one reaches is the slower one: that is the question.
     slow_doubts = DOUBTFUL - {Verdict.UNSUSTAINED} if _reached_set_rate(fast) else DOUBTFUL
     kinds = ((fast, DOUBTFUL), (slow, slow_doubts))
     doubts = [f"{row.case.target} is {_named(row, kind)}" for row, kind in kinds if _named(row, kind)]
-    bound = (pair.sure_low if ahead else 1 / pair.sure_high) / _possible_speedup(_in_turns(slow, alike))
+    bound = (pair.simultaneous_low if ahead else 1 / pair.simultaneous_high) / _possible_speedup(_in_turns(slow, alike))
     if bound <= 1:
         doubts.append(f"{slow.case.target} is {_named(slow, LOWER_BOUND)} and may be faster than measured")
     if doubts:
@@ -169,13 +169,13 @@ def _possible_speedup(row: ResultRow) -> float:
     found = [finding for finding in row.findings if finding.verdict in LOWER_BOUND]
     if row.verdict in LOWER_BOUND and not found:
         return math.inf
-    return math.prod(_most_lost(finding) for finding in found)
+    return math.prod(_max_loss_factor(finding) for finding in found)
 
 
-def _most_lost(finding: Finding) -> float:
+def _max_loss_factor(finding: Finding) -> float:
     """Return the greatest factor lost: an engine that waited for a share of the time did all its work in the rest."""
     if finding.rule == "contended":
-        return finding.numbers.get("most_slowed", math.inf)
+        return finding.numbers.get("max_slowdown", math.inf)
     if finding.rule == "stopped_engine":
         lost = finding.numbers["away_share"]
     elif finding.rule == "starved_client":
@@ -186,12 +186,12 @@ def _most_lost(finding: Finding) -> float:
 
 
 def _equal(pair: Comparison, base: ResultRow, other: ResultRow) -> PointDecision:
-    assert pair.sure_low is not None and pair.sure_high is not None
+    assert pair.simultaneous_low is not None and pair.simultaneous_high is not None
     both = LOWER_BOUND | DOUBTFUL
     doubts = [f"{row.case.target} is {_named(row, both)}" for row in (base, other) if _named(row, both)]
     if doubts:
         return _open(pair, "; ".join(doubts))
-    most = max(1 - pair.sure_low, 1 - 1 / pair.sure_high)
+    most = max(1 - pair.simultaneous_low, 1 - 1 / pair.simultaneous_high)
     unverified = _unverified(base, other)
     return PointDecision(
         axes=pair.axes, outcome=PointOutcome.EQUAL, ratio=pair.ratio, within=most, unverified=unverified
@@ -210,18 +210,18 @@ def _open(pair: Comparison, why: str, needs: int | None = None, too_few: bool = 
 def _unsettled(pair: Comparison, within: float, base: ResultRow, other: ResultRow) -> PointDecision:
     """Return an open point: noise hides the answer until the interval excludes 1 or lies in what counts as equal."""
     count = min(pair.n_base, pair.n_other)
-    if pair.has_too_few or pair.sure_low is None or pair.sure_high is None:
+    if pair.has_too_few or pair.simultaneous_low is None or pair.simultaneous_high is None:
         return _open(pair, "too few repeats", max(MIN_BEFORE_LOOK, count + 1), too_few=True)
-    low, high = math.log(pair.sure_low), math.log(pair.sure_high)
+    low, high = math.log(pair.simultaneous_low), math.log(pair.simultaneous_high)
     centre, reach = abs(low + high) / 2, (high - low) / 2
     room = max(centre, -math.log1p(-within) - centre)
     # So few repeats do not show how much they correlate; more of them will.
-    allowed = variance_inflation(GREATEST, count) if (pair.likeness or 0.0) >= GREATEST else 1.0
+    allowed = variance_inflation(GREATEST, count) if (pair.autocorrelation or 0.0) >= GREATEST else 1.0
     needs = math.ceil(count * (reach / room) ** 2 / allowed)
     point = _open(pair, "the repeats do not show which one is faster", max(needs, count + 1))
     if any(_named(row, LOWER_BOUND | DOUBTFUL) for row in (base, other)):
         return point
-    return point.model_copy(update={"low": pair.sure_low, "high": pair.sure_high})
+    return point.model_copy(update={"low": pair.simultaneous_low, "high": pair.simultaneous_high})
 
 
 def undecided_cases(decisions: Iterable[TargetDecision], cases: Iterable[Case]) -> dict[str, int]:

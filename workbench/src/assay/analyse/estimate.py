@@ -73,18 +73,18 @@ def estimate(values: Sequence[float], autocorrelation: float = 0.0) -> Estimate:
         high=max(math.exp(centre + reach), *inside),
         n=len(values),
         spread=spread,
-        likeness=autocorrelation,
+        autocorrelation=autocorrelation,
         levels=found,
     )
 
 
 @lru_cache(maxsize=1024)
-def _allowance(likeness: float, count: int) -> tuple[float, float]:
+def _allowance(autocorrelation: float, count: int) -> tuple[float, float]:
     """Return the factor on the standard error for correlated repeats, and the matching quantile of Student's t."""
-    if not likeness:
+    if not autocorrelation:
         return 1.0, student_t(count - 1.0)
-    factor = math.sqrt(variance_inflation(likeness, count) / variance_bias(likeness, count))
-    return factor, student_t(degrees_of_freedom(likeness, count))
+    factor = math.sqrt(variance_inflation(autocorrelation, count) / variance_bias(autocorrelation, count))
+    return factor, student_t(degrees_of_freedom(autocorrelation, count))
 
 
 def log_mean(values: Sequence[float]) -> tuple[float, float]:

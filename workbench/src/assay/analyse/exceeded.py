@@ -25,7 +25,7 @@ RAISABLE = (
 )
 """Ceilings that are raised to such a result. CPU cache copies and the engine without storage are not: a result above
 them is itself in doubt."""
-MOST_CHECKED = 1000
+MAX_CHECKED = 1000
 """At most this many samples are checked for each ceiling, the fastest first."""
 
 
@@ -84,7 +84,7 @@ def exceeding_results(
                 above[item.target, item.name, item.kind].append((value, rate.number))
     found = {}
     for key, fast in above.items():
-        for value, number in sorted(fast, reverse=True)[:MOST_CHECKED]:
+        for value, number in sorted(fast, reverse=True)[:MAX_CHECKED]:
             sample = sample_of(number)
             case = case_of(sample.case)
             if usable([sample]) and (not key[1].startswith("device") or _served(case, sample, where)):

@@ -10,9 +10,9 @@ from assay.model.result.comparison import History, HistoryChange, HistoryPoint, 
 from assay.model.result.run import RunInfo
 from assay.model.result.verdict import NO_RESULT
 
-LEAST_RUNS = 4
+MIN_RUNS = 4
 """With fewer runs a change cannot be distinguished from noise."""
-_LEAST_LEVEL = 2
+_MIN_LEVEL = 2
 
 Series = Mapping[str, Sequence[HistoryPoint]]
 """Name of a row -> its result in each run that has it, in time order."""
@@ -47,15 +47,15 @@ def _row(name: str, points: Sequence[HistoryPoint], counted: bool) -> HistoryRow
     usable = [point for point in points if point.verdict not in NO_RESULT and point.median > 0]
     left_out = (point.run for point in points if point.verdict in NO_RESULT)
     return HistoryRow(
-        name=name, counted=counted, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
+        name=name, is_counted=counted, points=tuple(usable), left_out=tuple(left_out), changes=_changes(usable)
     )
 
 
 def _changes(points: Sequence[HistoryPoint]) -> tuple[HistoryChange, ...]:
-    if len(points) < LEAST_RUNS:
+    if len(points) < MIN_RUNS:
         return ()
     logs = [math.log(point.median) for point in points]
-    found = change_points(logs, least=_LEAST_LEVEL)
+    found = change_points(logs, least=_MIN_LEVEL)
     ends = [0, *(point.at for point in found), len(logs)]
     levels = [math.fsum(logs[start:end]) / (end - start) for start, end in pairwise(ends)]
     return tuple(

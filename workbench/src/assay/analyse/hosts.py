@@ -14,21 +14,21 @@ class HostSummary(NamedTuple):
 
     Attributes:
         host_count: Number of hosts.
-        least_rate: Rate of the slowest host: bytes per second, or operations per second for operations that are
+        min_rate: Rate of the slowest host: bytes per second, or operations per second for operations that are
             counted.
         mean_rate: Mean of the hosts' rates.
-        most_rate: Rate of the fastest host.
-        least_transferred_bytes: Least bytes that a host had moved when the first lane of any host ended (iozone: Min
+        max_rate: Rate of the fastest host.
+        min_transferred_bytes: Least bytes that a host had moved when the first lane of any host ended (iozone: Min
             xfer).
         skew_ns: Greatest difference between the starts of two lanes.
         uncertainty_ns: Uncertainty of `skew_ns`.
     """
 
     host_count: int
-    least_rate: float
+    min_rate: float
     mean_rate: float
-    most_rate: float
-    least_transferred_bytes: float
+    max_rate: float
+    min_transferred_bytes: float
     skew_ns: float
     uncertainty_ns: float
 
@@ -65,10 +65,10 @@ def summary(row: ResultRow) -> HostSummary | None:
     rates = [[_rate(share, sample) for share in sample.hosts] for sample in samples]
     return HostSummary(
         host_count=len(samples[0].hosts),
-        least_rate=median(min(values) for values in rates),
+        min_rate=median(min(values) for values in rates),
         mean_rate=median(fmean(values) for values in rates),
-        most_rate=median(max(values) for values in rates),
-        least_transferred_bytes=median(min(share.stonewall_bytes for share in sample.hosts) for sample in samples),
+        max_rate=median(max(values) for values in rates),
+        min_transferred_bytes=median(min(share.stonewall_bytes for share in sample.hosts) for sample in samples),
         skew_ns=median(sample.skew_ns for sample in samples),
         uncertainty_ns=median(sample.clock_uncertainty_ns for sample in samples),
     )

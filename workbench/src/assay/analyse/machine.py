@@ -25,11 +25,11 @@ from assay.model.units import about_number
 if TYPE_CHECKING:
     from assay.analyse.statistics.explained import RepeatSeries
 
-LEAST_CONTROLS = 3
+MIN_CONTROLS = 3
 """With fewer controls there is no statement about the machine."""
-LEAST_VARIATION = 0.02
+MIN_VARIATION = 0.02
 """Results that vary by less than this share need no explanation."""
-LEAST_EXPLAINED = 0.25
+MIN_EXPLAINED = 0.25
 """Least explained share of the variance that is reported."""
 SIGNIFICANCE = 0.01
 """Greatest p-value of an explanation that is reported."""
@@ -40,7 +40,7 @@ NOT_RUN = ("starved_client", "stopped_engine", "late_engine")
 """Rules that find that the engine did not run, or ran late."""
 CONSEQUENCES = ("no_steady_state", "skewed", "uneven_lanes")
 """Rules whose findings follow when lanes wait for CPUs."""
-LEAST_WAITED_SHARE = 0.05
+MIN_WAITED_SHARE = 0.05
 """Share of their time that lanes must have waited for a CPU for FOLLOWS to be set aside."""
 
 REMEDY = "Stop what else runs on this machine, or measure on one that has nothing else to do."
@@ -85,7 +85,7 @@ def summarise_controls(readings: Sequence[ControlReading], measured: Sequence[Ma
     Returns:
         None with too few controls.
     """
-    if len(readings) < LEAST_CONTROLS:
+    if len(readings) < MIN_CONTROLS:
         return None
     from assay.analyse.statistics.explained import explain, parts_of
 
@@ -99,15 +99,15 @@ def summarise_controls(readings: Sequence[ControlReading], measured: Sequence[Ma
     moved = {part: [math.log(one.rates[part]) for one in readings] for part in parts_of(readings)}
     return Controls(
         readings=tuple(readings),
-        moved={part: mean_deviation(logs)[1] for part, logs in moved.items()},
-        store_moved=median(spreads) if spreads else None,
-        waited=waited,
-        stolen=stolen,
+        control_deviation={part: mean_deviation(logs)[1] for part, logs in moved.items()},
+        result_deviation=median(spreads) if spreads else None,
+        wait_share=waited,
+        stolen_share=stolen,
         stolen_error=error,
-        away=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
+        away_share=_share([*((one.away_ns, one.watched_ns) for one in readings), *_watched(measured)]),
         longest_ns=max((one.longest_ns for one in measured), default=0),
         explained=explained,
-        untold=reason,
+        unexplained_reason=reason,
     )
 
 
@@ -163,11 +163,13 @@ def machine_finding(controls: Controls | None) -> MachineFinding | None:
     text = [f"This machine affected the results. {variation_text(controls)}"]
     text += [f"{', and '.join(causes)}."] if causes else []
     if explained is not None:
-        least = f", at least {_percent(explained.low)}" if explained.low >= LEAST_VARIATION else ""
+        least = f", at least {_percent(explained.low)}" if explained.low >= MIN_VARIATION else ""
         share = _percent(explained.share)
         text.append(f"What the machine did explains {share} of a typical result's variance between repeats{least}.")
-    elif controls.untold:
-        text.append(f"How much of the results' variance the machine explains is not known: {controls.untold}.")
+    elif controls.unexplained_reason:
+        text.append(
+            f"How much of the results' variance the machine explains is not known: {controls.unexplained_reason}."
+        )
     else:
         text.append("The repeats do not show that the results vary with the machine.")
     return MachineFinding(
@@ -182,7 +184,7 @@ def busy_text(controls: Controls | None) -> str:
     """Return one sentence on how the machine affected the results; empty if it did not, or if that is unknown."""
     if controls is None:
         return ""
-    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
+    waited, stolen, away = controls.wait_share or 0.0, controls.stolen_share or 0.0, controls.away_share or 0.0
     if waited > WAIT_SHARE:
         return f"The machine was busy: a thread that used no storage waited for a CPU {_percent(waited)} of the time."
     if stolen - controls.stolen_error > WAIT_SHARE:
@@ -197,7 +199,7 @@ def busy_text(controls: Controls | None) -> str:
 
 def _taken(controls: Controls) -> list[str]:
     """Return how the machine kept CPU time from the engine, as phrases."""
-    waited, stolen, away = controls.waited or 0.0, controls.stolen or 0.0, controls.away or 0.0
+    waited, stolen, away = controls.wait_share or 0.0, controls.stolen_share or 0.0, controls.away_share or 0.0
     phrases = []
     if waited > WAIT_SHARE:
         phrases.append(f"its threads, no more than there are CPUs, waited for one {_percent(waited)} of the time")
@@ -212,10 +214,8 @@ def _taken(controls: Controls) -> list[str]:
 def _good_part(controls: Controls) -> ExplainedVariance | None:
     """Return the explanation by the control, if it is significant and large enough to report."""
     found = controls.explained
-    matters = (controls.store_moved or 0.0) >= LEAST_VARIATION
-    return (
-        found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= LEAST_EXPLAINED else None
-    )
+    matters = (controls.result_deviation or 0.0) >= MIN_VARIATION
+    return found if found is not None and matters and found.p <= SIGNIFICANCE and found.share >= MIN_EXPLAINED else None
 
 
 def machine_notes(finding: MachineFinding | None) -> tuple[str, ...]:
@@ -234,12 +234,12 @@ _PARTS = {"waits": "while it waits", "works": "while it copies memory"}
 def variation_text(controls: Controls) -> str:
     """Return one sentence on how much control and results varied."""
     parts = " and ".join(
-        f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.moved.items())
+        f"{_percent(moved)} {_PARTS.get(part, part)}" for part, moved in sorted(controls.control_deviation.items())
     )
     words = f"A test without storage, run {len(controls.readings)} times between the repeats, varied by {parts}"
-    if controls.store_moved is None:
+    if controls.result_deviation is None:
         return f"{words}."
-    return f"{words}; a typical result varied by {_percent(controls.store_moved)} (standard deviations)."
+    return f"{words}; a typical result varied by {_percent(controls.result_deviation)} (standard deviations)."
 
 
 def set_aside(
@@ -265,7 +265,7 @@ def set_aside(
     rules = {finding.rule for finding in findings}
     try:
         machine_rules = rules.intersection(NOT_RUN) if all(_cpu_each(case, sample) for sample in samples) else set()
-        if machine_rules or _waited_share(case, samples) > LEAST_WAITED_SHARE:
+        if machine_rules or _waited_share(case, samples) > MIN_WAITED_SHARE:
             machine_rules.update(CONSEQUENCES)
     except MissingValue:
         return tuple(findings), ()

@@ -6,17 +6,17 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.model.result.decision import PointOutcome, TargetDecision
 from assay.model.result.result import ResultRow
 
 MARGIN = 1.3
 """Factor on the repeats expected to settle a point: one more look at the run widens its intervals."""
-LEAST_LIMIT_SECONDS = 600.0
+MIN_LIMIT_SECONDS = 600.0
 """Points that take longer than this, in seconds, and longer than the run has measured, are left undecided."""
 _START = (5.0, 120.0)
 """Least and greatest assumed seconds before the first repeat."""
-_MOST_PAUSE = 60.0
+_MAX_PAUSE_SECONDS = 60.0
 """Longest pause between added repeats, in seconds; longer pauses of a schedule are not repeated."""
 _SPARE = 1.25
 """Factor on the expected duration, as a reserve."""
@@ -68,7 +68,7 @@ def more_repeats(rows: Sequence[ResultRow], decisions: Iterable[TargetDecision],
         for point in decision.points_with(PointOutcome.OPEN):
             if point.needs is None:
                 others += 1
-            elif point.needs > MOST_NEEDED:
+            elif point.needs > MAX_NEEDED:
                 too_long += 1
             else:
                 sides = [
@@ -123,15 +123,13 @@ class _Times:
                 spans.setdefault(row.case.id, {}).setdefault(sample.repeat, []).append(span)
         whole = {case: [_whole(parts) for parts in each.values()] for case, each in spans.items()}
         every = sorted(span for each in whole.values() for span in each)
-        pause = min(_MOST_PAUSE, median(_pauses(every)) if len(every) > 1 else 0.0)
+        pause = min(_MAX_PAUSE_SECONDS, median(_pauses(every)) if len(every) > 1 else 0.0)
         self._each = {
             case: pause + math.fsum(end - start for start, end in each) / len(each) for case, each in whole.items()
         }
         before = every[0][0] - created_at if every else 0.0
         self.around = min(max(before, _START[0]), _START[1])
-        self.sensible = max(
-            LEAST_LIMIT_SECONDS, math.fsum(self._each[case] * len(each) for case, each in whole.items())
-        )
+        self.sensible = max(MIN_LIMIT_SECONDS, math.fsum(self._each[case] * len(each) for case, each in whole.items()))
 
     def of(self, more: Mapping[str, int]) -> float:
         """Return the seconds of this many repeats of each case."""

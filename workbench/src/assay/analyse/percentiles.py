@@ -55,7 +55,7 @@ def _percentile(samples: Sequence[Sample], name: str, counts: Sequence[int], poo
     own = list(repeat_percentiles(samples, name).values())
     return Percentile(
         name=name,
-        least_ops=min(counts),
+        fewest_ops=min(counts),
         ops=sum(counts),
         estimate=estimate(own) if own else None,
         lowest=min(own, default=None),

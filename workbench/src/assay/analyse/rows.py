@@ -89,9 +89,9 @@ def analyse(
     )
 
 
-def _other_notes(rows: Sequence[ResultRow], maker: "RowMaker", likeness: float | None) -> tuple[str, ...]:
+def _other_notes(rows: Sequence[ResultRow], maker: "RowMaker", autocorrelation: float | None) -> tuple[str, ...]:
     counts = [row.rate.n for row in rows if row.rate is not None]
-    return (*maker.unread, *autocorrelation_notes(likeness, counts), *notes(rows, maker.places))
+    return (*maker.unread, *autocorrelation_notes(autocorrelation, counts), *notes(rows, maker.places))
 
 
 class RowMaker:

@@ -17,9 +17,9 @@ from assay.analyse.statistics.significance import t_quantile
 
 LEVEL = 0.05
 """Greatest probability of calling any difference significant where there is none."""
-LEAST_RUNS = 3
+MIN_RUNS = 3
 """Minimum number of runs that shows how much runs differ."""
-_LEAST_LEVEL = 4
+_MIN_LEVEL = 4
 
 Key = tuple[str, ...]
 """Identifies a row in any run: target, workload, operation, parameters."""
@@ -60,9 +60,9 @@ def run_variation(series: Mapping[Key, Sequence[float]]) -> RunVariation | None:
         series: Row -> its median in each run that has the row, in time order, in any unit, above 0.
 
     Returns:
-        None if no row was measured in `LEAST_RUNS` runs.
+        None if no row was measured in `MIN_RUNS` runs.
     """
-    known = {key: [math.log(value) for value in values] for key, values in series.items() if len(values) >= LEAST_RUNS}
+    known = {key: [math.log(value) for value in values] for key, values in series.items() if len(values) >= MIN_RUNS}
     levels = {key: _levels(values) for key, values in known.items()}
     found = {key: pair for key, parts in levels.items() if (pair := _variance_within(parts))[1] > 0}
     if not found:
@@ -80,7 +80,7 @@ def run_variation(series: Mapping[Key, Sequence[float]]) -> RunVariation | None:
 
 def _levels(values: Sequence[float]) -> list[Sequence[float]]:
     """Divide the values where they move from one level to another."""
-    points = change_points(values, least=_LEAST_LEVEL) if len(values) > LEAST_RUNS else ()
+    points = change_points(values, least=_MIN_LEVEL) if len(values) > MIN_RUNS else ()
     return [values[start:end] for start, end in pairwise([0, *(point.at for point in points), len(values)])]
 
 

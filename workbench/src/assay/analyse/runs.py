@@ -10,7 +10,7 @@ from assay.analyse.compare import LATENCIES, compare_medians, compare_rounds, ha
 from assay.analyse.environments.diff import environment_diff
 from assay.analyse.estimate import estimate
 from assay.analyse.percentiles import percentiles_of
-from assay.analyse.run_variation import LEAST_RUNS, RunVariation
+from assay.analyse.run_variation import MIN_RUNS, RunVariation
 from assay.model.base import AssayError
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunLabel, RunsComparison, UncomparedRow
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile, ResultRow, RunAnalysis
@@ -20,7 +20,7 @@ from assay.model.study.repeats import MIN_COMPARED
 
 NAMES = ("before", "after")
 MORE_RUNS_HINT = (
-    f"run the study {LEAST_RUNS} times a side and join the runs by commas, or keep {LEAST_RUNS} or more earlier runs of"
+    f"run the study {MIN_RUNS} times a side and join the runs by commas, or keep {MIN_RUNS} or more earlier runs of"
     " it in the folder; two places that you have now are compared by `assay ab A B`"
 )
 
@@ -57,7 +57,7 @@ def compare_runs(
         after=RunLabel.of(after[-1].run),
         runs=(len(before), len(after)),
         known_runs=0 if variation is None else variation.run_count,
-        typical=None if variation is None else variation.typical,
+        typical_difference=None if variation is None else variation.typical,
         rows=compared,
         uncompared=tuple(rest),
         differences=differences,
@@ -188,7 +188,7 @@ def _compared(
     return tuple(
         ComparedRow(
             what=row_label(new),
-            counted=new.is_counted,
+            is_counted=new.is_counted,
             comparison=rates[place],
             before=_side(old, runs[place][0]),
             after=_side(new, runs[place][1]),
@@ -315,7 +315,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
         old, new = row.before.verdict, row.after.verdict
         if new is Verdict.INCOMPLETE or (new in NO_RESULT and old not in NO_RESULT):
             broken.append(LostRow(row.name, f"{new} now: {row.after.finding}".rstrip(": ")))
-        elif row.has_no_result or not row.comparison.told:
+        elif row.has_no_result or not row.comparison.conditions_known:
             unjudged.append(UnjudgedRow(row.name, row.comparison.caveat))
         elif row.comparison.has_too_few:
             unjudged.append(UnjudgedRow(row.name, _too_few(row.comparison)))
@@ -328,9 +328,7 @@ def gate(found: RunsComparison, allowed: float) -> Gate:
 def _too_few(pair: Comparison) -> str:
     """Return what is missing for a judgement."""
     if pair.unit == "run":
-        return (
-            f"needs {LEAST_RUNS} runs a side, or {LEAST_RUNS} other runs of the study, to separate change from chance"
-        )
+        return f"needs {MIN_RUNS} runs a side, or {MIN_RUNS} other runs of the study, to separate change from chance"
     return f"{pair.n_base} and {pair.n_other} repeats, but at least {MIN_COMPARED} are needed"
 
 

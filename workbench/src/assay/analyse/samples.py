@@ -31,7 +31,7 @@ from assay.model.result.watch import Watch as WatchSeen
 from assay.model.study.names import DATA, OP_KINDS, READS, WRITES, Moves, is_counted
 
 _SECOND = 1e9
-LEAST_INTERVALS = 3
+MIN_INTERVALS = 3
 """With fewer intervals a sample has no course."""
 WRITES_ALL = frozenset({"prepare", "write", "rewrite", "random_write", "fwrite", "re_fwrite"})
 """Operations that write each record, unless they stop early."""
@@ -321,7 +321,7 @@ def _host_and_device(end: PhaseEndEvent, watch: Sequence[str]) -> dict[str, Any]
 def _course(end: PhaseEndEvent, log: EventLog) -> Course | None:
     """Return the course of a phase; with few intervals None, without loading the modules for it."""
     intervals = log.intervals.get(end.phase, [])
-    if len(intervals) < LEAST_INTERVALS or log.hello is None:
+    if len(intervals) < MIN_INTERVALS or log.hello is None:
         return None
     from assay.analyse.course import course_of
 

@@ -15,11 +15,11 @@ HOSTS = ("hosts", "tasks_per_host")
 """Axes along which engines are added."""
 DEPENDENT_AXES = {"hosts": ("streams",)}
 """Axes that may grow together with one of HOSTS."""
-MOST_UNCERTAINTY = 2.0
+MAX_UNCERTAINTY = 2.0
 """If the interval of an efficiency is wider than by this factor, there is no statement about growth."""
 PLATEAU_SHARE = 0.95
 """Totals of at least this share of the greatest total count as equal to it."""
-LEAST_POINTS = 3
+MIN_POINTS = 3
 BINDING_SHARE = 0.8
 """At or above this share, a ceiling counts as what limits a result."""
 UNUSABLE = frozenset({Verdict.CACHED, Verdict.IMPOSSIBLE, Verdict.INCOMPLETE})
@@ -85,7 +85,7 @@ class Scaling(NamedTuple):
         """Whether efficiencies are known within a factor of two, so that totals can be compared."""
         return all(
             point.efficiency_interval is not None
-            and point.efficiency_interval[1] <= MOST_UNCERTAINTY * point.efficiency_interval[0]
+            and point.efficiency_interval[1] <= MAX_UNCERTAINTY * point.efficiency_interval[0]
             for point in self.points[1:]
         )
 
@@ -128,7 +128,7 @@ def _count(row: ResultRow, axis: str) -> int:
 
 def _scaling(axis: str, rows: Sequence[ResultRow]) -> Scaling | None:
     by_count = {_count(row, axis): row for row in rows}
-    if len(by_count) < LEAST_POINTS or len(by_count) < len(rows):
+    if len(by_count) < MIN_POINTS or len(by_count) < len(rows):
         return None
     ordered = [by_count[count] for count in sorted(by_count)]
     first = ordered[0]

@@ -23,8 +23,8 @@ from assay.analyse.usable import usable
 from assay.model.result.result import ResultRow
 from assay.model.units import about_number
 
-LEAST_ROUNDS = 4
-LEAST_CHANGE = 0.05
+MIN_ROUNDS = 4
+MIN_CHANGE = 0.05
 """A smaller change from the first round to the last is not worth a note."""
 NOTE_PROBABILITY = 0.05
 """Probability of a note in a run without a trend, over all its targets."""
@@ -68,7 +68,7 @@ def trends(rows: Iterable[ResultRow]) -> tuple[Trend, ...]:
         rates = {sample.repeat: math.log(sample.rate) for sample in usable(row.samples) if sample.rate > 0}
         of_target[row.case.target].append(rates)
     found = [trend for target, series in of_target.items() if (trend := _trend(target, series)) is not None]
-    return tuple(item for item in found if item.p <= NOTE_PROBABILITY / len(found) and abs(item.change) >= LEAST_CHANGE)
+    return tuple(item for item in found if item.p <= NOTE_PROBABILITY / len(found) and abs(item.change) >= MIN_CHANGE)
 
 
 def trend_notes(rows: Iterable[ResultRow]) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ def trend_notes(rows: Iterable[ResultRow]) -> tuple[str, ...]:
 
 def _trend(target: str, every: Sequence[dict[int, float]]) -> Trend | None:
     """Return the trend of a target; None where too few rounds are common to the cases."""
-    counts = Counter(len(series) for series in every if len(series) >= LEAST_ROUNDS)
+    counts = Counter(len(series) for series in every if len(series) >= MIN_ROUNDS)
     if not counts:
         return None
     # Adaptive repeats end at different rounds: use as many rounds as at least half of the cases have.
     rounds = sorted(counts.elements())[(counts.total() - 1) // 2]
     full = [dict(sorted(series.items())[:rounds]) for series in every if len(series) >= rounds]
     common = sorted(set.intersection(*(set(series) for series in full)))
-    if len(common) < LEAST_ROUNDS:
+    if len(common) < MIN_ROUNDS:
         return None
     logs = np.array([[series[number] for number in common] for series in full])
     logs -= logs.mean(axis=1, keepdims=True)

@@ -237,17 +237,17 @@ def _check_once(name: str, counts: Iterable[OperationCounts]) -> None:
         _reject(f"{name}: {doubled[0].operation.value} is counted twice")
 
 
-def _check_kind(name: str, counts: OpTotals, most_bytes: int | None) -> None:
+def _check_kind(name: str, counts: OpTotals, max_bytes: int | None) -> None:
     """Check the totals of one kind of operation.
 
     Args:
         name: The phase, for the message.
         counts: Totals of the kind in the phase.
-        most_bytes: Greatest size of one operation; None if unknown.
+        max_bytes: Greatest size of one operation; None if unknown.
     """
     kind = counts.operation.value
-    if most_bytes is not None and counts.bytes > counts.ops * most_bytes:
-        _reject(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {most_bytes} bytes")
+    if max_bytes is not None and counts.bytes > counts.ops * max_bytes:
+        _reject(f"{name}: {counts.bytes} bytes in {counts.ops} {kind} operations of {max_bytes} bytes")
     if counts.latency is None and counts.ops:
         _reject(f"{name}: {counts.ops} {kind} operations without latencies")
     summaries = {

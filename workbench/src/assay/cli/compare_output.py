@@ -191,7 +191,7 @@ def _json(found: "RunsComparison", allowed: float | None) -> dict[str, Any]:
         "runs_before": found.runs[0],
         "runs_after": found.runs[1],
         "other_runs": found.known_runs,
-        "typical_difference": found.typical,
+        "typical_difference": found.typical_difference,
         "rows": [_row_json(row) for row in found.rows],
         "uncompared": found.uncompared,
         "environment_differences": found.differences,
@@ -217,7 +217,7 @@ def _row_json(row: "ComparedRow") -> dict[str, Any]:
         "operation": pair.operation,
         "axes": pair.axes,
         "what": row.what,
-        "unit": "operations/s" if row.counted else "bytes/s",
+        "unit": "operations/s" if row.is_counted else "bytes/s",
         "before": _side_json(row.before),
         "after": _side_json(row.after),
         **_difference_json(pair),
@@ -236,9 +236,9 @@ def _difference_json(pair: "Comparison") -> dict[str, Any]:
         "p": pair.p,
         "p_adjusted": pair.p_adjusted,
         "p_own": pair.p_own,
-        "likeness": pair.likeness,
-        "sure_low": None if pair.sure_low is None else pair.sure_low - 1,
-        "sure_high": None if pair.sure_high is None else pair.sure_high - 1,
+        "autocorrelation": pair.autocorrelation,
+        "simultaneous_low": None if pair.simultaneous_low is None else pair.simultaneous_low - 1,
+        "simultaneous_high": None if pair.simultaneous_high is None else pair.simultaneous_high - 1,
         "observations": pair.unit,
         "significant": pair.separable,
         "too_few_repeats": pair.has_too_few,
@@ -250,5 +250,5 @@ def _side_json(side: "ComparedSide") -> dict[str, Any]:
     for name, item in (("p50", side.p50), ("p99", side.p99)):
         low, high = (None, None) if item is None else item.interval
         found |= {f"{name}_ns": None if item is None else item.value, f"{name}_low_ns": low, f"{name}_high_ns": high}
-        found |= {f"{name}_standing": None if item is None else str(item.quality)}
+        found |= {f"{name}_quality": None if item is None else str(item.quality)}
     return found

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 FIRST_ROWS = 40
-MOST_DRAWN = 40
+MAX_DRAWN = 40
 """Runs that a sparkline shows: the latest ones."""
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Runs that a note names at most."""
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -62,7 +62,7 @@ def _study_name(study: str) -> str:
 
 
 def _history(study: str, out: Path) -> "History":
-    from assay.analyse.history import LEAST_RUNS, history
+    from assay.analyse.history import MIN_RUNS, history
     from assay.store import RunStore
     from assay.store.damage import damage_as_error
 
@@ -81,10 +81,10 @@ def _history(study: str, out: Path) -> "History":
         counted |= {name for name, _, result in results if result.is_counted}
         for name, parameters, point in points:
             series.setdefault(name, {}).setdefault(parameters, []).append(point)
-    if len(infos) < LEAST_RUNS:
+    if len(infos) < MIN_RUNS:
         counts = f"{len(infos) or 'no'} complete {'run' if len(infos) == 1 else 'runs'}"
         raise AssayError(
-            f"study {study!r} has {counts} in {out}, but a history needs at least {LEAST_RUNS}",
+            f"study {study!r} has {counts} in {out}, but a history needs at least {MIN_RUNS}",
             "`assay compare RUN RUN` compares two",
         )
     return history(study, infos, _numbered(series), counted)
@@ -105,9 +105,9 @@ def _complete_runs(study: str, out: Path) -> list[Path]:
         raise AssayError(f"there are no runs of study {study!r} in {out}", known)
     ended = [run for run in runs if run.status.startswith("complete")]
     if others := [f"{run.id} ({run.status})" for run in runs if run not in ended]:
-        more = f", and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+        more = f", and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
         counts = f"{len(others)} {'run' if len(others) == 1 else 'runs'}"
-        note(f"note: left out: {counts} that did not complete: {', '.join(others[:MOST_NAMED])}{more}")
+        note(f"note: left out: {counts} that did not complete: {', '.join(others[:MAX_NAMED])}{more}")
     return [Path(run.folder) for run in ended]
 
 
@@ -184,7 +184,7 @@ def _table(found: "History", limit: int | None) -> "Table":
 def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
     from assay.report import numbers
 
-    ends = [about_rate(point.median, row.counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
+    ends = [about_rate(point.median, row.is_counted) for point in (row.points[:1] + row.points[-1:])] or ["", ""]
     words = [
         f"{_date(found.runs[change.after].created_at)} {numbers.difference_text(change.ratio)} ({_p(change.p)})"
         for change in row.changes
@@ -196,7 +196,7 @@ def _cells(row: "HistoryRow", found: "History") -> tuple[str, ...]:
 
 def _sparkline(row: "HistoryRow") -> str:
     """Draw the medians of the latest runs; the height is their range, but at least a tenth of the greatest."""
-    medians = [point.median for point in row.points[-MOST_DRAWN:]]
+    medians = [point.median for point in row.points[-MAX_DRAWN:]]
     if not medians:
         return ""
     least, greatest = min(medians), max(medians)
@@ -218,7 +218,9 @@ def _date(at: float) -> str:
 
 def _json(found: "History") -> dict[str, Any]:
     """Return the history for programs; `run` of points, `before` and `after` of changes are indices into `runs`."""
-    rows = [{**row.model_dump(mode="json"), "unit": "operations/s" if row.counted else "bytes/s"} for row in found.rows]
+    rows = [
+        {**row.model_dump(mode="json"), "unit": "operations/s" if row.is_counted else "bytes/s"} for row in found.rows
+    ]
     for row in rows:
-        del row["counted"]
+        del row["is_counted"]
     return {"study": found.study, "runs": found.runs, "rows": rows, "boundaries": found.boundaries}

@@ -247,7 +247,7 @@ def _stored_data_error(error: Exception) -> AssayError | None:
     snapshot, damage = (sys.modules.get(f"assay.store.{name}") for name in ("snapshot", "damage"))
     if snapshot is None or damage is None or not snapshot.read_folders or not isinstance(error, damage.DATA_ERRORS):
         return None
-    runs = ", ".join(map(str, list(snapshot.read_folders)[-MOST_RUNS_NAMED:]))
+    runs = ", ".join(map(str, list(snapshot.read_folders)[-MAX_RUNS_NAMED:]))
     hint = "restore the run from a backup; if it is undamaged, report this with the output of ASSAY_TRACEBACK=1"
     return AssayError(f"the stored data cannot be processed ({type(error).__name__}: {error}): {runs}", hint)
 
@@ -259,7 +259,7 @@ def _print_error(message: str, hint: str, code: int, word: str = "error: ") -> i
     return code
 
 
-MOST_RUNS_NAMED = 4
+MAX_RUNS_NAMED = 4
 """Runs that a message names at most: the last ones read."""
 FOLDER_HINT = "change to an existing directory"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.run.study_plan import Plan
     from assay.store import RunStore
 
-LEAST_SECONDS, MOST_SECONDS = 5.0, 86_400.0
+MIN_SECONDS, MAX_SECONDS = 5.0, 86_400.0
 PROBE_TIME_SHARE = 0.7
 """Share of the time that the first short writes may take."""
 AFTER_PROBE_SECONDS = 0.3
@@ -121,7 +121,7 @@ def _seconds(written: str) -> float:
         seconds = parse_duration(written) / 1e9
     except UnitError as error:
         raise error.at("--time") from None
-    if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
         raise AssayError(
             f"--time: {written} is not between 5s and 24h",
             "30s is usual; a longer time narrows the confidence intervals",
@@ -151,7 +151,7 @@ def _first_look(
         try:
             with temporary_run_folder(out, note) as folder:
                 speeds, free, after = _measure_speeds(
-                    probe_study(files, cache, _least_space(places)), folder, end, confirmed
+                    probe_study(files, cache, _min_space(places)), folder, end, confirmed
                 )
                 deadline.note_first_look(after)
         except KeyboardInterrupt:
@@ -201,7 +201,7 @@ def _announcement(plan: "Plan", chosen: "Scale", seconds: float) -> str:
     return f"{words}{estimate.requests_text}{left_out}"
 
 
-def _least_space(places: Sequence[str]) -> int | None:
+def _min_space(places: Sequence[str]) -> int | None:
     """Return the least free space of the directories and size of the devices, in bytes; None without any of them."""
     from assay.launch.devices import device_bytes
 
@@ -287,7 +287,7 @@ def _print_results(store: "RunStore", places: Mapping[str, str], as_json: bool) 
         found = store.results()
         rates = [result.iops if result.is_counted else result.throughput for result in found]
         values = [
-            {**result_json(one), "sure_within": simultaneous_reach(rate, one.low, one.high, one.n, len(found))}
+            {**result_json(one), "simultaneous_within": simultaneous_reach(rate, one.low, one.high, one.n, len(found))}
             for one, rate in zip(found, rates, strict=True)
         ]
         print_json({"run": info.id, "folder": info.folder, "places": places, "page": info.page, "results": values})

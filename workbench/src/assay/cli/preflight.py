@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from assay.run.preflight_hosts import PreflightHosts
     from assay.wires.preflight import PreflightOptions
 
-MOST_SECONDS = 60
-MOST_STREAMS = 64
+MAX_SECONDS = 60
+MAX_STREAMS = 64
 SCHEMA = "assay.network/1"
 """Name and version of the JSON; the number changes when a reader of the old one would be misled."""
 
@@ -34,7 +34,7 @@ def command(
     inventory: str = typer.Option(
         "", "--inventory", metavar="FILE", help="File that says how to reach hosts and servers."
     ),
-    box: str = typer.Option("", "--box", metavar="NAME", help="Use the clients and servers of this running testbed."),
+    box: str = typer.Option("", "--box", metavar="NAME", help="Use the clients and servers of this running box."),
     time: str = typer.Option("2s", "--time", help="Length of each measurement of bandwidth."),
     parallel: int = typer.Option(4, "--parallel", help="TCP connections of each pair, in addition to a test with one."),
     link: str = typer.Option("", "--link", metavar="RATE", help="Nominal rate of each host's link, such as 10Gb/s."),
@@ -88,12 +88,12 @@ def _options(time: str, parallel: int) -> "PreflightOptions":
         seconds = parse_duration(time) / 1e9
     except UnitError as error:
         raise error.at("--time") from None
-    if seconds != int(seconds) or not 1 <= seconds <= MOST_SECONDS:
+    if seconds != int(seconds) or not 1 <= seconds <= MAX_SECONDS:
         raise AssayError(
-            f"--time {time}: is not a whole number of seconds from 1 to {MOST_SECONDS}", "write a time such as 2s"
+            f"--time {time}: is not a whole number of seconds from 1 to {MAX_SECONDS}", "write a time such as 2s"
         )
-    if not 1 <= parallel <= MOST_STREAMS:
-        raise AssayError(f"--parallel {parallel}: is not from 1 to {MOST_STREAMS}", "write a number such as 4")
+    if not 1 <= parallel <= MAX_STREAMS:
+        raise AssayError(f"--parallel {parallel}: is not from 1 to {MAX_STREAMS}", "write a number such as 4")
     return PreflightOptions(seconds=int(seconds), streams=tuple(sorted({1, parallel})), report=note)
 
 
@@ -103,7 +103,7 @@ def _places(study: Path | None, hosts: str, servers: str, inventory: str, box: s
     from assay.run.preflight_hosts import box_hosts, named_hosts, preflight_study_hosts
 
     if sum(bool(source) for source in (study, box, inventory)) > 1 or (study and (hosts or servers)):
-        hint = "a study has its own hosts and servers; --hosts and --servers choose from a testbed or an inventory"
+        hint = "a study has its own hosts and servers; --hosts and --servers choose from a box or an inventory"
         raise AssayError("STUDY, --box and --inventory exclude each other", hint)
     if study is not None:
         from assay.cli.studyfile import exit_with_problems, read_study
@@ -184,7 +184,7 @@ def _print_pairs(network: "NetworkMeasurements") -> None:
     ]
     rows = []
     for pair, rtt in rtts.items():
-        times = "" if rtt.median is None else " / ".join(_ms(time) for time in (rtt.least, rtt.median, rtt.most))
+        times = "" if rtt.median is None else " / ".join(_ms(time) for time in (rtt.min, rtt.median, rtt.max))
         mtu = mtus[pair].mtu
         cells = [_bits(path.bits_per_s) if (path := rates.get((*pair, *kind))) else "" for kind in kinds]
         method = f" {rtt.method}" if rtt.method == "tcp" else ""

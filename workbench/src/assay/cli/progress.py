@@ -11,7 +11,7 @@ from assay.run.listener import Progress, TimeLeft
 from assay.terminal.output import is_dumb, note
 
 LINE_GAP_SECONDS = 1.0
-MOST_SINGLE_LINES = 200
+MAX_SINGLE_LINES = 200
 """Up to this many repeats, each gets a line; with more, at most one line a second is printed."""
 
 
@@ -37,7 +37,7 @@ class LineProgress(Progress):
     def __init__(self, total: int, done: int, left: TimeLeft) -> None:
         """See `Listener.progress`."""
         self._total, self._done, self._left = total, done, left
-        self._gap = 0.0 if total <= MOST_SINGLE_LINES else LINE_GAP_SECONDS
+        self._gap = 0.0 if total <= MAX_SINGLE_LINES else LINE_GAP_SECONDS
         self._last = float("-inf")
         self._reasons: set[str] = set()
         self._fewer = ""
@@ -48,7 +48,7 @@ class LineProgress(Progress):
         """Print the line of a repeat, unless another was printed just before and this one has no new reason."""
         self._done += 1
         fewer, self._fewer = self._fewer, ""
-        news = bool(reason) and reason not in self._reasons and len(self._reasons) < MOST_SINGLE_LINES
+        news = bool(reason) and reason not in self._reasons and len(self._reasons) < MAX_SINGLE_LINES
         now = time.monotonic()
         if now - self._last < self._gap and not news and self._done < self._total:
             return

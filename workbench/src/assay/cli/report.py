@@ -34,13 +34,13 @@ def command(
         None, "--prices", metavar="today[=BOOK]", help="Show today's prices next to the run's own."
     ),
     published: str | None = typer.Option(
-        None, "--beside", metavar="FILE", help="Draw the published figures in this CSV file in the same charts."
+        None, "--published", metavar="FILE", help="Draw the published figures in this CSV file in the same charts."
     ),
 ) -> None:
     """Write a run's report as one HTML file that opens without a network, and print its path.
 
     An existing page of Assay is replaced; another file only with --force. Costs use the prices stored with the run;
-    `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--beside`
+    `--prices today` also shows costs at today's prices, `--prices today=BOOK` at those of a price book. `--published`
     draws published figures of others: columns target, operation, file_size, record_size, throughput.
 
     Example: `assay report last --output storage.html`

@@ -252,7 +252,7 @@ def print_run_results(store: "RunStore", as_json: bool, quiet: bool, stage: bool
             "finished": info.finished,
             "outcomes": counts,
             "verdicts": verdicts.by_worst,
-            "verdicts_also": verdicts.by_further,
+            "further_verdicts": verdicts.by_further,
             "answers": info.answers,
             "page": info.page,
             "machine": info.machine,

@@ -129,8 +129,8 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         stopped = f"{len(known)} of {store.case_count()} cases got fewer"
         stopped += f", {unknown} of them undecided because time was up or repeats vary too much" if unknown else ""
         until = until_words(info.repeats_within, info.repeats_decide)
-        yield "repeats", f"{info.repeats_least} to {info.repeats} of each case, {until}: {stopped}"
-    if added := [one for one in info.settlings if one.done]:
+        yield "repeats", f"{info.repeats_min} to {info.repeats} of each case, {until}: {stopped}"
+    if added := [one for one in info.added_repeats if one.done]:
         cases = len({case for one in added for case in one.repeats})
         yield "repeats", f"`--settle` added some to {cases} {'case' if cases == 1 else 'cases'}"
     for line in stage_lines(info):
@@ -199,8 +199,8 @@ def result_json(result: "BriefResult") -> dict[str, Any]:
     """Return a result for programs; the keys name the units."""
     value = asdict(result)
     ends = {"low": value.pop("low"), "high": value.pop("high")}
-    value["as_far_as_seen"] = result.is_partly_checked
-    value["also"] = result.also.split(", ") if result.also else []
+    value["is_partly_checked"] = result.is_partly_checked
+    value["further_verdicts"] = result.further_verdicts.split(", ") if result.further_verdicts else []
     value["ceiling"] = result.ceiling or None
     value["share_of_ceiling"] = value.pop("share")
     value["bytes_per_s"] = value.pop("throughput")
@@ -267,8 +267,8 @@ def _row_json(row: "ResultRow") -> dict[str, Any]:
         for counts, kind in zip(sample.kinds, dumped["kinds"], strict=True):
             kind |= {"latency": counts.reliable_latency, "first_byte": counts.reliable_first_byte}
     for item, dumped in zip(row.percentiles, value["percentiles"], strict=True):
-        dumped |= {"needed_ops": item.min_ops, "standing": item.quality}
-    value["as_far_as_seen"] = row.is_partly_checked
+        dumped |= {"required_ops": item.min_ops, "quality": item.quality}
+    value["is_partly_checked"] = row.is_partly_checked
     value["binding"] = row.limiting_ceiling.name if row.limiting_ceiling else None
     return value
 

@@ -16,7 +16,7 @@ HISTOGRAM_CHARS = (HISTOGRAM_BYTES + 1024) * 4 // 3
 
 MULTI_OBJECT_OPERATIONS = (Operation.batch_put, Operation.batch_get, Operation.query, Operation.scan)
 """Operations that move the contents of several objects with each request."""
-MOST_OBJECTS_PER_REQUEST = 1000
+MAX_OBJECTS_PER_REQUEST = 1000
 """Most objects of such a request: of a batch, of a page, or of as many bytes as DynamoDB's answer may have (1 MiB)."""
 
 PLAIN_LINE_BYTES = 64 << 10
@@ -39,16 +39,16 @@ INTERVAL_BYTES = 64 << 10
 line of its own."""
 ALLOWANCE_BYTES = 8 << 20
 """Bytes for everything else: log lines, failures, lines that are not events."""
-MOST_BYTES = 1 << 30
-MOST_LOG_LINES = 1000
-MOST_LANE_FAILURES = 8
+MAX_BYTES = 1 << 30
+MAX_LOG_LINES = 1000
+MAX_LANE_FAILURES = 8
 """Failed operations that a lane describes in a phase, set-up included; the engine stops at five."""
 PHASE_STEPS = 5
 """Events of a phase: two barriers, or three where lanes wear out, a start and an end."""
 OTHER_STEPS = 4
 """Events outside phases: hello, ready, the last barrier and bye."""
 
-LEAST_TIMEOUT_SECONDS = 1800.0
+MIN_TIMEOUT_SECONDS = 1800.0
 STATED_TIME_FACTOR = 3.0
 """A phase that runs for a stated time may take this many times as long, with its set-up and flush."""
 ESTIMATE_FACTOR = 100.0
@@ -66,7 +66,7 @@ class Bounds:
         line_bytes: Length of one line.
         bytes: All output apart from intervals.
         bytes_per_s: Further bytes for each second that has passed, for intervals.
-        most_bytes: All output, however long the engine runs.
+        max_bytes: All output, however long the engine runs.
         log_lines: Number of log lines.
         failures: Number of failed operations that are described.
         other_events: Number of other events, apart from intervals and answers to pings.
@@ -76,14 +76,14 @@ class Bounds:
     line_bytes: int
     bytes: int
     bytes_per_s: float
-    most_bytes: int = MOST_BYTES
-    log_lines: int = MOST_LOG_LINES
-    failures: int = MOST_LANE_FAILURES
+    max_bytes: int = MAX_BYTES
+    log_lines: int = MAX_LOG_LINES
+    failures: int = MAX_LANE_FAILURES
     other_events: int = PHASE_STEPS + OTHER_STEPS
 
     def bytes_after(self, seconds: float) -> int:
         """Return the most bytes that may have arrived after this many seconds."""
-        return min(self.most_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
+        return min(self.max_bytes, int(self.bytes + self.bytes_per_s * max(0.0, seconds)))
 
 
 def output_bounds(job: Job, estimated: float | None = None) -> Bounds:
@@ -104,7 +104,7 @@ def output_bounds(job: Job, estimated: float | None = None) -> Bounds:
         line_bytes=line,
         bytes=ALLOWANCE_BYTES + line + phases * (line + 2 * interval),
         bytes_per_s=interval * 1e9 / job.interval_ns,
-        failures=MOST_LANE_FAILURES * (job.lanes + 1) * phases,
+        failures=MAX_LANE_FAILURES * (job.lanes + 1) * phases,
         other_events=PHASE_STEPS * phases + OTHER_STEPS,
     )
 
@@ -123,7 +123,7 @@ def largest_operation_bytes(job: Job) -> int:
     if job.tree is None and job.objects is None:
         return job.record_size_bytes
     several = any(phase.operation in MULTI_OBJECT_OPERATIONS for phase in job.phases)
-    return largest_content_bytes(job) * (MOST_OBJECTS_PER_REQUEST if several else 1)
+    return largest_content_bytes(job) * (MAX_OBJECTS_PER_REQUEST if several else 1)
 
 
 def reads_existing_objects(job: Job) -> bool:
@@ -149,7 +149,7 @@ def timeout_seconds(job: Job, estimated: float | None) -> float:
     """
     stated_s = sum((phase.runtime_ns or phase.time_limit_ns or 0) for phase in job.phases) / 1e9
     return (
-        LEAST_TIMEOUT_SECONDS
+        MIN_TIMEOUT_SECONDS
         + STATED_TIME_FACTOR * stated_s
         + (NO_ESTIMATE_SECONDS if estimated is None or reads_existing_objects(job) else ESTIMATE_FACTOR * estimated)
     )

@@ -16,7 +16,7 @@ from assay.model.result.verdict import Finding, Verdict
 from assay.model.study.names import MIXES, READS, WRITES
 from assay.model.units import about_number, about_size
 
-MOST_LATER_RATIO = 1.5
+MAX_LATER_RATIO = 1.5
 """Later passes over the same data are at most this many times as fast as the first."""
 WINDOWS = 5
 """Number of windows of a phase, one of which may be the first pass."""
@@ -31,7 +31,7 @@ AHEAD_SHARE = 0.5
 QUICK_RATIO = 5
 FETCHED_MORE = 1.2
 """Least ratio of fetched bytes to read bytes that is reported."""
-LEAST_BYTES = 1 << 20
+MIN_BYTES = 1 << 20
 """With less data, metadata and rounding hide what was flushed."""
 COMPRESSIBLE = NotEvaluated(
     "the device may get less than is written: the data is compressible, or the file system may compress it"
@@ -141,16 +141,16 @@ def later_passes(evidence: Evidence) -> Answer:
         return NotEvaluated("no repeat read its data twice, with intervals short enough to show it")
     if evidence.is_in_memory:
         return MEMORY_ITSELF
-    if max(gain for _, gain in pairs) <= MOST_LATER_RATIO:
+    if max(gain for _, gain in pairs) <= MAX_LATER_RATIO:
         # Then the median of any of them is not above it either.
         return None
     calm = [(sample, gain) for sample, gain in pairs if not disturbance(sample, evidence)]
     gain = median(gain for _, gain in calm or pairs)
-    if gain <= MOST_LATER_RATIO:
+    if gain <= MAX_LATER_RATIO:
         return None
     if 2 * len(calm) <= len(pairs):
         return NotEvaluated("later passes were faster, but the machine was busy at that time and may be the cause")
-    if gain * (1 - WINDOWS * median(evidence.no_cpu_share(sample) for sample, _ in calm)) <= MOST_LATER_RATIO:
+    if gain * (1 - WINDOWS * median(evidence.no_cpu_share(sample) for sample, _ in calm)) <= MAX_LATER_RATIO:
         return NotEvaluated("later passes were faster, but in the first pass threads may have lacked CPU")
     return Finding(
         verdict=Verdict.CACHED,
@@ -183,13 +183,13 @@ def absorbed_writes(evidence: Evidence) -> Answer:
         return None
     if _compressible(evidence):
         return COMPRESSIBLE
-    found = least_device_share(again, evidence, lambda sample: sample.write_bytes)
+    found = min_device_share(again, evidence, lambda sample: sample.write_bytes)
     if found is None:
         return NotEvaluated("data was overwritten before the flush, and no block device below counts what reached it")
     share, below = found
     if share >= REACHED_SHARE:
         # Other writes of the file system can only add to what the device got.
-        few = median(sample.write_bytes for sample in again) <= LEAST_BYTES
+        few = median(sample.write_bytes for sample in again) <= MIN_BYTES
         return (
             NotEvaluated("so little was written that all of it may be blocks of the file system's journal")
             if few
@@ -237,8 +237,8 @@ def flush_without_effect(evidence: Evidence) -> Answer:
         return COMPRESSIBLE
     distinct = _distinct(evidence)
     # Data written to the same place counts once.
-    enough = [sample for sample in evidence.usable if min(sample.write_bytes, distinct) >= LEAST_BYTES]
-    found = least_device_share(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
+    enough = [sample for sample in evidence.usable if min(sample.write_bytes, distinct) >= MIN_BYTES]
+    found = min_device_share(enough, evidence, lambda sample: min(sample.write_bytes, distinct))
     if found is None:
         return NotEvaluated("no block device below that counts what is written, or less than 1 MiB written")
     share, below = found
@@ -263,7 +263,7 @@ def _compressible(evidence: Evidence) -> bool:
     return bool(parameters.compressible or parameters.duplicate or known)
 
 
-def least_device_share(
+def min_device_share(
     samples: Sequence[Sample], evidence: Evidence, expected: Callable[[Sample], int], reads: bool = False
 ) -> tuple[float, str] | None:
     """Return the share of the bytes that passed the level of devices below which had the least of them.
@@ -301,8 +301,8 @@ def answered_below(evidence: Evidence) -> Answer:
         return None
     if evidence.may_compress:
         return None
-    read = [sample for sample in evidence.usable if sample.read_bytes >= LEAST_BYTES]
-    found = least_device_share(read, evidence, lambda sample: sample.read_bytes, reads=True)
+    read = [sample for sample in evidence.usable if sample.read_bytes >= MIN_BYTES]
+    found = min_device_share(read, evidence, lambda sample: sample.read_bytes, reads=True)
     place = evidence.place
     if (
         place is not None

@@ -22,7 +22,7 @@ LOWER = 0.8
 """A plateau is lower if its rate is at most this share of the one before."""
 CHANCE = 0.05
 FLAT = 0.05
-MOST_FLAT = 0.1
+MAX_FLAT = 0.1
 """Greatest range of the middle half of the intervals or repeats of a limited rate, as a share of their median."""
 FULL_SHARE = 0.5
 """A device with a request for less of the time is not full; nor is a client with less than this share of CPU time."""
@@ -30,28 +30,28 @@ REACHED = 0.9
 """Least share of the data that must come from the device, or go to it."""
 WAITING_RATIO = 2.0
 """Least ratio of the time of operations to the time that the device needs for its requests."""
-LEAST_WAIT_NS = 100_000
+MIN_WAIT_NS = 100_000
 """Minimum wait: waking up a thread takes a machine up to some ten microseconds."""
-LEAST_WAIT_BELOW_NS = 500_000
+MIN_WAIT_BELOW_NS = 500_000
 """Minimum wait below a loop device, which passes requests through a kernel thread to the device below."""
 LACKED_CPU_SHARE = 0.02
 """If lanes lack a CPU for a smaller share of the time, the rate does not vary much because of it."""
 WINDOWS = 5
 """Number of windows in the definition of steady state."""
-LEAST_REPEATS = 3
-LEAST_INTERVALS = 5
-LEAST_OPERATIONS = 125
+MIN_REPEATS = 3
+MIN_INTERVALS = 5
+MIN_OPERATIONS = 125
 """25 in each of the five windows, so that one more or less in a window is 4 %."""
 
 TOO_FEW = NotEvaluated(
-    f"needs phases of at least {LEAST_INTERVALS} whole intervals: a longer runtime or a shorter output.interval"
+    f"needs phases of at least {MIN_INTERVALS} whole intervals: a longer runtime or a shorter output.interval"
 )
 
 
 def _long(evidence: Evidence) -> list[tuple[Sample, Course]]:
     """Return the repeats whose course is long enough to judge."""
     found = [(sample, sample.course) for sample in evidence.usable if sample.course is not None]
-    return [(sample, course) for sample, course in found if course.intervals >= LEAST_INTERVALS]
+    return [(sample, course) for sample, course in found if course.intervals >= MIN_INTERVALS]
 
 
 def no_steady_state(evidence: Evidence) -> Answer:
@@ -68,8 +68,8 @@ def no_steady_state(evidence: Evidence) -> Answer:
     """
     if evidence.case.parameters.rate is not None:
         return NotApplicable("the study itself sets the rate")
-    if evidence.usable and median(sample.ops for sample in evidence.usable) < LEAST_OPERATIONS:
-        return NotEvaluated(f"needs phases of at least {LEAST_OPERATIONS} operations, so that each window has enough")
+    if evidence.usable and median(sample.ops for sample in evidence.usable) < MIN_OPERATIONS:
+        return NotEvaluated(f"needs phases of at least {MIN_OPERATIONS} operations, so that each window has enough")
     every = [(sample, course) for sample, course in _long(evidence) if course.range_share is not None]
     if not every:
         return TOO_FEW if evidence.usable else None
@@ -79,7 +79,7 @@ def no_steady_state(evidence: Evidence) -> Answer:
     undisturbed = [(sample, course) for sample, course in unsteady if not disturbance(sample, evidence)]
     own = [(sample, course) for sample, course in undisturbed if _unsteady(course, evidence.no_cpu_share(sample))]
     slopes = [course.slope_share or 0.0 for _, course in unsteady]
-    several = len(every) >= LEAST_REPEATS
+    several = len(every) >= MIN_REPEATS
     are_alike = several and abs(median(slopes)) > SLOPE_SHARE and _agree(slopes, 1 / 3, least=2)
     if not are_alike and (several or 2 * len(own) <= len(every)):
         return _inconclusive(evidence, [sample for sample, _ in unsteady])
@@ -101,7 +101,7 @@ def _unsteady(course: Course, without_cpu: float) -> bool:
     return (course.range_share or 0.0) > RANGE_SHARE + WINDOWS * lost or slope > SLOPE_SHARE + (WINDOWS - 1) * lost
 
 
-def _agree(values: list[float], share: float = 1 / 2, least: int = LEAST_REPEATS) -> bool:
+def _agree(values: list[float], share: float = 1 / 2, least: int = MIN_REPEATS) -> bool:
     """Whether values lie within a share of their median; within half, three random values do in 2 of 100 cases."""
     return len(values) >= least and max(values) - min(values) <= share * abs(median(values))
 
@@ -213,8 +213,8 @@ def throttled(evidence: Evidence) -> Answer:
 def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answer:
     """Judge whether something limits the rate between the devices of a level and the level above."""
     uses = {sample.repeat: evidence.device_uses(sample)[level] for sample in samples}
-    long = [sample for sample in samples if sample.course and sample.course.intervals >= LEAST_INTERVALS]
-    least = LEAST_WAIT_NS if level == 0 else LEAST_WAIT_BELOW_NS
+    long = [sample for sample in samples if sample.course and sample.course.intervals >= MIN_INTERVALS]
+    least = MIN_WAIT_NS if level == 0 else MIN_WAIT_BELOW_NS
     idle = [sample for sample in samples if _waits(sample, uses[sample.repeat].use, least, evidence)]
     if long and not idle:
         return None
@@ -223,10 +223,10 @@ def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answ
     one = 1 / max(median(sample.ops for sample in samples), 1)
     if 2 * len(limited) > len(long):
         flat, words = median(map(_flatness, limited)), "intervals vary"
-    elif repeated is not None and repeated <= min(FLAT + one, MOST_FLAT) and 2 * len(idle) > len(samples):
+    elif repeated is not None and repeated <= min(FLAT + one, MAX_FLAT) and 2 * len(idle) > len(samples):
         limited, flat, words = idle, repeated, "repeats vary"
     elif repeated is None and not long:
-        return NotEvaluated(f"needs {LEAST_REPEATS} repeats, or phases of at least {LEAST_INTERVALS} whole intervals")
+        return NotEvaluated(f"needs {MIN_REPEATS} repeats, or phases of at least {MIN_INTERVALS} whole intervals")
     else:
         return None
     busy = median(uses[sample.repeat].use.busy_ns / sample.elapsed_ns for sample in limited)
@@ -244,14 +244,14 @@ def _throttled_at(samples: list[Sample], level: int, evidence: Evidence) -> Answ
     )
 
 
-def _waits(sample: Sample, block: BlockDeviceUse, least_ns: int, evidence: Evidence) -> bool:
+def _waits(sample: Sample, block: BlockDeviceUse, min_ns: int, evidence: Evidence) -> bool:
     """Whether operations wait, though neither for the device nor for a CPU."""
     if block.busy_ns >= FULL_SHARE * sample.elapsed_ns or _waiting(sample, block, evidence) < WAITING_RATIO:
         return False
     if block.read_bytes + block.write_bytes < REACHED * sample.bytes:
         return False
     fewest = max(min(sample.ops, block.reads + block.writes), 1)
-    if _pending_ns(sample, evidence) - block.read_ns - block.write_ns < least_ns * fewest:
+    if _pending_ns(sample, evidence) - block.read_ns - block.write_ns < min_ns * fewest:
         return False
     cpus = max(evidence.lane_cpus(sample), 1)
     working = (sample.cpu_user_ns + sample.cpu_system_ns) / (sample.elapsed_ns * cpus)
@@ -260,7 +260,7 @@ def _waits(sample: Sample, block: BlockDeviceUse, least_ns: int, evidence: Evide
 
 def _repeat_flatness(samples: list[Sample]) -> float | None:
     """Return the range of the middle half of the repeats, as a share of their median; None with too few repeats."""
-    if len(samples) < LEAST_REPEATS:
+    if len(samples) < MIN_REPEATS:
         return None
     lower, middle, upper = quantiles((sample.rate for sample in samples), method="inclusive")
     return (upper - lower) / middle if middle > 0 else None

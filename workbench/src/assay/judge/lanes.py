@@ -17,7 +17,7 @@ SKEW_SHARE, SKEW_NS = 0.01, 50_000_000
 """Greatest difference between the lanes' starts: share of the elapsed time, nanoseconds."""
 FINISH_SHARE = 0.10
 """Greatest difference between the lanes' ends: share of the elapsed time."""
-LEAST_BALANCE = 0.5
+MIN_BALANCE = 0.5
 """In a phase with a fixed runtime, the slowest lane does at least this share of the median lane's operations."""
 CLOCK_STEP_NS = 100_000_000
 """Readings of two clocks can be this far apart when the machine stalls between them."""
@@ -73,7 +73,7 @@ def uneven_lanes(evidence: Evidence) -> Answer:
     if evidence.all_lanes < 2 or not shares:
         return None
     share = median(shares)
-    if share >= LEAST_BALANCE:
+    if share >= MIN_BALANCE:
         return None
     host = _slowest_host(evidence.usable)
     on = f", which is on host {host}," if host else ""

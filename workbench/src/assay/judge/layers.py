@@ -18,7 +18,7 @@ from assay.model.units import about_number, about_size
 
 SEEN_SHARE = 0.9
 """At or above this share of the bytes, the device has answered."""
-LEAST_BYTES = 1 << 20
+MIN_BYTES = 1 << 20
 """With less data, metadata and rounding hide what was compressed."""
 TIMES_MEMORY = 2
 """The data must be at least this many times the memory that could hold it (docs/method.md, Caches)."""
@@ -176,7 +176,7 @@ def compressed(evidence: Evidence) -> Answer:
         return _as_compressed(evidence, layer, None) if layer.compresses == "does" else None
     if not shares or min(shares) >= SEEN_SHARE:
         return None
-    if evidence.operation in READS and min(shares) < SEEN_SHARE * _least_share(evidence):
+    if evidence.operation in READS and min(shares) < SEEN_SHARE * _min_share(evidence):
         return _less_than_compressed(evidence, layer, min(shares))
     return _as_compressed(evidence, layer, median(shares))
 
@@ -192,7 +192,7 @@ def _counted_shares(evidence: Evidence, layer: Layer) -> list[float] | None:
 
 
 def _as_compressed(evidence: Evidence, layer: Layer, share: float | None) -> Finding:
-    data, least = _data_words(evidence), _least_share(evidence)
+    data, least = _data_words(evidence), _min_share(evidence)
     moved = "how much less is not counted" if share is None else f"the device moved {percent(share)}"
     text = f"less than the data reached the device because {layer.label} compresses it: of {data} {moved}"
     if layer.compresses == "may":
@@ -203,19 +203,19 @@ def _as_compressed(evidence: Evidence, layer: Layer, share: float | None) -> Fin
         text=f"{text}; the rate is that of the data as the application sees it",
         remedy="State with the number how compressible the data is, or use incompressible data (compressible: 0,"
         " duplicate: 0).",
-        numbers={"least_share": least, **({} if share is None else {"device_share": share})},
+        numbers={"min_share": least, **({} if share is None else {"device_share": share})},
     )
 
 
 def _less_than_compressed(evidence: Evidence, layer: Layer, share: float) -> Finding:
-    least = _least_share(evidence)
+    least = _min_share(evidence)
     return Finding(
         verdict=Verdict.CACHED,
         rule="compressed",
         text=f"only {percent(share)} of the bytes read came from the device; {_data_words(evidence)}, compressed as"
         f" much as they can be, are {percent(least)} ({layer.label}): memory answered the rest",
         remedy="Use cache: drop or limit, or a data set of at least twice the memory.",
-        numbers={"device_share": share, "least_share": least},
+        numbers={"device_share": share, "min_share": least},
     )
 
 
@@ -225,7 +225,7 @@ def _data_words(evidence: Evidence) -> str:
     return "bytes that are " + " and ".join(f"{part} % {word}" for part, word in parts if part)
 
 
-def _least_share(evidence: Evidence) -> float:
+def _min_share(evidence: Evidence) -> float:
     """Return the smallest possible size of the data after compression, as a share of its size."""
     parameters = evidence.case.parameters
     return (1 - parameters.compressible / 100) * (1 - parameters.duplicate / 100)
@@ -238,7 +238,7 @@ def _shares(evidence: Evidence, reads: bool) -> list[float]:
     """
     found = [_moved(sample, reads, evidence.data_set_bytes) for sample in evidence.usable]
     return [
-        min(1.0, device / requested) for device, requested in found if device is not None and requested >= LEAST_BYTES
+        min(1.0, device / requested) for device, requested in found if device is not None and requested >= MIN_BYTES
     ]
 
 

@@ -26,7 +26,7 @@ BUSY_SHARE = 0.9
 """CPU time of the engine / the time it had on the CPUs it can use at once."""
 IN_FLIGHT = 0.8
 """Least share of the requested queue depth that is in flight on average."""
-LEAST_TURNS = 50
+MIN_TURNS = 50
 """Least requests for each slot in flight, so that beginning and end do not matter."""
 BUSY_REMEDIES: dict[Group, str] = {
     "data": "Use larger records, more lanes on more CPUs, or more hosts; cache: direct costs less CPU a byte.",
@@ -35,7 +35,7 @@ BUSY_REMEDIES: dict[Group, str] = {
 }
 STOPPED_NS = 100_000_000
 """An engine that did not run for this long without a break was stopped by something."""
-LEAST_NS = 10_000_000
+MIN_NS = 10_000_000
 """CPU time is counted too coarsely for phases shorter than this."""
 
 LINKS = ("link", "client link", "server link", "shared link")
@@ -93,7 +93,7 @@ def _not_copied(evidence: Evidence) -> Finding | None:
     rates = [
         sample.bytes * 1e9 / spent
         for sample in evidence.usable
-        if sample.elapsed_ns >= LEAST_NS
+        if sample.elapsed_ns >= MIN_NS
         and (spent := sample.cpu_user_ns + sample.cpu_system_ns or sample.elapsed_ns * evidence.lane_cpus(sample))
     ]
     rate = median(rates) if rates else 0.0
@@ -105,7 +105,7 @@ def _not_copied(evidence: Evidence) -> Finding | None:
         text=f"{about_size(rate)} for each second of CPU time: no CPU copies more than {about_size(FASTEST_COPY)}, so "
         "these bytes were not moved",
         remedy="Do not use the number. Find out what reported bytes that were not moved.",
-        numbers={"bytes_per_cpu_s": rate, "most_bytes_per_cpu_s": FASTEST_COPY},
+        numbers={"bytes_per_cpu_s": rate, "max_bytes_per_cpu_s": FASTEST_COPY},
     )
 
 
@@ -155,7 +155,7 @@ def busy_client(evidence: Evidence) -> Answer:
     if parameters.sqpoll or parameters.iopoll:
         return NotApplicable("polling keeps a CPU busy, however fast the storage is")
     lanes = parameters.all_lanes
-    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= MIN_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
     used = [
@@ -192,13 +192,9 @@ def few_in_flight(evidence: Evidence) -> Answer:
     if parameters.rate is not None:
         return OPEN_LOOP
     requested = parameters.all_lanes * (1 if evidence.operation in PAGES else parameters.queue_depth)
-    samples = [
-        sample for sample in evidence.usable if sample.ops >= LEAST_TURNS * requested and "mean" in sample.latency
-    ]
+    samples = [sample for sample in evidence.usable if sample.ops >= MIN_TURNS * requested and "mean" in sample.latency]
     if not samples:
-        return (
-            NotEvaluated(f"needs phases of at least {LEAST_TURNS * requested:,} requests") if evidence.usable else None
-        )
+        return NotEvaluated(f"needs phases of at least {MIN_TURNS * requested:,} requests") if evidence.usable else None
     found = median((sample.steady_iops or sample.iops) * sample.latency["mean"] / 1e9 for sample in samples)
     if found >= IN_FLIGHT * requested:
         return None
@@ -220,7 +216,7 @@ def starved_client(evidence: Evidence) -> Answer:
     Where a link is full, the link limited the rate, and there is no finding.
     Source: run delay of /proc/PID/schedstat (Documentation/scheduler/sched-stats.rst), steal of proc_stat(5).
     """
-    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= LEAST_NS]
+    samples = [sample for sample in evidence.usable if sample.elapsed_ns >= MIN_NS]
     if not samples:
         return TOO_SHORT if evidence.usable else None
     if any(item.name in LINKS and item.share >= LINK_SHARE for item in evidence.all_ceilings):
@@ -233,7 +229,7 @@ def starved_client(evidence: Evidence) -> Answer:
         sample.host_stolen_ns / total
         for sample in samples
         if sample.host_stolen_ns is not None
-        and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= LEAST_NS
+        and (total := (sample.host_busy_ns or 0) + (sample.host_idle_ns or 0) + sample.host_stolen_ns) >= MIN_NS
     ]
     if not waits and not stolen:
         return NotEvaluated("the kernel does not report how long lanes waited for a CPU") if closed else OPEN_LOOP

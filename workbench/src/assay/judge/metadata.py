@@ -57,7 +57,7 @@ def cached_names(evidence: Evidence) -> Answer:
         " operations in all)",
         remedy="Use the number for cached names only. For others use cache: drop, without a runtime, so that each"
         " name is looked up once.",
-        numbers={"least_memory_share": share, "device_read_bytes": fetched},
+        numbers={"min_memory_share": share, "device_read_bytes": fetched},
     )
 
 
@@ -82,7 +82,7 @@ def _repeated_lookups(evidence: Evidence) -> Finding | None:
         f" {names:,} names, each {rounds:,.3g} times (worst repeat)",
         remedy="Use the number for cached names only. For others use cache: drop, without a runtime, so that each"
         " name is looked up once.",
-        numbers={"least_memory_share": share, "rounds": rounds},
+        numbers={"min_memory_share": share, "rounds": rounds},
     )
 
 

@@ -21,14 +21,14 @@ DEVICE_SHARE = 0.9
 """At least this share of the bytes must have come from, or gone to, the device."""
 DIRECT_SHARE = 0.5
 """The same with O_DIRECT; lower, because a kernel may charge an operation to another process."""
-MOST_UNCERTAINTY = 0.25
+MAX_UNCERTAINTY = 0.25
 """Greatest distance of an end of the interval from the median, as a share of the median. Two such results can be
 distinguished if they differ by a factor of 1.7; smaller differences are for the comparison to decide."""
 MEANINGLESS_UNCERTAINTY = 1.0
 """At or above this distance, a share of the median is meaningless, and so is a forecast of repeats."""
 SUSTAINED = 0.99
 """Least share of the requested rate (docs/method.md, Latency)."""
-LEAST_REPEATS = 3
+MIN_REPEATS = 3
 LARGE_WRITE = 1 << 20
 """Writes of this length leave pages in the largest folios that file systems make for writes."""
 COMPRESSED = NotApplicable("data that is compressed below is for the rule `compressed` to judge")
@@ -265,7 +265,7 @@ def unflushed_write(evidence: Evidence) -> Answer:
     reached = max(0.0, 1 - memory / written) if memory is not None and written else 0.0
     if reached >= DEVICE_SHARE:
         return None
-    numbers: dict[str, float] = {"bytes_written": written, "least_share_on_device": reached}
+    numbers: dict[str, float] = {"bytes_written": written, "min_share_on_device": reached}
     return Finding(
         verdict=Verdict.CACHED,
         rule="unflushed_write",
@@ -337,7 +337,7 @@ def _chance(evidence: Evidence, sample: Sample) -> float:
     return 3 / math.sqrt(sample.ops)
 
 
-MOST_REPEATS = 200
+MAX_REPEATS = 200
 """With more repeats needed, none are advised."""
 
 
@@ -356,11 +356,11 @@ def unstable(evidence: Evidence) -> Answer:
         return _two_valued(estimate, evidence)
     whole = evidence.within is not None and len(evidence.samples) >= evidence.planned
     limit, reach = (
-        min(MOST_UNCERTAINTY, evidence.within or MOST_UNCERTAINTY) if whole else MOST_UNCERTAINTY,
+        min(MAX_UNCERTAINTY, evidence.within or MAX_UNCERTAINTY) if whole else MAX_UNCERTAINTY,
         estimate.relative_reach,
     )
-    if estimate.n < LEAST_REPEATS and (reach is None or reach <= MEANINGLESS_UNCERTAINTY):
-        return NotEvaluated(f"needs {LEAST_REPEATS} repeats, has {estimate.n}")
+    if estimate.n < MIN_REPEATS and (reach is None or reach <= MEANINGLESS_UNCERTAINTY):
+        return NotEvaluated(f"needs {MIN_REPEATS} repeats, has {estimate.n}")
     if reach is None:
         return NotEvaluated("no interval can be computed: one of the rates is 0")
     if reach <= limit:
@@ -368,10 +368,10 @@ def unstable(evidence: Evidence) -> Answer:
     low, high = (_rate(value, evidence) for value in (estimate.low, estimate.high))
     far = f"uncertain by {percent(reach)}" if reach < MEANINGLESS_UNCERTAINTY else "very uncertain"
     text = f"{far}: the 95 % interval of {estimate.n} repeats is {low} to {high}"
-    if limit != MOST_UNCERTAINTY:
+    if limit != MAX_UNCERTAINTY:
         text += f"; {percent(limit)} was requested"
     needs = math.ceil(estimate.n * (reach / limit) ** 2)
-    if needs > MOST_REPEATS:
+    if needs > MAX_REPEATS:
         remedy = "Find out what else runs on the machine: more repeats would hardly help."
     else:
         more = (

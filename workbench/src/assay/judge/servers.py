@@ -14,7 +14,7 @@ from assay.model.study.names import MIXES, READS, WRITES, is_counted
 
 CROSSED_SHARE = 0.9
 """At or above this share of the bytes, the data came from the servers, or went there."""
-LEAST_ANSWER_BYTES = 80
+MIN_ANSWER_BYTES = 80
 """Least bytes on the link of a server's answer to one operation: headers of Ethernet, IP and TCP are 66."""
 LOOPBACK = "lo"
 UNKNOWN = "how much the servers answer from memory is not known"
@@ -40,7 +40,7 @@ def _crossed_share(evidence: Evidence, sample: Sample) -> float | None:
     received = _busiest(clients, lambda link: link.received)
     parts = []
     if is_counted(evidence.operation) and sample.ops:
-        parts.append(received / (LEAST_ANSWER_BYTES * _rate(sample, sample.ops)))
+        parts.append(received / (MIN_ANSWER_BYTES * _rate(sample, sample.ops)))
     if sample.read_bytes and (evidence.operation in READS or evidence.operation in MIXES):
         parts.append(received / _rate(sample, sample.read_bytes))
     if sample.write_bytes:

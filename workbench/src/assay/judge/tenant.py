@@ -33,9 +33,9 @@ OTHERS_SHARE = 0.25
 """Least bytes of others, as a share of ours."""
 OTHERS_REQUESTS = 0.5
 """Least requests of others, as a share of what may have been ours."""
-LEAST_IDLE, FOREIGN_CPU_SHARE = 0.1, 0.25
+MIN_IDLE, FOREIGN_CPU_SHARE = 0.1, 0.25
 """Shares of the host's CPU time: idle time below which the machine is busy, and the least use by others then."""
-LEAST_BYTES, LEAST_REQUESTS = 4 << 20, 250
+MIN_BYTES, MIN_REQUESTS = 4 << 20, 250
 """Below this, it is normal background activity: logs, access times."""
 
 
@@ -83,7 +83,7 @@ def contended(evidence: Evidence) -> Answer:
     rate = median(item.other_bytes / sample.elapsed_ns for sample, item in many) * 1e9
     below = many[0][1].below
     text = f"the device below ({below}) also served other users: " if below else "the device also served other users: "
-    if count >= LEAST_BYTES:
+    if count >= MIN_BYTES:
         text += f"in addition to the {about_size(ours)} of this measurement it moved {about_size(count)}"
         text += f" ({about_size(rate)}/s)"
     else:
@@ -109,11 +109,11 @@ def contended(evidence: Evidence) -> Answer:
 
 def _slowed(samples: Sequence[Sample], evidence: Evidence) -> dict[str, float]:
     """Return the greatest possible speedup of the result without others (geometric mean); empty if unknown."""
-    factors = [_most_slowed(sample, evidence) for sample in samples]
-    return {"most_slowed": math.exp(fmean(map(math.log, factors)))} if math.inf not in factors else {}
+    factors = [_max_slowdown(sample, evidence) for sample in samples]
+    return {"max_slowdown": math.exp(fmean(map(math.log, factors)))} if math.inf not in factors else {}
 
 
-def _most_slowed(sample: Sample, evidence: Evidence) -> float:
+def _max_slowdown(sample: Sample, evidence: Evidence) -> float:
     """Return the greatest possible speedup of a repeat without other users.
 
     A device that is never idle while requests wait gives each user a part of its time. The others' time is at most
@@ -161,15 +161,15 @@ def _others_at(number: int, level: LevelUse, sample: Sample, evidence: Evidence)
     copying = evidence.place is not None and evidence.place.filesystem in COPYING
     changes = _changes(sample, evidence, copying)
     ours = read + written
-    most_read = BLOCK_FACTOR * read + (changes * JOURNAL if copying else changes * PAGE)
-    most_written = (COPY_FACTOR if copying else BLOCK_FACTOR) * written + changes * (TREE if copying else JOURNAL)
-    most_written = level.devices * (most_written + _left_dirty(sample, evidence))
-    more = int(max(0.0, block.read_bytes - most_read) + max(0.0, block.write_bytes - most_written))
+    max_read = BLOCK_FACTOR * read + (changes * JOURNAL if copying else changes * PAGE)
+    max_written = (COPY_FACTOR if copying else BLOCK_FACTOR) * written + changes * (TREE if copying else JOURNAL)
+    max_written = level.devices * (max_written + _left_dirty(sample, evidence))
+    more = int(max(0.0, block.read_bytes - max_read) + max(0.0, block.write_bytes - max_written))
     piece = min(evidence.case.parameters.record_size or PAGE, LARGEST_PIECE) if evidence.bypasses_cache else PAGE
     most_requests = level.devices * (BLOCK_FACTOR * max(ours / max(piece, 1), sample.ops) + PIECES * changes)
     requests = int(max(0.0, block.reads + block.writes - most_requests))
-    matter = more >= max(OTHERS_SHARE * ours, LEAST_BYTES)
-    matter |= requests >= max(OTHERS_REQUESTS * most_requests, LEAST_REQUESTS)
+    matter = more >= max(OTHERS_SHARE * ours, MIN_BYTES)
+    matter |= requests >= max(OTHERS_REQUESTS * most_requests, MIN_REQUESTS)
     return OtherUse(ours, more, requests, matter, level.names if number else "")
 
 
@@ -187,7 +187,7 @@ def disturbance(sample: Sample, evidence: Evidence) -> str:
         return "threads had too little CPU"
     idle, busy = sample.host_idle_ns or 0, sample.host_busy_ns or 0
     foreign = busy - sample.cpu_user_ns - sample.cpu_system_ns
-    full = idle < LEAST_IDLE * (idle + busy) and foreign > FOREIGN_CPU_SHARE * (idle + busy)
+    full = idle < MIN_IDLE * (idle + busy) and foreign > FOREIGN_CPU_SHARE * (idle + busy)
     return "other processes kept the CPUs busy" if full else ""
 
 

@@ -62,6 +62,6 @@ class HttpHandler(ServiceHandler[HttpTarget]):
         """See `TargetHandler.layers`: layers behind the network are not visible."""
         target = self.target
         if target.server:
-            kind: LayerKind = "memory" if load_kind(target.server).memory else "program"
+            kind: LayerKind = "memory" if load_kind(target.server).in_memory else "program"
             return (Layer(kind=kind, name=target.server, detail="a server that Assay started on this machine"),)
         return (Layer(kind="network", name=target.kind, detail=f"endpoints: {', '.join(target.endpoint_urls)}"),)

@@ -6,7 +6,7 @@ from assay.model.source import FieldFault
 from assay.model.study.study import Workload
 
 
-def most_servers(work: Workload) -> int:
+def max_servers(work: Workload) -> int:
     """Return the largest number of servers that a workload requests; 0 if it requests none."""
     return max((int(count) for count in work.axis("servers").values() if count is not None), default=0)
 
@@ -45,7 +45,7 @@ def refuse_too_many_servers(
         workload: Name of the workload.
         work: The workload.
     """
-    most = most_servers(work)
+    most = max_servers(work)
     if most > len(servers):
         message = f"{most} servers, but target {name} has {len(servers)}"
         yield FieldFault(

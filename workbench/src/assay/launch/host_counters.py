@@ -20,11 +20,11 @@ from assay.model.result.host_use import DiskUse, HostUse, HostUsePoint, LinkUse
 from assay.model.site.host import Host
 
 MAX_POINTS = 40
-_LEAST_RATE = 1000.0
+_MIN_RATE = 1000.0
 """Bytes per second below which a link without drops is left out."""
-_LEAST_BUSY = 0.005
+_MIN_BUSY = 0.005
 EVERY_MS = 500
-_MOST_LINES = 20_000
+_MAX_LINES = 20_000
 """Lines kept of each host, the last ones: almost three hours."""
 _LEAVE_SECONDS = 2.0
 
@@ -67,7 +67,7 @@ class CounterRecorder:
             except AssayError as error:
                 self._say(warning(f"{host.name}: its links and disks are not counted: {error.message}"))
                 continue
-            lines: deque[CountersLine] = deque(maxlen=_MOST_LINES)
+            lines: deque[CountersLine] = deque(maxlen=_MAX_LINES)
             thread = threading.Thread(target=_read, args=(process, lines), daemon=True)
             thread.start()
             self._lines[host.name] = lines
@@ -203,7 +203,7 @@ def _links(
         old, new = first.links[name], last.links[name]
         drops = new.receive_drops - old.receive_drops + new.send_drops - old.send_drops
         received, sent = _link_rates(first, last, name)
-        if max(received, sent) < _LEAST_RATE and drops <= 0:
+        if max(received, sent) < _MIN_RATE and drops <= 0:
             continue
         rates = [_link_rates(a, b, name) for a, b in pairs]
         # A virtual interface of a namespace reports a made-up speed.
@@ -232,7 +232,7 @@ def _disks(first: Counters, last: Counters, pairs: Sequence[tuple[Counters, Coun
     found = []
     for name in sorted(first.disks.keys() & last.disks.keys()):
         old, new, busy = first.disks[name], last.disks[name], _busy(first, last, name)
-        if busy < _LEAST_BUSY:
+        if busy < _MIN_BUSY:
             continue
         waited = new.read_ns - old.read_ns + new.write_ns - old.write_ns
         found.append(

@@ -22,7 +22,7 @@ SILENT_PATIENCE_SECONDS = 5.0
 """The same for storage that has not answered before."""
 MARGIN_SECONDS = 15.0
 """Extra seconds after which the engine, or the connection to it, counts as hung."""
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 """Longest time for an answer, even if the engine reports progress."""
 ANSWER_BYTES = 1 << 20
 LEAVE_SECONDS = 1.0
@@ -146,7 +146,7 @@ def _read_answer(process: Process, question: bytes, patience: float) -> tuple[by
         os.write(process.stdin.fileno(), question)
     with contextlib.suppress(OSError):
         process.stdin.close()
-    buffer, complaint, end = b"", b"", time.monotonic() + MOST_SECONDS
+    buffer, complaint, end = b"", b"", time.monotonic() + MAX_SECONDS
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):
             os.set_blocking(pipe.fileno(), False)

@@ -15,7 +15,7 @@ from assay.model.frozen import Frozen
 
 MISSING_TEXT = "not reported"
 """Printed in place of a missing value."""
-_KEY = "not_told"
+_KEY = "not_reported"
 
 
 class MissingValue(Exception):  # noqa: N818

@@ -1,6 +1,6 @@
 """Read regular files only, and at most an allowed number of bytes.
 
-Also a program, `python regular.py MOST PATH [FOLDER]`, which `assay.model.user_files` starts: storage that hangs
+Also a program, `python regular.py MAX PATH [FOLDER]`, which `assay.model.user_files` starts: storage that hangs
 then blocks only that process, which can be left behind. It imports only the standard library, to start in 10 ms.
 """
 

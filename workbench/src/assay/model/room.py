@@ -18,8 +18,8 @@ HOOKS = {
     "job_section": "(): section of a run's environment on the batch job of this process; empty outside of jobs",
     "submit_run": "(plan, out, options, words, listener): submit a run as a batch job; the run when the job is over",
     "resume_in_job": "(run folder, options, words, listener, measure): resume a run in a batch job; the run",
-    "testbed_site": "(name, hosts, base, is run folder, targets): the `Site` of a testbed that is brought up for a run",
-    "open_testbed": "(name, clients, servers): the `Site` of a testbed that is up",
+    "testbed_site": "(name, hosts, base, is run folder, targets): the `Site` of a box that is brought up for a run",
+    "open_testbed": "(name, clients, servers): the `Site` of a box that is up",
 }
 """What the core lets rooms do, each one function of one room: parameters, and what it returns."""
 

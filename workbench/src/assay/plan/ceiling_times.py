@@ -10,9 +10,9 @@ PASS_SECONDS = 1.5
 """Typical time of one pass over a device; longer on slow ones."""
 PASSES_BETWEEN = 4
 """Typical number of passes between the first and the last one."""
-LEAST_PASS_SPACING = 20
+MIN_PASS_SPACING = 20
 """Least time between two passes, as a multiple of the time of a pass."""
-MOST_KINDS = 100
+MAX_KINDS = 100
 """Most kinds of job whose engine ceiling is measured; the most frequent ones are."""
 _HOST_SECONDS, _MEMORY_SECONDS, _KIND_SECONDS, _CLIENT_SECONDS = 0.6, 1.0, 0.16, 0.4
 
@@ -24,7 +24,7 @@ def interval_seconds(run_seconds: float, pass_seconds: float) -> float:
         run_seconds: Estimated duration of the whole run.
         pass_seconds: Duration of one pass over all devices.
     """
-    return max(run_seconds / (PASSES_BETWEEN + 1), LEAST_PASS_SPACING * pass_seconds)
+    return max(run_seconds / (PASSES_BETWEEN + 1), MIN_PASS_SPACING * pass_seconds)
 
 
 def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tuple[float, float]:
@@ -47,8 +47,8 @@ def ceiling_times(study: Study, cases: Iterable[Case], run_seconds: float) -> tu
             clients.update((case.target, job_kind(_with_one_lane(case), operation)) for operation in case.operations)
         elif target.keeps_data and not target.is_read_only:
             kinds.update(job_kind(case.parameters, operation) for operation in case.operations)
-    engine = _KIND_SECONDS * min(len(kinds - {None}), MOST_KINDS)
-    engine += _CLIENT_SECONDS * min(sum(kind is not None for _, kind in clients), MOST_KINDS)
+    engine = _KIND_SECONDS * min(len(kinds - {None}), MAX_KINDS)
+    engine += _CLIENT_SECONDS * min(sum(kind is not None for _, kind in clients), MAX_KINDS)
     places = [study.targets[name] for name in names if study.targets[name].through_kernel]
     if not places or not study.is_local:
         return engine, 0.0

@@ -19,7 +19,7 @@ from assay.model.study.mixes import mix_of
 from assay.model.study.names import DELETES, is_metadata
 from assay.model.study.parameters import Parameters
 from assay.model.study.study import Study
-from assay.plan.ceiling_times import MOST_KINDS
+from assay.plan.ceiling_times import MAX_KINDS
 from assay.plan.jobs import job_objects
 
 ENGINE_PASS_NS = 40_000_000
@@ -93,7 +93,7 @@ def engine_jobs(study: Study, cases: Iterable[Case]) -> tuple[list[CeilingJob], 
                 kinds[kind] = (case, operation, 1 + (known[2] if known else 0))
     chosen = sorted(kinds.items(), key=lambda item: -item[1][2])
     jobs = [_engine_job(kind, case.parameters, number) for number, (kind, (case, _, _)) in enumerate(chosen)]
-    return jobs[:MOST_KINDS], max(0, len(jobs) - MOST_KINDS)
+    return jobs[:MAX_KINDS], max(0, len(jobs) - MAX_KINDS)
 
 
 def _engine_job(kind: str, parameters: Parameters, number: int) -> CeilingJob:

@@ -63,7 +63,7 @@ def _started_servers(study: Study) -> Iterator[FieldFault]:
     for name, target in study.targets.items():
         if target.started_server and not study.is_local:
             message = "Assay starts servers on this machine only, but other hosts generate the load"
-            hint = "name endpoints that these hosts reach, or leave hosts and testbed out"
+            hint = "name endpoints that these hosts reach, or leave `hosts` and `testbed` out"
             yield FieldFault(path=("targets", name, "server"), message=message, hint=hint)
 
 
@@ -104,7 +104,7 @@ def _mounts(study: Study) -> Iterator[FieldFault]:
         for place, mount in enumerate(target.study_mounts):
             path = ("targets", name, "mounts", place)
             if study.is_local:
-                hint = "add hosts or a testbed, or mount it yourself and leave `mounts` out"
+                hint = "add `hosts` or `testbed`, or mount it yourself and leave `mounts` out"
                 yield FieldFault(path=path, message="Assay mounts on hosts, and the study names none", hint=hint)
             known = points.setdefault(mount.at, (name, mount.model_dump_json()))
             if known[1] != mount.model_dump_json():
@@ -154,13 +154,13 @@ def _server_caches(study: Study, name: str, workload: Workload) -> Iterator[Fiel
 
 
 def _remounts(study: Study, name: str, workload: Workload) -> Iterator[FieldFault]:
-    """Refuse remounts of what Assay does not mount itself. Mounts of a testbed are checked later, with the testbed."""
+    """Refuse remounts of what Assay does not mount itself. Mounts of a box are checked later, with the box."""
     if "remount" not in workload.axis("cache").values():
         return
     path = ("workloads", name, "cache")
     if study.is_local:
         message = "cache: remount, but the study names no hosts, and Assay mounts on hosts only"
-        yield FieldFault(path=path, message=message, hint="add hosts or a testbed, and `mounts` to the target")
+        yield FieldFault(path=path, message=message, hint="add `hosts` or `testbed`, and `mounts` to the target")
         return
     for one, target in ((one, study.targets[one]) for one in workload.targets or study.targets if one in study.targets):
         if not (target.is_directory and target.through_kernel):

@@ -21,9 +21,9 @@ from assay.plan.ceilings import LARGE_RECORD_BYTES, CeilingJob, ceiling_job, tim
 DIRECTORY = "c0-r0"
 """Directory on a file target while its ceilings are measured: named like that of a case 0, so that cleaning up after a
 run recognises it."""
-MOST_BYTES = 128 << 20
+MAX_BYTES = 128 << 20
 """Largest file that device ceilings are measured on; smaller if space or `WRITE_NS` limits it."""
-LEAST_BYTES = 8 << 20
+MIN_BYTES = 8 << 20
 """Smallest such file; with less space nothing is measured."""
 FREE_SHARE = 8
 """At most 1 / `FREE_SHARE` of the free space is used."""
@@ -31,9 +31,9 @@ WRITE_NS = 500_000_000
 TRY_NS = 80_000_000
 """Longest time of one phase with one kind of request."""
 SMALL_RECORD_BYTES = 4 << 10
-MOST_LARGE, MOST_SMALL = 2, 1
+MAX_LARGE, MAX_SMALL = 2, 1
 """Most kinds of request taken from the study, with large and with small records."""
-MOST_IN_FLIGHT = 64 << 20
+MAX_IN_FLIGHT = 64 << 20
 """Bytes in flight above which a study's kind of request is not tried."""
 _PLAIN: dict[str, str] = {"device read": "read", "device write": "write", "device rewrite": "rewrite"}
 DEVICE_NAMES: tuple[CeilingName, ...] = (
@@ -83,14 +83,14 @@ def large_request_kinds(cases: Iterable[Case]) -> tuple[RequestKind, ...]:
     """Return kinds of large requests: the usual ones, and those of the cases that keep most bytes in flight."""
     found = [way for way in _ways(cases) if way.record > MAX_SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth * way.record, way))
-    return _with((DEEP_REQUESTS, SINGLE_REQUESTS), found, MOST_LARGE)
+    return _with((DEEP_REQUESTS, SINGLE_REQUESTS), found, MAX_LARGE)
 
 
 def small_request_kinds(cases: Iterable[Case], cpus: int) -> tuple[RequestKind, ...]:
     """Return kinds of small requests: the usual one, and those of the cases that keep most of them in flight."""
     found = [way for way in _ways(cases) if way.record <= MAX_SMALL_RECORD]
     found.sort(key=lambda way: (-way.lanes * way.depth, way.record, way))
-    return _with((RequestKind(min(2, cpus), 64, SMALL_RECORD_BYTES, "auto", True),), found, MOST_SMALL)
+    return _with((RequestKind(min(2, cpus), 64, SMALL_RECORD_BYTES, "auto", True),), found, MAX_SMALL)
 
 
 def _ways(cases: Iterable[Case]) -> list[RequestKind]:
@@ -100,7 +100,7 @@ def _ways(cases: Iterable[Case]) -> list[RequestKind]:
         item = case.parameters
         if item.record_size and item.cache == "direct" and item.rate is None:
             way = RequestKind(item.lanes, item.queue_depth, item.record_size, item.method, True)
-            if way.lanes * way.depth * way.record <= MOST_IN_FLIGHT:
+            if way.lanes * way.depth * way.record <= MAX_IN_FLIGHT:
                 found[_normalised(way)] = way
     return list(found.values())
 
@@ -125,15 +125,15 @@ def writing_job(study: Study, name: str, place: BackendCapabilities, destroy: bo
         destroy: The user has confirmed that devices may be overwritten.
     """
     free = (place.place.free_bytes if place.place else None) or 0
-    size = min(MOST_BYTES, (free // FREE_SHARE) // LARGE_RECORD_BYTES * LARGE_RECORD_BYTES)
-    if size < LEAST_BYTES:
+    size = min(MAX_BYTES, (free // FREE_SHARE) // LARGE_RECORD_BYTES * LARGE_RECORD_BYTES)
+    if size < MIN_BYTES:
         return Ceiling(
             name="device write",
             target=name,
             unit="bytes/s",
             value=None,
             how="",
-            reason=f"less than {LEAST_BYTES * FREE_SHARE >> 20} MiB are free",
+            reason=f"less than {MIN_BYTES * FREE_SHARE >> 20} MiB are free",
         )
     way = DEEP_REQUESTS if bypasses_cache(place) else RequestKind(1, 1, LARGE_RECORD_BYTES, "auto", False)
     job = _job("ceiling-write", study, name, destroy, way, size, [_write_phase()], keep_files=True, reuse_files=False)
@@ -236,7 +236,7 @@ def page_cache_job(study: Study, name: str, written: int, cpus: int, destroy: bo
     """
     way = RequestKind(cpus, 1, LARGE_RECORD_BYTES >> 3, "sync", False)
     phases = [Phase(operation=Operation.read, measured=False), *[timed_phase("read", 2 * TRY_NS)] * 2]
-    size = min(written, LEAST_BYTES)
+    size = min(written, MIN_BYTES)
     job = _job("ceiling-cached", study, name, destroy, way, size, phases, keep_files=False)
     how = f"128 KiB reads of a file of {size >> 20} MiB in the page cache, {cpus} lanes"
     return CeilingJob(target=name, job=job, phases={1: "page cache read", 2: "page cache read"}, how=how)

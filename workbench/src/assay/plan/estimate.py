@@ -52,7 +52,7 @@ _SCATTERED = frozenset({"random_read", "backward_read", "stride_read", "random_m
 
 UNKNOWN_SIZE = "of unknown size"
 """Words for an amount that is unknown until objects are listed."""
-LEAST_SHOWN_SECONDS = 1.0
+MIN_SHOWN_SECONDS = 1.0
 """Least seconds for ceilings that the text mentions."""
 
 
@@ -62,7 +62,7 @@ class CaseEstimate(Frozen):
     Attributes:
         case: Id of the case.
         seconds: Expected duration, including preparation.
-        at_most_seconds: Duration if every phase takes its whole runtime or time_limit; None if a phase has neither.
+        max_seconds: Duration if every phase takes its whole runtime or time_limit; None if a phase has neither.
         written: Expected bytes written to the target, including preparation.
         read: Expected bytes read.
         space: Most bytes of test data in place at once.
@@ -74,7 +74,7 @@ class CaseEstimate(Frozen):
 
     case: str
     seconds: float
-    at_most_seconds: float | None
+    max_seconds: float | None
     written: int
     read: int
     space: int
@@ -97,8 +97,8 @@ class StudyEstimate(Frozen):
     Attributes:
         jobs: Number of repeats of all cases together.
         seconds: Expected duration, with the controls between the repeats.
-        least_seconds: Expected duration with the fewest repeats; equal to `seconds` if their number is fixed.
-        at_most_seconds: Upper bound from runtime and time_limit; None if a phase has neither.
+        min_seconds: Expected duration with the fewest repeats; equal to `seconds` if their number is fixed.
+        max_seconds: Upper bound from runtime and time_limit; None if a phase has neither.
         written: Bytes written.
         read: Bytes read.
         peak_space: Target -> most bytes of test data in place at once.
@@ -112,8 +112,8 @@ class StudyEstimate(Frozen):
 
     jobs: int
     seconds: float
-    least_seconds: float
-    at_most_seconds: float | None
+    min_seconds: float
+    max_seconds: float | None
     written: int
     read: int
     peak_space: dict[str, int]
@@ -139,16 +139,14 @@ class StudyEstimate(Frozen):
     @property
     def time_text(self) -> str:
         """Expected time in words: a range if the number of repeats is open, and the upper bound if there is one."""
-        least, most = about_duration(self.least_seconds), about_duration(self.seconds)
+        least, most = about_duration(self.min_seconds), about_duration(self.seconds)
         words = f"about {most}" if least == most else f"about {least} to {most}"
-        if self.at_most_seconds is not None:
-            far = self.at_most_seconds > FAR_BOUND_RATIO * self.seconds
-            words += f", at most {about_duration(self.at_most_seconds)}"
+        if self.max_seconds is not None:
+            far = self.max_seconds > FAR_BOUND_RATIO * self.seconds
+            words += f", at most {about_duration(self.max_seconds)}"
             words += " if every phase takes all of its time limit" if far else ""
         ceilings = self.ceilings_before + self.ceilings_later
-        return (
-            f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= LEAST_SHOWN_SECONDS else words
-        )
+        return f"{words}, and about {about_duration(ceilings)} for ceilings" if ceilings >= MIN_SHOWN_SECONDS else words
 
 
 def work_key(case: Case) -> tuple[object, ...]:
@@ -184,8 +182,8 @@ def estimate_study(
     return StudyEstimate.model_construct(
         jobs=len(cases) * study.repeats,
         seconds=_in_time(study, round_seconds),
-        least_seconds=with_controls(round_seconds * study.repeating.least),
-        at_most_seconds=_at_most(estimates, study.repeating),
+        min_seconds=with_controls(round_seconds * study.repeating.min),
+        max_seconds=_at_most(estimates, study.repeating),
         written=sum(item.written for item in estimates) * study.repeats,
         read=sum(item.read for item in estimates) * study.repeats,
         peak_space=_peak_space(study, cases, estimates, shared),
@@ -206,20 +204,20 @@ def with_controls(seconds: float) -> float:
 def _in_time(study: Study, round_seconds: float) -> float:
     """Return the seconds of all rounds, or of as many as fit into the study's time."""
     repeating = study.repeating
-    most = with_controls(round_seconds * repeating.most)
+    most = with_controls(round_seconds * repeating.max)
     if repeating.time is None:
         return most
-    return min(most, max(with_controls(round_seconds * repeating.least), repeating.time / 1e9))
+    return min(most, max(with_controls(round_seconds * repeating.min), repeating.time / 1e9))
 
 
 def _at_most(estimates: Sequence[CaseEstimate], repeating: Repeats) -> float | None:
-    bounds = [item.at_most_seconds for item in estimates if item.at_most_seconds is not None]
+    bounds = [item.max_seconds for item in estimates if item.max_seconds is not None]
     if len(bounds) < len(estimates):
         return None
-    all_rounds = with_controls(sum(bounds) * repeating.most)
+    all_rounds = with_controls(sum(bounds) * repeating.max)
     # The last round that starts in time is not cut short.
     limited = all_rounds if repeating.time is None else repeating.time / 1e9 + sum(bounds)
-    return max(with_controls(sum(bounds) * repeating.least), min(all_rounds, limited))
+    return max(with_controls(sum(bounds) * repeating.min), min(all_rounds, limited))
 
 
 def _peak_space(
@@ -279,7 +277,7 @@ def estimate_case(target: Target, case: Case, launcher: LauncherWord = "ssh", us
     return CaseEstimate.model_construct(
         case=case.id,
         seconds=seconds,
-        at_most_seconds=at_most if bounded else None,
+        max_seconds=at_most if bounded else None,
         written=math.ceil(written) if target.keeps_data else 0,
         read=math.ceil(read) if target.keeps_data else 0,
         space=_space(case, data) if target.keeps_data else 0,

@@ -11,9 +11,9 @@ from assay.model.study.names import MIXABLE, SET_OPERATIONS
 from assay.plan.broken_rule import BrokenRule
 from assay.plan.tree import all_lanes, tree_shape
 
-MOST_FILES = 10**9
+MAX_FILES = 10**9
 """Most files of one lane."""
-MOST_WIDTH = 10_000
+MAX_WIDTH = 10_000
 
 
 def scaled_file_counts(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,13 +83,13 @@ def mix_rules(values: Mapping[str, Any], operations: tuple[str, ...]) -> Iterato
 def count_rules(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     """Yield broken rules for the number of files, for metadata operations and sets of files."""
     files = values["files"] or 0
-    if files > MOST_FILES:
+    if files > MAX_FILES:
         message = f"a lane would have {files:,} files"
-        yield BrokenRule("files", "many files", message, f"at most {MOST_FILES:,}: fewer files, or more lanes")
+        yield BrokenRule("files", "many files", message, f"at most {MAX_FILES:,}: fewer files, or more lanes")
     total = values["total_files"] or files * all_lanes(values)
-    if values["width"] > MOST_WIDTH:
+    if values["width"] > MAX_WIDTH:
         message = f"scale {values['scale']:g} makes the width {values['width']:,}"
-        yield BrokenRule("scale", "scaled width", message, f"at most {MOST_WIDTH:,}: a smaller scale, or more depth")
+        yield BrokenRule("scale", "scaled width", message, f"at most {MAX_WIDTH:,}: a smaller scale, or more depth")
     if total < (lanes := all_lanes(values)):
         few = f"{total:,} files are" if total != 1 else "one file is"
         message = f"{few} fewer than the {lanes:,} lanes, so some lanes would have nothing to do"

@@ -80,7 +80,7 @@ def data_seed(seed: int, case: str, repeat: int) -> int:
 
 ERROR_LIMIT = 100
 """Failed operations after which a lane stops."""
-MOST_WATCHED_DEVICES = 64
+MAX_WATCHED_DEVICES = 64
 """Most block devices whose requests an engine counts."""
 LEASE_NS = 4 * 10**9
 """An engine on another host stops after this time without a message: its controller or the network has failed."""
@@ -277,7 +277,7 @@ def _phase(planned: PhasePlan, case: Case) -> Phase:
 def with_watched_devices(job: Job, layers: Sequence[Layer]) -> Job:
     """Return the job with the block devices below its target, whose requests the engine is to count."""
     numbers = dict.fromkeys(layer.number for layer in layers if layer.number)
-    return job.model_copy(update={"watch": list(numbers)[:MOST_WATCHED_DEVICES]})
+    return job.model_copy(update={"watch": list(numbers)[:MAX_WATCHED_DEVICES]})
 
 
 def with_safeguards(job: Job, run: str, stall_limit: float) -> Job:

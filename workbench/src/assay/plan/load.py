@@ -31,7 +31,7 @@ from assay.plan.crosscheck import crosscheck
 if TYPE_CHECKING:
     from assay.model.study.peers import PeerWord
 
-LEAST_SIMILARITY = 0.75
+MIN_SIMILARITY = 0.75
 """Least similarity of a suggested word. Below it, words of other programs would be taken for misspelt ones of ours."""
 _EXAMPLES = {
     "study": "my-study",
@@ -233,7 +233,7 @@ def _key_hint(path: Path, location: tuple[int | str, ...]) -> str:
     models = _models(path)
     same = [model for model in models if len(models) > 1 and _tag_value(model) == word]
     known = _keys(same[0]) if same else _known_keys(path)
-    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=LEAST_SIMILARITY)
+    near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=MIN_SIMILARITY)
     return f"did you mean `{near[0]}`?" if near else f"known here: {', '.join(known)}"
 
 
@@ -269,7 +269,7 @@ def _peer(path: Path) -> "PeerWord | None":
 def _likely_keys(path: Path) -> list[str]:
     if peer := _peer(path):
         return [peer.field]
-    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=LEAST_SIMILARITY)
+    return difflib.get_close_matches(str(path[-1]), _known_keys(path), n=1, cutoff=MIN_SIMILARITY)
 
 
 def _known_keys(path: Path) -> list[str]:

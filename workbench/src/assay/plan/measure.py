@@ -21,7 +21,7 @@ FAST_BYTES_PER_SECONDS = 200e6
 """Bytes per second of the first write from which the large file is used."""
 FREE_SHARE = 10
 """At most 1 / `FREE_SHARE` of the free space is used."""
-LEAST_PHASE_NS, MOST_PHASE_NS = 200_000_000, 2_000_000_000
+MIN_PHASE_NS, MAX_PHASE_NS = 200_000_000, 2_000_000_000
 """Bounds of a phase's length. Rate limiters, from control groups to cloud volumes, first let a burst through: shorter
 phases would measure only the burst."""
 ROUNDS = 10
@@ -38,14 +38,14 @@ WORK_SELECTIONS: tuple[tuple[tuple[int, ...], tuple[int, ...], str], ...] = (
     ((LARGE,), DEPTHS[:1], "4 KiB records, and 32 operations at once"),
 )
 """Selections of work, the largest first: record sizes, queue depths, and what is left out, in words."""
-LEAST_REPEATS = 3
+MIN_REPEATS = 3
 """Fewest repeats for an interval; to compare several places `MIN_BEFORE_LOOK` are needed."""
 SPARE_FACTOR = 2
 """Factor by which more repeats are planned, since they may take less time than the first write suggests."""
-MOST_ROUNDS = 60
+MAX_ROUNDS = 60
 """Most rounds: with more, phases are short, and the result hardly improves."""
 _NAME = re.compile(r"[^A-Za-z0-9]+")
-_SHORT, _MOST_NAME = 16, 40
+_SHORT, _MAX_NAME = 16, 40
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def place_names(places: Sequence[str]) -> list[str]:
         )
         # Two short words say more than one.
         length = max(length, 2 if len("-".join(own[-2:])) <= _SHORT else 1)
-        name = "-".join(own[-length:])[-_MOST_NAME:].strip("-")
+        name = "-".join(own[-length:])[-_MAX_NAME:].strip("-")
         found.append(name if name not in found else f"{name}-{len(found) + 1}")
     return found
 
@@ -135,7 +135,7 @@ def choose_scale(
         slowdown: Slowdown of computations compared with an idle machine, 1 or more.
     """
     count = max(1, len(speeds))
-    fewest = LEAST_REPEATS if count == 1 else MIN_BEFORE_LOOK
+    fewest = MIN_REPEATS if count == 1 else MIN_BEFORE_LOOK
     usable = remaining_s - PREPARING_SECONDS * slowdown
     budget = max(0.0, usable - min(CEILING_SECONDS * slowdown * count, CEILING_SHARE * usable))
     start = CASE_SECONDS * slowdown
@@ -148,15 +148,15 @@ def choose_scale(
         points = [(record, depth) for record in records for depth in depths if record * depth <= size]
         cases = len(points)
         phase = (budget / ROUNDS / count / cases - start) / (len(DATA_OPERATIONS) + 1)
-        phase_ns = int(min(MOST_PHASE_NS, max(LEAST_PHASE_NS, round(phase * 1e9, -7))))
+        phase_ns = int(min(MAX_PHASE_NS, max(MIN_PHASE_NS, round(phase * 1e9, -7))))
         shapes = [(speed, record, depth) for speed in speeds.values() for record, depth in points]
         case_costs = [_case(size, phase_ns / 1e9, *shape) for shape in shapes]
         seconds = sum(start + phases_seconds for phases_seconds, _ in case_costs) or cases * (start + phase_ns / 1e9)
         rounds = int(budget / seconds)
         if rounds >= fewest or not speeds:
-            rounds = max(1, min(rounds, MOST_ROUNDS))
-            most = min(MOST_ROUNDS, SPARE_FACTOR * max(fewest, rounds))
-            adaptive = {"within": "5%", "least": MIN_BEFORE_STOP, "max": most}
+            rounds = max(1, min(rounds, MAX_ROUNDS))
+            most = min(MAX_ROUNDS, SPARE_FACTOR * max(fewest, rounds))
+            adaptive = {"within": "5%", "min": MIN_BEFORE_STOP, "max": most}
             repeats = adaptive if most > MIN_BEFORE_STOP else most
             written = rounds * sum(amount for _, amount in case_costs)
             return Scale(size, phase_ns, repeats, rounds, records, depths, left_out, written)
@@ -245,7 +245,7 @@ def measure_study(targets: Mapping[str, Mapping[str, Any]], chosen: Scale, cache
         put = {key: value for key, value in shared.items() if key != "runtime"} | {"time_limit": limit}
         workloads["put"] = {"operations": ["put", "get"], **sizes, **put, "targets": writable}
     return {
-        "study": f"measure-{'-'.join(targets)}"[:_MOST_NAME].rstrip("-"),
+        "study": f"measure-{'-'.join(targets)}"[:_MAX_NAME].rstrip("-"),
         "question": f"How fast {'is' if len(targets) == 1 else 'are'} {' and '.join(targets)}?",
         "targets": {name: dict(target) for name, target in targets.items()},
         "workloads": workloads,

@@ -8,9 +8,9 @@ from assay.model.study.parameters import Parameters
 from assay.model.study.speed import Speed
 from assay.plan.objects import batch_size
 
-MOST_PAGE_OBJECTS = 1000
+MAX_PAGE_OBJECTS = 1000
 """Most names in a page of a list, objects in a page of a scan, and objects of one multi_delete."""
-MOST_SCAN_PAGE_BYTES = 1 << 20
+MAX_SCAN_PAGE_BYTES = 1 << 20
 """Most bytes of a page of a scan (DynamoDB)."""
 
 
@@ -46,13 +46,13 @@ def requests_of_pass(operation: str, parameters: Parameters) -> tuple[float, flo
     if operation == "object_mix":
         return objects, mean * sum(moved_shares(operation, parameters))
     if operation in ("list", "multi_delete"):
-        return float(math.ceil((parameters.objects or 0) / MOST_PAGE_OBJECTS) * parameters.all_lanes), 0.0
+        return float(math.ceil((parameters.objects or 0) / MAX_PAGE_OBJECTS) * parameters.all_lanes), 0.0
     return objects, 0.0
 
 
 def objects_per_scan_page(parameters: Parameters) -> int:
     """Return the objects in one page of a scan, by the engine's rule."""
-    return min(MOST_PAGE_OBJECTS, max(1, MOST_SCAN_PAGE_BYTES // parameters.object_sizes.largest))
+    return min(MAX_PAGE_OBJECTS, max(1, MAX_SCAN_PAGE_BYTES // parameters.object_sizes.largest))
 
 
 def has_known_sizes(operations: tuple[str, ...], parameters: Parameters) -> bool:

@@ -17,13 +17,13 @@ from assay.plan.layout.mpi import mpi_rules
 from assay.plan.objects import object_rules, piece_bytes
 from assay.plan.tree import all_lanes, tree_rules
 
-MOST_BUFFER_BYTES = 64 << 30
+MAX_BUFFER_BYTES = 64 << 30
 SLOT_BYTES = 4096
 """Page size: the buffer of an operation is rounded up to whole pages."""
-MOST_LANES = 1024
+MAX_LANES = 1024
 ENGINE_BYTES = 64 << 20
 """Most memory that the engine needs in addition to its buffers."""
-MOST_DATA_BYTES = 2**63 - 1
+MAX_DATA_BYTES = 2**63 - 1
 LANE_BYTES, OPERATION_BYTES, COMMON_BYTES = 1 << 20, 1 << 10, 16 << 20
 """Memory that the engine reckons for each lane, each operation in flight, and once per process."""
 PREPARE_BYTES = 4 << 20
@@ -75,11 +75,11 @@ def _streams(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
         message = f"{streams} streams cannot be shared out evenly among {engines}"
         where = "streams % hosts == 0" if tasks == 1 else "streams % (hosts * tasks_per_host) == 0"
         yield BrokenRule("streams", "streams", message, f"add `where: {where}`, or zip: [[hosts, streams]]")
-    if tasks > 1 and values["lanes"] * tasks > MOST_LANES:
-        message = f"{tasks} engines with {values['lanes']} lanes each are more than {MOST_LANES} on a host"
+    if tasks > 1 and values["lanes"] * tasks > MAX_LANES:
+        message = f"{tasks} engines with {values['lanes']} lanes each are more than {MAX_LANES} on a host"
         yield BrokenRule("tasks_per_host", "many tasks", message, "use more hosts, or fewer lanes")
-    elif values["lanes"] > MOST_LANES:
-        message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MOST_LANES}"
+    elif values["lanes"] > MAX_LANES:
+        message = f"{streams} streams are {values['lanes']} lanes on each of {hosts} hosts, more than {MAX_LANES}"
         yield BrokenRule("streams", "many streams", message, "use more hosts, or fewer streams")
 
 
@@ -109,15 +109,15 @@ def _sizes(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
 
 
 def _buffers(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
-    if buffer_bytes(values) > MOST_BUFFER_BYTES:
+    if buffer_bytes(values) > MAX_BUFFER_BYTES:
         size = next((name for name in ("object_size", "record_size") if values[name] is not None), "file_size")
         message = f"lanes x queue_depth x {size} (in whole pages) is {format_size(buffer_bytes(values))} of buffers"
         yield BrokenRule(
-            "queue_depth", "buffers", message, f"at most {format_size(MOST_BUFFER_BYTES)}: lower one of the three"
+            "queue_depth", "buffers", message, f"at most {format_size(MAX_BUFFER_BYTES)}: lower one of the three"
         )
-    elif _engine_bytes(values) > MOST_BUFFER_BYTES:
+    elif _engine_bytes(values) > MAX_BUFFER_BYTES:
         message = f"{values['lanes']} lanes need {format_size(_engine_bytes(values))} of memory together"
-        hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes, queue_depth or record_size"
+        hint = f"at most {format_size(MAX_BUFFER_BYTES)}: lower lanes, queue_depth or record_size"
         yield BrokenRule("lanes", "memory", message, hint)
     method, depth = values["method"], values["queue_depth"]
     if method in ("sync", "mmap") and depth > 1:
@@ -140,10 +140,10 @@ def _data(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
     total = values["file_size"] * (1 if is_one_file else files)
     if values["object_size"] is not None and values["objects"] is not None:
         total = parse_sizes(values["object_size"]).largest * lanes * values["objects"]
-        if total > MOST_DATA_BYTES:
+        if total > MAX_DATA_BYTES:
             message = f"all objects together may have {total} bytes, more than 2^63 - 1"
             yield BrokenRule("object_size", "objects", message, "make objects smaller or fewer")
-    elif total > MOST_DATA_BYTES:
+    elif total > MAX_DATA_BYTES:
         message = f"all files together have {total} bytes, more than 2^63 - 1"
         yield BrokenRule("file_size", "data", message, "make files smaller or fewer")
 

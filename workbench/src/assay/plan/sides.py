@@ -10,7 +10,7 @@ from assay.model.study.study import Study
 REPEAT_FIELDS = ("repeats", "order", "schedule")
 """Fields of a study about repeats, which rounds replace."""
 
-MOST_NAME_CHARS = 61
+MAX_NAME_CHARS = 61
 """Characters of a study's name that are kept, to leave room for `-ab`: a name has at most 64."""
 
 Data = dict[str, Any]
@@ -53,7 +53,7 @@ def _rounds(data: Data, blocks: Blocks) -> Data:
     question = f"Is {blocks.other} slower than {blocks.base}, or faster?"
     return {
         **found,
-        "study": f"{data['study'][:MOST_NAME_CHARS]}-ab",
+        "study": f"{data['study'][:MAX_NAME_CHARS]}-ab",
         "question": question,
         "repeats": blocks.max_rounds,
     }
@@ -61,7 +61,7 @@ def _rounds(data: Data, blocks: Blocks) -> Data:
 
 def with_rounds(study: Study, blocks: Blocks) -> Study:
     """Return a study from this module with as many repeats as there may be rounds."""
-    return study.model_copy(update={"repeating": Repeats(most=blocks.max_rounds, least=blocks.max_rounds)})
+    return study.model_copy(update={"repeating": Repeats(max=blocks.max_rounds, min=blocks.max_rounds)})
 
 
 def with_target_copies(study: Study, names: Mapping[str, str]) -> Study:

@@ -8,7 +8,7 @@ from assay.model.study.study import Study
 from assay.model.units import about_duration
 from assay.plan.estimate import StudyEstimate
 
-LEAST_INTERVAL = 3
+MIN_INTERVAL = 3
 """Fewest repeats for a useful confidence interval."""
 
 
@@ -21,19 +21,19 @@ def study_warnings(study: Study, cases: Iterable[Case], estimate: StudyEstimate)
         estimate: Estimate of these cases.
     """
     repeating, found = study.repeating, []
-    count = f"{repeating.most} {'repeat' if repeating.most == 1 else 'repeats'}"
-    if len(study.targets) > 1 and repeating.most < MIN_COMPARED:
+    count = f"{repeating.max} {'repeat' if repeating.max == 1 else 'repeats'}"
+    if len(study.targets) > 1 and repeating.max < MIN_COMPARED:
         found.append(
             f"{count} cannot show which target is faster, however far apart they are: leave `repeats` out, or write"
             f" {MIN_BEFORE_LOOK} or more"
         )
-    elif repeating.most < LEAST_INTERVAL:
-        found.append(f"{count} give no useful confidence interval: write {LEAST_INTERVAL} or more, better 8")
-    least = estimate.least_seconds
+    elif repeating.max < MIN_INTERVAL:
+        found.append(f"{count} give no useful confidence interval: write {MIN_INTERVAL} or more, better 8")
+    least = estimate.min_seconds
     if repeating.time is not None and least > repeating.time / 1e9:
         limit = about_duration(repeating.time / 1e9)
         found.append(
-            f"the {repeating.least} repeats made in any case take about {about_duration(least)}, longer than"
+            f"the {repeating.min} repeats made in any case take about {about_duration(least)}, longer than"
             f" the {limit} that the study has for all of them: use fewer cases, or shorter ones"
         )
     requests = ((case, item.requests * study.repeats) for case, item in zip(cases, estimate.cases, strict=True))

@@ -11,8 +11,8 @@ from assay.model.study.shape import directories
 from assay.model.units import format_size
 from assay.plan.broken_rule import BrokenRule
 
-MOST_CONTENTS_BYTES = 1 << 30
-MOST_LEAVES = 1_000_000
+MAX_CONTENTS_BYTES = 1 << 30
+MAX_LEAVES = 1_000_000
 
 CACHE_REASONS = {
     "direct": "metadata operations have no O_DIRECT",
@@ -92,21 +92,21 @@ def tree_shape(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
         files += values["total_files"] > files * all_lanes(values)
     leaves = directories(width, depth, values["inner"])
     trees = 1 if values["layout"] == "shared" else all_lanes(values)
-    if files is not None and (leaves > files or leaves * trees > MOST_LEAVES):
+    if files is not None and (leaves > files or leaves * trees > MAX_LEAVES):
         total = f"{files:,} files" if files != 1 else "one file"
         message = f"width {width} to the power of depth {depth} makes {leaves:,} directories for {total}"
-        hint = f"at most one for each file, and {MOST_LEAVES:,} in all: more files, or a smaller width or depth"
+        hint = f"at most one for each file, and {MAX_LEAVES:,} in all: more files, or a smaller width or depth"
         if trees > 1:
             message, hint = f"{message} in each of {trees:,} trees", f"{hint}, or fewer lanes or layout: shared"
         yield BrokenRule("width", "leaves", message, hint)
 
 
 def _contents(values: Mapping[str, Any]) -> Iterator[BrokenRule]:
-    if values["file_size"] > MOST_CONTENTS_BYTES:
+    if values["file_size"] > MAX_CONTENTS_BYTES:
         message = (
             f"the contents of a small file are written in one operation: {format_size(values['file_size'])} is too much"
         )
-        yield BrokenRule("file_size", "contents", message, f"at most {format_size(MOST_CONTENTS_BYTES)}")
+        yield BrokenRule("file_size", "contents", message, f"at most {format_size(MAX_CONTENTS_BYTES)}")
 
 
 def _other_parameters(values: Mapping[str, Any]) -> Iterator[BrokenRule]:

@@ -19,8 +19,8 @@ from assay.model.study.study import VALUE_KINDS
 Values = Mapping[str, AxisValue]
 Evaluator = Callable[[Values], Any]
 
-MOST_CHARACTERS = 1000
-MOST_DEPTH = 50
+MAX_CHARACTERS = 1000
+MAX_DEPTH = 50
 """Most levels of nesting; each takes a few levels of Python's recursion limit of 1000."""
 EXAMPLE = "write a comparison such as `record_size <= file_size and target == 'disk'`"
 
@@ -201,17 +201,17 @@ class Condition:
 
 def _parse(text: str) -> ast.expr:
     text = " ".join(text.split())
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise ExpressionError(
-            f"the expression has {len(text)} characters, more than {MOST_CHARACTERS}", "make it shorter"
+            f"the expression has {len(text)} characters, more than {MAX_CHARACTERS}", "make it shorter"
         )
     try:
         tree = ast.parse(_LEXEME.sub(_lexeme, text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise ExpressionError(f"`{textwrap.shorten(text, 80)}` is not an expression") from None
-    if _is_deeper(tree, MOST_DEPTH):
+    if _is_deeper(tree, MAX_DEPTH):
         raise ExpressionError(
-            f"the expression is nested more than {MOST_DEPTH} levels deep",
+            f"the expression is nested more than {MAX_DEPTH} levels deep",
             "split it: `where` and several `exclude` rules work together",
         )
     return tree

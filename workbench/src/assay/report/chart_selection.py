@@ -9,33 +9,33 @@ from assay.model.study.axis import AxisValue
 from assay.report import numbers
 from assay.report.charts.dots import plain_chart
 from assay.report.charts.heat import heat_map
-from assay.report.charts.lines import MOST_SERIES, ChartQuantity, line_chart
+from assay.report.charts.lines import MAX_SERIES, ChartQuantity, line_chart
 from assay.report.charts.percentiles import percentile_chart
 from assay.report.charts.theme import doubtful_counts, thinned
 from assay.report.document import Block, Chart, Gallery, Note
 from assay.report.measure import measure_of, measures_of
 from assay.report.view import RunView, WorkloadRows, is_plausible, point_words
 
-MOST_CHARTS = 24
+MAX_CHARTS = 24
 """Most charts of one kind in one section."""
-_MOST_CELLS = 24
+_MAX_CELLS = 24
 """Most values of one axis in a heat map."""
-_MOST_POINTS = 64
+_MAX_POINTS = 64
 """Most values of one axis in a line chart."""
-_MOST_DOTS = 60
+_MAX_DOTS = 60
 
 RowGroup = tuple[str, list[ResultRow]]
 
 
 def limited_gallery(figures: Iterator[Chart], what: str) -> list[Block]:
     """Return a gallery of the first charts, and a note if some are left out."""
-    found = list(islice(figures, MOST_CHARTS + 1))
+    found = list(islice(figures, MAX_CHARTS + 1))
     if not found:
         return []
-    if len(found) <= MOST_CHARTS:
+    if len(found) <= MAX_CHARTS:
         return [Gallery(tuple(found))]
-    words = f"Only the first {MOST_CHARTS} {what} are drawn; all results are in the table and in `assay export`."
-    return [Gallery(tuple(found[:MOST_CHARTS])), Note(words)]
+    words = f"Only the first {MAX_CHARTS} {what} are drawn; all results are in the table and in `assay export`."
+    return [Gallery(tuple(found[:MAX_CHARTS])), Note(words)]
 
 
 def _slices(rows: list[ResultRow], names: list[str]) -> list[RowGroup]:
@@ -63,12 +63,12 @@ def _grids(workload: WorkloadRows, operations: Sequence[str]) -> Iterator[tuple[
 
 
 def _drawn_values(workload: WorkloadRows, axes: tuple[str, str]) -> tuple[list[AxisValue], list[AxisValue], str]:
-    up, right = (thinned(workload.swept_axes[axis], _MOST_CELLS) for axis in axes)
+    up, right = (thinned(workload.swept_axes[axis], _MAX_CELLS) for axis in axes)
     left_out = [
         axis for axis, drawn in zip(axes, (up, right), strict=True) if len(drawn) < len(workload.swept_axes[axis])
     ]
     words = numbers.listing([numbers.axis_title(axis).lower() for axis in left_out])
-    return up, right, f" {_MOST_CELLS} evenly spread values of {words} are drawn." if left_out else ""
+    return up, right, f" {_MAX_CELLS} evenly spread values of {words} are drawn." if left_out else ""
 
 
 def _measured(operation: str) -> str:
@@ -92,12 +92,12 @@ def line_charts(
 ) -> Iterator[Chart]:
     """Yield one chart per operation: rate or latency against `axis`."""
     others = workload.independent_axes(axis)
-    drawn_x = set(thinned(workload.swept_axes[axis], _MOST_POINTS))
+    drawn_x = set(thinned(workload.swept_axes[axis], _MAX_POINTS))
     for operation in operations:
         kind = measure_of(operation).title.lower() if metric == "rate" else metric
         rows = [row for row in workload.rows_of(operation) if row.case.axes.get(axis) in drawn_x]
         slices = _slices(rows, others)
-        drawn_slices = thinned(slices, MOST_SERIES)
+        drawn_slices = thinned(slices, MAX_SERIES)
         chosen = [row for _, group in drawn_slices for row in group]
         if metric == "latency" and not any("p50" in row.latency for row in chosen):
             continue
@@ -120,9 +120,9 @@ def plain_charts(view: RunView, workloads: list[WorkloadRows]) -> Iterator[Chart
     every = [row for workload in workloads for row in workload.rows]
     for measure in measures_of(every):
         rows = [row for row in every if row.is_counted is measure.is_count]
-        drawn = rows[:_MOST_DOTS]
+        drawn = rows[:_MAX_DOTS]
         if any(row.rate for row in drawn):
-            more = f" The first {_MOST_DOTS} results." if len(drawn) < len(rows) else ""
+            more = f" The first {_MAX_DOTS} results." if len(drawn) < len(rows) else ""
             words = f"Median and 95 % interval.{more}{_doubtful(drawn)}"
             title = f"{measure.title} per workload and operation"
             yield Chart(f"plain-{measure.title.lower()}", title, words, plain_chart(drawn, view), wide=True)

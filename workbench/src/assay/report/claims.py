@@ -84,7 +84,7 @@ class ComparisonClaim:
         """Return the median measured ratio of `target` to the other target over the points at which it is faster."""
         return median(point.ratio for point in self.points_won_by(target))
 
-    def least_ratio(self, target: str) -> float:
+    def min_ratio(self, target: str) -> float:
         """Return the lowest lower bound of the ratio of `target` to the other target where it is faster."""
         return min(point.at_least for point in self.points_won_by(target))
 

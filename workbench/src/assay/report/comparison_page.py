@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from assay.analyse.run_variation import LEAST_RUNS
+from assay.analyse.run_variation import MIN_RUNS
 from assay.analyse.runs import MORE_RUNS_HINT, mean_ratio
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
 from assay.model.result.result import Comparison
@@ -30,8 +30,8 @@ from assay.report.environments import differences_table
 from assay.report.measure import COUNTED, DATA, measure_of
 from assay.report.sections.comparison import EFFECT, RULE
 
-_MOST_ROWS = 5000
-_MOST_POINTS = 40
+_MAX_ROWS = 5000
+_MAX_POINTS = 40
 
 _READING = (
     "The difference is that of the medians, as a share of the median before, with its 95 % interval, for each row on "
@@ -42,7 +42,7 @@ _READING = (
 _RUNS = (
     "Repeats of one run share its conditions, such as file placement and other load. So each run counts as one "
     "observation, its median. The normal variation between runs is estimated from the runs of both sides if "
-    f"there are {LEAST_RUNS} or more, else from at least {LEAST_RUNS} other runs of the study. A difference is "
+    f"there are {MIN_RUNS} or more, else from at least {MIN_RUNS} other runs of the study. A difference is "
     f"significant if p < 0.05 times the number of rows (Bonferroni). "
     f"Day-to-day variation of latency is not known. {EFFECT}"
 )
@@ -117,12 +117,11 @@ def caveat_lines(found: RunsComparison) -> list[str]:
 
 
 def _knowledge(found: RunsComparison) -> list[str]:
-    if min(found.runs) >= LEAST_RUNS:
+    if min(found.runs) >= MIN_RUNS:
         return [f"each run counts as one: {found.runs[0]} before, {found.runs[1]} after"]
-    if found.typical is not None:
-        words = (
-            f"two runs of a typical row are less than {about_number(100 * found.typical, 2)} % apart in 95 of 100 cases"
-        )
+    if found.typical_difference is not None:
+        percent = about_number(100 * found.typical_difference, 2)
+        words = f"two runs of a typical row are less than {percent} % apart in 95 of 100 cases"
         return [f"{found.known_runs} runs of this study, all but those after, show its day-to-day variation: {words}"]
     known = "two runs alone cannot separate a change from day-to-day variation, so no difference is reported"
     return [known, f"to compare: {MORE_RUNS_HINT}"]
@@ -134,7 +133,7 @@ def _differences(found: RunsComparison) -> Section:
     for place, ((base, other), grouped) in enumerate(groups):
         rows = list(grouped)
         blocks.append(Heading(sides_heading(base, other), f"target-{place}"))
-        drawn = [row for row in rows if not row.has_no_result][:_MOST_POINTS]
+        drawn = [row for row in rows if not row.has_no_result][:_MAX_POINTS]
         if drawn:
             caption = "Difference of the medians with its 95 % interval; grey where it is not significant."
             if len(drawn) < len(rows):
@@ -158,7 +157,7 @@ def difference_tables(rows: Sequence[ComparedRow], name: str) -> list[Table]:
     """Return tables of one pair of targets: throughput first, then metadata operations; `name` begins their ids."""
     found = []
     for measure in (DATA, COUNTED):
-        mine = [row for row in rows if row.counted == measure.is_count]
+        mine = [row for row in rows if row.is_counted == measure.is_count]
         found += [_table(mine, f"{name}{'-metadata' * measure.is_count}")] if mine else []
     return found
 
@@ -185,8 +184,8 @@ def _table(rows: Sequence[ComparedRow], name: str) -> Table:
         Column("after", is_detail=True),
         *_latency_columns(timed),
     )
-    caption = f"The first {_MOST_ROWS:,} of {len(rows):,}." if len(rows) > _MOST_ROWS else ""
-    cells = tuple(_cells(row, timed) for row in rows[:_MOST_ROWS])
+    caption = f"The first {_MAX_ROWS:,} of {len(rows):,}." if len(rows) > _MAX_ROWS else ""
+    cells = tuple(_cells(row, timed) for row in rows[:_MAX_ROWS])
     return Table(name, columns, cells, caption, is_interactive=len(rows) > 8)
 
 
@@ -283,7 +282,7 @@ def uncompared_table(found: RunsComparison) -> Table:
             numbers.NONE if row.after is None else Badge(row.after),
             row.reason,
         )
-        for row in found.uncompared[:_MOST_ROWS]
+        for row in found.uncompared[:_MAX_ROWS]
     ]
     return Table("uncompared-table", columns, tuple(rows))
 
@@ -297,4 +296,4 @@ def _environment(found: RunsComparison) -> Section:
     if not found.differences:
         return Section("environment", title, (Note("There are none."),))
     caption = "Matters: commonly changes results."
-    return Section("environment", title, (differences_table(found.differences[:_MOST_ROWS], caption=caption),))
+    return Section("environment", title, (differences_table(found.differences[:_MAX_ROWS], caption=caption),))

@@ -229,7 +229,7 @@ def _hours(charge: Charge, prices: FrozenPrices) -> Decimal:
 
 def _stops(charge: Charge) -> bool:
     """Return whether a charge applies only while the design is on; a reservation is always charged."""
-    return charge.line.stops and charge.row.term not in TERM_MONTHS
+    return charge.line.stops_when_off and charge.row.term not in TERM_MONTHS
 
 
 def _month(charge: Charge, amount: Decimal, prices: FrozenPrices, first: bool) -> Decimal:

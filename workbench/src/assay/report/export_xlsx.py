@@ -15,7 +15,7 @@ from assay.report.kinds_table import kinds_table
 from assay.report.tables import FlatColumn, FlatTable, ceilings_table, results_table, samples_table
 
 _WIDEST = 40
-_MOST_BARS = 60
+_MAX_BARS = 60
 WORKBOOK_OPTIONS = {
     "nan_inf_to_errors": False,
     "strings_to_urls": False,
@@ -205,7 +205,7 @@ def _rate_charts(book: Any, sheet: Any, results: FlatTable) -> None:
 def _rate_chart(book: Any, results: FlatTable, column: str, title: str, unit: str) -> Any:
     """Return a chart of the medians of the first results, as many as can be read."""
     names = [found.name for found in results.columns]
-    last = min(len(results.records), _MOST_BARS)
+    last = min(len(results.records), _MAX_BARS)
     middle = names.index(column)
     chart = book.add_chart({"type": "column"})
     chart.add_series(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.analyse.run_variation import LEAST_RUNS
+from assay.analyse.run_variation import MIN_RUNS
 from assay.model.result.comparison import ComparedRow, ComparedSide, RunsComparison
 from assay.model.result.result import ComparedQuantity, Comparison, Percentile
 from assay.model.study.repeats import MIN_COMPARED
@@ -85,7 +85,7 @@ def latency_words(found: RunsComparison, name: ComparedQuantity) -> str:
             f"{shorter:,} shorter, {len(differ) - shorter:,} longer, {same:,} without a significant difference"
         )
     if too_few_repeats := sum(pair.has_too_few for pair in pairs):
-        least = f"{LEAST_RUNS} runs" if pairs[0].unit == "run" else f"{MIN_COMPARED} repeats"
+        least = f"{MIN_RUNS} runs" if pairs[0].unit == "run" else f"{MIN_COMPARED} repeats"
         parts.append(f"fewer than {least} on a side in {numbers.plural(too_few_repeats, 'row')}")
     if too_few_operations:
         parts.append(f"too few operations in {numbers.plural(too_few_operations, 'row')}")

@@ -29,9 +29,9 @@ def percentile_words(item: Percentile) -> str:
 def _why(item: Percentile) -> str:
     """Return why a percentile is not well known."""
     if item.estimate is None or item.lowest is None or item.highest is None:
-        least = numbers.plural(item.least_ops, "operation")
+        least = numbers.plural(item.fewest_ops, "operation")
         few = f", because one has {least}, and it takes {item.min_ops:,} in each"
-        return f"of all repeats together{few if item.least_ops < item.min_ops else ''}"
+        return f"of all repeats together{few if item.fewest_ops < item.min_ops else ''}"
     if item.estimate.n == 1:
         return "one repeat"
     ends = f"{numbers.latency(item.lowest)} to {numbers.latency(item.highest)}"

@@ -25,8 +25,8 @@ from assay.model.study.names import DATA
 from assay.model.units import UnitError, parse_size, parse_throughput
 from assay.model.user_files import read_user_file
 
-MOST_BYTES = 64 << 20
-MOST_FIGURES = 100_000
+MAX_BYTES = 64 << 20
+MAX_FIGURES = 100_000
 _HINT = "give a CSV with the columns target, operation, file_size, record_size and throughput"
 _IOZONE = {"re-fwrite": "re_fwrite", "refwrite": "re_fwrite", "re-fread": "re_fread", "refread": "re_fread"}
 """iozone's name of an operation -> the name in studies."""
@@ -77,7 +77,7 @@ def read_published_figures(path: str) -> PublishedFigures:
             too many.
     """
     try:
-        text = read_user_file(path, path, _HINT, MOST_BYTES).decode("utf-8-sig")
+        text = read_user_file(path, path, _HINT, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise AssayError(f"{path}: is not UTF-8 text", _HINT, EXIT_USAGE) from None
     reader = csv.DictReader(io.StringIO(text))
@@ -87,8 +87,8 @@ def read_published_figures(path: str) -> PublishedFigures:
         for line in reader:
             if any(value for value in line.values()):
                 found.append(_figure(f"{path}:{reader.line_num}", line, columns))
-            if len(found) > MOST_FIGURES:
-                raise AssayError(f"{path}: has more than {MOST_FIGURES:,} figures", "remove some lines", EXIT_USAGE)
+            if len(found) > MAX_FIGURES:
+                raise AssayError(f"{path}: has more than {MAX_FIGURES:,} figures", "remove some lines", EXIT_USAGE)
     except csv.Error as error:
         raise AssayError(f"{path}:{reader.line_num}: {error}", _HINT, EXIT_USAGE) from None
     if not found:

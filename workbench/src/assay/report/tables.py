@@ -106,7 +106,7 @@ def _percentiles() -> list[_Spec]:
             (f"{heading}_low_ns", "number", f"{title}, lower end of the 95 % interval", value(name, _low)),
             (f"{heading}_high_ns", "number", f"{title}, upper end of the 95 % interval", value(name, _high)),
             (
-                f"{heading}_standing",
+                f"{heading}_quality",
                 "text",
                 f"{title}: quality of the estimate, or why there is none",
                 value(name, lambda item: str(item.quality), ""),
@@ -116,10 +116,10 @@ def _percentiles() -> list[_Spec]:
     return [
         ("latency_ops", "integer", "Latencies of all repeats", value("p50", lambda item: item.ops)),
         (
-            "latency_ops_least",
+            "latency_ops_min",
             "integer",
             "Latencies of the repeat with fewest",
-            value("p50", lambda item: item.least_ops),
+            value("p50", lambda item: item.fewest_ops),
         ),
         *(item for name in MIN_OPS for item in specs(name)),
     ]
@@ -181,7 +181,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ("workload", "text", "Workload", lambda row: row.case.workload),
     ("operation", "text", "Operation", lambda row: row.operation),
     ("verdict", "text", "Verdict", lambda row: str(row.verdict)),
-    ("as_far_as_seen", "boolean", "ok, but rules lacked evidence", lambda row: row.is_partly_checked),
+    ("is_partly_checked", "boolean", "ok, but rules lacked evidence", lambda row: row.is_partly_checked),
     ("n", "integer", "Repeats that count", lambda row: row.rate.n if row.rate else 0),
     *_estimate("throughput", "bytes_per_s", "Throughput", lambda row: row.throughput),
     *_estimate("iops", "per_s", "Operations per second", lambda row: row.iops),
@@ -203,7 +203,7 @@ _RESULTS: tuple[_Spec, ...] = (
     ),
     ("label", "text", "Case in words", lambda row: row.case.label),
     (
-        "not_told",
+        "not_reported",
         "text",
         "Parameters whose values are not known",
         lambda row: " ".join(row.case.parameters.missing_names),

@@ -16,7 +16,7 @@ from assay.report import document as doc
 
 LONGEST_LINE = 100_000
 """Longest line, in characters; the rest is cut off."""
-LEAST_WIDTH = 12
+MIN_WIDTH = 12
 """Least width of a text column; if the table is then still too wide, the terminal breaks its lines."""
 _GAP = "  "
 _BOLD, _END = "\x1b[1m", "\x1b[0m"
@@ -81,7 +81,7 @@ def _folded(text: str, width: int | None, first: str = "", rest: str = "") -> li
     line = escape_line(text, LONGEST_LINE)
     if width is None or _columns(line) + len(first) <= width:
         return [(f"{first}{line}".rstrip(), False)]
-    room = max(width, len(rest) + LEAST_WIDTH)
+    room = max(width, len(rest) + MIN_WIDTH)
     parts = textwrap.wrap(
         with_joined_units(line),
         room,
@@ -153,7 +153,7 @@ def _table(table: doc.Table, width: int | None) -> list[StyledLine]:
     cells = [list(column) for column in zip(*heads, *rows, strict=True)]
     widths = [max(map(_columns, column)) for column in cells]
     if width is not None:
-        widths = _narrowed(widths, list(map(_least_width, cells, columns)), width)
+        widths = _narrowed(widths, list(map(_min_width, cells, columns)), width)
     rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
     lines = [(line, True) for head in heads for line in _row(head, columns, widths)]
     lines += [(rule, False), *((line, False) for row in rows for line in _row(row, columns, widths))]
@@ -168,7 +168,7 @@ def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int],
     for place in shown:
         column = table.columns[place]
         texts = (column.title, column.unit, *(text_of(row[place]) for row in table.rows))
-        least[place] = _least_width([escape_line(text, LONGEST_LINE) for text in texts], column)
+        least[place] = _min_width([escape_line(text, LONGEST_LINE) for text in texts], column)
     fitting = list(shown)
     while len(fitting) > 1 and sum(least[place] for place in fitting) + len(_GAP) * (len(fitting) - 1) > width:
         fitting.remove(max(fitting[1:], key=lambda place: (table.columns[place].drop_rank, place)))
@@ -176,13 +176,13 @@ def _fitting(table: doc.Table, shown: list[int], width: int) -> tuple[list[int],
     return fitting, list(dict.fromkeys(filter(None, titles)))
 
 
-def _least_width(cells: Sequence[str], column: doc.Column) -> int:
+def _min_width(cells: Sequence[str], column: doc.Column) -> int:
     """Return the least width of a column: no number is broken, and no word of a text."""
     whole = max(map(_columns, cells))
     if column.is_numeric:
         return whole
     words = max((_columns(piece.rstrip()) for cell in cells for piece in _pieces(cell)), default=0)
-    return max(words, min(whole, LEAST_WIDTH))
+    return max(words, min(whole, MIN_WIDTH))
 
 
 def _narrowed(widths: list[int], least: Sequence[int], width: int) -> list[int]:

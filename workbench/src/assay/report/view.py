@@ -12,7 +12,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import LOOKUPS, METADATA, WRITES
 from assay.report import numbers
 
-_LEAST_CELLS = 6
+_MIN_CELLS = 6
 CHANGING_OPERATIONS = WRITES | (frozenset(METADATA) - LOOKUPS)
 """Operations that change data or names, so that a flush after them has something to write."""
 
@@ -87,7 +87,7 @@ class WorkloadRows:
             for second in names[place + 1 :]:
                 found = {(row.case.axes.get(first), row.case.axes.get(second)) for row in self.rows}
                 cells = len(self.swept_axes[first]) * len(self.swept_axes[second])
-                if cells >= _LEAST_CELLS and 2 * len(found) > cells:
+                if cells >= _MIN_CELLS and 2 * len(found) > cells:
                     return first, second
         return None
 

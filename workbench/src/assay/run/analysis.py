@@ -48,10 +48,10 @@ def analyse_store(store: RunStore, case: str | None = None, quick: bool = False)
     settled = store.settled_as_known()
     jobs = store.jobs(case, with_job=not quick)
     samples = store.samples(case)
-    return analyse(run, cases, excluded, samples, jobs, judge, quick, settled, likeness(store))
+    return analyse(run, cases, excluded, samples, jobs, judge, quick, settled, autocorrelation(store))
 
 
-def likeness(store: RunStore) -> float | None:
+def autocorrelation(store: RunStore) -> float | None:
     """Return how much a repeat of a run resembles the one before it; None if there are too few results to tell."""
     return known_autocorrelation(store.rate_series())
 
@@ -102,7 +102,7 @@ def judged_rows(store: RunStore, run: RunInfo | None = None, quick: bool = True)
     if run is None:
         run = with_raised_ceilings(store, store.info())
     settled = store.settled_as_known()
-    maker = RowMaker(run, judge, quick, settled, likeness(store) or 0.0)
+    maker = RowMaker(run, judge, quick, settled, autocorrelation(store) or 0.0)
     for case, samples in store.cases_with_samples():
         # Jobs only explain what is missing, and a complete case lacks nothing.
         complete = case.id not in settled and len(samples) == run.repeats * len(case.operations)

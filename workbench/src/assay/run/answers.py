@@ -21,7 +21,7 @@ from assay.run.settle import mean_repeat_s
 from assay.store import RunStore
 from assay.store.prices import with_prices, without_prices
 
-MOST_ANSWERED_REPEATS = 20_000
+MAX_ANSWERED_REPEATS = 20_000
 """Rows of a run with more repeats may not fit into memory; only a report states its answer."""
 
 
@@ -48,7 +48,7 @@ class Answers(NamedTuple):
 def compute_answers(store: RunStore) -> Answers:
     """Return the answers of a run that has ended or is under way."""
     run = _priced(store)
-    if run.finished > MOST_ANSWERED_REPEATS:
+    if run.finished > MAX_ANSWERED_REPEATS:
         return Answers((), None)
     run = with_raised_ceilings(store, run)
     return _answers(store, run, tuple(judged_rows(store, run)))
@@ -57,11 +57,11 @@ def compute_answers(store: RunStore) -> Answers:
 def store_conclusions(store: RunStore) -> None:
     """Judge a run that is just ending, although its status does not say so yet, and store its results and answers.
 
-    Each row is judged once. The rows of a run with more than `MOST_REPEATS` repeats are never all in memory.
+    Each row is judged once. The rows of a run with more than `MAX_REPEATS` repeats are never all in memory.
     """
     run = with_raised_ceilings(store, _priced(store)).model_copy(update={"status": "complete"})
     store.describe(ceilings=run.ceilings)
-    few = run.finished <= MOST_ANSWERED_REPEATS
+    few = run.finished <= MAX_ANSWERED_REPEATS
     rows: list[ResultRow] = []
 
     def results() -> Iterator[BriefResult]:

@@ -17,9 +17,9 @@ from assay.run.fleet import Fleet
 from assay.run.read_events import read_repeat
 from assay.store import RunStore
 
-MOST_LANES = 8
+MAX_LANES = 8
 """Most lanes of the control; this many busy CPUs show how busy all are."""
-MOST_DESCRIBED_CASES = 500
+MAX_DESCRIBED_CASES = 500
 """Most cases that describe the machine; more tell no more."""
 
 
@@ -44,7 +44,7 @@ class Control:
         self._store, self._fleet = store, fleet
         self._stop, self._print_line = stop, print_line
         # Hosts may be one machine, and then their shares of its CPUs are unknown.
-        self._lanes = min(MOST_LANES, len(os.sched_getaffinity(0))) if fleet.is_local else 1
+        self._lanes = min(MAX_LANES, len(os.sched_getaffinity(0))) if fleet.is_local else 1
         self._broken = False
         self._took = CONTROL_SECONDS
         self._last = time.monotonic()
@@ -116,7 +116,7 @@ def describe_machine(store: RunStore) -> None:
     cases = list(dict.fromkeys(case for case, _ in store.order())) if readings else []
     samples = (
         sample
-        for case in cases[:: -(-len(cases) // MOST_DESCRIBED_CASES) or 1]
+        for case in cases[:: -(-len(cases) // MAX_DESCRIBED_CASES) or 1]
         for sample in usable(store.samples(case))
     )
     controls = summarise_controls(readings, [machine_sample(sample) for sample in samples if sample.rate > 0])

@@ -46,7 +46,7 @@ from assay.run.read_events import read_repeat
 from assay.run.settle import RoundRules, settle
 from assay.store import RunStore
 
-LEAST_SILENCE_SECONDS = 120.0
+MIN_SILENCE_SECONDS = 120.0
 """Storage counts as hung after this many seconds without progress, or more (see `silence_limit`)."""
 LEAVING_TIMEOUT_SECONDS = 15.0
 """Longest wait for storage that does not answer after the user has asked to stop."""
@@ -70,7 +70,7 @@ def silence_limit(interval_ns: int, estimated: float) -> float:
         interval_ns: Length of the engine's intervals.
         estimated: Estimated seconds of the repeat.
     """
-    return max(LEAST_SILENCE_SECONDS, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
+    return max(MIN_SILENCE_SECONDS, 60 + SILENT_INTERVALS * interval_ns / 1e9, SILENT_ESTIMATES * estimated)
 
 
 def time_of_day(moment: float) -> str:

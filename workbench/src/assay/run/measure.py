@@ -45,7 +45,7 @@ def measure(context: RunContext) -> None:
     if blocks is not None:
         left.set_limit(blocks.seconds - repeats_time_s(context.store))
     if repeating.time is not None:
-        left.set_limit(max(context.estimate.least_seconds, repeating.time / 1e9) - repeats_time_s(context.store))
+        left.set_limit(max(context.estimate.min_seconds, repeating.time / 1e9) - repeats_time_s(context.store))
     if context.deadline is not None:
         left.set_limit(context.deadline.seconds_left())
     for line in _beyond_limits(context):

@@ -139,7 +139,7 @@ def _site(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterat
 
 
 def _remounts(request: CheckRequest, _inspected: Mapping[str, Inspection]) -> Iterator[FieldFault]:
-    """Check that what is to be remounted is mounted by the study, or by its testbed."""
+    """Check that what is to be remounted is mounted by the study, or by its box."""
     study, cases = request.plan.study, request.plan.cases
     pairs = sorted({(case.workload, case.target) for case in cases if case.parameters.cache == "remount"})
     if not pairs:

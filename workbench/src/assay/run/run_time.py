@@ -30,9 +30,9 @@ FIRST_RUN_RANGE, LATER_RUN_RANGE = (0.6, 2.0), (0.75, 1.35)
 """Range of a run's length relative to the prediction: for the first run of a study, and for later runs."""
 BUSY_SHARE = 0.3
 """Share of a run that other processes on the CPUs slow down; a guess. At the end of the range all of it is slowed."""
-LEAST_KNOWN_SHARE = 0.5
+MIN_KNOWN_SHARE = 0.5
 """Share of the cases that an earlier run must have measured to count."""
-MOST_TRIED_RUNS = 20
+MAX_TRIED_RUNS = 20
 """Most runs of a study that are tried, the newest first."""
 
 
@@ -63,13 +63,13 @@ class RunTime:
 
     Attributes:
         low: Lower end of the range.
-        about: Most likely.
+        expected: Most likely.
         high: Upper end of the range.
         basis: What the prediction is based on, in words.
     """
 
     low: float
-    about: float
+    expected: float
     high: float
     basis: str
 
@@ -77,7 +77,7 @@ class RunTime:
     def words(self) -> str:
         """The prediction in one line."""
         span = f"{about_duration(self.low)} to {about_duration(self.high)}"
-        return f"about {about_duration(self.about)} ({span}) from start to end; {self.basis}"
+        return f"about {about_duration(self.expected)} ({span}) from start to end; {self.basis}"
 
 
 def predict_run_time(plan: Plan, estimate: StudyEstimate, past: PastRun | None) -> RunTime:
@@ -92,13 +92,13 @@ def predict_run_time(plan: Plan, estimate: StudyEstimate, past: PastRun | None) 
     known = {} if past is None else past.repeats
     seconds = [known.get(work_key(case), item.seconds) for case, item in zip(cases, estimate.cases, strict=True)]
     share = sum(work_key(case) in known for case in cases) / max(len(cases), 1)
-    if past is None or share < LEAST_KNOWN_SHARE:
+    if past is None or share < MIN_KNOWN_SHARE:
         past = PastRun("", {}, _before(plan) + estimate.ceilings_before, GAP_SECONDS, END_SECONDS, 0.0)
         spread, basis = FIRST_RUN_RANGE, "by assumed speeds"
     else:
         spread, basis = LATER_RUN_RANGE, f"as run {past.run} took"
     round_s = sum(seconds) + past.between * len(cases)
-    least, most = (round_s * count for count in (study.repeating.least, study.repeats))
+    least, most = (round_s * count for count in (study.repeating.min, study.repeats))
     if study.repeating.time is not None:
         most = min(most, max(least, study.repeating.time / 1e9))
     schedule_s = 0.0 if study.schedule is None else study.schedule.over / 1e9
@@ -170,7 +170,7 @@ def _folders_of(out: Path, study: str) -> Iterator[Path]:
         names = sorted((entry.name for entry in os.scandir(out) if entry.name.endswith(f"-{study}")), reverse=True)
     except OSError:
         return
-    yield from (out / name for name in names[:MOST_TRIED_RUNS])
+    yield from (out / name for name in names[:MAX_TRIED_RUNS])
 
 
 def _past(store: "RunStore") -> PastRun | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from assay.analyse.adaptive import case_reach
 from assay.analyse.compare import compare
-from assay.analyse.decide import MOST_NEEDED, decide, mean_repeat_seconds, undecided_cases
+from assay.analyse.decide import MAX_NEEDED, decide, mean_repeat_seconds, undecided_cases
 from assay.model.study.case import Case
 from assay.model.study.repeats import Repeats
 from assay.model.units import about_duration, about_number
@@ -24,7 +24,7 @@ def settle(store: RunStore, repeats: Repeats, case: Case) -> int:
     if repeats.within is None:
         return 0
     samples = store.samples(case.id)
-    reach = case_reach(case, samples, repeats.least)
+    reach = case_reach(case, samples, repeats.min)
     if reach is None or reach > repeats.within:
         return store.settle(case.id, "")
     count = len({sample.repeat for sample in samples})
@@ -70,7 +70,7 @@ class RoundRules:
         Returns:
             Case id -> how many fewer repeats it has.
         """
-        if repeat <= self._repeats.least:
+        if repeat <= self._repeats.min:
             return {}
         fewer = self._settle_decided(repeat - 1) if repeat - 1 in self._repeats.look_numbers else {}
         return fewer | self._settle_late(repeat)
@@ -97,7 +97,7 @@ class RoundRules:
         affordable: set[str] = set()
         mean_s = mean_repeat_s(self._store)
         for case, needs in sorted(wanted.items(), key=lambda item: item[1]):
-            left -= (min(needs, self._repeats.most) - done) * mean_s.get(case, 0.0)
+            left -= (min(needs, self._repeats.max) - done) * mean_s.get(case, 0.0)
             if left < 0 and affordable:
                 break
             affordable.add(case)
@@ -129,6 +129,6 @@ def _reason(needs: int | None) -> str:
     """Return why a case does not go on although repeats are left."""
     if needs is None:
         return "more repeats would decide nothing further"
-    if needs > MOST_NEEDED:
-        return f"undecided; more than {MOST_NEEDED:,} would be needed, and there is no time"
+    if needs > MAX_NEEDED:
+        return f"undecided; more than {MAX_NEEDED:,} would be needed, and there is no time"
     return f"undecided; about {needs:,} would be needed, and there is no time"

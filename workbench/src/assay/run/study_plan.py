@@ -84,7 +84,7 @@ class Plan:
 
 def estimate_text(estimate: StudyEstimate, cases: int, repeats: str) -> str:
     """Return one line on how long the study will take and how much it will write and read."""
-    about = "about" if estimate.least_seconds == estimate.seconds else "up to about"
+    about = "about" if estimate.min_seconds == estimate.seconds else "up to about"
     return (
         f"{cases} case{'s' * (cases != 1)} x {repeats}: {estimate.time_text}, "
         f"writes {about} {about_size(estimate.written)}, reads {estimate.read_summary(f'{about} ')}"
@@ -118,7 +118,7 @@ def new_run_meta(plan: Plan) -> "RunMeta":
 
     study, now = plan.study, time.time()
     repeating, blocks = study.repeating, plan.blocks
-    least = repeating.least if repeating.is_adaptive else None
+    least = repeating.min if repeating.is_adaptive else None
     return RunMeta(
         id=new_run_id(study.name, now),
         study=study.name,
@@ -130,7 +130,7 @@ def new_run_meta(plan: Plan) -> "RunMeta":
         repeats=study.repeats,
         repeats_within=repeating.within,
         repeats_decide=repeating.decide,
-        repeats_least=least if blocks is None else blocks.min_rounds,
+        repeats_min=least if blocks is None else blocks.min_rounds,
         repeats_time=None if repeating.time is None else repeating.time / 1e9,
         blocks=blocks,
         needs=study.needs,

@@ -6,7 +6,7 @@ the server passes on), `$upstream` (address of the host that serves that storage
 `$assay` (the command that starts Assay), `$exports`, `$devices`, `$buckets`, `$tables` and `$users` (the parts of all
 of them), `$peers` (the parts, or else the addresses, of all other servers of the kind), `$members` (addresses of all
 servers of the kind, this one included), `$first` (address of the first), and each word of `find`, `options` and
-`numbers`. The part or command for one thing also has `$number` and `$name`; for exports and devices `$path`; for
+`number_options`. The part or command for one thing also has `$number` and `$name`; for exports and devices `$path`; for
 exports `$base`, the last part of the path; for users `$user`; for peers `$peer`; on standard input `$password`.
 """
 
@@ -117,7 +117,7 @@ class FilledServer:
             for own in self.things[step.each] if step.each is not None else [{}]:
                 public_words = {name: value for name, value in own.items() if name != SECRET}
                 argv = tuple(fill(word, {**words, **public_words}) for word in step.run)
-                found.append(ServerCommand(argv, fill(step.given, {**words, **own})))
+                found.append(ServerCommand(argv, fill(step.stdin, {**words, **own})))
         return found
 
     def services(self) -> list[str]:
@@ -130,7 +130,7 @@ class FilledServer:
         words = {
             **find_words(self.kind),
             **{name: self.server.options.get(name, values[0]) for name, values in self.kind.options.items()},
-            **{name: self.server.options.get(name, "") for name in self.kind.numbers},
+            **{name: self.server.options.get(name, "") for name in self.kind.number_options},
             "host": place.host,
             "address": place.address,
             "access": ACCESS,
@@ -195,7 +195,7 @@ def install_hint(kind: ServerKind) -> str:
     """Return how to install the server, as a hint."""
     ways = [f"apt-get install {' '.join(kind.packages)}"] if kind.packages else []
     ways += [how_to_install(kind.python)] if kind.python else []
-    return "; ".join([*ways, *([kind.obtain.strip()] if kind.obtain else [])])
+    return "; ".join([*ways, *([kind.install_hint.strip()] if kind.install_hint else [])])
 
 
 def fill(text: str, words: Words) -> str:

@@ -44,8 +44,8 @@ class CommandStep(Frozen):
     each: Thing | None = Field(None, description="Run it once for each of these.")
     on: Literal["all", "first"] = Field("all", description="first: on the first host with a server of this kind only.")
     after: Literal["own", "all"] = Field("own", description="all: when all servers of the box answer.")
-    again: bool = Field(False, description="For steps of `then`: run it again after each restart.")
-    given: str = Field("", description="Text on its standard input; the only place for $password.")
+    on_restart: bool = Field(False, description="For steps of `after_ready`: run it again after each restart.")
+    stdin: str = Field("", description="Text on its standard input; the only place for $password.")
 
 
 def _parse_step(written: Any) -> Any:
@@ -63,14 +63,14 @@ class ServerKind(Frozen):
     description: str = Field(description="What it is, one line.")
     packages: Words = Field((), description="Debian packages; the version of the first is recorded.")
     python: Words = Field((), description="Python packages in addition to Assay; the version of the first is recorded.")
-    obtain: str = Field(
+    install_hint: str = Field(
         "", description="Where to get programs that are in no package, for the message if they are missing."
     )
     programs: Words = Field((), description="Programs that must be installed.")
     version: Words = Field((), description="Command that prints the version where there is no package of that name.")
     find: dict[str, Words] = Field({}, description="Word -> patterns of paths; the first that exists is its value.")
     options: dict[str, Words] = Field({}, description="Word -> its possible values; the first is the default.")
-    numbers: dict[str, tuple[int, int]] = Field(
+    number_options: dict[str, tuple[int, int]] = Field(
         {},
         description="Option that is a whole number -> its minimum and maximum; its word is empty if it is not set.",
     )
@@ -79,9 +79,9 @@ class ServerKind(Frozen):
         description="Value of an option -> copies that it keeps, each on another host; the number of disks must be a"
         " multiple.",
     )
-    hosts: dict[str, int] = Field({}, description="Value of an option -> least number of hosts that it needs.")
-    alike: bool = Field(False, description="All hosts that run it must offer the same names.")
-    private: Words = Field((), description="Directories of the machine that each host gets for itself, empty.")
+    min_hosts: dict[str, int] = Field({}, description="Value of an option -> least number of hosts that it needs.")
+    same_names: bool = Field(False, description="All hosts that run it must offer the same names.")
+    private_folders: Words = Field((), description="Directories of the machine that each host gets for itself, empty.")
     folders: Words = Field((), description="Directories to make in the host before the server starts.")
     configuration: str = Field("", description="Text of its configuration.")
     export: str | None = Field(None, description="Part of the configuration for each export.")
@@ -92,51 +92,54 @@ class ServerKind(Frozen):
     peer: str | None = Field(None, description="Part of the configuration for each other server of this kind.")
     before: Steps = Field((), description="Commands that are run once, before the first start.")
     start: Steps = Field((), description="Commands that start it in the background; none if nothing runs.")
-    stays: bool = Field(
+    foreground: bool = Field(
         False, description="The last start command does not go into the background itself: Assay puts it there."
     )
-    then: Steps = Field((), description="Commands that are run once, when it answers, or with after: all when all do.")
+    after_ready: Steps = Field(
+        (), description="Commands that are run once, when it answers; with after: all, when all do."
+    )
     port: int | None = Field(None, ge=1, le=65535, description="TCP port in a box, for the word $port.")
     ready: Words | None = Field(
-        None, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT; [] if `then` waits."
+        None, description="What must answer: PORT, PORT/PROGRAM/VERSION, http://$address:PORT; []: `after_ready` waits."
     )
     pidfile: str = Field("", description="File in the host with its process id; empty if nothing runs.")
     signal: str = Field("TERM", description="Signal that stops it.")
-    memory: bool = Field(False, description="It keeps its data in memory only.")
+    in_memory: bool = Field(False, description="It keeps its data in memory only.")
     only_in_box: str = Field("", description="Why it must not run outside of a box; empty if it may.")
 
     @model_validator(mode="after")
     def _whole(self) -> "ServerKind":
-        if not (self.packages or self.python or self.obtain):
-            raise fault("how to install the server is missing", "write packages, python or obtain", "packages")
+        if not (self.packages or self.python or self.install_hint):
+            raise fault("how to install the server is missing", "write packages, python or install_hint", "packages")
         if self.ready is None and not self.needs("mount"):
             raise fault(
                 "how to find out that the server is ready is missing", "write for example ready: [2049]", "ready"
             )
         for key in ("before", "start"):
             if any(step.after == "all" for step in getattr(self, key)):
-                raise fault("only steps of `then` wait for all servers", "move the step to `then`", key)
-            if any(step.again for step in getattr(self, key)):
-                raise fault("only steps of `then` may have `again`", "move the step to `then`", key)
-        if bool(self.start) != bool(self.pidfile) or (self.stays and not self.start):
+                raise fault("only steps of `after_ready` wait for all servers", "move the step to `after_ready`", key)
+            if any(step.on_restart for step in getattr(self, key)):
+                raise fault("only steps of `after_ready` may have `on_restart`", "move the step to `after_ready`", key)
+        if bool(self.start) != bool(self.pidfile) or (self.foreground and not self.start):
             raise fault(
                 "a server that is started needs a file for its process id",
                 "write both start and pidfile, or none",
                 "start",
             )
         last = self.start[-1] if self.start else None
-        if self.stays and last and (last.each is not None or last.on != "all" or last.given):
-            hint = "leave each, on and given out of the last command of `start`"
-            raise fault("with `stays`, the server is one process on each host, without standard input", hint, "start")
+        if self.foreground and last and (last.each is not None or last.on != "all" or last.stdin):
+            hint = "leave each, on and stdin out of the last command of `start`"
+            message = "with `foreground`, the server is one process on each host, without standard input"
+            raise fault(message, hint, "start")
         if any(_PASSWORD.search(text) for text in self.texts):
-            hint = "command lines are visible to others, and files remain: write given: to put it on standard input"
-            raise fault("$password is used outside of `given`", hint)
+            hint = "command lines are visible to others, and files remain: write stdin: to put it on standard input"
+            raise fault("$password is used outside of `stdin`", hint)
         return self
 
     @property
     def steps(self) -> tuple[CommandStep, ...]:
         """The commands of all stages."""
-        return (*self.before, *self.start, *self.then)
+        return (*self.before, *self.start, *self.after_ready)
 
     @property
     def box_only_reason(self) -> str:
@@ -145,15 +148,14 @@ class ServerKind(Frozen):
             return self.only_in_box
         answers_by_http = [service.startswith("http://$address:$port") for service in self.ready or ()]
         if (
-            not (self.stays and self.port is not None and answers_by_http == [True])
+            not (self.foreground and self.port is not None and answers_by_http == [True])
             or sum(step.each is None for step in self.steps) > 1
             or self.configuration
-            or self.private
+            or self.private_folders
             or self.folders
         ):
-            return (
-                "outside, only servers of one command with `stays` that answer at http://$address:$port can be started"
-            )
+            one = "servers of one command with `foreground` that answer at http://$address:$port"
+            return f"outside, only {one} can be started"
         return ""
 
     @property
@@ -223,7 +225,7 @@ def startable_fault(name: str, thing: Thing) -> tuple[str, str] | None:
     hint = f"write server: {' or '.join(able)}"
     if not kind.has_part_for(thing):
         return f"{name} offers no {thing}s", hint
-    return f"{name} runs in a testbed only: {kind.box_only_reason}", f"{hint}; {GUIDE} shows how to run it in a testbed"
+    return f"{name} runs in a box only: {kind.box_only_reason}", f"{hint}; {GUIDE} shows how to run it in a box"
 
 
 def check_server(server: BoxServer, where: str) -> None:
@@ -244,12 +246,12 @@ def check_server(server: BoxServer, where: str) -> None:
         if getattr(server, key) and key not in able:
             raise AssayError(f"{where}: {server.kind} offers no {key}", f"it offers {' and '.join(able) or 'nothing'}")
     for name, value in server.options.items():
-        names = (*kind.options, *kind.numbers)
+        names = (*kind.options, *kind.number_options)
         if name not in names:
             known = f"it has {', '.join(names)}" if names else "leave out `options`"
             raise AssayError(f"{where}: {server.kind} has no option {name}", known)
-        if name in kind.numbers:
-            least, most = kind.numbers[name]
+        if name in kind.number_options:
+            least, most = kind.number_options[name]
             if not (value.isdecimal() and least <= int(value) <= most):
                 raise AssayError(f"{where}: {server.kind} has no {name}: {value}", f"write {least} to {most}")
         elif value not in kind.options[name]:

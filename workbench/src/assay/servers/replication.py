@@ -29,11 +29,11 @@ def check_replication(servers: Servers, where: str) -> None:
 
 def _check(servers: Servers, where: str, kind: ServerKind, server: BoxServer) -> None:
     others = {host: one for host, found in servers.items() for one in found if one.kind == kind.kind}
-    if kind.alike and (other := next((host for host, one in others.items() if one.offers != server.offers), None)):
+    if kind.same_names and (other := next((host for host, one in others.items() if one.offers != server.offers), None)):
         raise AssayError(f"{where} offers other names than on {other}", "give the same names to all hosts that run it")
     for option, values in kind.options.items():
         value = server.options.get(option, values[0])
-        if (least := kind.hosts.get(value, 1)) > len(others):
+        if (least := kind.min_hosts.get(value, 1)) > len(others):
             raise AssayError(
                 f"{where}: {option}: {value} needs {least} hosts, not {len(others)}", "add hosts that run it"
             )

@@ -13,7 +13,7 @@ from assay.model.units import UnitError, choices_hint, display_value
 from assay.model.user_files import read_user_file
 from assay.site.site import PARALLEL_HOSTS, REACH_SECONDS, Site, SiteState, refuse_too_few
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest host file that is read."""
 
 
@@ -151,7 +151,7 @@ class AllocationSite(Site):
             names, counts = written.split()[::2], written.split()[1::2]
             return {name: int(count) if count.isdecimal() else 1 for name, count in zip(names, counts, strict=False)}
         hint = "the scheduler names its hosts there"
-        text = read_user_file(written, f"{scheduler.hosts_variable}: {written}", hint, MOST_BYTES).decode(
+        text = read_user_file(written, f"{scheduler.hosts_variable}: {written}", hint, MAX_BYTES).decode(
             "utf-8", "replace"
         )
         found: Counter[str] = Counter()

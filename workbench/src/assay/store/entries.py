@@ -39,7 +39,7 @@ FOREIGN_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 Such a journal belongs to several databases that change together, which runs never do (SQLite, database file format,
 section 3).
 """
-MOST_JOURNAL_BYTES = 1 << 40
+MAX_JOURNAL_BYTES = 1 << 40
 
 
 def check_entries(folder: Path) -> None:
@@ -82,7 +82,7 @@ def refuse_foreign_journal(journal: Path, place: int) -> None:
         AssayError: It names another file.
     """
     try:
-        fd = open_entry(place, JOURNAL, MOST_JOURNAL_BYTES)
+        fd = open_entry(place, JOURNAL, MAX_JOURNAL_BYTES)
     except (OSError, IrregularError, TooLargeError):
         return
     try:

@@ -17,14 +17,14 @@ from assay.model.steady_clock import steady_time
 from assay.store.entries import HEARTBEAT, HEARTBEAT_NEW, open_new
 from assay.store.safe_files import read_file
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 BEAT_INTERVAL_SECONDS = 1.0
 
 
 def last_alive(folder: Path) -> tuple[float, ...]:
     """Return when each session was last known to be alive, in seconds since 1970; unknown ones are left out."""
     try:
-        stored = json.loads(read_file(folder, HEARTBEAT, MOST_BYTES))
+        stored = json.loads(read_file(folder, HEARTBEAT, MAX_BYTES))
         moments = tuple(float(moment) for moment in stored)
     except (AssayError, OSError, ValueError, TypeError, OverflowError, RecursionError):
         return ()

@@ -17,7 +17,7 @@ from assay.model.base import EXIT_REFUSED, AssayError
 from assay.store.entries import ENGINE_LOCK, RUN_LOCK
 from assay.store.safe_files import open_file
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest accepted size of a lock file, which is empty."""
 
 
@@ -73,7 +73,7 @@ class RunLock:
 def is_locked(path: Path) -> bool:
     """Whether a process holds the lock on this file; a missing file is not locked."""
     try:
-        fd = open_file(path.parent, path.name, MOST_BYTES)
+        fd = open_file(path.parent, path.name, MAX_BYTES)
     except (AssayError, OSError):
         return False
     try:

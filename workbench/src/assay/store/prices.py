@@ -17,8 +17,8 @@ from assay.store.entries import PRICES
 from assay.store.reader import RunReader
 from assay.store.safe_files import DAMAGE_HINT, read_file
 
-MOST_BYTES = 64 << 20
-MOST_EXPONENT = 30
+MAX_BYTES = 64 << 20
+MAX_EXPONENT = 30
 """Largest power of ten of a price, quantity or total; the smallest is its inverse."""
 
 
@@ -57,7 +57,7 @@ def read_prices(folder: Path, study_text: str) -> FrozenPrices | None:
         AssayError: They are missing, damaged, or from a newer version of Assay.
     """
     try:
-        data = read_file(folder, PRICES, MOST_BYTES)
+        data = read_file(folder, PRICES, MAX_BYTES)
     except FileNotFoundError:
         if _names_prices(study_text):
             raise AssayError(f"run {folder.name} is damaged: {PRICES} is missing", DAMAGE_HINT) from None
@@ -129,7 +129,7 @@ def _numbers(data: Any) -> Iterator[Decimal | float]:
 
 def _check_number(number: Decimal | float) -> None:
     finite = number.is_finite() if isinstance(number, Decimal) else math.isfinite(number)
-    if not finite or (number and not -MOST_EXPONENT <= Decimal(number).adjusted() <= MOST_EXPONENT):
+    if not finite or (number and not -MAX_EXPONENT <= Decimal(number).adjusted() <= MAX_EXPONENT):
         raise ValueError("a number is out of range")
 
 

@@ -112,7 +112,7 @@ class RunReader:
             finished=count_of(row[12]),
             repeats_within=details.get("repeats_within"),
             repeats_decide=details.get("repeats_decide"),
-            repeats_least=details.get("repeats_least"),
+            repeats_min=details.get("repeats_min"),
             repeats_time=details.get("repeats_time"),
             hosts=tuple(details.get("hosts", ())),
             network=NetworkMeasurements.model_validate(details["network"]) if details.get("network") else None,
@@ -124,7 +124,7 @@ class RunReader:
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
             needs=tuple(TargetNeed.model_validate(need) for need in details.get("needs", ())),
             stages=tuple(MeasuredStage.model_validate(stage) for stage in details.get("stages", ())),
-            settlings=tuple(AddedRepeats.model_validate(one) for one in details.get("settlings", ())),
+            added_repeats=tuple(AddedRepeats.model_validate(one) for one in details.get("added_repeats", ())),
         )
 
     @reports_damage
@@ -403,7 +403,7 @@ class RunReader:
         condition, key = _case_condition("r.case_id", case_id)
         rows = self._db.execute(
             "SELECT r.case_id, c.label, r.operation, r.verdict, r.throughput, r.low, r.high, r.iops, r.n, r.finding,"
-            f" r.also, r.ceiling, r.share FROM results r JOIN cases c ON c.id = r.case_id{condition}"
+            f" r.further_verdicts, r.ceiling, r.share FROM results r JOIN cases c ON c.id = r.case_id{condition}"
             " ORDER BY r.position LIMIT ?",
             (*key, limit),
         )
@@ -412,10 +412,12 @@ class RunReader:
     @reports_damage
     def verdict_counts(self) -> VerdictCounts:
         """Return the number of results for each verdict; all 0 before the end of the run."""
-        rows = self._db.execute("SELECT verdict, also, count(*) FROM results GROUP BY verdict, also")
+        rows = self._db.execute(
+            "SELECT verdict, further_verdicts, count(*) FROM results GROUP BY verdict, further_verdicts"
+        )
         return count_weighted(
-            ([Verdict(verdict_of(name)) for name in (verdict, *also.split(", ")) if name], count)
-            for verdict, also, count in rows
+            ([Verdict(verdict_of(name)) for name in (verdict, *further.split(", ")) if name], count)
+            for verdict, further, count in rows
         )
 
     @reports_damage

@@ -12,7 +12,7 @@ from assay.model.study.case import Case
 from assay.model.study.names import WORK
 from assay.model.units import display_value
 from assay.store.damage import error_text
-from assay.store.values import MOST_AMOUNT, amount_of, count_of, moment_of, text_of
+from assay.store.values import MAX_AMOUNT, amount_of, count_of, moment_of, text_of
 
 
 class RunMeta(RunHead):
@@ -95,7 +95,7 @@ def result_of(*row: Any) -> BriefResult:
         _ = amount if amount is None else amount_of(amount)
     count_of(row[8])
     result = BriefResult(*row)
-    for word in (result.verdict, *filter(None, result.also.split(", "))):
+    for word in (result.verdict, *filter(None, result.further_verdicts.split(", "))):
         verdict_of(word)
     return result
 
@@ -120,7 +120,7 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
         sample = Sample.from_json(document)
         moment_of(sample.started_at)
         for name, value in vars(sample).items():
-            if type(value) in (int, float) and not -MOST_AMOUNT <= value <= MOST_AMOUNT:
+            if type(value) in (int, float) and not -MAX_AMOUNT <= value <= MAX_AMOUNT:
                 raise ValueError(f"{name} is out of range")
         return sample
     except ValueError as error:

@@ -367,17 +367,17 @@ class RunStore(RunReader):
                 " LEFT JOIN outcomes USING (case_id, repeat)"
                 " WHERE status IS NOT NULL OR case_id NOT IN (SELECT case_id FROM settled))"
             )
-            self._keep_settlings((*self.info().settlings, settling))
+            self._keep_added_repeats((*self.info().added_repeats, settling))
 
     def end_settling(self) -> None:
         """Record that the repeats that were added last are complete."""
-        *before, last = self.info().settlings
+        *before, last = self.info().added_repeats
         with self._transaction():
-            self._keep_settlings((*before, last.model_copy(update={"done": True})))
+            self._keep_added_repeats((*before, last.model_copy(update={"done": True})))
 
-    def _keep_settlings(self, settlings: Sequence[AddedRepeats]) -> None:
-        text = json.dumps([one.model_dump(mode="json") for one in settlings])
-        self._db.execute("UPDATE run SET details = json_set(details, '$.settlings', json(?))", (text,))
+    def _keep_added_repeats(self, added_repeats: Sequence[AddedRepeats]) -> None:
+        text = json.dumps([one.model_dump(mode="json") for one in added_repeats])
+        self._db.execute("UPDATE run SET details = json_set(details, '$.added_repeats', json(?))", (text,))
 
     def close_lost_attempts(self, reason: str) -> int:
         """End the attempts that a dead workbench left open; returns how many there were."""
@@ -398,7 +398,7 @@ class RunStore(RunReader):
             "iops",
             "n",
             "finding",
-            "also",
+            "further_verdicts",
             "ceiling",
             "share",
         )
@@ -491,7 +491,7 @@ def _insert_plan(
         "places": [place.model_dump(mode="json") for place in meta.places],
         "repeats_within": meta.repeats_within,
         "repeats_decide": meta.repeats_decide,
-        "repeats_least": meta.repeats_least,
+        "repeats_min": meta.repeats_min,
         "repeats_time": meta.repeats_time,
         "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
         "needs": [need.model_dump(mode="json") for need in meta.needs],

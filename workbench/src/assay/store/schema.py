@@ -48,7 +48,7 @@ TABLES = """
     CREATE TABLE results (
         position INTEGER PRIMARY KEY, case_id TEXT NOT NULL REFERENCES cases (id), operation TEXT NOT NULL,
         verdict TEXT NOT NULL, throughput REAL, low REAL, high REAL, iops REAL, n INTEGER NOT NULL,
-        finding TEXT NOT NULL, also TEXT NOT NULL, ceiling TEXT NOT NULL, share REAL
+        finding TEXT NOT NULL, further_verdicts TEXT NOT NULL, ceiling TEXT NOT NULL, share REAL
     );
     CREATE INDEX results_of_case ON results (case_id);
     CREATE INDEX results_by_verdict ON results (verdict);

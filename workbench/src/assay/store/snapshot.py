@@ -25,13 +25,13 @@ from assay.store.entries import DATABASE, JOURNAL, WAL, refuse_foreign_journal, 
 from assay.store.safe_files import folder_descriptor, open_in_folder
 from assay.store.schema import check_schema, database_errors_as_error
 
-MOST_BYTES = 1 << 40
+MAX_BYTES = 1 << 40
 _HEADER = 100
 _VERSIONS = slice(18, 20)
 """Bytes of a database's header with the versions for writing and reading; 2 means a write-ahead log (section 1.3.4)."""
 _WITH_LOG = b"\2\2"
 _LOG_HEADER = 32
-MOST_ATTEMPTS, RETRY_PAUSE_SECONDS = 60, 0.03
+MAX_ATTEMPTS, RETRY_PAUSE_SECONDS = 60, 0.03
 CLOCK_TICK_NS = 20_000_000
 """Two writes within a tick of the kernel's clock have the same time; no tick is longer than this."""
 OPEN_TIMEOUT_SECONDS = 5.0
@@ -58,7 +58,7 @@ def open_to_read(folder: Path) -> sqlite3.Connection:
             a file is not a plain file of this folder alone; or a journal names another file.
     """
     with database_errors_as_error(folder / DATABASE), folder_descriptor(folder) as place:
-        for _ in range(MOST_ATTEMPTS):
+        for _ in range(MAX_ATTEMPTS):
             with contextlib.suppress(_ChangedError):
                 connection = _opened(place, folder)
                 read_folders[folder] = None
@@ -74,7 +74,7 @@ def _opened(place: int, folder: Path) -> sqlite3.Connection:
         files = {}
         for name in (DATABASE, WAL, JOURNAL):
             try:
-                files[name] = open_in_folder(place, folder, name, MOST_BYTES)
+                files[name] = open_in_folder(place, folder, name, MAX_BYTES)
             except FileNotFoundError:
                 if name == DATABASE:
                     raise AssayError(

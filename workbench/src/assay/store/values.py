@@ -6,13 +6,13 @@ from assay.model.units import display_value
 
 LAST_MOMENT = 253_402_300_799.0
 """The last second of the year 9999."""
-MOST_COUNT = 1 << 40
-MOST_EVENT_BYTES = 1 << 30
+MAX_COUNT = 1 << 40
+MAX_EVENT_BYTES = 1 << 30
 """Most bytes of events of one repeat (`assay.contract.bounds`)."""
-MOST_COMPRESSION_RATIO = 200
+MAX_COMPRESSION_RATIO = 200
 """Largest compression ratio of stored events; idle intervals reach about twenty."""
-LEAST_EVENT_BYTES = 1 << 24
-MOST_AMOUNT = 1e30
+MIN_EVENT_BYTES = 1 << 24
+MAX_AMOUNT = 1e30
 """Largest measured amount, in bytes, operations or seconds; products of a few of them are still finite."""
 
 
@@ -33,7 +33,7 @@ def count_of(value: object) -> int:
     Raises:
         ValueError: It is not a count.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_COUNT:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
         raise ValueError(f"{display_value(value)} is not a count")
     return value
 
@@ -44,7 +44,7 @@ def amount_of(value: object) -> float:
     Raises:
         ValueError: It is something else.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_AMOUNT:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_AMOUNT:
         raise ValueError(f"{display_value(value)} is not a rate, duration or share")
     return float(value)
 
@@ -67,7 +67,7 @@ def decompressed_events(packed: bytes) -> str:
         ValueError: They are far larger than events can be.
         zlib.error: They cannot be decompressed.
     """
-    most = min(MOST_EVENT_BYTES, LEAST_EVENT_BYTES + MOST_COMPRESSION_RATIO * len(packed))
+    most = min(MAX_EVENT_BYTES, MIN_EVENT_BYTES + MAX_COMPRESSION_RATIO * len(packed))
     decompressor = zlib.decompressobj()
     data = decompressor.decompress(packed, most)
     if decompressor.unconsumed_tail:

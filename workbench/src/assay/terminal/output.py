@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.model.source import Problem
     from assay.report.document import Block
 
-MOST_LINE = 100_000
+MAX_LINE = 100_000
 """Characters of a line at most."""
 _ASCII_SUBSTITUTES = str.maketrans({"─": "-", "–": "-", "−": "-", "µ": "u", "×": "x", "δ": "d", "±": "+"})
 """Replacements for terminals that cannot show these characters."""
@@ -115,7 +115,7 @@ def unguarded(stream: TextIO) -> TextIO:
 def print_line(text: str = "", err: bool = False) -> None:
     """Print one line, wrapped on a terminal. Leading line breaks print empty lines; others become blanks."""
     stripped = text.lstrip("\n")
-    line = escape_line(stripped, MOST_LINE)
+    line = escape_line(stripped, MAX_LINE)
     wide = terminal_width(err)
     if wide is not None and len(line) > wide:
         import textwrap

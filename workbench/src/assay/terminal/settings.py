@@ -12,7 +12,7 @@ from assay.model.regular_files import IrregularError, TooLargeError, read_regula
 
 RUNS_VARIABLE = "ASSAY_RUNS"
 DEFAULT_RUNS = "assay-runs"
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Names that are offered to a shell: only those that it takes for one plain word."""
 KEYS = ("runs",)
@@ -56,7 +56,7 @@ def _read_configuration(path: Path) -> dict[str, Any]:
     try:
         if not path.is_file():
             return {}
-        data = read_regular(path, MOST_BYTES)
+        data = read_regular(path, MAX_BYTES)
     except (OSError, IrregularError, TooLargeError) as error:
         raise AssayError(
             f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}", "fix or remove the file", EXIT_USAGE

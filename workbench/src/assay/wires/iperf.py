@@ -20,7 +20,7 @@ PORTS = 512
 READY_SECONDS = 8.0
 SPARE_SECONDS = 8.0
 """Seconds added to a test for connecting and for the exchange of results at the end."""
-INTERVAL = 0.5
+INTERVAL_SECONDS = 0.5
 """Length in seconds of the intervals that iperf3 reports."""
 ATTEMPTS = 5
 
@@ -69,7 +69,7 @@ def run_server(commands: RemoteCommands, shell: Shell, address: str, first_port:
     for _ in range(ATTEMPTS):
         port = first_port + next(_ports) % PORTS
         # -1: serve one client, then end.
-        command = ["iperf3", "-s", "-1", "-i", str(INTERVAL), "-f", "k", "--forceflush", "-p", str(port), *bind]
+        command = ["iperf3", "-s", "-1", "-i", str(INTERVAL_SECONDS), "-f", "k", "--forceflush", "-p", str(port), *bind]
         with commands.start(shell, command, seconds) as leash:
             if leash.wait_for(b"listening", READY_SECONDS):
                 yield port
@@ -110,7 +110,7 @@ def measure(
         trim: Seconds at the beginning and at the end that do not count.
     """
     command = ["iperf3", "-J", "-c", address, "-p", str(port), "-t", str(seconds), "-P", str(streams)]
-    command += ["-i", str(INTERVAL), "--connect-timeout", "3000"]
+    command += ["-i", str(INTERVAL_SECONDS), "--connect-timeout", "3000"]
     command += ["-R"] if direction == "read" else ["--get-server-output"]
     try:
         answer = commands.run(shell, command, seconds + SPARE_SECONDS)
@@ -187,9 +187,11 @@ def _middle(spans: list[Span], trim: tuple[float, float]) -> tuple[float, float]
     if not spans:
         return None
     # The timer is off by some hundredths of an interval.
-    slack = INTERVAL / 10
+    slack = INTERVAL_SECONDS / 10
     first, last = trim[0] - slack, max(end for _, end, _ in spans) - trim[1] + slack
-    inner = [span for span in spans if span[0] >= first and span[1] <= last and span[1] - span[0] >= INTERVAL / 2]
+    inner = [
+        span for span in spans if span[0] >= first and span[1] <= last and span[1] - span[0] >= INTERVAL_SECONDS / 2
+    ]
     length = sum(end - start for start, end, _ in inner)
     bits = sum(bits for _, _, bits in inner)
     return (bits, length) if length and bits else None

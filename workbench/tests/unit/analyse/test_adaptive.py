@@ -151,24 +151,24 @@ def test_metadata_operations_are_known_by_their_number() -> None:
 @pytest.mark.parametrize(
     ("given_so", "meant"),
     [
-        (5, Repeats(most=5, least=5)),
-        (ADAPTIVE, Repeats(most=30, least=8, within=0.05)),
-        ({"within": "2.5 %", "max": 1000, "least": 20}, Repeats(most=1000, least=20, within=0.025)),
-        ({"within": "50%", "max": 8}, Repeats(most=8, least=8, within=0.5)),
-        ({"within": "5%", "max": 9, "time": "2m"}, Repeats(most=9, least=8, within=0.05, time=120 * 10**9)),
-        ({"decide": "5%", "max": 20}, Repeats(most=20, least=5, decide=0.05)),
-        ({"decide": "1%", "max": 9, "least": 4, "time": "90s"}, Repeats(most=9, least=4, decide=0.01, time=90 * 10**9)),
+        (5, Repeats(max=5, min=5)),
+        (ADAPTIVE, Repeats(max=30, min=8, within=0.05)),
+        ({"within": "2.5 %", "max": 1000, "min": 20}, Repeats(max=1000, min=20, within=0.025)),
+        ({"within": "50%", "max": 8}, Repeats(max=8, min=8, within=0.5)),
+        ({"within": "5%", "max": 9, "time": "2m"}, Repeats(max=9, min=8, within=0.05, time=120 * 10**9)),
+        ({"decide": "5%", "max": 20}, Repeats(max=20, min=5, decide=0.05)),
+        ({"decide": "1%", "max": 9, "min": 4, "time": "90s"}, Repeats(max=9, min=4, decide=0.01, time=90 * 10**9)),
     ],
 )
 def test_all_forms_are_read_and_fit_the_schema(given_so: Any, meant: Repeats) -> None:
     found = study(targets=TWO, repeats=given_so)
-    assert (found.repeating, found.repeats) == (meant, meant.most)
+    assert (found.repeating, found.repeats) == (meant, meant.max)
     jsonschema.Draft202012Validator(study_schema()).validate(written(repeats=given_so))
 
 
 def test_what_is_done_if_the_study_does_not_say() -> None:
     assert study(targets=TWO).repeating == DEFAULT_REPEATS
-    assert study().repeating == Repeats(most=DEFAULT_REPEATS.least, least=DEFAULT_REPEATS.least)
+    assert study().repeating == Repeats(max=DEFAULT_REPEATS.min, min=DEFAULT_REPEATS.min)
     (problem,) = load(written(repeats={"decide": "5%", "max": 20})).problems
     assert problem.message == "repeats: with one target there is nothing to decide"
 
@@ -181,10 +181,10 @@ def test_what_is_done_if_the_study_does_not_say() -> None:
         ({"within": "5", "max": 30}, "repeats.within: "),
         ({"within": "5%\n", "max": 30}, "repeats.within: "),
         ({"within": None, "max": 30}, "repeats.within: "),
-        ({"within": "5%", "max": 10, "least": 20}, "repeats.max: max 10 is below the least number, which is 20"),
+        ({"within": "5%", "max": 10, "min": 20}, "repeats.max: max 10 is below min, which is 20"),
         ({"within": "5%", "max": True}, "repeats.max: "),
-        ({"within": "5%", "max": 30, "least": 7}, "repeats.least: "),
-        ({"decide": "5%", "max": 30, "least": 3}, "repeats.least: "),
+        ({"within": "5%", "max": 30, "min": 7}, "repeats.min: "),
+        ({"decide": "5%", "max": 30, "min": 3}, "repeats.min: "),
         ({"decide": "5%", "within": "5%", "max": 30}, "repeats: "),
         ({"decide": "0%", "max": 30}, "repeats.decide: "),
         ({"decide": "5%", "max": 30, "time": 120}, "repeats.time: "),
@@ -213,10 +213,10 @@ def test_the_time_is_told_from_the_fewest_repeats_to_the_most() -> None:
     fixed, open_ended = study(repeats=30, w_runtime="10s"), study(repeats=ADAPTIVE, w_runtime="10s")
     one = estimate_study(fixed, expand(fixed).cases)
     two = estimate_study(open_ended, expand(open_ended).cases)
-    assert two.least_seconds == pytest.approx(two.seconds * 8 / 30)
+    assert two.min_seconds == pytest.approx(two.seconds * 8 / 30)
     assert (two.seconds, two.written, two.jobs) == (one.seconds, one.written, one.jobs)
-    assert one.least_seconds == one.seconds
-    least, most = about_duration(two.least_seconds), about_duration(two.seconds)
+    assert one.min_seconds == one.seconds
+    least, most = about_duration(two.min_seconds), about_duration(two.seconds)
     assert one.time_text.startswith(f"about {most}")
     assert two.time_text.startswith(f"about {least} to {most}")
     assert estimate_text(two, 1, open_ended.repeating.words).startswith(f"1 case x 8 to 30 repeats: about {least} to")
@@ -226,12 +226,12 @@ def test_the_time_is_told_from_the_fewest_repeats_to_the_most() -> None:
 
 # Store and decisions.
 
-REPEATS = Repeats(most=12, least=8, within=0.05)
+REPEATS = Repeats(max=12, min=8, within=0.05)
 CASES = (make_case("c0001", "disk", ("read",)), make_case("c0002", "disk", ("read",)))
 
 
 def create(root: Path) -> RunStore:
-    meta = make_meta(repeats=12, repeats_within=0.05, repeats_least=8)
+    meta = make_meta(repeats=12, repeats_within=0.05, repeats_min=8)
     order = [(case.id, repeat) for repeat in range(1, 13) for case in CASES]
     return RunStore.create(root, meta, CASES, (), order, "study: s\n")
 
@@ -267,7 +267,7 @@ def test_a_case_that_is_known_is_not_asked_for_again(tmp_path: Path) -> None:
             execute(store, CASES[1], repeat, rate=1e8 * (1 + repeat % 2))
         info, folder = store.info(), store.folder
         assert (store.pending(), info.planned, info.finished) == ([], 20, 20)
-        assert (info.repeats, info.repeats_within, info.repeats_least) == (12, 0.05, 8)
+        assert (info.repeats, info.repeats_within, info.repeats_min) == (12, 0.05, 8)
         assert info.repeats_words == "8 to 12 repeats"
     with RunStore.open(folder) as store:
         assert store.info().planned == 20
@@ -305,8 +305,8 @@ def test_a_fixed_number_is_never_cut_short(tmp_path: Path) -> None:
         for repeat in range(1, 13):
             attempt = store.begin_attempt("c0001", repeat, {})
             store.finish_repeat(attempt, "ok", 0.5, "", "", [make_sample("c0001", repeat, 1e8, "read")])
-            assert settle(store, Repeats(most=12, least=12), CASES[0]) == 0
-        settle_all(store, Repeats(most=12, least=12), CASES)
+            assert settle(store, Repeats(max=12, min=12), CASES[0]) == 0
+        settle_all(store, Repeats(max=12, min=12), CASES)
         assert (store.settled(), store.info().planned) == ({}, 24)
 
 
@@ -324,7 +324,7 @@ def test_the_judge_is_told_what_was_asked_for() -> None:
         asked[evidence.case.id] = evidence
         return Verdict.OK, (), ()
 
-    run = make_run(repeats=12, repeats_within=0.05, repeats_least=8)
+    run = make_run(repeats=12, repeats_within=0.05, repeats_min=8)
     jobs = [job(case.id, repeat) for case in CASES for repeat in range(1, 10)]
     samples = [make_sample(job.case, job.repeat, 1e8, "read") for job in jobs]
     analyse(run, CASES, (), samples, jobs, judge, quick=True, settled={"c0001": True})
@@ -338,7 +338,7 @@ def test_the_report_says_how_often_and_until_when() -> None:
     fixed = sample_run()
     told = repr(build_document(fixed))
     assert f"{fixed.run.repeats} repeats each" in told and "is repeated until" not in told
-    rule = {"repeats": 30, "repeats_within": 0.025, "repeats_least": 8}
+    rule = {"repeats": 30, "repeats_within": 0.025, "repeats_min": 8}
     told = repr(build_document(fixed.model_copy(update={"run": fixed.run.model_copy(update=rule)})))
     assert "8 to 30 repeats each" in told
     assert "reaches at most 2.5 % of the median" in told and "after 8 repeats at the earliest" in told

@@ -19,7 +19,7 @@ from assay.analyse.rows import RowMaker
 from assay.analyse.usable import usable
 from assay.analyse.validate import CLOCK_NS, CLOCK_SHARE, InvalidEventsError, check_starts
 from assay.contract._generated import Job
-from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, STATED_TIME_FACTOR, output_bounds
+from assay.contract.bounds import ESTIMATE_FACTOR, MIN_TIMEOUT_SECONDS, STATED_TIME_FACTOR, output_bounds
 from assay.contract.parts import HOST_LINE_START, HostPart, join_parts, split_parts
 from assay.contract.reader import BrokenLine, read_line
 from assay.judge.judge import judge
@@ -206,17 +206,17 @@ def test_no_histogram_costs_more_than_one_can_have() -> None:
 def test_bounds_follow_from_the_job() -> None:
     job, _ = good()
     small = output_bounds(job, 1.0)
-    assert small.seconds == LEAST_TIMEOUT_SECONDS + ESTIMATE_FACTOR
+    assert small.seconds == MIN_TIMEOUT_SECONDS + ESTIMATE_FACTOR
     assert small.line_bytes < 8 << 20
     timed = job.model_copy(update={"phases": [job.phases[0].model_copy(update={"runtime_ns": 10**12})]})
-    assert output_bounds(timed, 0.0).seconds == LEAST_TIMEOUT_SECONDS + STATED_TIME_FACTOR * 1000
+    assert output_bounds(timed, 0.0).seconds == MIN_TIMEOUT_SECONDS + STATED_TIME_FACTOR * 1000
     assert output_bounds(job.model_copy(update={"lanes": 1024}), 1.0).line_bytes > small.line_bytes
     assert (
         small.bytes_after(0)
         < small.bytes_after(100)
         < small.bytes_after(10**9)
         == small.bytes_after(10**12)
-        == small.most_bytes
+        == small.max_bytes
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak import times
 
-from assay.analyse.growth.bend import LEAST_POINTS, find_bend
+from assay.analyse.growth.bend import MIN_POINTS, find_bend
 
 
 @given(st.floats(1.05, 3.9), st.sampled_from([DOUBLING, MANY, (1, 2, 5, 9)]))
@@ -46,7 +46,7 @@ def test_one_that_neither_curve_describes_is_said_to_be_so() -> None:
 @pytest.mark.parametrize(
     "rates",
     [
-        {number: [100.0 * number] * 4 for number in range(1, LEAST_POINTS)},
+        {number: [100.0 * number] * 4 for number in range(1, MIN_POINTS)},
         {number: [100.0 * number] for number in MANY},
         {1: [1.0, 1.1], 2: [2.0, 2.1], 4: [0.0, 3.0], 8: [4.0, 4.0]},
     ],

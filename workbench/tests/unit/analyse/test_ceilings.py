@@ -222,7 +222,7 @@ def test_ways_are_those_that_keep_most_in_flight() -> None:
 def test_kinds_beyond_the_most_are_counted() -> None:
     found = study(w_lanes={"from": 1, "to": 101, "step": 1}, w_operations=["read"])
     jobs, left_out = plan.engine_jobs(found, expand(found).cases)
-    assert (len(jobs), left_out) == (plan.MOST_KINDS, 1)
+    assert (len(jobs), left_out) == (plan.MAX_KINDS, 1)
 
 
 def test_too_little_space_is_a_reason() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.analyse.compare import LEAST_TRIMMED, LEVEL, TRIMMED_SHARE, compare, compare_rounds
+from assay.analyse.compare import LEVEL, MIN_TRIMMED, TRIMMED_SHARE, compare, compare_rounds
 from assay.analyse.rows import analyse
 from assay.analyse.statistics.significance import cliffs_delta, t_p_value, t_quantile
 from assay.judge.judge import judge
@@ -47,7 +47,7 @@ def test_a_clear_difference_is_separable() -> None:
     assert 1 < found.low < found.ratio < found.high
     assert found.separable and found.caveat == ""
     assert (found.n_base, found.n_other, found.effect) == (4, 4, 1.0)
-    assert found.p == found.p_adjusted and (found.sure_low, found.sure_high) == (found.low, found.high)
+    assert found.p == found.p_adjusted and (found.simultaneous_low, found.simultaneous_high) == (found.low, found.high)
 
 
 def test_overlapping_repeats_are_not_separable() -> None:
@@ -100,7 +100,7 @@ def test_what_failed_on_one_side_leaves_its_round_out() -> None:
     broken = rows[0].model_copy(update={"samples": (rows[0].samples[0], failed, *rows[0].samples[2:])})
     (found,) = compare_rounds([(broken, rows[1])])
     assert (found.n_base, found.n_other) == (4, 5)
-    assert found.sure_low == pytest.approx(1.1, rel=0.01) or found.ratio > found.sure_low
+    assert found.simultaneous_low == pytest.approx(1.1, rel=0.01) or found.ratio > found.simultaneous_low
 
 
 def test_noise_is_learnt_from_other_comparisons() -> None:
@@ -124,7 +124,7 @@ def test_repeats_that_resemble_their_neighbours_count_for_less() -> None:
     """Two levels, each held for half of the rounds, are two observations, not twelve."""
     level = [100.0, 101.0, 99.0, 100.0, 101.0, 99.0]
     (found,) = compare_speeds(level * 2, [1.3 * value for value in level] + level)
-    assert found.likeness is not None and found.likeness > 0.6
+    assert found.autocorrelation is not None and found.autocorrelation > 0.6
     assert not found.separable
 
 
@@ -148,11 +148,11 @@ def test_looking_often_takes_more() -> None:
 def test_intervals_contain_each_other_and_the_ratio(speeds: list[tuple[list[float], list[float]]], looks: int) -> None:
     pairs = [rows_of({"disk": base, "memory": other}) for base, other in speeds]
     for found in compare_rounds([(pair[0], pair[1]) for pair in pairs], looks=looks):
-        if found.low is None or found.high is None or found.sure_low is None or found.sure_high is None:
+        if found.low is None or found.high is None or found.simultaneous_low is None or found.simultaneous_high is None:
             assert not found.separable
             continue
-        assert found.sure_low <= found.low <= found.ratio <= found.high <= found.sure_high
-        assert 0 <= found.likeness <= 1 and -1 <= found.effect <= 1  # type: ignore[operator]
+        assert found.simultaneous_low <= found.low <= found.ratio <= found.high <= found.simultaneous_high
+        assert 0 <= found.autocorrelation <= 1 and -1 <= found.effect <= 1  # type: ignore[operator]
 
 
 def test_one_repeat_has_a_ratio_without_interval() -> None:
@@ -182,20 +182,20 @@ def test_equal_repeats_give_an_interval_without_width() -> None:
 def test_where_neighbours_are_not_alike_it_is_students_test(base: list[float], other: list[float]) -> None:
     count = min(len(base), len(other))
     (found,) = compare_speeds(base[:count], other[:count])
-    assert count < LEAST_TRIMMED
+    assert count < MIN_TRIMMED
     apart = np.log(other[:count]) - np.log(base[:count])
-    if found.likeness or np.std(apart) < 1e-6:
+    if found.autocorrelation or np.std(apart) < 1e-6:
         return
     expected = stats.ttest_rel(np.log(other[:count]), np.log(base[:count])).pvalue
     assert found.p_own == found.p == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-@given(st.integers(0, 2**32), st.integers(LEAST_TRIMMED, 60))
+@given(st.integers(0, 2**32), st.integers(MIN_TRIMMED, 60))
 def test_of_many_rounds_it_is_yuens_test_of_the_middle_ones(seed: int, count: int) -> None:
     random = np.random.default_rng(seed)
     base, other = 100 * np.exp(0.05 * random.standard_t(2, (2, count)))
     (found,) = compare_speeds(base.tolist(), other.tolist())
-    if found.likeness:
+    if found.autocorrelation:
         return
     apart = np.log(other) - np.log(base)
     assert found.p_own == found.p == pytest.approx(_yuen(apart), rel=1e-6, abs=1e-9)

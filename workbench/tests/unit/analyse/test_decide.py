@@ -142,7 +142,9 @@ def test_every_sentence_follows_from_the_comparisons(made: list[tuple[float, flo
         text = "".join(part if isinstance(part, str) else part.text for part in claim_sentence(claim))
         for target in (claim.base, claim.other):
             faster = [
-                (pair.sure_low, pair.ratio) if target == pair.other else (1 / pair.sure_high, 1 / pair.ratio)  # type: ignore[operator]
+                (pair.simultaneous_low, pair.ratio)
+                if target == pair.other
+                else (1 / pair.simultaneous_high, 1 / pair.ratio)  # type: ignore[operator]
                 for pair, point in zip(mine, claim.points, strict=True)
                 if point.winner == target
             ]
@@ -176,7 +178,7 @@ def check_bounded(held: Finding, most: float | None, outcome: PointOutcome) -> N
     ("most", "outcome"), [(2.0, PointOutcome.FASTER), (20.0, PointOutcome.OPEN), (None, PointOutcome.OPEN)]
 )
 def test_what_a_side_lost_to_others_on_its_device_is_bounded(most: float | None, outcome: PointOutcome) -> None:
-    numbers = {} if most is None else {"most_slowed": most}
+    numbers = {} if most is None else {"max_slowdown": most}
     shared = Finding(verdict=Verdict.CONTENDED, rule="contended", text="", remedy="", numbers=numbers)
     check_bounded(shared, most, outcome)
 
@@ -192,7 +194,7 @@ def test_what_a_side_lost_to_others_on_its_device_is_bounded(most: float | None,
 def test_others_on_a_disk_further_down_hold_neither_of_two_sides_that_take_turns(
     alike: tuple[Verdict, ...], further_down: float, outcome: PointOutcome
 ) -> None:
-    numbers = {"most_slowed": 20.0, "further_down": further_down}
+    numbers = {"max_slowdown": 20.0, "further_down": further_down}
     shared = Finding(verdict=Verdict.CONTENDED, rule="contended", text="", remedy="", numbers=numbers)
     disk, memory = row("disk", noisy(100e6)), row("memory", noisy(1000e6, seed=1))
     rows = disk.model_copy(update={"verdict": Verdict.CONTENDED, "findings": (shared,)}), memory

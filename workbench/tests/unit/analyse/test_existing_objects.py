@@ -12,7 +12,7 @@ from assay.analyse.ranks import samples_from_ranks
 from assay.analyse.samples import errors_of, sort_events
 from assay.analyse.validate import InvalidEventsError, validate_events
 from assay.contract._generated import Job
-from assay.contract.bounds import ESTIMATE_FACTOR, LEAST_TIMEOUT_SECONDS, output_bounds
+from assay.contract.bounds import ESTIMATE_FACTOR, MIN_TIMEOUT_SECONDS, output_bounds
 from assay.contract.messages import ErrorSampleEvent, ReadyEvent
 from assay.model.result.objects import ExistingObjects
 
@@ -59,8 +59,8 @@ def test_only_jobs_that_read_what_is_there_can_have_it() -> None:
 
 def test_an_estimate_of_unknown_sizes_bounds_nothing() -> None:
     made = Job.model_validate_json((JOBS / "null-objects.json").read_text())
-    assert output_bounds(made, 1.0).seconds == LEAST_TIMEOUT_SECONDS + ESTIMATE_FACTOR
-    assert output_bounds(job(), 1.0).seconds == output_bounds(job(), None).seconds > 10 * LEAST_TIMEOUT_SECONDS
+    assert output_bounds(made, 1.0).seconds == MIN_TIMEOUT_SECONDS + ESTIMATE_FACTOR
+    assert output_bounds(job(), 1.0).seconds == output_bounds(job(), None).seconds > 10 * MIN_TIMEOUT_SECONDS
 
 
 def test_a_failure_has_the_objects_key_and_no_number() -> None:

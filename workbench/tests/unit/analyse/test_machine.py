@@ -41,7 +41,11 @@ def control(at: float = 0.0, works: float = 20e3, wait: float = 0.0, away: float
 
 
 def controls(**fields: Any) -> Controls:
-    ordinary = {"readings": (control(),) * 9, "moved": {"waits": 0.01, "works": 0.12}, "store_moved": 0.1}
+    ordinary = {
+        "readings": (control(),) * 9,
+        "control_deviation": {"waits": 0.01, "works": 0.12},
+        "result_deviation": 0.1,
+    }
     return Controls(**{**ordinary, **fields})
 
 
@@ -52,8 +56,8 @@ def measured(row: str, repeat: int, rate: float = 1e9, **fields: Any) -> Machine
 def test_a_machine_that_stands_still_has_no_verdict() -> None:
     quiet = summarise_controls([control(number) for number in range(9)], [measured("c1", n) for n in range(1, 9)])
     assert quiet is not None
-    assert (quiet.waited, quiet.away, quiet.store_moved) == (0.0, 0.0, 0.0)
-    assert quiet.moved == {"waits": 0.0, "works": 0.0}
+    assert (quiet.wait_share, quiet.away_share, quiet.result_deviation) == (0.0, 0.0, 0.0)
+    assert quiet.control_deviation == {"waits": 0.0, "works": 0.0}
     assert machine_finding(quiet) is None and machine_finding(None) is None
     assert machine_notes(None) == ()
 
@@ -61,7 +65,7 @@ def test_a_machine_that_stands_still_has_no_verdict() -> None:
 def test_two_controls_say_nothing() -> None:
     assert summarise_controls([control(wait=0.9)] * 2, []) is None
     three = summarise_controls([control(wait=0.9)] * 3, [])
-    assert three is not None and three.store_moved is None
+    assert three is not None and three.result_deviation is None
     found = machine_finding(three)
     assert found is not None and found.explained is None
     assert "is not known: it needs 5 repeats" in found.text
@@ -70,15 +74,21 @@ def test_two_controls_say_nothing() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"waited": 0.11}, "Its threads, no more than there are CPUs, waited for one 11 % of the time."),
-        ({"stolen": 0.2, "stolen_error": 0.05}, "The hypervisor took 20 % of the CPU time (± 5 % of the CPU time)."),
-        ({"away": 0.3}, "The engine did not run 30 % of the time though no other process used its CPU."),
-        ({"waited": 0.2, "away": 0.3}, "20 % of the time, and the engine did not run 30 %"),
+        ({"wait_share": 0.11}, "Its threads, no more than there are CPUs, waited for one 11 % of the time."),
+        (
+            {"stolen_share": 0.2, "stolen_error": 0.05},
+            "The hypervisor took 20 % of the CPU time (± 5 % of the CPU time).",
+        ),
+        ({"away_share": 0.3}, "The engine did not run 30 % of the time though no other process used its CPU."),
+        ({"wait_share": 0.2, "away_share": 0.3}, "20 % of the time, and the engine did not run 30 %"),
         ({"explained": SURE}, "explains 50 % of a typical result's variance between repeats, at least 30 %."),
         ({"explained": SURE.model_copy(update={"low": 0.0})}, "variance between repeats."),
-        ({"waited": 0.2, "untold": "there were 2 controls in 8 rounds"}, "is not known: there were 2 controls in"),
         (
-            {"waited": 0.2, "explained": SURE.model_copy(update={"p": 0.2})},
+            {"wait_share": 0.2, "unexplained_reason": "there were 2 controls in 8 rounds"},
+            "is not known: there were 2 controls in",
+        ),
+        (
+            {"wait_share": 0.2, "explained": SURE.model_copy(update={"p": 0.2})},
             "do not show that the results vary with the machine",
         ),
     ],
@@ -94,12 +104,12 @@ def test_what_the_machine_did_is_said_with_its_numbers(fields: dict[str, Any], w
 @pytest.mark.parametrize(
     "fields",
     [
-        {"waited": 0.1, "stolen": 0.1, "away": 0.1},
-        {"stolen": 0.2, "stolen_error": 0.1},
+        {"wait_share": 0.1, "stolen_share": 0.1, "away_share": 0.1},
+        {"stolen_share": 0.2, "stolen_error": 0.1},
         {"explained": SURE.model_copy(update={"p": 0.02})},
         {"explained": SURE.model_copy(update={"share": 0.2})},
         # Nothing needs an explanation.
-        {"explained": SURE, "store_moved": 0.01},
+        {"explained": SURE, "result_deviation": 0.01},
     ],
 )
 def test_little_is_no_verdict(fields: dict[str, Any]) -> None:
@@ -111,14 +121,14 @@ def test_the_error_of_stolen_time_is_a_tick_of_each_cpu(n: int, cpus: int, secon
     host = {"host_ns": seconds * cpus * S, "stolen_ns": seconds * cpus * S // 5, "cpus": cpus}
     found = summarise_controls([control()] * 3, [measured("c1", repeat, **host) for repeat in range(1, n + 1)])
     assert found is not None
-    assert found.stolen == pytest.approx(0.2)
+    assert found.stolen_share == pytest.approx(0.2)
     assert found.stolen_error == pytest.approx(0.01 / seconds / math.sqrt(n))
 
 
 def test_what_is_not_told_is_unknown() -> None:
     blind = ControlReading(at=0, rates={"works": 1.0})
     found = summarise_controls([blind] * 3, [measured("c1", 1)])
-    assert found is not None and (found.waited, found.stolen, found.away) == (None, None, None)
+    assert found is not None and (found.wait_share, found.stolen_share, found.away_share) == (None, None, None)
     assert machine_finding(found) is None
 
 
@@ -190,7 +200,7 @@ def busy(machine: bool) -> RunAnalysis:
     waits = {"cpus": 2, "cpu_wait_ns": S // 5, "elapsed_ns": S}
     samples = [make_sample(case.id, repeat, **waits) for case in cases for repeat in range(1, 5)]
     samples[-1] = samples[-1].model_copy(update={"status": "failed"})
-    told = controls(waited=0.3)
+    told = controls(wait_share=0.3)
     verdict = {"controls": told, "machine": machine_finding(told)} if machine else {}
     run = make_run(repeats=4, places=(make_place(),), **verdict)
     return analyse(run, cases, (), samples, (), judge)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analyse.compare import compare
-from assay.analyse.decide import MOST_NEEDED, decide
-from assay.analyse.more_repeats import LEAST_LIMIT_SECONDS, ExtraRepeats, more_repeats
+from assay.analyse.decide import MAX_NEEDED, decide
+from assay.analyse.more_repeats import MIN_LIMIT_SECONDS, ExtraRepeats, more_repeats
 from assay.model.result.decision import PointOutcome, TargetDecision
 from assay.model.result.result import ResultRow
 
@@ -49,7 +49,7 @@ def test_cases_of_undecided_points_and_no_others_get_what_those_need(
     rows = rows_of(seed, sizes, ratio, sigma, count)
     more, decisions = lacking(rows)
     opened = [point for one in decisions for point in one.points_with(PointOutcome.OPEN)]
-    mendable = [point for point in opened if point.needs is not None and point.needs <= MOST_NEEDED]
+    mendable = [point for point in opened if point.needs is not None and point.needs <= MAX_NEEDED]
     mine = {id_of(rows, target, dict(point.axes)) for point in mendable for target in ("disk", "memory")}
     assert set(more.repeats) <= mine and all(added > 0 for added in more.repeats.values())
     assert more.point_count + more.too_long_count + more.unsettled_count == len(opened)
@@ -78,4 +78,4 @@ def test_what_would_take_too_long_is_left_and_counted() -> None:
     ]
     more, _ = lacking(rows)
     measured = sum(sample.elapsed_ns / 1e9 for row in rows for sample in row.samples)
-    assert more.too_long_count and more.seconds <= more.overhead_s + 1.25 * max(measured, LEAST_LIMIT_SECONDS)
+    assert more.too_long_count and more.seconds <= more.overhead_s + 1.25 * max(measured, MIN_LIMIT_SECONDS)

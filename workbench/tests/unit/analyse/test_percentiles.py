@@ -64,7 +64,7 @@ def test_a_tail_that_repeats_do_not_agree_on_is_uncertain_though_the_rate_is_ok(
     assert (tail.lowest, tail.highest) == (pytest.approx(1.8 * MS, rel=1e-3), pytest.approx(113.6 * MS, rel=1e-3))
     low, high = tail.interval
     assert low is not None and high is not None and high > 10 * MAX_INTERVAL_RATIO * low
-    assert (tail.least_ops, tail.ops) == (2000, 10_000)
+    assert (tail.fewest_ops, tail.ops) == (2000, 10_000)
     assert row.latency["p99"] == pytest.approx(4.5 * MS, rel=1e-3), "all of them together"
 
 
@@ -78,7 +78,7 @@ def test_five_operations_have_no_p999_and_no_median() -> None:
     assert {item.quality for item in row.percentiles} == {PercentileQuality.TOO_FEW}
     assert {item.value for item in row.percentiles} == {None}
     (top,) = [item for item in row.percentiles if item.name == "p99.9"]
-    assert (top.least_ops, top.ops, top.min_ops) == (5, 15, 10_000)
+    assert (top.fewest_ops, top.ops, top.min_ops) == (5, 15, 10_000)
 
 
 def test_what_only_all_operations_together_can_tell_has_no_interval() -> None:

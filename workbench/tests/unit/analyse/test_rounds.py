@@ -24,8 +24,8 @@ from assay.run.settle import RoundRules
 from assay.store import RunStore
 
 TWO = {"n": {"kind": "null"}, "m": {"kind": "null"}}
-MOST = 14
-REPEATS = Repeats(most=MOST, least=5, decide=0.05)
+MAX_REPEATS = 14
+REPEATS = Repeats(max=MAX_REPEATS, min=5, decide=0.05)
 RATIOS = {"clear": 2.0, "equal": 1.0, "close": 1.05}
 NOISE = {"clear": 0.02, "equal": 0.002, "close": 0.1}
 SIZES = {name: 4096 << place for place, name in enumerate(RATIOS)}
@@ -51,10 +51,10 @@ def cases() -> tuple[Case, ...]:
 
 def create(root: Path, more: tuple[Case, ...] = (), time: float | None = None) -> RunStore:
     every = (*cases(), *more)
-    details = {"repeats_decide": 0.05, "repeats_least": 5, "repeats_time": time}
+    details = {"repeats_decide": 0.05, "repeats_min": 5, "repeats_time": time}
     places = tuple(place(target) for target in ("disk", "memory"))
-    meta = make_meta(repeats=MOST, places=places, **details)
-    order = [(case.id, repeat) for repeat in range(1, MOST + 1) for case in every]
+    meta = make_meta(repeats=MAX_REPEATS, places=places, **details)
+    order = [(case.id, repeat) for repeat in range(1, MAX_REPEATS + 1) for case in every]
     return RunStore.create(root, meta, every, (), order, "study: s\n")
 
 
@@ -92,11 +92,13 @@ def test_what_is_decided_is_not_repeated_and_what_is_open_goes_on(tmp_path: Path
             assert rounds.settle_before_round(repeat) == {}
             execute(store, repeat)
         fewer = rounds.settle_before_round(6)
-        assert set(fewer.values()) == {MOST - 5} and store.info().planned == 7 * MOST - len(fewer) * (MOST - 5)
+        assert set(fewer.values()) == {MAX_REPEATS - 5} and store.info().planned == 7 * MAX_REPEATS - len(fewer) * (
+            MAX_REPEATS - 5
+        )
         assert {"disk-clear", "memory-clear", "disk-alone"} <= set(fewer)
         assert {case for case, repeat in store.pending() if repeat == 6} >= {"disk-close", "memory-close"}
         assert store.settled()["disk-clear"] == "after 5 repeats: more repeats would decide nothing further"
-        for repeat in range(6, MOST + 1):
+        for repeat in range(6, MAX_REPEATS + 1):
             rounds.settle_before_round(repeat)
             execute(store, repeat)
         assert store.pending() == []
@@ -124,7 +126,7 @@ def test_no_round_begins_that_the_time_is_not_enough_for(tmp_path: Path) -> None
     limited = REPEATS.model_copy(update={"time": 17 * 10**9})
     with create(tmp_path, time=17.0) as store:
         rounds = RoundRules(store, limited, store.cases())
-        for repeat in range(1, MOST + 1):
+        for repeat in range(1, MAX_REPEATS + 1):
             rounds.settle_before_round(repeat)
             execute(store, repeat)
         spent = sum(attempt.seconds or 0.0 for attempt in store.attempts())
@@ -137,10 +139,10 @@ def test_the_fewest_repeats_are_made_whatever_the_time(tmp_path: Path) -> None:
     limited = REPEATS.model_copy(update={"time": 10**9})
     with create(tmp_path, time=1.0) as store:
         rounds = RoundRules(store, limited, store.cases())
-        for repeat in range(1, MOST + 1):
+        for repeat in range(1, MAX_REPEATS + 1):
             rounds.settle_before_round(repeat)
             execute(store, repeat)
-        assert {len(row.samples) for row in rows_up_to_round(store, MOST)} == {5}
+        assert {len(row.samples) for row in rows_up_to_round(store, MAX_REPEATS)} == {5}
 
 
 @pytest.mark.parametrize("sigma", [0.05, 0.1, 0.2])

@@ -145,10 +145,8 @@ def test_what_is_called_a_plateau_is_one(rates: list[float], chance: object) -> 
 def test_the_summary_has_the_slowest_host_and_the_skew_as_medians() -> None:
     found = hosts.summary(row(4, 100 * MB))
     assert found is not None
-    assert (found.host_count, found.least_transferred_bytes) == (4, 900)
-    assert (found.least_rate, found.mean_rate, found.most_rate) == pytest.approx(
-        (25 * 0.95 * MB, 25 * MB, 25 * 1.05 * MB)
-    )
+    assert (found.host_count, found.min_transferred_bytes) == (4, 900)
+    assert (found.min_rate, found.mean_rate, found.max_rate) == pytest.approx((25 * 0.95 * MB, 25 * MB, 25 * 1.05 * MB))
     assert (found.skew_ns, found.uncertainty_ns) == (200_000, 20_000)
     assert [line.host for line in hosts.lines(row(4, 100 * MB))] == ["h1", "h2", "h3", "h4"]
     (first, *_) = hosts.lines(row(4, 100 * MB))

@@ -10,7 +10,7 @@ from noise import wandering
 from soak import times
 
 from assay.analyse.anomalies.notes import notes
-from assay.analyse.trend import LEAST_ROUNDS, Trend, trend_notes, trends
+from assay.analyse.trend import MIN_ROUNDS, Trend, trend_notes, trends
 from assay.model.result.result import ResultRow
 
 RUNS = times(200, 2000)
@@ -20,9 +20,11 @@ def row(rates: Sequence[float], target: str = "disk", number: int = 1, first: in
     return row_of(make_case(f"c{number:04}", target), rates, first=first)
 
 
-def noisy(random: np.random.Generator, rows: int, rounds: int, likeness: float, drift: float = 0.0) -> list[ResultRow]:
+def noisy(
+    random: np.random.Generator, rows: int, rounds: int, autocorrelation: float, drift: float = 0.0
+) -> list[ResultRow]:
     """Rates with 5 % of noise that resembles the one before, on a level that moves by `drift` in all."""
-    noise = wandering(random, (rows, rounds), likeness)
+    noise = wandering(random, (rows, rounds), autocorrelation)
     level = np.linspace(0, math.log1p(drift), rounds)
     rates = 1e8 * np.exp(level + 0.05 * noise)
     return [row(rates[number].tolist(), number=number) for number in range(rows)]
@@ -46,7 +48,7 @@ def test_a_level_that_falls_is_told_with_its_figures() -> None:
         [100.0, 99.0, 98.0, 97.0, 96.0],
         [100.0, 80.0, 100.0, 80.0, 100.0, 80.0],
         [100.0, 50.0, 60.0, 110.0, 90.0],
-        [100.0, 80.0, 60.0][: LEAST_ROUNDS - 1],
+        [100.0, 80.0, 60.0][: MIN_ROUNDS - 1],
         [],
     ],
 )
@@ -76,10 +78,10 @@ def test_cases_that_were_known_earlier_and_repeats_that_failed_leave_the_common_
 
 
 @pytest.mark.parametrize("rounds", [4, 6, 12])
-@pytest.mark.parametrize(("rows", "likeness"), [(1, 0.0), (1, 0.5), (12, 0.5)])
-def test_runs_without_a_trend_get_no_note(rows: int, likeness: float, rounds: int) -> None:
+@pytest.mark.parametrize(("rows", "autocorrelation"), [(1, 0.0), (1, 0.5), (12, 0.5)])
+def test_runs_without_a_trend_get_no_note(rows: int, autocorrelation: float, rounds: int) -> None:
     random = np.random.default_rng(13)
-    seen = sum(bool(trends(noisy(random, rows, rounds, likeness))) for _ in range(RUNS))
+    seen = sum(bool(trends(noisy(random, rows, rounds, autocorrelation))) for _ in range(RUNS))
     # 5 in 100, and three standard deviations of so many runs.
     assert seen <= 0.05 * RUNS + 3 * math.sqrt(0.05 * 0.95 * RUNS)
 

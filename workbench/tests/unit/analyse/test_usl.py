@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from soak import times
 from usl_tools import DOUBLING, MANY, fit, measured, total
 
-from assay.analyse.growth.usl import FARTHEST_PEAK, LEAST_POINTS, fit_law
+from assay.analyse.growth.usl import FARTHEST_PEAK, MIN_POINTS, fit_law
 
 
 @given(st.floats(1e3, 1e9), st.floats(0, 0.9), st.floats(0, 0.1), st.sampled_from([DOUBLING, MANY, (2, 3, 5, 9)]))
@@ -45,7 +45,7 @@ def test_the_same_repeats_give_the_same_intervals() -> None:
 @pytest.mark.parametrize(
     "rates",
     [
-        {count: [100.0 * count] * 3 for count in range(1, LEAST_POINTS)},
+        {count: [100.0 * count] * 3 for count in range(1, MIN_POINTS)},
         {count: [100.0 * count] for count in MANY},
         {**{count: [100.0 * count] * 3 for count in DOUBLING}, 16: [0.0, 1.0, 2.0]},
     ],
@@ -67,4 +67,4 @@ def test_whatever_is_measured_gives_numbers_in_order(rates: dict[int, list[float
         for item in (law.rate, law.contention, law.coherency, *((law.peak,) if law.peak else ())):
             assert 0 <= item.low <= item.value <= item.high
         if law.peak is not None:
-            assert law.fits and law.coherency.low > 0 and law.peak.value <= FARTHEST_PEAK * law.most_hosts
+            assert law.fits and law.coherency.low > 0 and law.peak.value <= FARTHEST_PEAK * law.max_hosts

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assay.analyse.histograms import Histogram
 from assay.cli.live import rate_history as courses
-from assay.cli.live.rate_history import MOST_BINS, Bins, PhaseHistory, Rate
+from assay.cli.live.rate_history import MAX_BINS, Bins, PhaseHistory, Rate
 from assay.cli.live.state import LatestLatency, State
 from assay.model.result.ceiling import CeilingShare
 from assay.run.listener import HostInterval, Stretch, TimeLeft
@@ -95,11 +95,11 @@ def test_a_course_of_any_length_keeps_its_sum(parts: list[tuple[int, int]], most
     for length, amount in parts:
         bins.add(Stretch(at, at + length, float(amount), 0.0))
         at += length
-    assert len(bins._bins) <= MOST_BINS
+    assert len(bins._bins) <= MAX_BINS
     assert sum(part.bytes for part in bins._bins) == pytest.approx(sum(amount for _, amount in parts))
     assert 1 <= len(bins.columns(most, at, counted=False)) <= most
     whole = bins._length * len(bins._bins)
-    drawn = bins.columns(MOST_BINS, whole, counted=False)
+    drawn = bins.columns(MAX_BINS, whole, counted=False)
     assert sum(drawn) * bins._length / 1e9 == pytest.approx(sum(amount for _, amount in parts))
 
 

@@ -92,7 +92,7 @@ def test_it_is_bounded_how_much_slower_the_others_made_it() -> None:
     def most(case: Evidence) -> float:
         finding = RULE(case)
         assert isinstance(finding, Finding)
-        return finding.numbers["most_slowed"]
+        return finding.numbers["max_slowdown"]
 
     assert most(beside(read=80)) == pytest.approx(5)
     assert most(beside(read=80, block={"reads": 2560})) == pytest.approx(10)

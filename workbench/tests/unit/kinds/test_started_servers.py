@@ -84,7 +84,7 @@ def test_what_lies_below_is_memory_or_a_program(server: str, kind: str) -> None:
         ({**BUCKET, "server": "nfs-ganesha"}, "nfs-ganesha offers no buckets | write server: moto or versitygw"),
         (
             {**TABLE, "server": "dynamodb-local"},
-            "dynamodb-local runs in a testbed only: it listens on every address of the machine",
+            "dynamodb-local runs in a box only: it listens on every address of the machine",
         ),
     ],
     ids=lambda value: str(value)[:40],

@@ -343,4 +343,4 @@ def test_a_btrfs_names_all_of_its_devices_and_how_it_uses_them(tmp_path: Path, l
     assert found["filesystem_devices"] == ("/dev/sda" if lost else "/dev/sda, /dev/sdb")
     assert found["missing_devices"] == str(int(lost))
     assert (found["data_profile"], found["metadata_profile"]) == ("raid1", "raid1c3")
-    assert ("beside sdb" in found, "beside sda" in found) == (not lost, False)
+    assert ("other device sdb" in found, "other device sda" in found) == (not lost, False)

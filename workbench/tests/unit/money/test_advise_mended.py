@@ -226,7 +226,7 @@ def test_conflicts_name_only_what_is_stated_and_keep_what_the_storage_is_for():
 def test_designs_that_only_the_budget_excludes_may_come_in_and_the_chosen_one_may_fall_out():
     kinds = {
         "candidates": [{"design": "orangefs-volumes", "set": {"volume": "gp3", "layout": "raid0"}}, OLD_NFS],
-        "most_loss": "5%",
+        "max_loss": "5%",
     }
     plain = advice_on("01", budget=None, **kinds)
     month = best(plain).price.month
@@ -262,7 +262,7 @@ def test_what_lacks_only_prices_of_requests_stays_in_and_says_so():
     advice = advice_on("09", durability="zone")
     cheap, whole = advice.recommended
     assert advice.result == "not separable" and cheap.startswith("s3-one-zone") and "s3-standard" in whole
-    assert best(advice).price.lacks[0] == "object-requests s3-one-zone-ia/put"
+    assert best(advice).price.missing_prices[0] == "object-requests s3-one-zone-ia/put"
     (why,) = [item.text for item in advice.reasons if "may be up to" in item.text]
     # Requests and retrieval of 5 GB/s are dear: ten times the dearest that the book has could turn the order.
     assert "about 465.66 USD a month without" in why and "10 times the highest comparable price" in why
@@ -286,7 +286,7 @@ def test_that_nothing_reserved_could_be_compared_is_said():
 
 def test_hard_disks_of_lustre_are_not_for_random_access():
     need = read_need("11", budget=None, profile={"pattern": "random"}, candidates=["fsx-lustre-hdd"])
-    fails = advise(need, load_book("aws-us-east-1")).rejected[0].fails
+    fails = advise(need, load_book("aws-us-east-1")).rejected[0].failed_checks
     assert "volume_types" in {check.rule for check in fails}
     streams = advise(need.model_copy(update={"profile": AccessProfile()}), load_book("aws-us-east-1"))
     assert "volume_types" not in str(streams.rejected)

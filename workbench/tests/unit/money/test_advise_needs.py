@@ -25,7 +25,7 @@ def test_at_twice_the_rates_two_nodes_are_cheaper_than_one_server_that_carries_b
     # m5.4xlarge has 594 MB/s to its volumes for reads and writes together; 800 MB/s are needed.
     one = {"instance": "m5.4xlarge", "volume": "st1", "capacity": "24TB", "volumes": 2}
     alone = advice_on("01", candidates=[{"design": "nfs-volumes", "set": one}])
-    (fail,) = alone.rejected[0].fails
+    (fail,) = alone.rejected[0].failed_checks
     assert (
         fail.requirement == "read + write"
         and "500 MB/s and 300 MB/s at the same time take 84 % + 51 % = 135 %" in fail.text
@@ -69,7 +69,7 @@ def test_what_was_measured_overrides_the_rule_of_1_gb_per_s():
     without = advice_on("04", evidence=())
     assert (without.result, best(without).design) == ("unproven", "beegfs")
     store = next(item for item in without.rejected if item.design == "nfs-instance-store")
-    assert {check.requirement for check in store.fails if check.rule == "nfs_small"} == {"read", "write"}
+    assert {check.requirement for check in store.failed_checks if check.rule == "nfs_small"} == {"read", "write"}
 
 
 def test_persistent_data_without_an_archive_go_to_volumes():
@@ -120,7 +120,7 @@ def test_objects_for_a_thousand_readers_go_to_s3():
     assert (best(advice).design, best(advice).set["class"]) == ("s3", "s3-standard")
     assert "1,000 streams" in reason(advice, "s3_concurrency") and "AWS-2012" in reason(advice, "s3_concurrency")
     alone = advice_on("09", clients=1)
-    (fail,) = next(item for item in alone.rejected if item.design == "s3").fails
+    (fail,) = next(item for item in alone.rejected if item.design == "s3").failed_checks
     assert fail.requirement == "read" and "1 client x 1 stream x 85 MB/s" in fail.text
 
 
@@ -140,12 +140,14 @@ def test_a_cluster_with_kept_data_gets_a_parallel_file_system_in_its_zone():
     assert best(advice).family in rules.PARALLEL and best(advice).durability == "zone"
     assert "saturates at 1.07 GB/s; 3 GB/s" in reason(advice, "saturated_nfs")
     nfs = next(item for item in advice.rejected if item.design == "nfs-volumes")
-    assert {check.requirement for check in nfs.fails} >= {"read", "write"}, "its figures say so, not a rule of 2016"
+    assert {check.requirement for check in nfs.failed_checks} >= {"read", "write"}, (
+        "its figures say so, not a rule of 2016"
+    )
     assert nfs.closest is not None
     clients = [check.outcome for check in nfs.closest.checks if check.requirement == "clients"]
     assert clients == ["unproven"], "more than 31 are not known to be too many"
     own = next(item for item in advice.rejected if item.design == "beegfs")
-    assert "instance_store" in {check.rule for check in own.fails}
+    assert "instance_store" in {check.rule for check in own.failed_checks}
 
 
 def test_growth_asks_for_a_second_line():
@@ -160,7 +162,7 @@ def test_growth_asks_for_a_second_line():
     assert best(advice_on("12", growth="13%")).set["links"] == 2
     far = advice_on("12", p99="1ms")
     array = next(item for item in far.rejected if item.design == "array-leased-link")
-    assert "close_data_centre" in {check.rule for check in array.fails}
+    assert "close_data_centre" in {check.rule for check in array.failed_checks}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_aoe_is_for_reading_and_for_random_access(profile, outcome):
     standing = {item.outcome for item in (*advice.options, *advice.unproven)} or {"failed"}
     assert standing == {outcome}
     if outcome == "failed":
-        assert "11 MB/s" in str(advice.rejected[0].fails)
+        assert "11 MB/s" in str(advice.rejected[0].failed_checks)
 
 
 def test_objects_within_a_millisecond_cannot_be_had():
@@ -196,7 +198,7 @@ def test_a_budget_below_the_cheapest_says_by_how_much():
     assert advice.result == "none"
     assert all("budget" in item.requirements for item in advice.conflicts)
     given_up = next(item for item in advice.relaxed if item.requirement == "budget")
-    assert "1,633.58 USD a month of a budget of 900.00 USD, 82 % too much" in given_up.lacks
+    assert "1,633.58 USD a month of a budget of 900.00 USD, 82 % too much" in given_up.shortfall
     tiny = advice_on("01", budget="0.01 USD in all", candidates=KINDS["01"])
     assert [item.requirements for item in tiny.conflicts] == [("budget",)]
 
@@ -264,7 +266,7 @@ def test_spot_is_not_for_servers_of_data_that_persist_nor_for_services():
     advice = advice_on("01", **wanted)
     assert advice.result == "none"
     for item in advice.rejected:
-        checks = item.fails if item.closest is not None else ()
+        checks = item.failed_checks if item.closest is not None else ()
         # What has no file access at all is said to have none.
         told = {check.rule or check.requirement for check in checks}
         assert not checks or told & {"spot", "access"}, item.design

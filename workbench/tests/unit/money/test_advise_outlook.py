@@ -12,7 +12,7 @@ from assay.rooms.advice.model.sensitivity import Assumption, CostCurves, RangeEn
 from assay.rooms.advice.work.outlook import reassess as again_module
 from assay.rooms.advice.work.outlook.curves import FACTORS, HALVINGS, NeedSweep
 from assay.rooms.advice.work.outlook.picture import change_texts, picture
-from assay.rooms.advice.work.outlook.reassess import MOST_DESIGNS
+from assay.rooms.advice.work.outlook.reassess import MAX_DESIGNS
 
 NAMES = ("01", "02", "05", "07", "08", "09", "12")
 DISCOUNTED = {"discount": "5%", "tax": "19%", "months": 36}
@@ -63,7 +63,7 @@ def test_each_crossing_is_where_advice_changes_its_choice(looked: Looked) -> Non
             last = crossing.at
             before, _ = anew(looked, **at_size(curves, crossing.below, looked.again.need))
             after, month = anew(looked, **at_size(curves, crossing.at, looked.again.need))
-            assert (before, after) == (crossing.before, crossing.after) and (before != after or crossing.over)
+            assert (before, after) == (crossing.before, crossing.after) and (before != after or crossing.over_budget)
             assert near(crossing.after_month, month)
             if crossing.before_month is not None and crossing.after_month is not None and before != after:
                 assert ("less than" in crossing.text) == (crossing.after_month < crossing.before_month)
@@ -134,7 +134,7 @@ def test_each_end_of_an_assumption_is_what_advice_says_then(name: str) -> None:
         for end in there:
             as_answered(looked, end, *anew(looked, **{key: parse(end.value.replace(" %", "%"))}))
             compared += 1
-        assert each is not None or assumption in looked.picture.idle or getattr(need, key, None) is None
+        assert each is not None or assumption in looked.picture.without_effect or getattr(need, key, None) is None
     assert compared
 
 
@@ -164,7 +164,7 @@ def test_each_end_of_what_is_moved_or_used_is_what_advice_says_then(name: str) -
     monthly = {"read": "30TB", "written": "2TB", "egress": "4TB"}
     people = {"aws": 10}
     looked = looked_at(
-        name, budget=None, monthly=monthly, growth_per_year="20%", active="40%", people=people, tax="10%"
+        name, budget=None, monthly=monthly, growth_per_year="20%", active="40%", admin_hours=people, tax="10%"
     )
     need, compared = looked.again.need, 0
     for each in looked.picture.tornado:
@@ -175,7 +175,7 @@ def test_each_end_of_what_is_moved_or_used_is_what_advice_says_then(name: str) -
                 "egress a month": {"monthly": need.monthly.model_copy(update={"egress": int(4 * 10**12 * step)})},
                 "data in use each month": {"active": need.active and need.active * step},
                 "growth a year": {"growth_per_year": need.growth_per_year * step},
-                "hours of administration a month": {"people": {"aws": 10 * step}},
+                "hours of administration a month": {"admin_hours": {"aws": 10 * step}},
                 "tax": {"tax": need.tax * step},
             }.get(each.name)
             if end is not None and changes is not None:
@@ -194,7 +194,7 @@ def test_the_exchange_rate_moves_the_books_in_that_currency_alone() -> None:
     books = (dollars, euros)
     looked = looked_at(need, books)
     each, there = ends(looked, "USD for one EUR")
-    assert each is not None and each.turns and [end.value for end in there] == ["0.88", "1.32"]
+    assert each is not None and each.changes_choice and [end.value for end in there] == ["0.88", "1.32"]
     for end in there:
         other = {**exchange, "EUR": end.value}
         changed = read_need("01", exchange=other, **asked)
@@ -219,15 +219,15 @@ def test_sorted_by_size_and_what_turns_the_choice_is_marked(looked: Looked) -> N
     for each in found.tornado:
         there = [end for end in (each.low, each.high) if end is not None]
         turned = any(end.choice != looked.best for end in there)
-        assert each.turns == turned or not within
-        assert each.size > 0 or each.turns
-    assert not {each.name for each in found.tornado} & set(found.idle)
+        assert each.changes_choice == turned or not within
+        assert each.size > 0 or each.changes_choice
+    assert not {each.name for each in found.tornado} & set(found.without_effect)
 
 
 def test_a_budget_that_is_passed_is_a_crossing() -> None:
     looked = looked_at("01")
     budget = looked.advice.need.budget
-    (crossing,) = [each for each in looked.picture.capacity.crossings if each.over]
+    (crossing,) = [each for each in looked.picture.capacity.crossings if each.over_budget]
     assert crossing.text.endswith("is above the budget")
     below, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.below, looked.again.need))
     above, _ = anew(looked, budget=budget, **at_size(looked.picture.capacity, crossing.at, looked.again.need))
@@ -240,7 +240,7 @@ def test_what_the_budget_excludes_stays_on_the_curves_and_is_not_chosen() -> Non
     twice = [curve.points[4] for curve in looked.picture.capacity.curves if curve.design == looked.best]
     assert twice[0].month is not None and twice[0].month > 1700
     each, (low, high) = ends(looked, "price of st1")
-    assert each is not None and each.turns
+    assert each is not None and each.changes_choice
     assert (low.choice, high.choice) == (looked.best, None) and high.month is not None and high.month > 1700
 
 
@@ -252,18 +252,18 @@ def test_few_designs_are_sized_and_none_for_what_changes_no_size(monkeypatch: py
     asked = again_module.build_variants
     monkeypatch.setattr(again_module, "build_variants", lambda *args: calls.append(args[5]) or asked(*args))
     found = picture(advice, book, (), NEEDS)
-    assert found is not None and len(found.designs) == MOST_DESIGNS
+    assert found is not None and len(found.designs) == MAX_DESIGNS
     crossings = len(found.capacity.crossings) + len(found.rate.crossings if found.rate is not None else ())
     # The need, six other sizes on each of two axes, and growth; each halving of a crossing once for each design.
     sizes = 1 + 2 * (len(FACTORS) - 1) + 1
-    assert len(calls) <= MOST_DESIGNS * (sizes + HALVINGS * crossings)
+    assert len(calls) <= MAX_DESIGNS * (sizes + HALVINGS * crossings)
     calls.clear()
     again = again_module.Reassessment(advice, book, (), NEEDS)
-    assert again.base_answer and len(calls) == MOST_DESIGNS
+    assert again.base_answer and len(calls) == MAX_DESIGNS
     again.rechecked(need.model_copy(update={"clients": 20}))
     again.rebilled(need.model_copy(update={"months": 10}))
     again.repriced(Decimal("1.2"), lambda row: row[1] == "instance")
-    assert len(calls) == MOST_DESIGNS
+    assert len(calls) == MAX_DESIGNS
 
 
 def test_words_say_each_crossing_and_the_largest_assumptions(looked: Looked) -> None:

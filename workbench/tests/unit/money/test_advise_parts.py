@@ -277,14 +277,14 @@ def test_the_cheapest_that_meets_the_need_is_recommended():
         assert best(advice).price.paid == min(item.price.paid for item in advice.options)
         assert all(check.outcome == "met" for item in advice.options for check in item.checks)
         total = advice.counts
-        assert total.enumerated == total.met + total.unproven + total.failed + total.unpriced + total.impossible
+        assert total.enumerated == total.met + total.unproven + total.failed + total.unpriced + total.infeasible
 
 
 def test_rates_that_do_not_last_do_not_count_and_nobody_stores_more_for_its_baseline():
     wanted = {"capacity": "1TB", "read": "100MB/s", "write": "80MB/s", "budget": None}
     alone = {"design": "efs-bursting", "set": {"stored": "1TB"}}
     (rejected,) = advice_on("01", candidates=[alone], **wanted).rejected
-    (fail,) = rejected.fails
+    (fail,) = rejected.failed_checks
     assert fail.requirement == "write" and "it bursts to 105 MB/s, but only temporarily" in fail.text
     # 80 MB/s are 90 % of the baseline of 1.78 TiB, of which there are 0.91.
     assert advice_on("01", candidates=["efs-bursting"], **wanted).result == "none"

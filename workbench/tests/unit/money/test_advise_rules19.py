@@ -203,7 +203,7 @@ def test_a_stated_rate_goes_before_the_rule_of_2016(tmp_path):
     assert any("in 2016 one NFS server was for less than 1 GB/s" in text and "9 GB/s" in text for text in notes)
     assert any("less than 48 TiB; each holds 75 TB here" in text for text in notes)
     without = own(tmp_path, OWN_NFS.replace("read: 5GB/s, write: 4GB/s, ", ""), read="8GB/s")
-    (fail,) = [check for check in without.rejected[0].fails if check.rule == "nfs_small"]
+    (fail,) = [check for check in without.rejected[0].failed_checks if check.rule == "nfs_small"]
     assert "no figure of this one shows more" in fail.text and fail.share == pytest.approx(2 / 8)
 
 
@@ -230,7 +230,7 @@ def test_aoe_of_ones_own_is_judged_by_its_own_figure(tmp_path):
     assert found.result == "recommended"
     assert "in 2007 fell to 11 MB/s" in reason(found, "aoe_profile", "against")
     paper = own(tmp_path, text.replace("its maker, 2026", "AoE-2007, section 2.3"), **wanted)
-    assert {check.rule for check in paper.rejected[0].fails} == {"aoe_profile"}
+    assert {check.rule for check in paper.rejected[0].failed_checks} == {"aoe_profile"}
 
 
 def test_streams_to_s3_are_planned_by_its_guide_and_the_table_of_2012_is_a_remark():
@@ -289,10 +289,10 @@ def test_persistent_data_are_not_lost_with_more_than_the_chance_that_is_borne():
     built = {"instance": "c5n.9xlarge", "volume": "gp3", "volumes": 8, "layout": "raid0"}
     eight = {"candidates": [{"design": "direct-volumes", "set": built}]}
     refused = advice_on("02", **eight)
-    (fail,) = [check for check in refused.rejected[0].fails if check.requirement == "durability"]
+    (fail,) = [check for check in refused.rejected[0].failed_checks if check.requirement == "durability"]
     # 1 - (1 - 0.2 %)^8 = 1.59 %
     assert "1.6 % a year" in fail.text and "at most 1 % is accepted" in fail.text
-    assert advice_on("02", most_loss="2%", **eight).result == "recommended"
+    assert advice_on("02", max_loss="2%", **eight).result == "recommended"
     for kept in ({"archive": True}, {"snapshots": "4TB"}, {"durability": None}):
         found = advice_on("02", **kept, **eight)
         assert found.result == "recommended" and "1.6 % a year" in reason(found, "volume_loss", "against")
@@ -306,7 +306,7 @@ def test_a_service_is_judged_by_the_loss_that_its_provider_states():
         loss = yearly_loss(load_template(name).build())
         assert loss is not None and loss.chance == pytest.approx(chance, rel=0.01)
     assert yearly_loss(load_template("fsx-lustre-persistent").build()) is None, "not stated"
-    found = advice_on("11", most_loss="0.1%", budget=None, candidates=["fsx-lustre-persistent"])
+    found = advice_on("11", max_loss="0.1%", budget=None, candidates=["fsx-lustre-persistent"])
     assert [check.outcome for check in checks(found, "durability")] == ["met", "unproven"]
 
 
@@ -330,7 +330,7 @@ def test_availability_that_nobody_promises_is_not_known_and_less_fails():
 
 def test_data_lie_only_where_the_need_says(tmp_path):
     assert own(tmp_path, where={"providers": ["own"]}).result == "recommended"
-    (check,) = own(tmp_path, where={"providers": ["aws", "gcp"]}).rejected[0].fails
+    (check,) = own(tmp_path, where={"providers": ["aws", "gcp"]}).rejected[0].failed_checks
     assert (check.requirement, check.text) == ("where", "the provider is own; aws or gcp is required")
     assert own(tmp_path, where={"regions": ["eu-west-1"]}).result == "recommended", "what is one's own lies anywhere"
     for region, standing in (("us-east-1", "met"), ("eu-west-1", "failed")):
@@ -369,7 +369,8 @@ def test_a_service_has_no_spot_price():
     found = advice_on("09", term="spot")
     assert found.result == "none"
     fails = {
-        item.design: [check.text for check in item.fails if check.requirement == "term"] for item in found.rejected
+        item.design: [check.text for check in item.failed_checks if check.requirement == "term"]
+        for item in found.rejected
     }
     assert "no spot price" in fails["s3"][0]
 
@@ -394,7 +395,9 @@ def test_spot_is_for_scratch_and_not_for_data_that_persist():
     silent = ask(None)
     assert any("how often is not stated" in text for text in best(silent).conditions)
     kept = ask("10%", data="persistent", archive=True)
-    assert {check.rule for item in kept.rejected for check in item.fails if check.requirement == "term"} == {"spot"}
+    assert {check.rule for item in kept.rejected for check in item.failed_checks if check.requirement == "term"} == {
+        "spot"
+    }
     long = ask("1%", months=12)
     assert any("12 months is long for spot" in item.text for item in long.reasons)
 
@@ -442,7 +445,7 @@ def test_provisioned_iops_of_2012():
     text = reason(ask(), "provisioned_2012", "note")
     assert "a volume of 200 GB had 100 to 1,000" in text and "AWS-2012, IX.A" in text and "9,313" in text
     then = ask(dt.date(2012, 8, 1))
-    assert "provisioned_2012" in {check.rule for check in then.rejected[0].fails}
+    assert "provisioned_2012" in {check.rule for check in then.rejected[0].failed_checks}
 
 
 # Defects 7 and 14: texts.
@@ -453,7 +456,7 @@ def test_what_is_less_than_a_tenth_of_a_percent_is_an_amount():
     only = {"candidates": [{"design": "nfs-gp3", "set": {"instance": "m5.4xlarge"}}], "read": None, "write": None}
     month = best(advice_on("01", budget=None, **only)).price.month
     over = advice_on("01", budget=f"{month - Decimal('0.5'):.2f} USD/month", **only)
-    text = next(check.text for check in over.rejected[0].fails if check.requirement == "budget")
+    text = next(check.text for check in over.rejected[0].failed_checks if check.requirement == "budget")
     assert "0.0 %" not in text and " USD too much" in text
 
 

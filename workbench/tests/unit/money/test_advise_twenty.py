@@ -109,7 +109,7 @@ def test_people_turn_tape_where_the_comment_says():
     without = sum(line.cost for line in tape.lines[:-1])
     hours = (deep.cost - without) / (tape.lines[-1].cost / 15)
     below, above = (
-        among("13", people={"own": Decimal(str(round(hours + off, 1)))}) for off in (Decimal(-1), Decimal(1))
+        among("13", admin_hours={"own": Decimal(str(round(hours + off, 1)))}) for off in (Decimal(-1), Decimal(1))
     )
     assert (best(below).design, best(above).design) == ("own-tape", "s3-archive")
 

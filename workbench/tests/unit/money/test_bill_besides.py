@@ -54,7 +54,7 @@ KEPT = Decimal(10) * 10**12 / GIB
 def test_backups_are_paid_for(design, chosen):
     plain, kept = (option(design, set=chosen, snapshots=size) for size in ("0B", "10TB"))
     assert kept.price.month - plain.price.month == pytest.approx(KEPT * Decimal("0.05"))
-    assert kept.price.lacks == plain.price.lacks == ()
+    assert kept.price.missing_prices == plain.price.missing_prices == ()
 
 
 def test_backups_turn_the_price_of_the_issue():
@@ -76,7 +76,7 @@ def test_backups_turn_the_price_of_the_issue():
 )
 def test_what_has_no_backups_lacks_them(design, book, item):
     plain, kept = (option(design, book, snapshots=size) for size in ("0B", "10TB"))
-    assert f"filesystem-backup {item}" in kept.price.lacks
+    assert f"filesystem-backup {item}" in kept.price.missing_prices
     assert kept.price.paid == plain.price.paid
 
 
@@ -131,7 +131,7 @@ def test_what_is_owed_later_is_worth_less():
     """Of one month: 100 + 73.00 x sum of 1.21^(-i/12), i = 1 to 12, + 1,000.00 x 1.21^(-1/12)."""
     found = option("nfs-volumes", server(**PARTLY), term="reserved-1y", discount="21%", months=1, **HOME)
     each = [1.21 ** (-month / 12) for month in range(1, 13)]
-    assert float(found.price.present) == pytest.approx(100 + 73 * sum(each) + 1000 * each[0])
+    assert float(found.price.present_value) == pytest.approx(100 + 73 * sum(each) + 1000 * each[0])
 
 
 def test_what_is_paid_is_not_what_is_owed():
@@ -192,7 +192,7 @@ HAS = "{} {} has cost less in total than {}, rented{}; it is needed for {} month
 def test_what_is_bought_is_bought_anew(price, months, first, until, left):
     answer = bought_or_rented(price, months)
     own, rented = (
-        next(item.label for item in answer.options if item.price.bought is bought) for bought in (True, False)
+        next(item.label for item in answer.options if item.price.is_purchased is bought) for bought in (True, False)
     )
     told = {item.rule: item.text for item in answer.reasons}
     assert told["break_even"] == HAS.format(first, own, rented, until, months)
@@ -228,7 +228,7 @@ def colder(design: str, book: str | PriceBook, **asked: object) -> tuple[AdviceO
 )
 def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves, first):
     found, told = colder(design, book, set=chosen)
-    assert not found.price.lacks
+    assert not found.price.missing_prices
     price = {(row.dimension, row.item): row for row in load_book(book, NEEDS).rows}
     put = price["object-requests", f"{stays}/put"].cost(Decimal(10_000_000))
     idle, _ = colder(design, book, set=chosen, monthly={"read": "0B", "written": "0B"})
@@ -244,7 +244,7 @@ def test_moves_without_a_price_are_lacking():
     found, told = colder(
         "s3-tiered", PriceBook.model_validate({**whole, "rows": rows}), set={"cold_class": "s3-standard-ia"}
     )
-    assert found.price.lacks == ("object-requests s3-standard-ia/transition",)
+    assert found.price.missing_prices == ("object-requests s3-standard-ia/transition",)
     assert told == [
         "moving the existing data to s3-standard-ia once takes 80,000,000 requests, which the price book does not have"
     ]
@@ -270,7 +270,7 @@ def test_watching_what_is_used_is_paid_for():
     idle = {"read": "0B", "written": "0B"}
     found = option("fsx-lustre-intelligent-tiering", capacity="500TB", active="5%", set=chosen, monthly=idle)
     assert found.price.month.quantize(CENT) == Decimal("8424.64")
-    assert not found.price.lacks
+    assert not found.price.missing_prices
 
 
 def test_the_lines_of_a_bill_are_all_of_its_price() -> None:

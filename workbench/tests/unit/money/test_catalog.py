@@ -235,15 +235,15 @@ def figures(name: str, size: int, share: float) -> VolumeLimits:
     """Limits of a volume; of one that is provisioned with a share of the most that the least size can have."""
     kind = catalog().volume(name)
     if isinstance(kind, ProvisionedVolume):
-        most = kind.most_iops(kind.least_size)
-        return volume_limits(kind, size, round(kind.iops_least + share * (most - kind.iops_least)))
+        most = kind.max_iops(kind.min_size)
+        return volume_limits(kind, size, round(kind.iops_min + share * (most - kind.iops_min)))
     return volume_limits(kind, size)
 
 
 @given(name=st.sampled_from(VOLUMES), share=st.floats(0, 1), data=st.data())
 def test_a_larger_volume_is_never_slower(name: str, share: float, data: st.DataObject) -> None:
     kind = catalog().volume(name)
-    sizes = st.integers(kind.least_size, kind.most_size)
+    sizes = st.integers(kind.min_size, kind.max_size)
     small, large = sorted((data.draw(sizes), data.draw(sizes)))
     less, more = figures(name, small, share), figures(name, large, share)
     for field in ("read_baseline", "read_burst", "write_baseline", "write_burst", "iops_baseline", "iops_burst"):
@@ -255,9 +255,9 @@ def test_a_volume_keeps_no_more_than_its_burst_and_that_no_more_than_its_type(
     name: str, share: float, data: st.DataObject
 ) -> None:
     kind = catalog().volume(name)
-    found = figures(name, data.draw(st.integers(kind.least_size, kind.most_size)), share)
-    assert 0 < found.read_baseline <= found.read_burst <= kind.rate_most
-    assert 0 < found.iops_baseline <= found.iops_burst <= kind.iops_most
+    found = figures(name, data.draw(st.integers(kind.min_size, kind.max_size)), share)
+    assert 0 < found.read_baseline <= found.read_burst <= kind.rate_max
+    assert 0 < found.iops_baseline <= found.iops_burst <= kind.iops_max
     if found.burst_seconds is not None:
         assert found.burst_seconds > 0
         assert found.iops_burst > found.iops_baseline
@@ -268,7 +268,7 @@ def test_a_volume_keeps_no_more_than_its_burst_and_that_no_more_than_its_type(
 @given(name=st.sampled_from(VOLUMES), data=st.data())
 def test_a_size_outside_the_type_is_refused(name: str, data: st.DataObject) -> None:
     kind = catalog().volume(name)
-    size = data.draw(st.integers(-TIB, kind.least_size - 1) | st.integers(kind.most_size + 1, 10**18))
+    size = data.draw(st.integers(-TIB, kind.min_size - 1) | st.integers(kind.max_size + 1, 10**18))
     with pytest.raises(AssayError, match="large"):
         volume_limits(kind, size)
 
@@ -378,7 +378,7 @@ def test_units_of_tables_round_up() -> None:
 
 def test_object_classes_have_their_prefix_rates_and_least_days() -> None:
     days = {
-        name: catalog().object_class(name).least_days
+        name: catalog().object_class(name).min_days
         for name in ("s3-standard", "s3-standard-ia", "s3-glacier-instant", "s3-deep-archive")
     }
     assert days == {"s3-standard": 0, "s3-standard-ia": 30, "s3-glacier-instant": 90, "s3-deep-archive": 180}

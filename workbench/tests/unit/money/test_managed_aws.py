@@ -227,7 +227,7 @@ def test_classes_state_when_they_are_read_and_what_they_charge_at_least(
     name: str, seconds: int | None, days: int, overhead: int
 ) -> None:
     kind = catalog().object_class(name)
-    assert (kind.retrieval_seconds, kind.least_days, kind.overhead) == (seconds, days, overhead)
+    assert (kind.retrieval_seconds, kind.min_days, kind.overhead) == (seconds, days, overhead)
     assert not kind.retrieval_free
 
 
@@ -277,10 +277,10 @@ def test_every_choice_has_a_price_or_the_list_says_why_not(region: str, name: st
 @pytest.mark.parametrize("kind", TYPES, ids=lambda kind: kind.name)
 def test_every_type_has_its_source_and_is_never_faster_than_its_most(kind: ManagedType) -> None:
     assert kind.source and kind.date and kind.durability and kind.label
-    size = kind.size_for(kind.least_size) or kind.least_size
+    size = kind.size_for(kind.min_size) or kind.min_size
     for law in (kind.read, kind.write):
         if law is not None:
-            assert law.value(size, 10.0**15) <= (law.most or float("inf"))
+            assert law.value(size, 10.0**15) <= (law.max or float("inf"))
     if kind.availability is not None:
         assert kind.zones > 1
 

@@ -301,8 +301,8 @@ def test_every_row_says_where_it_is_from_and_when_it_was_read(name: str) -> None
     assert book.date == min(row.date or book.date for row in book.rows)
     for row in book.rows:
         what = f"{row.dimension} {row.item} {row.term}"
-        assert row.source and row.date is not None and row.seen is not None, what
-        assert dt.date(2024, 1, 1) <= row.date <= row.seen, what
+        assert row.source and row.date is not None and row.read_on is not None, what
+        assert dt.date(2024, 1, 1) <= row.date <= row.read_on, what
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
@@ -311,18 +311,18 @@ def test_what_the_catalogue_has_of_a_provider_is_dated_and_consistent(provider: 
     assert len(mine) >= 10
     for kind in mine:
         assert kind.source.startswith("https://") and kind.date.year >= 2023, kind.name
-        assert kind.size_for(kind.least_size) == kind.least_size, kind.name
-        assert kind.most_size is not None and kind.size_for(kind.most_size) == kind.most_size, kind.name
+        assert kind.size_for(kind.min_size) == kind.min_size, kind.name
+        assert kind.max_size is not None and kind.size_for(kind.max_size) == kind.max_size, kind.name
         assert _rises(kind), kind.name
 
 
 def _rises(kind: ManagedType) -> bool:
     """More capacity never makes it slower."""
-    most = kind.most_size or kind.least_size
+    most = kind.max_size or kind.min_size
     rates = (law for law in (kind.read, kind.write) if law is not None)
     counts = (law for law in (kind.read_iops, kind.write_iops) if law is not None)
-    return all(law.value(kind.least_size, 0) <= law.value(most, 0) for law in rates) and all(
-        law.value(kind.least_size, 0, 0) <= law.value(most, 0, 0) for law in counts
+    return all(law.value(kind.min_size, 0) <= law.value(most, 0) for law in rates) and all(
+        law.value(kind.min_size, 0, 0) <= law.value(most, 0, 0) for law in counts
     )
 
 
@@ -334,7 +334,7 @@ def _rises(kind: ManagedType) -> bool:
 )  # fmt: skip
 def test_cold_classes_are_charged_for_their_least_days_and_sizes(name: str, days: int, least: int) -> None:
     kind = catalog().object_class(name)
-    assert (kind.least_days, kind.least_object) == (days, least)
+    assert (kind.min_days, kind.min_object_size) == (days, least)
     assert kind.retrieval_free == (days == 0)
 
 

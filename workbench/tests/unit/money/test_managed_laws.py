@@ -129,8 +129,8 @@ def test_what_the_inversion_buys_is_enough_and_the_next_smaller_is_not() -> None
     assert kind.read_iops.rate_for(400_001) is None
 
 
-RATE = {"base": 100.0, "per_tib": 50.0, "per_bought": 2.0, "most": 1000.0, "most_per_tib": 400.0}
-COUNT = {"base": 100.0, "per_gib": 10.0, "per_bought": 2.0, "most": 1000.0, "most_per_rate": 0.5}
+RATE = {"base": 100.0, "per_tib": 50.0, "per_provisioned": 2.0, "max": 1000.0, "max_per_tib": 400.0}
+COUNT = {"base": 100.0, "per_gib": 10.0, "per_provisioned": 2.0, "max": 1000.0, "max_per_rate": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -141,12 +141,12 @@ COUNT = {"base": 100.0, "per_gib": 10.0, "per_bought": 2.0, "most": 1000.0, "mos
         ({}, 201, 0.5),
         ({}, 800, 300),
         ({}, 801, None),
-        ({"most": 700.0}, 700, 250),
-        ({"most": 700.0}, 701, None),
-        ({"per_bought": 0.0}, 200, 0),
-        ({"per_bought": 0.0}, 201, None),
-        ({"least": 300.0}, 300, 0),
-        ({"least": 300.0}, 301, 50.5),
+        ({"max": 700.0}, 700, 250),
+        ({"max": 700.0}, 701, None),
+        ({"per_provisioned": 0.0}, 200, 0),
+        ({"per_provisioned": 0.0}, 201, None),
+        ({"min": 300.0}, 300, 0),
+        ({"min": 300.0}, 301, 50.5),
     ],
 )
 def test_throughput_is_bought_beyond_what_two_tib_give(
@@ -167,8 +167,8 @@ def test_throughput_is_bought_beyond_what_two_tib_give(
         ({}, 300, 600, 50),
         ({}, 300, 599, None),
         ({}, 200, 399, None),
-        ({"per_bought": 0.0}, 200, 2000, 0),
-        ({"per_bought": 0.0}, 201, 2000, None),
+        ({"per_provisioned": 0.0}, 200, 2000, 0),
+        ({"per_provisioned": 0.0}, 201, 2000, None),
     ],
 )
 def test_operations_are_bought_beyond_what_ten_gib_give(
@@ -186,11 +186,11 @@ def test_the_throughput_for_operations_is_the_least_whose_bound_lets_them_throug
 
 
 def test_words_say_the_bounds() -> None:
-    law = RateLaw.model_validate({"per_bought": 1.0, "most_per_tib": "750MiB/s"})
+    law = RateLaw.model_validate({"per_provisioned": 1.0, "max_per_tib": "750MiB/s"})
     assert law.formula() == "the throughput provisioned, at most 750 MiB/s per TiB"
-    count = CountLaw.model_validate({"per_bought": 1.0, "most_per_rate": 39.0625, "most": 400_000})
+    count = CountLaw.model_validate({"per_provisioned": 1.0, "max_per_rate": 39.0625, "max": 400_000})
     assert count.formula() == "the IOPS provisioned, at most 400,000, at most 39.0625 per MiB/s provisioned"
-    steps = CountLaw.model_validate({"per_bought": 1.0, "most_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
+    steps = CountLaw.model_validate({"per_provisioned": 1.0, "max_at": [["32MiB/s", 2000], ["64MiB/s", 4000]]})
     assert steps.formula() == "the IOPS provisioned, at most 2,000 with 32 MiB/s provisioned, to 4,000 with 64 MiB/s"
     assert (steps.bound(31 * MIB), steps.bound(50 * MIB), steps.bound(64 * MIB)) == (0, 2000, 4000)
 

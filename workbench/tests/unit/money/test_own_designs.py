@@ -158,7 +158,7 @@ def test_disks_are_bought_and_pay_for_capacity() -> None:
 
 def test_a_month_of_own_storage_is_its_parts() -> None:
     """Purchase over five years, power with cooling, four units of rack."""
-    design = load_template("own-nfs-server").build({"groups": 1, "people": 10})
+    design = load_template("own-nfs-server").build({"groups": 1, "admin_hours": 10})
     cost = price_bill(make_bill(design), load_book("own-2026"))
     bought = (Decimal("20483.8861") + 10 * Decimal("1079.99")) / 60
     power = Decimal("0.68") * 730 * Decimal("0.21703722") + Decimal("0.14") * 730 * Decimal("0.21703722")
@@ -231,7 +231,7 @@ def test_a_card_for_each_disk_lifts_the_rack_to_the_rate_of_its_disks() -> None:
 def test_chassis_scale_to_what_the_paper_says() -> None:
     """PowerScale-2020, section 9.2: 63 chassis of 4 nodes, up to 5 GB/s each."""
     parameter = load_template("array-leased-link").parameters["chassis"]
-    assert parameter.scale and parameter.most == 63 and 4 * 63 == 252
+    assert parameter.scale and parameter.max == 63 and 4 * 63 == 252
     values = {"chassis": 63, "links": 1, "link_rate": "10Tb/s"}
     limits = design_limits(load_template("array-leased-link").build(values))
     assert limits.sustained("read") == 63 * 5e9

@@ -97,7 +97,7 @@ def test_s3_of_2016_has_its_traffic_in_the_same_file():
     }
     assert [(left.item, why) for left, why in found.skipped] == [("ap-south-1", "not in the file")]
     first = found.book.rows[0]
-    assert (first.sku, first.url, first.seen, str(first.date)) == ("WP9ANXZGBYYSGJEA", "", DAY, "2016-01-07")
+    assert (first.sku, first.url, first.read_on, str(first.date)) == ("WP9ANXZGBYYSGJEA", "", DAY, "2016-01-07")
     assert str(found.book.date) == "2015-01-01" and first.source.startswith("AWS price list of AmazonS3: ")
 
 
@@ -412,7 +412,7 @@ def test_meters_of_azure_by_item(region, wanted, expected):
     found = renewed(book("azure", region, wanted), NEW)
     assert list(prices(found).values()) == [expected]
     new = found.book.rows[0]
-    assert new.sku.startswith("DZH318Z") and new.seen == DAY and str(found.book.date) == str(DAY)
+    assert new.sku.startswith("DZH318Z") and new.read_on == DAY and str(found.book.date) == str(DAY)
 
 
 def test_a_row_without_a_rule_is_found_by_its_sku():
@@ -696,4 +696,4 @@ def test_a_renewed_book_of_each_provider_is_written_and_read_back():
         renewed(MACHINE, NEW),
         renewed(book("gcp", "us-central1", row("volume-capacity", "pd-ssd", "GiB-month")), DISKS),
     ):
-        assert f"sku: {found.book.rows[0].sku}" in book_text(found.book) and f"seen: {DAY}" in book_text(found.book)
+        assert f"sku: {found.book.rows[0].sku}" in book_text(found.book) and f"read_on: {DAY}" in book_text(found.book)

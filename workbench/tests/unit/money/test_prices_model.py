@@ -100,7 +100,7 @@ def bills(draw):
                     draw(quantity),
                     draw(pieces),
                     per=draw(st.sampled_from(["hour", "month", "once", "job"])),
-                    stops=draw(st.booleans()),
+                    stops_when_off=draw(st.booleans()),
                     years=Decimal(draw(st.integers(1, 10))),
                 )
                 for row in chosen
@@ -281,7 +281,7 @@ def instance(price="0.1", **changes):
 def month(row, on=ONE, term="on-demand", hours="730", currency="USD", stops=True, extra=()):
     """The cost of one instance, and of what comes besides."""
     prices = book(row, *(each for each, _ in extra), hours=hours, currency=currency)
-    lines = [line(row, per="hour", stops=stops), *(line(each, amount) for each, amount in extra)]
+    lines = [line(row, per="hour", stops_when_off=stops), *(line(each, amount) for each, amount in extra)]
     return price_bill(Bill(lines=tuple(lines)), prices, term, duty=on)
 
 

@@ -51,10 +51,12 @@ def test_a_promise_is_what_the_agreement_of_the_service_says(
 
 
 def test_nothing_is_promised_beyond_what_it_is_designed_for() -> None:
-    classes = [each for each in catalog().services() if isinstance(each, ObjectClass) and each.promised is not None]
+    classes = [
+        each for each in catalog().services() if isinstance(each, ObjectClass) and each.sla_availability is not None
+    ]
     assert len(classes) > 10
     for kind in classes:
-        assert kind.promised_source and (kind.promised or 0) <= kind.availability
+        assert kind.sla_source and (kind.sla_availability or 0) <= kind.availability
 
 
 def test_each_promise_says_who_made_it() -> None:

@@ -27,8 +27,8 @@ def test_a_launcher_takes_its_time_in_each_repeat(launcher: str) -> None:
     more = launched.cases[0].seconds - alone.cases[0].seconds
     assert more == pytest.approx(LAUNCHED_SECONDS)
     assert launched.seconds >= alone.seconds + 9 * LAUNCHED_SECONDS
-    assert launched.at_most_seconds is not None and alone.at_most_seconds is not None
-    assert launched.at_most_seconds >= alone.at_most_seconds + 9 * LAUNCHED_SECONDS
+    assert launched.max_seconds is not None and alone.max_seconds is not None
+    assert launched.max_seconds >= alone.max_seconds + 9 * LAUNCHED_SECONDS
     assert f"{launcher}: {LAUNCHED_SECONDS} s a repeat to start the engines and to end them." in launched.assumptions
     assert not any("to start the engines" in line for line in alone.assumptions)
 

@@ -57,13 +57,13 @@ def test_the_time_follows_the_stated_assumption():
     assert found.seconds == pytest.approx(
         JOB_SECONDS + PHASE_SECONDS + 256 * STORAGE.operation + MIB / STORAGE.bandwidth
     )
-    assert found.at_most_seconds is None
+    assert found.max_seconds is None
     assert "100 us per operation" in found.assumptions[0]
 
 
 def test_runtime_gives_time_and_bound():
     found = estimate(w_operations=["write", "rewrite"], w_runtime="5s", repeats=2)
-    assert found.seconds == pytest.approx(found.at_most_seconds)
+    assert found.seconds == pytest.approx(found.max_seconds)
     once = JOB_SECONDS + 2 * (PHASE_SECONDS + 5)
     assert found.seconds == pytest.approx(2 * once * (1 + CONTROL_SHARE))
 
@@ -74,7 +74,7 @@ def test_a_rate_bounds_the_bytes():
 
 
 def test_one_unbounded_phase_leaves_no_bound():
-    assert estimate(w_time_limit=[None, "1s"]).at_most_seconds is None
+    assert estimate(w_time_limit=[None, "1s"]).max_seconds is None
 
 
 def test_null_targets_write_nothing():
@@ -111,8 +111,8 @@ def test_metadata_prepares_and_reads_cold_names():
 
 
 def test_metadata_is_bounded_where_every_phase_is():
-    assert names(w_operations=["create", "stat"], w_file_size=0, w_time_limit="1s").at_most_seconds is not None
-    assert names(w_operations=["create", "unlink"], w_file_size=0, w_time_limit="1s").at_most_seconds is None
+    assert names(w_operations=["create", "stat"], w_file_size=0, w_time_limit="1s").max_seconds is not None
+    assert names(w_operations=["create", "unlink"], w_file_size=0, w_time_limit="1s").max_seconds is None
     looks = names(w_operations=["stat", "readdir"], w_file_size=0, w_runtime="2s")
     once = JOB_SECONDS + 1000 * STORAGE.change + 2 * (PHASE_SECONDS + 2)
     assert looks.seconds == pytest.approx(once * (1 + CONTROL_SHARE))
@@ -141,7 +141,7 @@ def test_the_quickstart_takes_at_most_three_minutes_whatever_the_disk():
     loaded = load((REPOSITORY / "studies/quickstart/study.yaml").read_text())
     found = estimate_study(loaded.study, expand(loaded.study).cases)
     assert found.seconds <= 120
-    assert found.at_most_seconds is not None and found.at_most_seconds <= 180
+    assert found.max_seconds is not None and found.max_seconds <= 180
     assert found.written <= 70e9
     grid = loaded.study.workloads["grid"]
     assert (grid.file_size.count(), grid.record_size.count(), loaded.study.repeats) == (3, 4, 16)
@@ -169,8 +169,8 @@ def test_a_short_time_has_no_exponent(seconds: float, words: str) -> None:
 
 
 def test_a_bound_far_above_the_estimate_says_what_would_have_to_happen() -> None:
-    about = {"jobs": 1, "seconds": 60, "least_seconds": 60, "at_most_seconds": 100, "written": 0, "read": 0}
+    about = {"jobs": 1, "seconds": 60, "min_seconds": 60, "max_seconds": 100, "written": 0, "read": 0}
     near = StudyEstimate(**about, peak_space={}, cases=(), assumptions=())
     assert near.time_text == "about 1 min, at most 1 min 40 s"
-    far = near.model_copy(update={"at_most_seconds": 2350})
+    far = near.model_copy(update={"max_seconds": 2350})
     assert far.time_text == "about 1 min, at most 39 min 10 s if every phase takes all of its time limit"

@@ -25,7 +25,7 @@ from assay.plan.measure import (
 )
 from assay.plan.study_warnings import study_warnings
 
-SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "least": 8, "max": 60}, 10)
+SCALE = Scale(64 << 20, 50_000_000, {"within": "5%", "min": 8, "max": 60}, 10)
 DISK = {"kind": "file", "path": "/var/tmp/assay-measure"}
 BUCKET = {"kind": "s3", "bucket": "logs", "existing": ""}
 

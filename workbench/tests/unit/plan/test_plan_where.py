@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from soak import times
 
 from assay.model.study.parameters import Parameters
-from assay.plan.where import MOST_CHARACTERS, MOST_DEPTH, Condition, ExpressionError
+from assay.plan.where import MAX_CHARACTERS, MAX_DEPTH, Condition, ExpressionError
 
 VALUES = {**Parameters(file_size=2**20, record_size=4096).__dict__, "target": "disk", "workload": "grid"}
 
@@ -92,15 +92,15 @@ def test_everything_else_is_refused_before_it_is_evaluated(text):
     ],
 )
 def test_deep_expressions_are_refused_however_they_nest(text):
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text) <= MAX_CHARACTERS
     with pytest.raises(ExpressionError) as caught:
         Condition(text)
-    assert f"{MOST_DEPTH} levels" in caught.value.message
+    assert f"{MAX_DEPTH} levels" in caught.value.message
 
 
 def test_a_long_flat_expression_is_fine():
     assert holds(" or ".join(f"record_size == {size}" for size in range(4060, 4098)))
-    assert holds("1 == " + "-" * (MOST_DEPTH - 4) + "1")
+    assert holds("1 == " + "-" * (MAX_DEPTH - 4) + "1")
 
 
 @pytest.mark.parametrize("text", ["9**9**9 > 1", "2 ** 2 == 4", "1 << 10 == 1024", "'a' * 1000000000 == 'b'"])

@@ -17,7 +17,7 @@ from assay.report.document import Bullets, Plots, Spans
 from assay.report.document import plain_text as plain
 from assay.report.html import render_html
 from assay.rooms.advice.shown import sentences
-from assay.rooms.advice.shown.page import MOST_ROWS, build_page
+from assay.rooms.advice.shown.page import MAX_ROWS, build_page
 from assay.rooms.advice.work.published_evidence import published_evidence
 
 WIDTH = 400
@@ -30,7 +30,9 @@ PARTS = ("answer", "why", "accept", "change", "unknown", "books")
 @pytest.fixture(scope="module", params=["01", "03", "08", "09", "12"])
 def looked(request: pytest.FixtureRequest) -> Looked:
     found = looked_at(request.param)
-    return Looked(found.advice.model_copy(update={"picture": found.picture}), found.picture, found.again, found.books)
+    return Looked(
+        found.advice.model_copy(update={"sensitivity": found.picture}), found.picture, found.again, found.books
+    )
 
 
 def page(looked: Looked) -> str:
@@ -41,7 +43,7 @@ def test_the_text_of_a_page_is_as_written() -> None:
     need = read_need("01")
     advice = advised(need, (book_of(need),), published_evidence())
     # A simulation shows that the picture of the best designs is that of all.
-    advice = advice.model_copy(update={"picture": looked_at("01").picture})
+    advice = advice.model_copy(update={"sensitivity": looked_at("01").picture})
     assert text_of_page(render_html(build_page(advice, TODAY))) == EXPECTED.read_text(encoding="utf-8")
 
 
@@ -122,9 +124,9 @@ def test_bars_are_the_largest_assumptions_and_those_that_turn_the_choice_are_mar
     spans = [block for block in section.blocks if isinstance(block, Spans)]
     assert len(spans) == bool(looked.picture.tornado)
     for block in spans:
-        assert len(block.rows) == min(MOST_ROWS, len(looked.picture.tornado))
+        assert len(block.rows) == min(MAX_ROWS, len(looked.picture.tornado))
         for row, each in zip(block.rows, looked.picture.tornado, strict=False):
-            assert row.label.startswith(each.name) and row.is_emphasised == each.turns
+            assert row.label.startswith(each.name) and row.is_emphasised == each.changes_choice
             end = each.high or each.low
             assert end is not None
             value = end.month if looked.picture.gap is None else end.gap
@@ -151,5 +153,5 @@ def test_nothing_that_meets_a_need_has_a_page_too() -> None:
 def test_a_hostile_name_is_shown_and_does_nothing() -> None:
     need = read_need("09", need="<script>alert(1)</script>", about="<img src=x onerror=alert(2)>")
     found = looked_at(need, [load_book("book.yaml", NEEDS)])
-    text = render_html(build_page(found.advice.model_copy(update={"picture": found.picture}), TODAY))
+    text = render_html(build_page(found.advice.model_copy(update={"sensitivity": found.picture}), TODAY))
     assert "<script>alert" not in text and "<img" not in text and "&lt;script&gt;alert(1)" in text

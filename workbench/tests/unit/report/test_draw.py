@@ -26,7 +26,7 @@ from assay.report.draw.drawing import (
 )
 from assay.report.draw.heat import colour, heat_html
 from assay.report.draw.marks import DrawnArea, marks_svg
-from assay.report.draw.scales import MOST_TICKS, AxisScale, linear_scale, log_scale, scale_from_zero, tick_text
+from assay.report.draw.scales import MAX_TICKS, AxisScale, linear_scale, log_scale, scale_from_zero, tick_text
 
 TEN = ChartAxis("x", AxisScale(0.0, 10.0), ((0.0, "0"), (10.0, "10")))
 AREA = DrawnArea(TEN, ChartAxis("y", AxisScale(1.0, 100.0, logarithmic=True), ()), 200.0)
@@ -40,7 +40,7 @@ def drawn(*marks: Mark) -> str:
 def test_scales_have_a_few_round_numbers_inside(values: list[float]) -> None:
     for scale in (log_scale(values), log_scale(values, 1.0, 2.0), linear_scale(values), scale_from_zero(max(values))):
         ticks = scale.ticks()
-        assert 1 <= len(ticks) <= MOST_TICKS + 1
+        assert 1 <= len(ticks) <= MAX_TICKS + 1
         assert all(scale.low * 0.999 <= tick <= scale.high * 1.001 for tick in ticks)
         assert all(len(re.sub("[^0-9]", "", tick_text(tick)).strip("0")) <= 3 for tick in ticks)
 

@@ -22,7 +22,7 @@ from assay.report.html import render_html
 from assay.report.kinds_table import kinds_table
 from assay.report.tables import results_table, samples_table
 
-GOLDEN = Path(__file__).resolve().parents[2] / "golden/not_told"
+GOLDEN = Path(__file__).resolve().parents[2] / "golden/not_reported"
 WHOLE = Parameters(file_size=1 << 24, record_size=65536, lanes=2)
 
 
@@ -93,7 +93,7 @@ def test_what_is_not_told_is_never_shown_as_a_default(name: str) -> None:
         used = item.affects(row.case.operations) and (not item.sets_only or row.case.parameters.is_on_set)
         told = text[used and not alone] if item.kind.column == "text" else None
         assert record[item.column or name] == told
-        assert record["not_told"] == name
+        assert record["not_reported"] == name
     for record in samples_table(analysis).records:
         assert (record["elapsed_ns"], record["start_skew_ns"], record["cache_done"]) == (None, None, MISSING_TEXT)
     assert kinds_table(analysis).records == ()
@@ -105,9 +105,9 @@ def test_nothing_is_decided_between_what_may_differ(name: str) -> None:
     assert {point.outcome for item in analysis.decisions for point in item.points} == {PointOutcome.BARRED}
     for pair in analysis.comparisons:
         assert pair.caveat.endswith(f"it is not known {DEFINITIONS[name].unknown_text} ({name})")
-        assert not pair.told
+        assert not pair.conditions_known
     told = analysed(*cases_of(**WHOLE.__dict__))
-    assert all(pair.told for pair in told.comparisons)
+    assert all(pair.conditions_known for pair in told.comparisons)
     assert not any("it is not known" in pair.caveat for pair in told.comparisons)
 
 

@@ -68,7 +68,7 @@ def test_answer_names_the_winner_and_a_bound() -> None:
     line = next(row for row in table.rows if row[0] == "Read" and row[1] == "grid")
     assert line[3] == f"memory at {len(pairs)}"
     assert getattr(line[4], "text", "") == numbers.ratio(numbers.median([pair.ratio for pair in pairs]))
-    bound = min(pair.sure_low for pair in pairs if pair.sure_low is not None)
+    bound = min(pair.simultaneous_low for pair in pairs if pair.simultaneous_low is not None)
     shown = float(str(line[6]).removesuffix("×"))
     assert 1 < shown <= bound < 1.2 * shown
     assert sum(str(row[8]).endswith("1 excluded") for row in table.rows if row[0] in ("Read", "Reread")) == 2
@@ -93,7 +93,10 @@ def test_answer_without_sound_results_has_no_figures(verdict: Verdict) -> None:
 
 def test_answer_is_open_where_the_repeats_do_not_tell() -> None:
     analysis = sample_run()
-    pairs = [p.model_copy(update={"sure_low": 0.5, "sure_high": 2.0, "separable": False}) for p in analysis.comparisons]
+    pairs = [
+        p.model_copy(update={"simultaneous_low": 0.5, "simultaneous_high": 2.0, "separable": False})
+        for p in analysis.comparisons
+    ]
     view = RunView(analysis.model_copy(update={"decisions": decide(analysis.rows, pairs)}))
     found = answer(view)
     lines = tables_of(evidence(view))["decisions-table"].rows

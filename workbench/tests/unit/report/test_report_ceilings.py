@@ -214,7 +214,7 @@ def test_ok_says_how_far_it_goes() -> None:
     page = render_html(build_document(with_rows(whole, partly)))
     assert 'class="v ok partly"' in page
     records = results_table(with_rows(whole, partly, worse)).records
-    assert [record["as_far_as_seen"] for record in records] == [False, True, False]
+    assert [record["is_partly_checked"] for record in records] == [False, True, False]
 
 
 def test_findings_that_are_the_same_for_several_operations_are_said_once() -> None:
@@ -328,7 +328,7 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"more than {CEILING_TOLERANCE:g} times what a link was found to carry",
         f"less than {rules.DEVICE_SHARE:.0%} of the bytes",
         f"less than {rules.DIRECT_SHARE:.0%} with O_DIRECT",
-        f"more than {cache.MOST_LATER_RATIO:g} times as fast as in the first",
+        f"more than {cache.MAX_LATER_RATIO:g} times as fast as in the first",
         f"at least {metadata.MEMORY_SHARE:.0%} of the names",
         f"less than {cache.FLUSHED_SHARE:.0%} of the data had reached",
         f"less than {rules.SUSTAINED:.0%} of the rate asked for",
@@ -338,14 +338,14 @@ def test_guide_names_every_rule_and_verdict_with_its_thresholds() -> None:
         f"fewer than {cache.AHEAD_SHARE:g} requests each",
         f"or fewer than {cache.REACHED_SHARE:g}, and",
         f"or {open_loop.STILL_NS / 1e6:g} ms in one repeat",
-        f"(and {tenant.LEAST_BYTES >> 20} MiB) more",
+        f"(and {tenant.MIN_BYTES >> 20} MiB) more",
         f"busy less than {course.FULL_SHARE:.0%}",
         f"at least {course.WAITING_RATIO:g} times as long",
         f"fell to {course.LOWER:.0%} or less",
-        f"is more than {rules.MOST_UNCERTAINTY:.0%} from the median",
+        f"is more than {rules.MAX_UNCERTAINTY:.0%} from the median",
         f"more than {lanes.SKEW_SHARE:.0%} of the time or {lanes.SKEW_NS / 1e6:g} ms apart",
         f"more than {lanes.FINISH_SHARE:.0%} of it apart",
-        f"less than {lanes.LEAST_BALANCE:.0%} of the operations",
+        f"less than {lanes.MIN_BALANCE:.0%} of the operations",
         f"at least {lanes.CLOCK_STEP_NS / 1e9:g} s",
         f"at least {limits.ENGINE_SHARE:.0%} of what the engine does",
         f"at least {limits.BUSY_SHARE:.0%} of the CPU time",

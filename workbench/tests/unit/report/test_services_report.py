@@ -39,7 +39,7 @@ def test_options_have_the_columns_that_a_target_fills() -> None:
 def test_no_sentence_speaks_of_what_only_files_have() -> None:
     analysis = both()
     ceilings = (make_ceiling("engine", 1e6, target="", kind="put lanes=1 depth=1", lowest=9e5),)
-    rtt = RttMeasurement(client="c", server="s", method="icmp", least=1e-3, median=1e-3, most=1e-3, sent=5, received=5)
+    rtt = RttMeasurement(client="c", server="s", method="icmp", min=1e-3, median=1e-3, max=1e-3, sent=5, received=5)
     network = NetworkMeasurements(
         started_at=1.8e9, seconds=3.0, time=2.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()
     )

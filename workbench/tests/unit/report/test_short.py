@@ -14,9 +14,9 @@ from assay.report.document import Block, Document, Fold, Heading, Table
 from assay.report.html import render_html
 from assay.run.analysis import load_analysis
 
-MOST_OPEN = 2500
+MAX_OPEN = 2500
 """Words of the sample run, which has 150 results; about five printed pages."""
-MOST_OF_FEW = 1300
+MAX_OF_FEW = 1300
 """Words of a run of a dozen results; two printed pages."""
 
 
@@ -54,13 +54,13 @@ def words_of(document: Document) -> _Words:
 
 def test_a_report_has_few_words_open_and_the_rest_folded() -> None:
     counted = words_of(sample())
-    assert counted.open < MOST_OPEN < counted.folded
+    assert counted.open < MAX_OPEN < counted.folded
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_report_of_a_small_run_is_shorter_still_and_each_heading_has_content(name: str, tmp_path: Path) -> None:
     found = build_document(load_analysis(str(store_page_run(tmp_path, name)), tmp_path))
-    assert words_of(found).open < MOST_OF_FEW
+    assert words_of(found).open < MAX_OF_FEW
     assert bare(found) == []
 
 

@@ -127,7 +127,7 @@ def test_buffered_reads_of_devices_that_read_ahead_differently_are_named() -> No
 )
 def test_the_round_trip_is_the_limit_where_it_is_most_of_the_latency(iops: float, depth: int, far: bool) -> None:
     rtt = RttMeasurement(
-        client="here", server="10.0.0.2", method="icmp", least=0.0102, median=0.0102, most=0.0104, sent=10, received=10
+        client="here", server="10.0.0.2", method="icmp", min=0.0102, median=0.0102, max=0.0104, sent=10, received=10
     )
     network = NetworkMeasurements(
         started_at=0.0, seconds=1.0, time=1.0, streams=(1,), hosts=(), links=(), paths=(), rtts=(rtt,), mtus=()

@@ -50,7 +50,7 @@ def test_only_the_repeats_of_undecided_cases_are_asked_for_in_turns(tmp_path: Pa
         assert (info.status, info.planned) == ("running", info.finished + len(pending))
         # What a crash leaves goes on as it was planned, with no further look.
         assert add_repeats(store, lambda _: None) and store.pending() == pending
-        assert len(store.info().settlings) == 1 and info.look_count == 2
+        assert len(store.info().added_repeats) == 1 and info.look_count == 2
 
 
 def test_no_round_begins_that_would_end_too_late(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_runs_without_anything_to_add(tmp_path: Path, name: str, words: str) -> 
                 add_repeats(store, said.append)
         else:
             assert not add_repeats(store, said.append) and said
-        assert store.order() == before and not store.info().settlings
+        assert store.order() == before and not store.info().added_repeats
 
 
 def test_a_changed_study_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

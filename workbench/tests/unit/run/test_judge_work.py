@@ -52,13 +52,13 @@ def test_at_the_end_of_a_run_each_rule_is_asked_once_of_each_row(
     monkeypatch.setattr(judging, "RULES", tuple(map(counting, RULES)))
     looks = Counter[str]()
     count_calls(monkeypatch, analysis, "exceeded_ceilings", looks)
-    count_calls(monkeypatch, analysis, "likeness", looks)
+    count_calls(monkeypatch, analysis, "autocorrelation", looks)
     count_calls(monkeypatch, reader, "sample_of", looks)
     with RunStore.open(build(tmp_path, 6), write=True) as store:
         store_conclusions(store)
     rows = 6 * len(OPERATIONS)
     assert asked == dict.fromkeys([rule.__name__ for rule in RULES], rows)
-    assert looks == {"exceeded_ceilings": 1, "likeness": 1, "sample_of": rows * REPEATS}
+    assert looks == {"exceeded_ceilings": 1, "autocorrelation": 1, "sample_of": rows * REPEATS}
 
 
 def count_calls(monkeypatch: pytest.MonkeyPatch, module: object, name: str, into: Counter[str]) -> None:
@@ -77,10 +77,10 @@ def test_the_work_grows_with_the_cases_and_no_faster(tmp_path: Path) -> None:
     least = calls_of_conclude(build(tmp_path / "one", 1))
     # Of each case beyond the first: what the first few take, and what as many more take.
     assert (many - few) / 8 < 1.05 * (few - least) / 3
-    assert (many - few) / 8 < MOST_CALLS
+    assert (many - few) / 8 < MAX_CALLS
 
 
-MOST_CALLS = 3_000
+MAX_CALLS = 3_000
 """Calls of functions for a case of two operations with five repeats each."""
 
 

@@ -35,8 +35,8 @@ def test_the_last_run_goes_before_assumed_speeds(monkeypatch: pytest.MonkeyPatch
     plan, cases = study(repeats=4, ceilings="none")
     estimate = estimate_study(plan.study, cases)
     found = predict_run_time(plan, estimate, past(cases, seconds=10.0))
-    assert found.about == pytest.approx(20 + 4 * len(cases) * 11 + 5)
-    assert found.low < found.about < found.high
+    assert found.expected == pytest.approx(20 + 4 * len(cases) * 11 + 5)
+    assert found.low < found.expected < found.high
     assert "as run r1 took" in found.basis
     first = predict_run_time(plan, estimate, None)
     assert "by assumed speeds" in first.basis

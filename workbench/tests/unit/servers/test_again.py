@@ -13,7 +13,7 @@ packages: [x]
 ready: []
 pidfile: /run/x
 start: [[x]]
-then: [{run: [sh, -c, wait]%s}]
+after_ready: [{run: [sh, -c, wait]%s}]
 before: [{run: [x]%s}]
 """
 
@@ -23,9 +23,9 @@ def read(then: str = "", before: str = "") -> ServerKind:
 
 
 def test_only_what_comes_when_it_answers_may_be_done_again() -> None:
-    assert [step.again for step in read(", again: true").then] == [True]
-    with pytest.raises(AssayError, match="only steps of `then` may have `again`"):
-        read(before=", again: true")
+    assert [step.on_restart for step in read(", on_restart: true").after_ready] == [True]
+    with pytest.raises(AssayError, match="only steps of `after_ready` may have `on_restart`"):
+        read(before=", on_restart: true")
 
 
 @pytest.mark.parametrize("name", kind_names())
@@ -33,4 +33,4 @@ def test_a_server_that_nothing_asks_waits_when_it_is_started_again(name: str) ->
     """Else a server that was stopped would be called ready before it answers; what nothing runs for is always so."""
     kind = load_kind(name)
     if kind.start and kind.ready == []:
-        assert any(step.again for step in kind.then)
+        assert any(step.on_restart for step in kind.after_ready)

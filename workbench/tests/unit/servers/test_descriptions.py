@@ -12,7 +12,7 @@ from assay.servers.kinds import FOLDER, OFFERS, ServerKind, check_server, kind_n
 BASE = """
 kind: ring
 description: a small server
-obtain: "get it from its maker"
+install_hint: "get it from its maker"
 configuration: |
   peers=$peers members=$members first=$first data=$data
   $exports$devices$buckets$tables$users
@@ -22,11 +22,11 @@ bucket: "bucket $name in $data/$name;"
 table: "table $name;"
 user: "user $user;"
 before:
-  - {run: [passwd, $user], each: user, given: "$password\\n$password\\n"}
+  - {run: [passwd, $user], each: user, stdin: "$password\\n$password\\n"}
 start:
   - [serve, $address, $configuration]
-stays: true
-then:
+foreground: true
+after_ready:
   - {run: [join, $peer], each: peer, after: all}
   - {run: [make, "$name"], each: bucket}
   - {run: [found, $members], on: first, after: all}
@@ -36,10 +36,10 @@ pidfile: /run/ring.pid
 FRONT = """
 kind: front
 description: passes a bucket on as a directory
-obtain: "get it from its maker"
+install_hint: "get it from its maker"
 start:
   - [front, $upstream, $source, $mount]
-stays: true
+foreground: true
 pidfile: /run/front.pid
 bucket: ""
 """
@@ -72,7 +72,7 @@ def filled(host: str = "s2", server: BoxServer = OFFERED) -> FilledServer:
 
 def test_own_descriptions_are_found_beside_those_of_assay(own: Path) -> None:
     assert set(kind_names()) == {path.stem for path in FOLDER.glob("*.yaml")} | {"ring"}
-    assert load_kind("ring").stays
+    assert load_kind("ring").foreground
     (own / "other.yaml").write_text(BASE)
     with pytest.raises(AssayError, match=r"other\.yaml: it has `kind: ring`"):
         load_kind("other")
@@ -102,10 +102,14 @@ def test_passwords_go_to_standard_input_and_nowhere_else(own: Path) -> None:
 def test_steps_are_for_each_thing_and_some_for_the_first_server_only(own: Path, host: str, founds: bool) -> None:
     found = filled(host)
     assert found.commands(found.kind.start) == [ServerCommand(("serve", PEERS[host], "/c/ring.conf"))]
-    all_up = [command.argv for command in found.commands(step for step in found.kind.then if step.after == "all")]
+    all_up = [
+        command.argv for command in found.commands(step for step in found.kind.after_ready if step.after == "all")
+    ]
     joins = [("join", address) for name, address in PEERS.items() if name != host]
     assert all_up == joins + [("found", "10.0.0.1,10.0.0.2,10.0.0.3")] * founds
-    own_up = [command.argv for command in found.commands(step for step in found.kind.then if step.after == "own")]
+    own_up = [
+        command.argv for command in found.commands(step for step in found.kind.after_ready if step.after == "own")
+    ]
     assert own_up == [("make", "one"), ("make", "two")]
     assert found.services() == [f"http://{PEERS[host]}:8000/up", f"{PEERS[host]}:8001"]
 
@@ -141,13 +145,13 @@ def test_a_server_that_neither_answers_nor_mounts_cannot_be_waited_for(own: Path
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('obtain: "get it from its maker"\n', ""), "how to install the server is missing"),
-        (("start:\n", "start:\n  - {run: [x], after: all}\n"), "only steps of `then` wait for all servers"),
+        (('install_hint: "get it from its maker"\n', ""), "how to install the server is missing"),
+        (("start:\n", "start:\n  - {run: [x], after: all}\n"), "only steps of `after_ready` wait for all servers"),
         (("- [serve, $address, $configuration]", "- {run: [serve], each: device}"), "is one process on each host"),
-        (("- [serve, $address, $configuration]", "- {run: [serve], given: x}"), "without standard input"),
+        (("- [serve, $address, $configuration]", "- {run: [serve], stdin: x}"), "without standard input"),
         (("- [serve, $address, $configuration]", "- {run: [serve], on: first}"), "is one process on each host"),
-        (("[passwd, $user]", "[passwd, $user, $password]"), r"\$password is used outside of `given`"),
-        (('user: "user $user;"', 'user: "user $user ${password};"'), r"\$password is used outside of `given`"),
+        (("[passwd, $user]", "[passwd, $user, $password]"), r"\$password is used outside of `stdin`"),
+        (('user: "user $user;"', 'user: "user $user ${password};"'), r"\$password is used outside of `stdin`"),
         (("each: peer", "each: friend"), "friend"),
     ],
 )
@@ -226,6 +230,6 @@ def test_a_program_in_no_package_is_missed_with_the_way_to_get_it(own: Path) -> 
 
 
 def test_a_kind_without_more_offers_what_its_steps_are_for() -> None:
-    plain = {"kind": "k", "description": "d", "obtain": "o", "ready": ["1"], "pidfile": "/p"}
+    plain = {"kind": "k", "description": "d", "install_hint": "o", "ready": ["1"], "pidfile": "/p"}
     kind = ServerKind.model_validate({**plain, "start": [{"run": ["x", "$path"], "each": "device"}]})
     assert [kind.has_part_for(thing) for thing in ("export", "device", "bucket")] == [False, True, False]

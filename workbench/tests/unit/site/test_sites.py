@@ -110,12 +110,12 @@ def test_a_testbed_that_is_too_small_is_refused_before_it_comes_up(testbed: str,
     site.check(hosts - 1)
     with pytest.raises(AssayError, match=f"the study needs {hosts} hosts, and has {hosts - 1}") as refused:
         site.check(hosts)
-    assert "use a larger testbed" in refused.value.hint
+    assert "use a larger box" in refused.value.hint
 
 
 def test_hosts_of_a_testbed_have_no_users_of_their_own(tmp_path: Path) -> None:
     site = site_of(study(targets=NFS, testbed="office", hosts="bench@client"), tmp_path)
-    with pytest.raises(AssayError, match="client is a host of the testbed, which takes no user"):
+    with pytest.raises(AssayError, match="client is a host of the box, which takes no user"):
         site.check(1)
 
 

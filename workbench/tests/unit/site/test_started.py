@@ -97,15 +97,26 @@ def test_what_a_server_lacks_is_named_with_the_way_to_get_it(tmp_path: Path, mon
         *(
             (changes, "outside, only servers of one command")
             for changes in (
-                *({"port": None}, {"stays": False}, {"ready": ["9000"]}, {"before": [["x"]]}, {"folders": ["/run/x"]}),
-                *({"configuration": "x"}, {"private": ["/var/x"]}, {"then": [["x"]]}, {"start": [["x"], ["y"]]}),
+                *(
+                    {"port": None},
+                    {"foreground": False},
+                    {"ready": ["9000"]},
+                    {"before": [["x"]]},
+                    {"folders": ["/run/x"]},
+                ),
+                *(
+                    {"configuration": "x"},
+                    {"private_folders": ["/var/x"]},
+                    {"after_ready": [["x"]]},
+                    {"start": [["x"], ["y"]]},
+                ),
             )
         ),
     ],
 )
 def test_what_is_more_than_one_command_on_loopback_runs_in_a_box_only(changes: dict[str, Any], why: str) -> None:
-    plain = {"kind": "k", "description": "d", "obtain": "o", "pidfile": "/p", "start": [["x", "$port"]]}
+    plain = {"kind": "k", "description": "d", "install_hint": "o", "pidfile": "/p", "start": [["x", "$port"]]}
     kind = ServerKind.model_validate(
-        {**plain, "stays": True, "port": 9000, "ready": ["http://$address:$port/"], **changes}
+        {**plain, "foreground": True, "port": 9000, "ready": ["http://$address:$port/"], **changes}
     )
     assert kind.box_only_reason.startswith(why) and bool(kind.box_only_reason) == bool(why)

@@ -133,7 +133,7 @@ def test_what_a_killed_process_left_is_undone_in_a_copy_only(tmp_path: Path, mon
 def test_a_run_is_not_read_from_what_gets_its_name_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite opens a path, which leads elsewhere by then: to another run, or to a pipe."""
     monkeypatch.setattr(snapshot, "OPEN_TIMEOUT_SECONDS", 0.2)
-    monkeypatch.setattr(snapshot, "MOST_ATTEMPTS", 1)
+    monkeypatch.setattr(snapshot, "MAX_ATTEMPTS", 1)
     folder, other = made(tmp_path / "runs", "mine"), made(tmp_path / "others", "secret")
     connect = snapshot._Opener.connect
 

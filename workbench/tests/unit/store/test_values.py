@@ -25,6 +25,6 @@ def test_sound_values_are_taken() -> None:
 def test_events_that_unpack_to_far_more_than_events_do_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = '{"event":"interval"}\n' * 1000
     assert decompressed_events(zlib.compress(text.encode())) == text
-    monkeypatch.setattr(values, "LEAST_EVENT_BYTES", 1000)
+    monkeypatch.setattr(values, "MIN_EVENT_BYTES", 1000)
     with pytest.raises(ValueError, match="its events are more than"):
         decompressed_events(zlib.compress(b" " * 1_000_000))

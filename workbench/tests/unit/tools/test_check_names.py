@@ -30,6 +30,23 @@ def test_rust_items_and_fields_but_no_tests() -> None:
     assert wrong_of(check_names.rust_names(text)) == ["Told", "heard", "ask"]
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("MOST_BYTES", True),
+        ("_LEAST", True),
+        ("TIMEOUT_S", True),
+        ("least_size", True),
+        ("MAX_WAIT_SECONDS", False),
+        ("ALMOST_FULL", False),
+        ("timeout_s", False),
+        ("most_expensive", False),
+    ],
+)
+def test_form(name: str, wrong: bool) -> None:
+    assert bool(check_names.unusual(name)) == wrong
+
+
 def wrong_of(names: Iterable[tuple[int, str]]) -> list[str]:
     anywhere, at_end = check_names.banned_words()
     found = [(check_names.words_of(name), name) for _, name in names]

@@ -29,7 +29,7 @@ FAILED tests/unit/test_a.py::test_two[a b] - assert 1 == 2
 ERROR tests/unit/test_a.py::test_three - OSError: no
 1 failed, 3 passed, 2 skipped, 1 error in 0.12s
 """
-NAMES = [f"test_it.py::test_{number}" for number in range(run_tests.MOST_AGAIN + 1)]
+NAMES = [f"test_it.py::test_{number}" for number in range(run_tests.MAX_AGAIN + 1)]
 SUITE = """
 import pathlib, sys
 first, second = (names.split() for names in sys.argv[1].split(","))
@@ -100,7 +100,7 @@ def test_any_other_test_that_fails_has_failed(
 
 def test_if_many_fail_it_is_not_the_machine(tmp_path: Path, tally: run_tests.Tally) -> None:
     run_tests.run_step(suite(tmp_path, NAMES, [], again=True), tally)
-    assert (tally.counts.failed, tally.counts.late) == (run_tests.MOST_AGAIN + 1, 0)
+    assert (tally.counts.failed, tally.counts.late) == (run_tests.MAX_AGAIN + 1, 0)
 
 
 @pytest.mark.parametrize("code", ["import nothing_of_this_name", "import os; os._exit(3)", "raise SystemExit(5)"])

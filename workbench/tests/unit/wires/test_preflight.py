@@ -272,7 +272,7 @@ def test_a_client_that_is_the_server_has_no_link() -> None:
 
 def rtt(client: str, seconds: float, received: int = 10) -> RttMeasurement:
     return RttMeasurement(
-        client=client, server="s1", method="icmp", least=seconds, median=seconds, most=seconds, sent=10,
+        client=client, server="s1", method="icmp", min=seconds, median=seconds, max=seconds, sent=10,
         received=received,
     )  # fmt: skip
 

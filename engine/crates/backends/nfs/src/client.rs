@@ -33,9 +33,9 @@ pub(crate) enum Existing {
 /// Bytes of a listing that are asked for at once.
 const LISTING_BYTES: u32 = 32 << 10;
 /// A server that sends more than that at once does not keep to what it was asked for.
-const MOST_LISTED: usize = 2 * LISTING_BYTES as usize;
+const MAX_LISTED: usize = 2 * LISTING_BYTES as usize;
 /// Parts of a listing in which there may be no name.
-const MOST_EMPTY: usize = 64;
+const MAX_EMPTY: usize = 64;
 
 /// A server, and how long to wait for it.
 pub(crate) struct Client {
@@ -157,7 +157,7 @@ impl Client {
     /// any.
     pub(crate) fn first_names(&mut self, directory: &[u8]) -> Result<Vec<Vec<u8>>, Fault> {
         let (mut cookie, mut verifier) = (0, [0; 8]);
-        for _ in 0..MOST_EMPTY {
+        for _ in 0..MAX_EMPTY {
             let results = self.nfs(P::NFSPROC3_READDIR, |out| {
                 put_opaque(out, directory);
                 put_u64(out, cookie);
@@ -165,7 +165,7 @@ impl Client {
                 put_u32(out, LISTING_BYTES);
             })?;
             let mut names = Vec::new();
-            let within = Some(results.as_slice()).filter(|results| results.len() <= MOST_LISTED);
+            let within = Some(results.as_slice()).filter(|results| results.len() <= MAX_LISTED);
             let page = within.and_then(|results| listed(results, |name| names.push(name.to_vec())));
             let page = page.ok_or(GARBAGE)?;
             match page.cookie {

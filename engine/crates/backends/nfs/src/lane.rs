@@ -16,7 +16,7 @@ use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;
 
 /// Calls under way at least, where records are so much larger than calls.
-const LEAST_CALLS: usize = 1024;
+const MIN_CALLS: usize = 1024;
 
 /// A worker's file.
 pub(crate) struct FileLane {
@@ -44,10 +44,10 @@ impl FileLane {
 
     /// Connects when the first phase begins.
     pub(crate) fn open(place: Arc<Place>, server: usize, file: u32, setup: LaneSetup) -> Self {
-        let most_calls = LEAST_CALLS.max(setup.queue_depth as usize).min(MAX_CALLS);
+        let max_calls = MIN_CALLS.max(setup.queue_depth as usize).min(MAX_CALLS);
         FileLane {
             client: place.client(server, place.target.nconnect),
-            records: Records::new(&setup, most_calls, place.sizes(server)),
+            records: Records::new(&setup, max_calls, place.sizes(server)),
             place,
             server,
             file,

@@ -24,7 +24,7 @@ const REACH_NS: u64 = 10_000_000_000;
 /// What was being done when nobody answered.
 const CONNECT: &str = "connect";
 /// Bytes of one call, where a server does not say what it can take.
-const LEAST_SIZE: u32 = 4096;
+const MIN_SIZE: u32 = 4096;
 /// Least and most bytes of a listing that are asked for at once.
 const LISTING: (u32, u32) = (4096, 1 << 20);
 
@@ -95,8 +95,8 @@ fn mount_at(
         address,
         export,
         file_system: attributes.file_system,
-        read_limit: info.rtmax.max(LEAST_SIZE),
-        write_limit: info.wtmax.max(LEAST_SIZE),
+        read_limit: info.rtmax.max(MIN_SIZE),
+        write_limit: info.wtmax.max(MIN_SIZE),
         listing_bytes: info.dtpref.clamp(LISTING.0, LISTING.1),
         free_bytes: space.abytes,
     })

@@ -14,9 +14,9 @@ use assay_remote::Transport as _;
 use std::sync::Arc;
 
 /// Pages of a listing in a row in which there may be no name.
-const MOST_EMPTY: u32 = 64;
+const MAX_EMPTY: u32 = 64;
 /// Names of a directory that are kept at once, whatever there is.
-const MOST_NAMES: usize = 1 << 16;
+const MAX_NAMES: usize = 1 << 16;
 /// Bytes of a listing that are asked for at once: one credit's worth.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
@@ -185,8 +185,8 @@ impl Client {
     /// All pages of a listing.
     fn pages(&mut self, file: &FileId, found: &mut Vec<String>) -> Result<(), Fault> {
         let (mut again, mut empty) = (true, 0);
-        while empty < MOST_EMPTY {
-            if found.len() >= MOST_NAMES {
+        while empty < MAX_EMPTY {
+            if found.len() >= MAX_NAMES {
                 return Ok(());
             }
             let answer = self.call(0, |chain| {

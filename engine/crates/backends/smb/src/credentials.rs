@@ -20,7 +20,7 @@ impl fmt::Debug for Credentials {
 }
 
 /// Larger is no such file.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 fn error(object: &str, message: impl Into<String>) -> SetupError {
     SetupError::new("find", object, message)
@@ -56,7 +56,7 @@ impl Credentials {
     fn of_file(path: &str, user: Option<&str>) -> Result<Self, SetupError> {
         use std::io::Read;
         let mut text = String::new();
-        let read = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
+        let read = std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_string(&mut text));
         read.map_err(|why| error(path, format!("cannot be read: {why}")))?;
         Self::of_text(&text, user).ok_or_else(|| error(path, "has no line username=NAME"))
     }

@@ -18,10 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Calls under way at most, where records are so much larger than calls.
-const MOST_CALLS: usize = 1024;
+const MAX_CALLS: usize = 1024;
 
 /// To open a session there is so long at least, in nanoseconds.
-const LEAST_NS: u64 = 1_000_000_000;
+const MIN_NS: u64 = 1_000_000_000;
 
 /// A worker's file.
 pub(crate) struct FileLane {
@@ -49,7 +49,7 @@ impl FileLane {
         let share = place.volume_of(number);
         FileLane {
             client: place.client(share),
-            records: Records::new(&setup, MOST_CALLS, place.sizes(share)),
+            records: Records::new(&setup, MAX_CALLS, place.sizes(share)),
             place,
             share,
             own: number,
@@ -220,7 +220,7 @@ impl FileLane {
             return;
         }
         // Whoever only looks in for a moment would never see a session made.
-        let limit = first.min(until.max(clock::now() + LEAST_NS));
+        let limit = first.min(until.max(clock::now() + MIN_NS));
         let back = self.client.transport.connect(limit).and_then(|()| {
             let opened = self.client.open(&self.path, self.opening);
             opened.map_err(|fault| Refusal::Refused("file", fault))

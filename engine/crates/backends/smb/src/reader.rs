@@ -4,7 +4,7 @@ use crate::messages::READ_HEAD;
 use crate::wire::PREFIX;
 
 /// What is longer is no answer: the largest that servers allow is a READ of 8 MiB.
-const MOST_BYTES: usize = (16 << 20) - 1;
+const MAX_BYTES: usize = (16 << 20) - 1;
 
 /// Knows what answers are about.
 pub(crate) trait Answers {
@@ -113,7 +113,7 @@ impl Reader {
             Mode::Prefix if self.buffer.len() == PREFIX => {
                 let prefix: [u8; PREFIX] = self.buffer[..].try_into().map_err(|_| Garbage)?;
                 self.length = u32::from_be_bytes(prefix) as usize;
-                if prefix[0] != 0 || self.length < PREFIX || self.length > MOST_BYTES {
+                if prefix[0] != 0 || self.length < PREFIX || self.length > MAX_BYTES {
                     return Err(Garbage);
                 }
                 (self.left, self.mode) = (self.length, Mode::Head);

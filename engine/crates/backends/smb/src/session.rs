@@ -49,7 +49,7 @@ const BINDING: u8 = 1;
 const DISK: u8 = 1;
 
 /// Least bytes of a READ or WRITE that a server must take (section 3.3.5.4).
-const LEAST_SIZE: u32 = 64 << 10;
+const MIN_SIZE: u32 = 64 << 10;
 
 /// Why there is no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -422,7 +422,7 @@ fn read_agreed(answer: &[u8], newest: SmbVersion) -> Option<Result<Agreed, Refus
     };
     let able = u32_at(body, 24)?;
     let large = able & LARGE_MTU != 0;
-    let limit = |told: u32| if large { told.max(LEAST_SIZE) } else { told.min(LEAST_SIZE) };
+    let limit = |told: u32| if large { told.max(MIN_SIZE) } else { told.min(MIN_SIZE) };
     let algorithm = if *version < SmbVersion::V3_0 { Algorithm::HmacSha256 } else { Algorithm::AesCmac };
     let old = *version < SmbVersion::V3_1_1;
     let mut agreed = Agreed {

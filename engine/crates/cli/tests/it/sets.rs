@@ -124,12 +124,12 @@ fn file_mix_processes_each_file_once() {
         let output = run(&job);
         let ends = good(&output);
         let [once, timed] = [ends[1], ends[3]];
-        let turns = |end: &PhaseEnd, most_open: u64| {
+        let turns = |end: &PhaseEnd, max_open: u64| {
             let of = |kinds: &[OpKind]| kinds.iter().map(|kind| end.ops(*kind)).sum::<u64>();
             // The time limit may be reached while each lane has one file open, which is then closed without being
             // counted.
             let open = of(&[OpKind::Open, OpKind::Create]) - end.ops(OpKind::Close);
-            assert!(open <= most_open, "{open} files left open, {layout} {order}");
+            assert!(open <= max_open, "{open} files left open, {layout} {order}");
             let (made, removed) = (end.ops(OpKind::Create), end.ops(OpKind::Unlink));
             assert!(made > 0 && made <= removed && removed - made <= WHOLE.0 / 2, "{made} made, {removed} removed");
             let flushed = end.ops(OpKind::Sync);

@@ -18,9 +18,9 @@ use std::time::Duration;
 const LOST_AND_FOUND: &[u8] = b"lost+found";
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Most names to report; a directory with any belongs to others.
-const MOST_NAMES: usize = 4;
+const MAX_NAMES: usize = 4;
 /// Most entries to read of a directory.
-const MOST_ENTRIES: u32 = 100_000;
+const MAX_ENTRIES: u32 = 100_000;
 /// Prefix of files with which a place is probed; they are removed at once unless the process is killed.
 const PROBE: &[u8] = b".assay-probe-";
 /// Most attempts to inspect a directory that disappears each time: each of two runs may replace it once meanwhile.
@@ -135,14 +135,14 @@ fn look_inside(folder: &OwnedFd, look: &mut Look) -> Result<(), Errno> {
         let run = look.mark.as_ref().map_or("", |mark| mark.run.as_str());
         look.has_work |= is_job_directory(name, run);
         let harmless = is_mark(folder, name) || name == LOST_AND_FOUND;
-        if !harmless && look.names.len() < MOST_NAMES {
+        if !harmless && look.names.len() < MAX_NAMES {
             look.names.push(String::from_utf8_lossy(name).into_owned());
         }
         // A few names are enough for a directory of others.
         if look.mark.is_some() {
             !look.has_work
         } else {
-            look.names.len() < MOST_NAMES
+            look.names.len() < MAX_NAMES
         }
     })?;
     look.names.sort();
@@ -159,7 +159,7 @@ fn each_name(folder: &OwnedFd, mut on_name: impl FnMut(&[u8]) -> bool) -> Result
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         entry_count += 1;
-        if ![b".".as_slice(), b".."].contains(&name) && (!on_name(name) || entry_count > MOST_ENTRIES) {
+        if ![b".".as_slice(), b".."].contains(&name) && (!on_name(name) || entry_count > MAX_ENTRIES) {
             return Ok(());
         }
     }
@@ -476,7 +476,7 @@ pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceA
         return Ok(PlaceAnswer { removed: vec![format!("{root}/{MARKER}")], ..PlaceAnswer::default() });
     }
     if !others.is_empty() {
-        let shown = others[..others.len().min(MOST_NAMES - 1)].join(", ");
+        let shown = others[..others.len().min(MAX_NAMES - 1)].join(", ");
         let left = vec![Remains { path: root.to_owned(), why: format!("holds files that are not Assay's: {shown}") }];
         return Ok(PlaceAnswer { left, ..PlaceAnswer::default() });
     }

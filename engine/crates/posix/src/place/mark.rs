@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Name of a mark while it is written.
 const MARKER_NEW: &str = ".assay-target.new";
 /// Most bytes to read; a mark is shorter.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// For this long hosts may remember an old state; network file systems do for a second or a few.
 const REMEMBERED_NS: u64 = 5_000_000_000;
@@ -70,7 +70,7 @@ fn read_once(folder: &OwnedFd) -> Result<MarkFile, Errno> {
         return Ok(MarkFile::Other);
     }
     let mut text = Vec::new();
-    match std::fs::File::from(file).take(MOST_BYTES).read_to_end(&mut text) {
+    match std::fs::File::from(file).take(MAX_BYTES).read_to_end(&mut text) {
         Ok(_) => Ok(serde_json::from_slice(&text).map_or(MarkFile::Plain, MarkFile::Mark)),
         Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
     }

@@ -13,9 +13,9 @@ use intervals::Intervals;
 use std::collections::BTreeMap;
 
 /// Most error samples per lane and phase, set-up included; readers of events expect no more.
-const MOST_SAMPLES: usize = 8;
+const MAX_SAMPLES: usize = 8;
 /// Most log events that are passed on.
-const MOST_LOGS: usize = 900;
+const MAX_LOGS: usize = 900;
 
 /// The events of one engine so far.
 #[derive(Default)]
@@ -41,7 +41,7 @@ pub struct Merger {
     engines: Vec<EngineState>,
     phases: BTreeMap<u32, Phase>,
     samples: usize,
-    most_samples: usize,
+    max_samples: usize,
     logs: usize,
     job_sha256: String,
     controlled: bool,
@@ -60,7 +60,7 @@ impl Merger {
             engines: (0..engines).map(|_| EngineState::default()).collect(),
             phases: BTreeMap::new(),
             samples: 0,
-            most_samples: MOST_SAMPLES,
+            max_samples: MAX_SAMPLES,
             logs: 0,
             job_sha256,
             controlled,
@@ -186,7 +186,7 @@ impl Merger {
         // If a launcher has given each engine its own CPUs, they have all of them; else each has the same ones.
         one.cpus = cpus.min(one.cpus.max(online()));
         split::join(&mut one.job, all.len() as u32);
-        self.most_samples = MOST_SAMPLES * (one.job.lanes as usize + 1) * one.job.phases.len();
+        self.max_samples = MAX_SAMPLES * (one.job.lanes as usize + 1) * one.job.phases.len();
         one.job.wait_for_go &= self.controlled;
         one.job_sha256.clone_from(&self.job_sha256);
         self.out.push(Event::Hello(one));
@@ -278,14 +278,14 @@ impl Merger {
 
     fn sample(&mut self, sample: ErrorSample) {
         self.samples += 1;
-        if self.samples <= self.most_samples {
+        if self.samples <= self.max_samples {
             self.out.push(Event::ErrorSample(sample));
         }
     }
 
     fn log_event(&mut self, log: Log) {
         self.logs += 1;
-        if self.logs <= MOST_LOGS {
+        if self.logs <= MAX_LOGS {
             self.out.push(Event::Log(log));
         }
     }

@@ -191,5 +191,5 @@ fn of_many_samples_some_are_emitted() {
         }))
     };
     (0..100).for_each(|_| merger.take(1, sample()));
-    assert_eq!(merger.events().len(), super::MOST_SAMPLES);
+    assert_eq!(merger.events().len(), super::MAX_SAMPLES);
 }

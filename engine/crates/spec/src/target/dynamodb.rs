@@ -116,13 +116,13 @@ pub const PARTITION_DIGITS: usize = 10;
 /// Hex digits of an item in a sort key.
 pub const SORT_DIGITS: usize = 8;
 /// Largest item (DynamoDB, Service quotas).
-const MOST_ITEM_BYTES: u64 = 400 << 10;
+const MAX_ITEM_BYTES: u64 = 400 << 10;
 /// Most items of one BatchWriteItem and BatchGetItem.
-const MOST_WRITTEN: u16 = 25;
-const MOST_FETCHED: u16 = 100;
+const MAX_WRITTEN: u16 = 25;
+const MAX_FETCHED: u16 = 100;
 /// Most bytes of one response, as it arrives.
 const ANSWER_BYTES: u64 = 24 << 20;
-const MOST_UNITS: u64 = 1_000_000_000;
+const MAX_UNITS: u64 = 1_000_000_000;
 
 fn is_attribute(name: &str) -> bool {
     (1..=255).contains(&name.len())
@@ -155,7 +155,7 @@ impl DynamodbTarget {
         if let Capacity::Provisioned { read_units, write_units } = self.capacity {
             for (name, units) in [("read_units", read_units), ("write_units", write_units)] {
                 let at = format!("target.capacity.{name}");
-                ensure((1..=MOST_UNITS).contains(&units), &at, "must be 1 to 1,000,000,000")?;
+                ensure((1..=MAX_UNITS).contains(&units), &at, "must be 1 to 1,000,000,000")?;
             }
         }
         ensure(self.max_capacity_units != Some(0), "target.max_capacity_units", "must be at least 1")?;
@@ -170,9 +170,9 @@ impl DynamodbTarget {
         let keys = self.key_bytes();
         let message = format!("an item of {least} bytes has no room for its keys of {keys}: make it larger");
         ensure(least > keys, "file_size_bytes", message)?;
-        ensure(most <= MOST_ITEM_BYTES, "file_size_bytes", "an item has at most 409,600 bytes (400 KiB)")?;
+        ensure(most <= MAX_ITEM_BYTES, "file_size_bytes", "an item has at most 409,600 bytes (400 KiB)")?;
         for phase in &job.phases {
-            let limits = [(Operation::BatchPut, MOST_WRITTEN), (Operation::BatchGet, MOST_FETCHED)];
+            let limits = [(Operation::BatchPut, MAX_WRITTEN), (Operation::BatchGet, MAX_FETCHED)];
             let limit = limits.iter().find(|(one, _)| *one == phase.operation).map_or(u16::MAX, |(_, limit)| *limit);
             let message = format!("{} takes at most {limit} items", phase.operation.name());
             ensure(objects.batch <= limit, "objects.batch", message)?;
@@ -204,7 +204,7 @@ impl TargetRules for DynamodbTarget {
         // A request and its response, as text and decoded.
         let batch = job.objects.as_ref().map_or(1, |objects| u64::from(objects.batch));
         let several = job.phases.iter().any(|phase| phase.operation.moves_several());
-        let each = if several { ANSWER_BYTES.min(batch.saturating_mul(4 * MOST_ITEM_BYTES).max(8 << 20)) } else { 4 * MOST_ITEM_BYTES };
+        let each = if several { ANSWER_BYTES.min(batch.saturating_mul(4 * MAX_ITEM_BYTES).max(8 << 20)) } else { 4 * MAX_ITEM_BYTES };
         u64::from(job.queue_depth).saturating_mul(CONNECTION_BYTES.saturating_add(each))
     }
 

@@ -39,7 +39,7 @@ impl Job {
         let leaves = tree.leaves();
         let trees = if self.layout == Layout::Shared { 1 } else { u64::from(lanes) };
         ensure(
-            leaves <= tree.most_files() && leaves.saturating_mul(trees) <= MAX_LEAVES,
+            leaves <= tree.max_files() && leaves.saturating_mul(trees) <= MAX_LEAVES,
             "tree.width",
             format!(
                 "makes {leaves} directories in each of {trees} trees (width to the power of depth{}): at most one per \

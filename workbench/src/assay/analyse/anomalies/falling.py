@@ -17,7 +17,7 @@ AXES = {
 }
 """Axes along which a higher value is not expected to do less, with their names for people."""
 SIZES = ("record_size", "object_size")
-LEAST_RATIO = 1.5
+MIN_RATIO = 1.5
 """Least ratio of the rates that is reported, if the intervals do not overlap."""
 
 
@@ -98,7 +98,7 @@ def _fall(axis: str, low: tuple[int | float, ResultRow], high: tuple[int | float
     if fast is None or slow is None or fast.low is None or slow.high is None or slow.median <= 0:
         return None
     times = fast.median / slow.median
-    return RateFall(axis, low, high, times) if times >= LEAST_RATIO and fast.low > slow.high else None
+    return RateFall(axis, low, high, times) if times >= MIN_RATIO and fast.low > slow.high else None
 
 
 def _estimate(row: ResultRow, axis: str) -> Estimate | None:

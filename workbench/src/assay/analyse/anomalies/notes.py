@@ -14,11 +14,11 @@ from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import Verdict
 from assay.model.units import about_count, about_number, about_size, format_size
 
-MOST_PER_KIND = 5
+MAX_PER_KIND = 5
 """Further notes of a kind are only counted."""
 
 LARGE_RECORD = 512 << 10
-LEAST_SPLIT = 1.5
+MIN_SPLIT = 1.5
 """Least requests for each operation that are worth a note."""
 
 SCATTERED = ("random_read", "stride_read", "backward_read")
@@ -72,9 +72,9 @@ def _until_missing(several: Iterator[str]) -> Iterator[str]:
 
 def _capped(several: Iterator[str]) -> list[str]:
     every = list(several)
-    rest = len(every) - MOST_PER_KIND
+    rest = len(every) - MAX_PER_KIND
     more = f"... and {rest} more {'result' if rest == 1 else 'results'} with the same note."
-    return every if rest <= 0 else [*every[:MOST_PER_KIND], more]
+    return every if rest <= 0 else [*every[:MAX_PER_KIND], more]
 
 
 def _name(row: ResultRow) -> str:
@@ -179,7 +179,7 @@ def _split_requests(row: ResultRow, place: TargetPlace | None) -> Iterator[str]:
         and sample.ops
         and 0.9 * sample.bytes <= sample.block.read_bytes + sample.block.write_bytes <= 1.1 * sample.bytes
     ]
-    if counts and median(counts) >= LEAST_SPLIT:
+    if counts and median(counts) >= MIN_SPLIT:
         yield (
             f"{_name(row)}: each operation of {format_size(record)} became {about_number(median(counts), 2)}"
             " requests to the device."

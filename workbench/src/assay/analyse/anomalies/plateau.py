@@ -13,11 +13,11 @@ from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import LOWER_BOUND, OWN_SPEED, Verdict
 from assay.model.study.names import READS, WRITES
 
-MOST_RATIO = 1.25
+MAX_RATIO = 1.25
 """Greatest ratio of the highest to the lowest rate of a plateau."""
-LEAST_IN_FLIGHT_RATIO = 64
+MIN_IN_FLIGHT_RATIO = 64
 """Least ratio of the most to the fewest bytes in flight among its results."""
-LEAST_ROWS = 4
+MIN_ROWS = 4
 _NAMED = frozenset({Verdict.NETWORK_BOUND, Verdict.THROTTLED})
 """Verdicts that name the limit already."""
 
@@ -48,7 +48,7 @@ def plateaus(rows: Iterable[ResultRow], places: Iterable[TargetPlace]) -> dict[s
 
 
 def _plateau(rows: Sequence[ResultRow]) -> Plateau | None:
-    if len(rows) < LEAST_ROWS or not all({row.operation for row in rows} & kind for kind in (READS, WRITES)):
+    if len(rows) < MIN_ROWS or not all({row.operation for row in rows} & kind for kind in (READS, WRITES)):
         return None
     if any(_NAMED.intersection(row.verdicts) for row in rows):
         return None
@@ -61,9 +61,9 @@ def _plateau(rows: Sequence[ResultRow]) -> Plateau | None:
     low, high = min(rates), max(rates)
     if (
         min(in_flight) <= 0
-        or max(in_flight) < LEAST_IN_FLIGHT_RATIO * min(in_flight)
+        or max(in_flight) < MIN_IN_FLIGHT_RATIO * min(in_flight)
         or low <= 0
-        or high > MOST_RATIO * low
+        or high > MAX_RATIO * low
     ):
         return None
     return Plateau(low, high)

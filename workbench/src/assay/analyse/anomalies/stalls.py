@@ -7,9 +7,9 @@ from assay.analyse.usable import usable
 from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
 
-LEAST_NS = 500_000_000
-LEAST_RATIO = 20
-"""A stall takes at least LEAST_NS, and this many times the median latency."""
+MIN_NS = 500_000_000
+MIN_RATIO = 20
+"""A stall takes at least MIN_NS, and this many times the median latency."""
 
 
 class Stall(NamedTuple):
@@ -41,5 +41,5 @@ def _of(sample: Sample) -> list[tuple[float, float]]:
     """Return longest and median latency of a repeat, if it has a stall that this machine did not cause."""
     longest, usual = sample.latency.get("max", 0.0), sample.latency.get("p50", 0.0)
     here = max(sample.watch.longest_ns if sample.watch else 0, sample.cpu_wait_ns or 0)
-    stalled = longest >= LEAST_NS and longest >= LEAST_RATIO * usual > 0 and here < longest / 2
+    stalled = longest >= MIN_NS and longest >= MIN_RATIO * usual > 0 and here < longest / 2
     return [(longest, usual)] if stalled else []

@@ -10,14 +10,14 @@ The sharp curve counts if it is within 2 % of all points, otherwise the one that
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analyse.growth.totals import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
+from assay.analyse.growth.totals import MAX_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 from assay.analyse.growth.usl import fit_law
 from assay.analyse.scaling import PLATEAU_SHARE
 
 if TYPE_CHECKING:
     from assay.analyse.growth.totals import Array
 
-LEAST_POINTS = 3
+MIN_POINTS = 3
 """Minimum number of different host counts: the sharp curve has two parameters."""
 
 
@@ -49,7 +49,7 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     Returns:
         None with fewer than 3 host counts, too few repeats, or a rate of 0.
     """
-    if not can_fit(rates, LEAST_POINTS):
+    if not can_fit(rates, MIN_POINTS):
         return None
     import numpy as np
 
@@ -58,7 +58,7 @@ def find_bend(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Bend | Non
     alone, corner = _fitted(totals, totals.means[None, :])
     distances = totals.means - alone[0] - np.minimum(np.log(totals.counts), corner[0])
     chance = totals.chance(distances, 2)
-    near = float(np.max(np.abs(np.expm1(distances)))) <= MOST_DEVIATION
+    near = float(np.max(np.abs(np.expm1(distances)))) <= MAX_DEVIATION
     sharp = near or chance >= SIGNIFICANCE
     law = fit_law(rates, seed)
     if law is not None and law.fits and not near and (not sharp or law.chance > chance):

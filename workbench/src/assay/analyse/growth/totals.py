@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-LEAST_FREEDOM = 4
+MIN_FREEDOM = 4
 """Minimum number of repeats beyond the first of each host count, all together: with fewer the variation is unknown."""
-MOST_DEVIATION = 0.02
+MAX_DEVIATION = 0.02
 """A curve further from a point than this, and further than repeats vary, does not describe the total."""
 SIGNIFICANCE = 0.01
 """Below this probability, chance variation of repeats does not explain the distances from the curve."""
@@ -99,7 +99,7 @@ def can_fit(rates: Mapping[int, Sequence[float]], least: int) -> bool:
         least: Minimum number of host counts.
     """
     freedom = sum(len(several) - 1 for several in rates.values())
-    return len(rates) >= least and freedom >= LEAST_FREEDOM and min(chain.from_iterable(rates.values())) > 0
+    return len(rates) >= least and freedom >= MIN_FREEDOM and min(chain.from_iterable(rates.values())) > 0
 
 
 def interval(value: float, draws: "Array") -> Range:

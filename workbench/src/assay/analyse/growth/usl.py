@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analyse.estimate import student_t
-from assay.analyse.growth.totals import MOST_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
+from assay.analyse.growth.totals import MAX_DEVIATION, SIGNIFICANCE, Range, Totals, can_fit, interval
 
 if TYPE_CHECKING:
     from assay.analyse.growth.totals import Array
 
-LEAST_POINTS = 4
+MIN_POINTS = 4
 """Minimum number of different host counts: the law has three parameters."""
 FARTHEST_PEAK = 2.0
 """A peak is reported up to this many times the most hosts that were measured."""
@@ -38,7 +38,7 @@ class Law(NamedTuple):
         peak: Number of hosts with the greatest total; None where the data show no peak. A peak at or below the last but
             one host count is reported only if the total falls.
         half: Number of hosts at which each has half the rate of one alone; None if there is none.
-        most_hosts: The most hosts that were measured.
+        max_hosts: The most hosts that were measured.
         deviation: The greatest distance of a point (geometric mean of the repeats) from the curve, as a share of the
             curve.
         falls: The total with the most hosts is below the greatest total by more than the repeats' chance variation.
@@ -51,7 +51,7 @@ class Law(NamedTuple):
     coherency: Range
     peak: Range | None
     half: Range | None
-    most_hosts: int
+    max_hosts: int
     deviation: float
     falls: bool
     fits: bool
@@ -70,7 +70,7 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
     Returns:
         None with fewer than 4 host counts, too few repeats, or a rate of 0.
     """
-    if not can_fit(rates, LEAST_POINTS):
+    if not can_fit(rates, MIN_POINTS):
         return None
     import numpy as np
 
@@ -88,7 +88,7 @@ def fit_law(rates: Mapping[int, Sequence[float]], seed: int = 1) -> Law | None:
         interval(float(value), column) for value, column in zip(law, free.T, strict=True)
     )
     off, chance = float(np.max(np.abs(np.expm1(-distances)))), measured.chance(distances, 3)
-    fitting = off <= MOST_DEVIATION or chance >= SIGNIFICANCE
+    fitting = off <= MAX_DEVIATION or chance >= SIGNIFICANCE
     top = int(measured.means.argmax())
     sure = student_t(measured.freedom) * math.sqrt(measured.noise * (1 / counts[top] + 1 / counts[-1]))
     falls = bool(measured.means[top] - measured.means[-1] > sure)

@@ -13,7 +13,7 @@ from assay.model.result.result import ResultRow
 
 TRANSFERS = ("record_size", "object_size")
 """Axes that set the size of one operation."""
-LEAST_SIZES = 3
+MIN_SIZES = 3
 SMALL = 1 << 20
 """Bytes; smaller transfers are called small."""
 
@@ -61,7 +61,7 @@ def variations(rows: Sequence[ResultRow]) -> list[Variation]:
         if describes_storage(row) and isinstance(size, int):
             key = (row.case.target, row.case.workload, row.operation)
             groups.setdefault(key, {}).setdefault(size, []).append(row)
-    return [_variation(*key, sizes) for key, sizes in groups.items() if len(sizes) >= LEAST_SIZES]
+    return [_variation(*key, sizes) for key, sizes in groups.items() if len(sizes) >= MIN_SIZES]
 
 
 def _variation(target: str, workload: str, operation: str, sizes: dict[int, list[ResultRow]]) -> Variation:
@@ -109,6 +109,6 @@ def _over_hosts(rows: Sequence[ResultRow]) -> float | None:
         counts = tuple(row.case.axes.get(name) for name in HOSTS)
         if row.rate is not None:
             lines.setdefault(others, {})[counts] = row.rate.median
-    found = [mean_deviation(list(line.values())) for line in lines.values() if len(line) >= LEAST_SIZES]
+    found = [mean_deviation(list(line.values())) for line in lines.values() if len(line) >= MIN_SIZES]
     shares = [deviation / mean for mean, deviation in found if mean > 0]
     return math.fsum(shares) / len(shares) if shares else None

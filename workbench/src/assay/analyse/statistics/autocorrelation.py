@@ -22,7 +22,7 @@ from assay.model.units import about_number
 
 Floats = npt.NDArray[np.float64]
 
-LEAST_VALUES = 4
+MIN_VALUES = 4
 """A shorter series says nothing about correlation."""
 GREATEST = 0.9
 """A higher correlation is not noise about a level, but a level that moves."""
@@ -61,7 +61,7 @@ def autocorrelation_bound(series: Iterable[Sequence[float]]) -> float | None:
     autocorrelation", Biometrika 41): the estimate is compared with simulated series of the same length.
 
     Args:
-        series: Each in time order, any unit; those that are shorter than `LEAST`, or do not vary, are ignored.
+        series: Each in time order, any unit; those that are shorter than `MIN_VALUES`, or do not vary, are ignored.
 
     Returns:
         None if no series is usable.
@@ -73,7 +73,7 @@ def autocorrelation_bound(series: Iterable[Sequence[float]]) -> float | None:
 
 def expected_bound(length: int, count: int) -> float:
     """Return the expected value of `alike` for `count` series of this length without correlation."""
-    if length < LEAST_VALUES:
+    if length < MIN_VALUES:
         return GREATEST
     return _upper_bound([(length, float(_expected(length)[0][0]))] * count, _ERRORS)
 
@@ -101,7 +101,7 @@ def _expected_sums(correlations: Sequence[tuple[int, float]]) -> tuple[Floats, F
 
 
 def _neighbours(values: Sequence[float]) -> float | None:
-    if len(values) < LEAST_VALUES:
+    if len(values) < MIN_VALUES:
         return None
     centred = np.asarray(values, dtype=np.float64) - math.fsum(values) / len(values)
     squares = float(centred @ centred)

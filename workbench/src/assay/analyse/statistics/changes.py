@@ -160,12 +160,12 @@ def _correlation_tenths(series: Floats, ends: list[int]) -> int:
 
 
 @lru_cache(maxsize=512)
-def _noise_shares(length: int, least: int, likeness: int) -> Floats:
+def _noise_shares(length: int, least: int, autocorrelation: int) -> Floats:
     """Return the share of variance that the best division of noise explains, for many series, in ascending order."""
     fresh = np.random.default_rng(SEED).standard_normal((_NOISE, length))
-    r = likeness / 10
+    r = autocorrelation / 10
     rows = fresh.copy()
-    for place in range(1, length if likeness else 0):
+    for place in range(1, length if autocorrelation else 0):
         rows[:, place] = r * rows[:, place - 1] + math.sqrt(1 - r * r) * fresh[:, place]
     rows -= rows.mean(axis=1, keepdims=True)
     return np.sort(_gains(rows, least) / (rows * rows).sum(axis=1))

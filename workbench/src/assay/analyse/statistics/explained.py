@@ -26,9 +26,9 @@ import numpy.typing as npt
 from assay.analyse.statistics.least_squares import nonnegative_least_squares
 from assay.model.result.machine import ControlReading, ExplainedVariance
 
-LEAST_ROUNDS = 5
+MIN_ROUNDS = 5
 """Fewer rounds have too few exchanges to rule out chance."""
-MOST_ROWS = 300
+MAX_ROWS = 300
 """At most this many results are used; they show as much as all results of a large run."""
 CPU_SHARE = "got"
 """Name of the slope of the share of wanted CPU time that repeats got."""
@@ -99,11 +99,11 @@ def explain(
         results: All results of a run.
     """
     parts = parts_of(readings)
-    usable = [one for one in results if len(one.rounds) >= LEAST_ROUNDS]
-    groups = _groups(usable[:: -(-len(usable) // MOST_ROWS)] if usable else [])
+    usable = [one for one in results if len(one.rounds) >= MIN_ROUNDS]
+    groups = _groups(usable[:: -(-len(usable) // MAX_ROWS)] if usable else [])
     rounds = sorted({number for group in groups for number in group.rounds})
     if not parts or not groups:
-        return None, f"it needs {LEAST_ROUNDS} repeats with different values"
+        return None, f"it needs {MIN_ROUNDS} repeats with different values"
     if len(readings) < len(rounds):
         return None, f"there were {len(readings)} controls in {len(rounds)} rounds"
     clock, windows = ControlCurve(readings, parts), _windows(groups)

@@ -6,12 +6,12 @@ from statistics import median
 
 from assay.model.result.result import RateLevel
 
-LEAST = 8
+MIN_VALUES = 8
 """Fewer values fall into two groups too often by chance."""
 _CLEAR, _CLEAR_OF_MANY, _MANY = 8.0, 5.0, 16
 """Least ratio of the gap to the scatter within a level. In simulations of normal, log-normal, uniform, heavy-tailed
 and drifting values one set in 100 or fewer shows such a gap by chance."""
-_LEAST_GAP = math.log(1.1)
+_MIN_GAP = math.log(1.1)
 _SHARE = 5
 """Each level has at least one in this many of the values: a fifth."""
 
@@ -23,7 +23,7 @@ def levels(values: Sequence[float]) -> tuple[RateLevel, ...]:
         values: One for each repeat, any unit, all above 0.
     """
     count = len(values)
-    if count < LEAST or min(values) <= 0:
+    if count < MIN_VALUES or min(values) <= 0:
         return ()
     ordered = sorted(math.log(value) for value in values)
     fewest = max(2, count // _SHARE)
@@ -32,7 +32,7 @@ def levels(values: Sequence[float]) -> tuple[RateLevel, ...]:
         gap = ordered[place] - ordered[place - 1]
         low, high = ordered[:place], ordered[place:]
         scatter = math.sqrt((_squares(low) + _squares(high)) / (count - 2))
-        return (_level(low), _level(high)) if gap > max(_LEAST_GAP, clear * scatter) else ()
+        return (_level(low), _level(high)) if gap > max(_MIN_GAP, clear * scatter) else ()
     return ()
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from assay.analyse.statistics.special import digamma, tetragamma, trigamma
 
-LEAST = 3
+MIN_VARIANCES = 3
 """Fewer variances are not combined."""
 
 
@@ -38,7 +38,7 @@ def moderate(variances: Sequence[float], freedoms: Sequence[float]) -> Moderated
         freedoms: Degrees of freedom of each, above 0.
     """
     positive = [(variance, freedom) for variance, freedom in zip(variances, freedoms, strict=True) if variance > 0]
-    if len(positive) < LEAST:
+    if len(positive) < MIN_VARIANCES:
         return Moderated(tuple(variances), 0.0)
     logs = [math.log(variance) - digamma(half) + math.log(half) for variance, half in _halves(positive)]
     mean = math.fsum(logs) / len(logs)

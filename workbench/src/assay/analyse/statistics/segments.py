@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from assay.analyse.course import IntervalRate
 
 SECOND = 1_000_000_000
-LEAST = 3
+MIN_SEGMENTS = 3
 """Minimum number of segments: a fastest, a median and a slowest one."""
-MOST = 600
+MAX_SEGMENTS = 600
 """Greatest number of segments; longer phases have longer segments."""
 REACH = 2
 """Number of neighbours on either side in a moving average."""
@@ -31,9 +31,9 @@ def segments_of(intervals: "Sequence[IntervalRate]") -> Segments | None:
     if not intervals:
         return None
     start, end = intervals[0].start_ns, intervals[-1].end_ns
-    length = SECOND * max(1, math.ceil((end - start) / SECOND / MOST))
+    length = SECOND * max(1, math.ceil((end - start) / SECOND / MAX_SEGMENTS))
     count = (end - start) // length
-    if count < LEAST:
+    if count < MIN_SEGMENTS:
         return None
     borders = np.array([start, *(interval.end_ns for interval in intervals)], dtype=float)
     done = np.concatenate(

@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 _TINY = 1e-300
 _EPS = 1e-16
-_MOST_TERMS = 100_000
+_MAX_TERMS = 100_000
 _MANY = 1e9
 """Degrees of freedom that stand for an exactly known variance."""
 _FAR = 12.0
@@ -151,7 +151,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     """Return the continued fraction 8.17.22; method of Lentz, modified by Thompson and Barnett (section 3.10)."""
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
     value = d
-    for m in range(1, _MOST_TERMS):
+    for m in range(1, _MAX_TERMS):
         before = value
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),

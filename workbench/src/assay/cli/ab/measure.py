@@ -32,7 +32,7 @@ PRESET = "two-places"
 """Preset of the study that two places get if the user names none."""
 DEFAULT_SECONDS = 300.0
 """Default time for measuring."""
-LEAST_SECONDS, MOST_SECONDS = 1.0, 744 * 3600.0
+MIN_SECONDS, MAX_SECONDS = 1.0, 744 * 3600.0
 
 
 def measure(
@@ -86,9 +86,9 @@ def _seconds(written: str) -> float:
         seconds = parse_duration(written) / 1e9
     except UnitError as error:
         raise error.at("--time") from None
-    if seconds < LEAST_SECONDS:
+    if seconds < MIN_SECONDS:
         raise AssayError(f"--time {written} is too short", "write --time 5m")
-    if seconds > MOST_SECONDS:
+    if seconds > MAX_SECONDS:
         raise AssayError(f"--time {written} is too long", "write --time 5m; 744h is the longest")
     return seconds
 

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from assay.analyse.blocks import SideState, side_state
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.analyse.runs import Gate, UnjudgedRow, compare_targets, gate
 from assay.cli.compare_text import note_unjudged
 from assay.model.base import EXIT_INCOMPLETE, EXIT_OK, EXIT_REFUSED
@@ -108,7 +108,7 @@ def print_answer(answer: SidesOutcome) -> None:
 
 def _no_difference(undecided: list[ComparedRow]) -> str:
     """Return how large the difference may be in rows that show none; empty if no row bounds it."""
-    bounds = [(row.comparison.sure_low, row.comparison.sure_high) for row in undecided]
+    bounds = [(row.comparison.simultaneous_low, row.comparison.simultaneous_high) for row in undecided]
     known = [(low, high) for low, high in bounds if low is not None and high is not None and low <= 1 <= high]
     sized = [(low, high) for low, high in known if low > 0 and high <= TOO_WIDE * low]
     if not sized:
@@ -120,13 +120,13 @@ def _no_difference(undecided: list[ComparedRow]) -> str:
 def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of an undecided row's difference, and how many more rounds would likely decide it."""
     pair = row.comparison
-    if pair.sure_low is None or pair.sure_high is None:
+    if pair.simultaneous_low is None or pair.simultaneous_high is None:
         return "too few rounds on a side"
     point = answer.point(row)
     if point.needs is None:
         return f"{_range_words(answer, row)}; {point.why}"
-    if point.needs > MOST_NEEDED:
-        return f"{_range_words(answer, row)}; it would take more than {MOST_NEEDED:,} rounds"
+    if point.needs > MAX_NEEDED:
+        return f"{_range_words(answer, row)}; it would take more than {MAX_NEEDED:,} rounds"
     more = f" ({about_duration(point.seconds)} more)" if point.seconds else ""
     return f"{_range_words(answer, row)}; about {point.needs} rounds{more} would likely decide it"
 
@@ -134,10 +134,11 @@ def _undecided_words(answer: SidesOutcome, row: ComparedRow) -> str:
 def _range_words(answer: SidesOutcome, row: ComparedRow) -> str:
     """Return the range of the difference from the interval that holds for all rows at once."""
     pair = row.comparison
-    assert pair.sure_low is not None and pair.sure_high is not None
-    if pair.sure_high > TOO_WIDE * pair.sure_low:
+    assert pair.simultaneous_low is not None and pair.simultaneous_high is not None
+    if pair.simultaneous_high > TOO_WIDE * pair.simultaneous_low:
         return f"too noisy to compare {answer.blocks.other}: the rounds differ too much"
-    return f"{answer.blocks.other} is {difference_text(pair.sure_low)} to {difference_text(pair.sure_high)}"
+    low, high = difference_text(pair.simultaneous_low), difference_text(pair.simultaneous_high)
+    return f"{answer.blocks.other} is {low} to {high}"
 
 
 def gate_code(answer: SidesOutcome, allowed: float) -> int:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
-from assay.cli.live.rate_history import MOST_BINS
+from assay.cli.live.rate_history import MAX_BINS
 from assay.cli.live.state import State
 from assay.model.escape import escape_line
 from assay.model.units import about_duration, about_rate
@@ -13,8 +13,8 @@ from assay.report import numbers
 
 _HEAD = 9
 """Columns of the label at the start of a line."""
-_LEAST_BAR, _MOST_BAR = 4, 40
-_MOST_COURSE = 100
+_MIN_BAR, _MAX_BAR = 4, 40
+_MAX_COURSE = 100
 _FIXED = 6
 """Lines of the panel without those of hosts."""
 
@@ -80,8 +80,8 @@ def _bar(state: State, width: int, letters: Glyphs) -> str:
     count = f"{state.done}/{state.total}"
     failed = f", {state.failed} not ok" if state.failed else ""
     left = f"{state.left.words()} left"
-    room = min(_MOST_BAR, width - len(f"{count}{failed}  {left}"))
-    if room < _LEAST_BAR:
+    room = min(_MAX_BAR, width - len(f"{count}{failed}  {left}"))
+    if room < _MIN_BAR:
         return _first_fitting(width, f"{count}{failed} {left}", f"{count} {left}")
     full = room if state.total <= 0 else min(room, room * max(0, state.done) // state.total)
     return f"{count}{failed} {letters.done * full}{letters.remaining * (room - full)} {left}"
@@ -131,8 +131,8 @@ def _limit(state: State, room: int) -> str:
 
 
 def _course(state: State, room: int, letters: Glyphs) -> str:
-    words = f" up to {about_rate(max(state.course.columns(MOST_BINS), default=0.0), state.course.counted)}"
-    rates = state.course.columns(max(1, min(_MOST_COURSE, room - len(words) - 1)))
+    words = f" up to {about_rate(max(state.course.columns(MAX_BINS), default=0.0), state.course.counted)}"
+    rates = state.course.columns(max(1, min(_MAX_COURSE, room - len(words) - 1)))
     if not rates:
         return numbers.NONE
     # The greatest of the drawn rates, each of which may be a mean of several bins.
@@ -167,6 +167,6 @@ def _hosts(state: State, room: int, most: int, letters: Glyphs) -> list[PanelLin
 
 def _host(name: str, now: float, lately: float, share: float, counted: bool, room: int, letters: Glyphs) -> str:
     words = f"{name} {about_rate(now, counted)} now, {about_rate(lately, counted)} lately"
-    bar = min(_MOST_BAR // 2, room - cell_len(words) - 1)
+    bar = min(_MAX_BAR // 2, room - cell_len(words) - 1)
     short = f"{name} {about_rate(now, counted)}"
-    return f"{words} {letters.done * round(bar * share)}" if bar >= _LEAST_BAR else _first_fitting(room, words, short)
+    return f"{words} {letters.done * round(bar * share)}" if bar >= _MIN_BAR else _first_fitting(room, words, short)

@@ -14,7 +14,7 @@ from assay.model.escape import escape_line
 from assay.model.result.sample import Sample
 from assay.model.study.case import Case
 from assay.run.listener import ClosestCeiling, HostInterval, Progress, TimeLeft
-from assay.terminal.output import MOST_LINE, to_encoding, unguarded
+from assay.terminal.output import MAX_LINE, to_encoding, unguarded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -101,7 +101,7 @@ class LiveProgress(Progress):
 
     def print_line(self, text: str) -> None:
         """Print a line above the panel."""
-        words = to_encoding(escape_line(text, MOST_LINE), self._console.encoding)
+        words = to_encoding(escape_line(text, MAX_LINE), self._console.encoding)
         self._console.print(words, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -12,7 +12,7 @@ RECENT_NS = 60 * 10**9
 """Length of the period that `lately` covers: the last minute."""
 SILENT_NS = 3 * 10**9
 """A host that reports nothing for this long, and for three intervals, while others report, has a rate of 0."""
-MOST_BINS = 256
+MAX_BINS = 256
 """Bins of a course at most; when there would be more, pairs are merged."""
 
 
@@ -81,7 +81,7 @@ class Bins:
         """Add the work of a stretch, spread evenly over its time."""
         whole = part.end_ns - part.start_ns
         self._length = self._length or whole
-        while part.end_ns > self._length * MOST_BINS:
+        while part.end_ns > self._length * MAX_BINS:
             self._length *= 2
             self._bins = self._joined(2)
         for number in range(part.start_ns // self._length, (part.end_ns - 1) // self._length + 1):

@@ -23,7 +23,7 @@ app = group()
 
 NETWORK_BURST = "5 to 60 min, of saved credits"
 """Source: docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth.html; not published by type."""
-RATES = ("rate_", "small_rate", "knee_rate", "keeps_most", "burst_per_tib", "most_read", "most_write", "per_client")
+RATES = ("rate_", "small_rate", "knee_rate", "sustained_max", "burst_per_tib", "max_read", "max_write", "per_client")
 """Prefixes of the fields that hold bytes per second."""
 LUSTRE_RATES = ("per_tib", "write_per_tib", "disk_burst", "write_disk_burst", "network", "network_burst")
 LIMIT_COLUMNS = ("size", "limit", "sustained", "burst", "burst duration")
@@ -160,7 +160,7 @@ def _limits(
             return [(size, volume_limits(entry, size, iops, rate))]
         if isinstance(entry, ProvisionedVolume) and entry.iops_free is None:
             return []
-        least, most = entry.least_size, entry.most_size
+        least, most = entry.min_size, entry.max_size
         sizes = sorted({min(most, max(least, each)) for each in (least, 500 * GIB, TIB, most)})
         return [(each, volume_limits(entry, each)) for each in sizes]
     if iops is not None:
@@ -285,7 +285,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
 def _figures(entry: "CatalogEntry") -> list[tuple[str, str]]:
     """Return the stated figures of a service as rows, without the limits that follow from its size."""
     hidden = {"name", "source", "date", "stated", "checked", "note", "family", "kind"}
-    sizes = {"least_size", "most_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "least_object"}
+    sizes = {"min_size", "max_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "min_object_size"}
     sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}
     rows = []
     for field, value in entry.model_dump().items():

@@ -40,14 +40,14 @@ def show_managed(entry: ManagedType, size: int | None, iops: int | None, rate: f
 
 
 def _sizes(entry: ManagedType) -> list[int]:
-    wanted = (entry.least_size, TIB, 10 * TIB, 100 * TIB, entry.most_size or 100 * TIB)
+    wanted = (entry.min_size, TIB, 10 * TIB, 100 * TIB, entry.max_size or 100 * TIB)
     found = (entry.size_for(each) for each in wanted)
     return sorted({each for each in found if each is not None})
 
 
 def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None) -> tuple[float | None, ...]:
     """Return bytes per second of reading and writing, then operations per second of both; None where not stated."""
-    provisioned = rate if rate is not None else _least_provisioned(entry, size)
+    provisioned = rate if rate is not None else _min_provisioned(entry, size)
     provisioned_iops = float(iops) if iops is not None else entry.iops.included(size) if entry.iops else 0.0
     rates = (law.value(size, provisioned) if law is not None else None for law in (entry.read, entry.write))
     counts = (
@@ -57,12 +57,12 @@ def _values(entry: ManagedType, size: int, iops: int | None, rate: float | None)
     return (*rates, *counts)
 
 
-def _least_provisioned(entry: ManagedType, size: int) -> float:
+def _min_provisioned(entry: ManagedType, size: int) -> float:
     """Return the least bytes per second that can be provisioned: included or sold; 0 if none are sold separately."""
     offer = entry.throughput
     if offer is None:
         return 0.0
-    return max(offer.included(size), offer.least, min(offer.choices, default=0.0))
+    return max(offer.included(size), offer.min, min(offer.choices, default=0.0))
 
 
 def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def _row(row: tuple[float | None, ...]) -> tuple[str, ...]:
 
 def _figures(entry: ManagedType) -> list[tuple[str, str]]:
     """Return the stated figures as rows, without the limits that follow from the size."""
-    most = format_size(entry.most_size) if entry.most_size is not None else "any size"
+    most = format_size(entry.max_size) if entry.max_size is not None else "any size"
     step = f", in steps of {format_size(entry.step)}" if entry.step > 1 else ""
     rows = [
         ("what it is", f"{entry.label}, of {entry.provider}"),
@@ -82,7 +82,7 @@ def _figures(entry: ManagedType) -> list[tuple[str, str]]:
         ("durability", entry.durability),
         ("availability", f"{entry.availability:g} %" if entry.availability is not None else ""),
         ("stated in", entry.availability_source),
-        ("size", f"{format_size(entry.least_size)} to {most}{step}"),
+        ("size", f"{format_size(entry.min_size)} to {most}{step}"),
         ("billed by", "provisioned size" if entry.billed == "provisioned" else "stored bytes"),
     ]
     laws = {"reading": entry.read, "writing": entry.write, "read IOPS": entry.read_iops, "write IOPS": entry.write_iops}

@@ -37,7 +37,7 @@ class CostSpan:
 
     def document(self) -> dict[str, str | None]:
         """Return the span for programs, as text."""
-        found = {"least": self.least, "about": self.about, "at_most": self.at_most}
+        found = {"min": self.least, "expected": self.about, "max": self.at_most}
         return {key: None if value is None else str(round_half_up(value, DIGITS)) for key, value in found.items()}
 
 
@@ -84,11 +84,11 @@ def plan_cost(study: Study, estimate: StudyEstimate, prices: FrozenPrices) -> Pl
     """Return the cost of a run from the estimate of its time; a schedule takes at least its stated time."""
     over = 0.0 if study.schedule is None else study.schedule.over / 1e9
     hourly = {name: hour_of_running(prices, name) for name in prices.designs}
-    bound = estimate.at_most_seconds
+    bound = estimate.max_seconds
 
     def span(hour: Decimal) -> CostSpan:
         return CostSpan(
-            cost_of_time(max(over, estimate.least_seconds), hour),
+            cost_of_time(max(over, estimate.min_seconds), hour),
             cost_of_time(max(over, estimate.seconds), hour),
             None if bound is None else cost_of_time(max(over, bound), hour),
         )

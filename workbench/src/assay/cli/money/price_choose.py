@@ -16,11 +16,11 @@ from assay.money.cost.bill import SUSPICIOUS_BYTES, make_bill
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.metrics import PricedOption
 
-MOST_DESIGNS = 100_000
+MAX_DESIGNS = 100_000
 """Designs that one call prices at most."""
 LARGE = 10**9
 """Bytes from which a usual value counts as large, so that a small number for it lacks its unit."""
-MOST_DIGITS = 30
+MAX_DIGITS = 30
 """Digits of a whole number at most; longer ones are text."""
 
 
@@ -55,9 +55,9 @@ def combine_designs(
     for key in axes:
         if not any(key in design.template.parameters for design in named):
             _unknown(key, [design.template for design in named])
-    found = list(itertools.islice(_combinations(named, axes), MOST_DESIGNS + 1))
-    if len(found) > MOST_DESIGNS:
-        raise AssayError(f"more than {MOST_DESIGNS:,} designs result from --vary", "vary fewer values")
+    found = list(itertools.islice(_combinations(named, axes), MAX_DESIGNS + 1))
+    if len(found) > MAX_DESIGNS:
+        raise AssayError(f"more than {MAX_DESIGNS:,} designs result from --vary", "vary fewer values")
     return found
 
 
@@ -120,7 +120,7 @@ def _value(text: str) -> Any:
     text = text.strip()
     if text == "null":
         return None
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else text
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else text
 
 
 def parse_use(written: Sequence[str]) -> Use:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from assay.money.cost.cost import Charge
 
 DIGITS = 6
-MOST_COMPARED = 20
+MAX_COMPARED = 20
 """Up to this many designs, their break-even points are computed."""
 
 
@@ -34,10 +34,10 @@ def prices_document(options: Sequence[PricedOption], months: int | None, sized: 
     `not_compared` states why there are none if the designs differ in capacity.
     """
     refused = None if sized or len(options) < 2 else incomparable_reason(options)
-    compared = refused is None and 1 < len(options) <= MOST_COMPARED
+    compared = refused is None and 1 < len(options) <= MAX_COMPARED
     return {
         "designs": [_option(option, months) for option in options],
-        "meet": [_pair(pair) for pair in compare(options)] if compared else [],
+        "break_even": [_pair(pair) for pair in compare(options)] if compared else [],
         "not_compared": refused,
     }
 
@@ -76,7 +76,7 @@ def _option(option: PricedOption, months: int | None) -> dict[str, Any]:
         "layers": [layer.model_dump(mode="json") for layer in option.limits.layers],
         "job": _job(option),
         "terms": [_term(term) for term in option.terms],
-        "terms_meet": [_pair(pair) for pair in option.term_pairs],
+        "terms_break_even": [_pair(pair) for pair in option.term_pairs],
         "bill": [_charge(option, charge) for charge in cost.charges],
     }
 
@@ -88,7 +88,7 @@ def _limit(option: PricedOption, metric: Metric) -> dict[str, Any] | None:
         return None
     return {
         "sustained": keeps,
-        "binds": binding.layer,
+        "limiting_layer": binding.layer,
         "how": binding.how,
         "burst": burst[0] if burst else None,
         "burst_seconds": burst[1] if burst else None,

@@ -18,7 +18,7 @@ from assay.money.cost.sizing import (
 )
 
 TB, GB = 10**12, 10**9
-MOST_SIZE_DIFFERENCE = 0.05
+MAX_SIZE_DIFFERENCE = 0.05
 """Share by which the usable capacities of compared designs may differ."""
 
 
@@ -81,7 +81,7 @@ def _fitting(sizing: Sizing, values: dict[str, Any]) -> dict[str, Any] | None:
 def _most(sizing: Sizing, values: dict[str, Any]) -> str:
     """Return a hint: the most that the design can hold, if a count parameter has a maximum."""
     for key in sizing.count_keys:
-        most = sizing.template.parameters[key].most
+        most = sizing.template.parameters[key].max
         if most is not None:
             usable = sizing.template.limits({**values, key: most}).usable
             return f"with the maximum of {key}, {most}, it holds {about_size(usable)}: leave it out"
@@ -89,10 +89,10 @@ def _most(sizing: Sizing, values: dict[str, Any]) -> str:
 
 
 def incomparable_reason(options: Sequence[PricedOption]) -> str | None:
-    """Return a hint if usable capacities differ by more than `MOST_SIZE_DIFFERENCE`: their prices do not compare."""
+    """Return a hint if usable capacities differ by more than `MAX_SIZE_DIFFERENCE`: their prices do not compare."""
     sizes = [option.limits.usable for option in options]
     least, most = min(sizes), max(sizes)
-    if most - least <= MOST_SIZE_DIFFERENCE * most:
+    if most - least <= MAX_SIZE_DIFFERENCE * most:
         return None
     cheapest = min(options, key=lambda option: option.per_tb_month)
     return (

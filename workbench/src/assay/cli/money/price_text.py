@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from assay.cli.money.price_data import MOST_COMPARED
+from assay.cli.money.price_data import MAX_COMPARED
 from assay.cli.money.price_sizing import incomparable_reason, unpriced_parameters
 from assay.model.money.amount import EXACT, format_money, round_half_up
 from assay.model.money.price import PriceBook
@@ -41,8 +41,8 @@ def print_options(options: Sequence[PricedOption], months: int | None, bill: boo
 
 def _break_even_blocks(options: Sequence[PricedOption], sized: bool) -> list[Block]:
     """Return the break-even points of several designs, if they hold equally much or are sized to one capacity."""
-    if len(options) > MOST_COMPARED:
-        return [Paragraph(f"Break-even points are computed for up to {MOST_COMPARED} designs.")]
+    if len(options) > MAX_COMPARED:
+        return [Paragraph(f"Break-even points are computed for up to {MAX_COMPARED} designs.")]
     refused = None if sized else incomparable_reason(options)
     if refused is not None:
         return [Paragraph(f"{refused}.")]

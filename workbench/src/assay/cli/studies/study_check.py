@@ -51,7 +51,7 @@ def check_file(path: Path, change: Change | None, out: Path, on_root: bool) -> N
 def summary(loaded: Plan, estimate: StudyEstimate) -> str:
     """Return one line about a study: cases, repeats, exclusions, time and bytes."""
     left_out = f", {len(loaded.excluded)} excluded" if loaded.excluded else ""
-    up_to = "up to " if estimate.least_seconds < estimate.seconds else ""
+    up_to = "up to " if estimate.min_seconds < estimate.seconds else ""
     return (
         f"{len(loaded.cases)} {'case' if len(loaded.cases) == 1 else 'cases'} x {loaded.study.repeating.words}"
         f"{left_out}; {estimate.time_text}; "

@@ -64,7 +64,7 @@ def plan_document(loaded: Plan, estimate: StudyEstimate, budget: Budget | None =
         "question": study.question,
         "targets": {name: target.model_dump(mode="json") for name, target in study.targets.items()},
         "repeats": study.repeats,
-        "repeats_least": study.repeating.least,
+        "repeats_min": study.repeating.min,
         "repeats_within": study.repeating.within,
         "repeats_decide": study.repeating.decide,
         "repeats_time": None if study.repeating.time is None else study.repeating.time / 1e9,
@@ -117,7 +117,7 @@ def _print_cases(loaded: Plan, estimate: StudyEstimate, most: int) -> None:
             case.label,
             str(len(case.operations)),
             about_duration(item.seconds),
-            about_duration(item.at_most_seconds) if item.at_most_seconds is not None else "-",
+            about_duration(item.max_seconds) if item.max_seconds is not None else "-",
             about_size(item.written),
             item.read_summary,
         )
@@ -151,7 +151,7 @@ def _print_foot(loaded: Plan, estimate: StudyEstimate, whole: RunTime) -> None:
     if repeating.within is not None:
         print_line(
             f"until: the 95 % interval of each rate is within {within_words(repeating.within)} of its median, "
-            f"after {repeating.least} repeats of the case at the earliest"
+            f"after {repeating.min} repeats of the case at the earliest"
         )
     if study.order == "random":
         print_line(f"order: random; each of {rounds} has {cases} once, shuffled by seed {study.seed}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.model.study.study import Workload
 
 _ADDRESS = re.compile(r"e(\d{1,5})\.(\d{1,3})")
-_MOST_SHELF, _MOST_SLOT = 65534, 254
+_MAX_SHELF, _MAX_SLOT = 65534, 254
 _INTERFACE = re.compile(r"(?!\.{1,2}$)[!-.0-~]{1,15}")
 """Interface names that Linux accepts (netdevice(7))."""
 
@@ -39,7 +39,7 @@ def _interfaces(written: object) -> tuple[str, ...]:
 
 def _address(written: object) -> str:
     found = _ADDRESS.fullmatch(written) if isinstance(written, str) else None
-    if found is None or int(found[1]) > _MOST_SHELF or int(found[2]) > _MOST_SLOT:
+    if found is None or int(found[1]) > _MAX_SHELF or int(found[2]) > _MAX_SLOT:
         hint = "write shelf and slot, such as e1.0; `assay aoe discover` lists the disks"
         raise fault(f"{display_value(written)} is not the address of a disk", hint)
     return f"e{int(found[1])}.{int(found[2])}"

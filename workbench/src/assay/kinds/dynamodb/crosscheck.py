@@ -10,11 +10,11 @@ from assay.model.study.study import Workload
 from assay.model.units import format_size
 from assay.plan.objects import DEFAULT_BATCH
 
-MOST_ITEM_BYTES = 400 << 10
+MAX_ITEM_BYTES = 400 << 10
 """Largest item in bytes (DynamoDB, Service quotas)."""
-MOST_BATCH_ITEMS = {"batch_put": 25, "batch_get": 100}
+MAX_BATCH_ITEMS = {"batch_put": 25, "batch_get": 100}
 """Most items of one BatchWriteItem and one BatchGetItem (DynamoDB API reference)."""
-MOST_RESPONSE_BYTES = 16_000_000
+MAX_RESPONSE_BYTES = 16_000_000
 """Most bytes of items in one response (DynamoDB API reference, BatchGetItem)."""
 KEY_NUMBER_CHARS, SORT_KEY_CHARS, KEY_DIRECTORY_CHARS = 17, 8, 64
 """Most characters of the numbers in a partition key, of a sort key, and of the part of a partition key that names run
@@ -41,7 +41,7 @@ def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Ite
     """Check that items are large enough for their keys, and not larger than the service allows."""
     sizes = [parse_sizes(size) for size in work.axis("object_size").values() if isinstance(size, int | str)]
     largest = max((size.largest for size in sizes), default=0)
-    if largest > MOST_ITEM_BYTES:
+    if largest > MAX_ITEM_BYTES:
         message = f"DynamoDB takes no items of {format_size(largest)}"
         yield FieldFault(path=(*path, "object_size"), message=message, hint="use at most 400KiB")
     smallest = min(
@@ -55,13 +55,13 @@ def _sizes(path: tuple[str, str], target: DynamodbTarget, work: Workload) -> Ite
 
 def _batches(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     largest_batch = max((value for value in work.axis("batch").values() if isinstance(value, int)), default=0)
-    for operation, limit in MOST_BATCH_ITEMS.items():
+    for operation, limit in MAX_BATCH_ITEMS.items():
         if operation in work.operations and largest_batch > limit:
             message = f"DynamoDB takes at most {limit} items in {operation}"
             yield FieldFault(path=(*path, "batch"), message=message, hint=f"use 1 to {limit}")
     sizes = [parse_sizes(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
     batch_bytes = max(sizes, default=0) * (largest_batch or DEFAULT_BATCH)
-    if "batch_get" in work.operations and batch_bytes > MOST_RESPONSE_BYTES:
+    if "batch_get" in work.operations and batch_bytes > MAX_RESPONSE_BYTES:
         message = f"a batch of {format_size(batch_bytes)} is larger than a response of DynamoDB may be"
         yield FieldFault(path=(*path, "batch"), message=message, hint="the limit is 16 MB: lower batch or object_size")
 

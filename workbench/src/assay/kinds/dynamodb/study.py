@@ -12,7 +12,7 @@ from assay.model.units import display_value
 
 DATA_ATTRIBUTE = "d"
 """Attribute that holds the data of an item."""
-MOST_UNITS = 10**9
+MAX_UNITS = 10**9
 
 _TABLE = r"[A-Za-z0-9._-]{3,255}"
 _ATTRIBUTE = rf"(?!{DATA_ATTRIBUTE}$)[A-Za-z0-9._-]{{1,255}}"
@@ -27,12 +27,12 @@ def _capacity(written: object) -> tuple[int, int] | None:
     if not isinstance(written, dict) or set(written) != {"read", "write"}:
         raise fault(f"{display_value(written)} is not a capacity", hint)
     for name, units in written.items():
-        if isinstance(units, bool) or not isinstance(units, int) or not 1 <= units <= MOST_UNITS:
+        if isinstance(units, bool) or not isinstance(units, int) or not 1 <= units <= MAX_UNITS:
             raise fault(f"{display_value(units)} is not a number of {name} capacity units", f"{hint}, at least 1")
     return written["read"], written["write"]
 
 
-_UNITS = {"type": "integer", "minimum": 1, "maximum": MOST_UNITS}
+_UNITS = {"type": "integer", "minimum": 1, "maximum": MAX_UNITS}
 _ANY_CAPACITY = {
     "anyOf": [
         {"const": "on_demand"},

@@ -24,7 +24,7 @@ def _shares(written: object) -> object:
 
 
 Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
-MOST_SHARES = 1023
+MAX_SHARES = 1023
 
 
 class FileTarget(DirectoryTarget):
@@ -50,7 +50,7 @@ class FileTarget(DirectoryTarget):
     mounts: tuple[StudyMount, ...] = Field(
         (),
         description="Mounts that Assay makes on each host before the run and removes after it; the directory and its"
-        " shares are in these. Needs hosts or a testbed, and root there.",
+        " shares are in these. Needs hosts or a box, and root there.",
     )
     ceilings: StatedCeilings = Field(StatedCeilings(), description="Limits that it cannot exceed, from a data sheet.")
     description: Text = Field("", description="Description of the target, for the report.")

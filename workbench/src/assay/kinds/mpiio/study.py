@@ -16,10 +16,10 @@ from assay.model.units import display_value
 if TYPE_CHECKING:
     from assay.model.study.study import Workload
 
-MOST_HINTS = 32
+MAX_HINTS = 32
 _KEY = r"[A-Za-z0-9_:.-]{1,35}"
 """Names that every MPI accepts (MPI_MAX_INFO_KEY of Open MPI is 36, with the terminating zero)."""
-MOST_VALUE = 255
+MAX_VALUE = 255
 
 
 def _prefix(written: object) -> str | None:
@@ -32,7 +32,7 @@ def _hints(written: object) -> tuple[tuple[str, str], ...]:
     """Return name and value of each hint, both as text, which is what MPI expects."""
     if isinstance(written, tuple):
         return written
-    if not isinstance(written, dict) or len(written) > MOST_HINTS:
+    if not isinstance(written, dict) or len(written) > MAX_HINTS:
         raise fault(
             f"{display_value(written)} is not a mapping of hints", "write a mapping such as {romio_no_indep_rw: true}"
         )
@@ -43,7 +43,7 @@ def _hints(written: object) -> tuple[tuple[str, str], ...]:
                 f"{display_value(key)} is not the name of a hint", "write letters, digits and `_`, 35 at most", key
             )
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if not isinstance(value, str | int | float) or not (text.isprintable() and 0 < len(text) <= MOST_VALUE):
+        if not isinstance(value, str | int | float) or not (text.isprintable() and 0 < len(text) <= MAX_VALUE):
             raise fault(f"{display_value(value)} is not the value of a hint", "write a number or a word", key)
         found.append((key, text))
     return tuple(found)

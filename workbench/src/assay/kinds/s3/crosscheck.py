@@ -11,10 +11,10 @@ from assay.model.study.names import DELETES, VISIBILITY
 from assay.model.study.study import Workload
 from assay.model.units import format_size
 from assay.plan.objects import PIECE_BYTES
-from assay.plan.rules import MOST_BUFFER_BYTES, MOST_LANES
+from assay.plan.rules import MAX_BUFFER_BYTES, MAX_LANES
 
-LEAST_PART_BYTES, MOST_PART_BYTES, MOST_PARTS = 5 << 20, 5 << 30, 10_000
-"""Limits of multipart uploads; `MOST_PART_BYTES` also limits a single put (Amazon S3 User Guide)."""
+MIN_PART_BYTES, MAX_PART_BYTES, MAX_PARTS = 5 << 20, 5 << 30, 10_000
+"""Limits of multipart uploads; `MAX_PART_BYTES` also limits a single put (Amazon S3 User Guide)."""
 
 LANE_BYTES, REQUEST_BYTES, PART_BYTES = 16 << 20, 528 << 10, 128
 """Most memory of an engine for each lane, each request in flight, and each part of an object."""
@@ -47,11 +47,11 @@ def _memory(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     sizes = [parse_sizes(size).largest for size in work.axis("object_size").values() if isinstance(size, int | str)]
     parts = [part for part in work.axis("part_size").values() if isinstance(part, int)]
     parts_bytes = PART_BYTES * -(-max(sizes, default=0) // min(parts)) if parts else 0
-    lanes, depth = max(most("lanes") * most("tasks_per_host"), min(most("streams"), MOST_LANES)), most("queue_depth")
+    lanes, depth = max(most("lanes") * most("tasks_per_host"), min(most("streams"), MAX_LANES)), most("queue_depth")
     needed = lanes * (LANE_BYTES + depth * (REQUEST_BYTES + parts_bytes + min(max(sizes, default=0), PIECE_BYTES)))
-    if needed > MOST_BUFFER_BYTES:
+    if needed > MAX_BUFFER_BYTES:
         message = f"{lanes} lanes with {depth} requests in flight each need {format_size(needed >> 30 << 30)} of memory"
-        hint = f"at most {format_size(MOST_BUFFER_BYTES)}: lower lanes or queue_depth"
+        hint = f"at most {format_size(MAX_BUFFER_BYTES)}: lower lanes or queue_depth"
         yield FieldFault(path=(*path, "queue_depth"), message=message, hint=hint)
 
 
@@ -60,15 +60,15 @@ def _parts(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
     largest = max((parse_sizes(size).largest for size in sizes), default=0)
     for part in work.axis("part_size").values():
         if not isinstance(part, int):
-            if largest > MOST_PART_BYTES:
+            if largest > MAX_PART_BYTES:
                 message = f"an object of {format_size(largest)} is too large to be put whole"
                 hint = "add for example part_size: 64MiB, or make objects at most 5GiB"
                 yield FieldFault(path=(*path, "object_size"), message=message, hint=hint)
-        elif not LEAST_PART_BYTES <= part <= MOST_PART_BYTES:
+        elif not MIN_PART_BYTES <= part <= MAX_PART_BYTES:
             message = f"S3 takes no parts of {format_size(part)}"
             yield FieldFault(path=(*path, "part_size"), message=message, hint="use 5MiB to 5GiB")
-        elif largest > part * MOST_PARTS:
-            message = f"an object of {format_size(largest)} has more than {MOST_PARTS:,} parts of {format_size(part)}"
+        elif largest > part * MAX_PARTS:
+            message = f"an object of {format_size(largest)} has more than {MAX_PARTS:,} parts of {format_size(part)}"
             yield FieldFault(path=(*path, "part_size"), message=message, hint="make parts larger, or objects smaller")
 
 

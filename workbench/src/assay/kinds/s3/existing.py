@@ -10,7 +10,7 @@ from assay.model.study.study import Workload
 
 READ_OPERATIONS = ("get", "head", "list", "object_mix")
 """Operations that change nothing; `object_mix` only as a mix of gets and heads."""
-MOST_OBJECTS = 10_000_000
+MAX_OBJECTS = 10_000_000
 """Most objects of all lanes together, since each engine keeps their names in memory."""
 _UNKNOWN = {
     "object_size": "their sizes come from listing them",
@@ -57,8 +57,8 @@ def _too_many(path: tuple[str, str], work: Workload) -> Iterator[FieldFault]:
         return max((value for value in work.axis(field).values() if isinstance(value, int)), default=0)
 
     lanes = max(most("lanes") * most("tasks_per_host") * most("hosts"), most("streams"))
-    if most("objects") * lanes > MOST_OBJECTS:
-        message = f"{lanes:,} lanes with {most('objects'):,} objects each are more than {MOST_OBJECTS:,} in all"
+    if most("objects") * lanes > MAX_OBJECTS:
+        message = f"{lanes:,} lanes with {most('objects'):,} objects each are more than {MAX_OBJECTS:,} in all"
         yield FieldFault(
             path=(*path, "objects"), message=message, hint="lower objects: it is how many each lane has at most"
         )

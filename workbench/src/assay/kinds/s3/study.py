@@ -11,10 +11,10 @@ from assay.model.study.axis import SingleField, fault
 from assay.model.study.target import Flag
 from assay.model.units import display_value
 
-MOST_PREFIXES = 1_000_000
+MAX_PREFIXES = 1_000_000
 _BUCKET = re.compile(r"[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._-]{2,62}")
 _KEYS = re.compile(r"prefixes ([1-9][0-9]*)")
-MOST_KEY_BYTES = 1024
+MAX_KEY_BYTES = 1024
 """Longest key in bytes (Amazon S3 User Guide, object key names)."""
 _OF_PUTS = ("prefix", "keys", "storage_class", "versioned", "if_none_match")
 """Fields that matter only for puts."""
@@ -31,7 +31,7 @@ def _existing(written: object) -> str:
     hint = 'write the prefix of their keys, or "" for the whole bucket'
     if not isinstance(written, str):
         raise fault(f"{display_value(written)} is not a prefix of keys", hint)
-    if not written.isprintable() or len(written.encode(errors="replace")) > MOST_KEY_BYTES:
+    if not written.isprintable() or len(written.encode(errors="replace")) > MAX_KEY_BYTES:
         raise fault("not a valid prefix of keys: it is longer than 1024 bytes or has unprintable characters", hint)
     return written
 
@@ -42,9 +42,9 @@ def _keys(written: object) -> str:
     if isinstance(text, str) and text in ("flat", "random"):
         return text
     counted = _KEYS.fullmatch(text) if isinstance(text, str) else None
-    if counted and int(counted[1]) <= MOST_PREFIXES:
+    if counted and int(counted[1]) <= MAX_PREFIXES:
         return counted[0]
-    hint = f"write flat, random, or {{prefixes: 16}}, with 1 to {MOST_PREFIXES}"
+    hint = f"write flat, random, or {{prefixes: 16}}, with 1 to {MAX_PREFIXES}"
     raise fault(f"{display_value(written)} is not a layout of keys", hint)
 
 
@@ -53,7 +53,7 @@ _ANY_KEYS = {
         {"type": "string", "pattern": r"^(flat|random|prefixes [1-9][0-9]*)$"},
         {
             "type": "object",
-            "properties": {"prefixes": {"type": "integer", "minimum": 1, "maximum": MOST_PREFIXES}},
+            "properties": {"prefixes": {"type": "integer", "minimum": 1, "maximum": MAX_PREFIXES}},
             "required": ["prefixes"],
             "additionalProperties": False,
         },

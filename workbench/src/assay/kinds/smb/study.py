@@ -14,7 +14,7 @@ from assay.model.units import display_value
 
 PORT = 445
 """Standard port of SMB servers (IANA)."""
-MOST_SHARES = 1024
+MAX_SHARES = 1024
 _SHARE = re.compile(r'[^\x00-\x1f\x7f"/\\\[\]:|<>+=;,*?]{1,80}')
 """Valid share names ([MS-FSCC] section 2.1.6)."""
 VERSIONS = ("2.1", "3.0", "3.0.2", "3.1.1")
@@ -23,7 +23,7 @@ VERSIONS = ("2.1", "3.0", "3.0.2", "3.1.1")
 def _shares(written: object) -> tuple[str, ...]:
     names = [written] if isinstance(written, str) else written
     hint = "write the name of a share, such as data, or a list of such"
-    if not isinstance(names, list | tuple) or not 0 < len(names) <= MOST_SHARES:
+    if not isinstance(names, list | tuple) or not 0 < len(names) <= MAX_SHARES:
         raise fault(f"{display_value(written)} names no shares", hint)
     for name in names:
         if not isinstance(name, str) or not _SHARE.fullmatch(name):
@@ -61,7 +61,7 @@ _TEXT = {"type": "string"}
 Shares = Annotated[
     tuple[str, ...],
     BeforeValidator(_shares),
-    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_SHARES}]}),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_SHARES}]}),
 ]
 Version = Annotated[
     str, BeforeValidator(_version), WithJsonSchema({"anyOf": [{"enum": list(VERSIONS)}, {"enum": [2.1, 3.0]}]})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SERVICE = "http://169.254.169.254"
 SECONDS = 0.5
 """Longest wait for one answer; after the first timeout nothing more is queried."""
-MOST_BYTES = 65536
+MAX_BYTES = 65536
 AZURE_TAG = "7783-7084-3265-9085-8269-3286-77"
 """Chassis tag of Azure's machines; other machines of this vendor run Hyper-V elsewhere."""
 
@@ -63,7 +63,7 @@ def find_provider(files: Files) -> str:
 def _query(connection: "HTTPConnection", path: str, headers: Mapping[str, str], method: str = "GET") -> str:
     connection.request(method, path, headers=dict(headers))
     answer = connection.getresponse()
-    text = answer.read(MOST_BYTES).decode()
+    text = answer.read(MAX_BYTES).decode()
     if answer.status != 200:
         raise LookupError(f"{path}: status {answer.status}")
     return text

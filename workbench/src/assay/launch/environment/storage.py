@@ -18,7 +18,7 @@ from assay.model.secret import redact_word
 
 NOT_OFFERED = "not offered for this device"
 UNSIZED = "unknown: this file system has no size of its own"
-MOST_LAYERS = 8
+MAX_LAYERS = 8
 """Most levels of devices that are followed."""
 
 OVERLAY_FOLDERS = ("lowerdir", "upperdir", "workdir")
@@ -79,7 +79,7 @@ def _of_btrfs(number: str, files: Files) -> Section:
             "missing_devices": str(missing),
             **profiles,
             **{
-                f"beside {name}": f"model {_model(_disk(path.resolve()))}"
+                f"other device {name}": f"model {_model(_disk(path.resolve()))}"
                 for name, path in disks.items()
                 if _read(path / "dev") != number
             },
@@ -290,7 +290,7 @@ def _all_below(disk: Path, files: Files) -> list[Path]:
     """Return the disks below a device at any depth, each once."""
     found: dict[Path, None] = {}
     level = [disk]
-    for _ in range(MOST_LAYERS):
+    for _ in range(MAX_LAYERS):
         level = [_disk(lower) for upper in level for lower in _below(upper, files)]
         level = [path for path in dict.fromkeys(level) if path not in found and path != disk]
         found |= dict.fromkeys(level)

@@ -31,7 +31,7 @@ LOOK_MS = 500
 """Milliseconds that disks have to answer a discovery."""
 RETRY_SECONDS = 30.0
 """Seconds between two attempts to rebuild a disk."""
-MOST_CHUNK, LEAST_FREE = 1 << 30, 64 << 20
+MAX_CHUNK, MIN_FREE = 1 << 30, 64 << 20
 """Bytes of the largest chunk that btrfs allocates (on small mirrors a fifth), and of all small chunks together."""
 _DISK_LINE = re.compile(r"devid\s+(\d+) size (\d+) used \d+ path (\S+)")
 
@@ -242,7 +242,7 @@ def make_backing_file(point: Path) -> str:
     # Write in place: copy-on-write would need space for two copies of an overwritten block.
     run_command("chattr", "+C", str(path))
     free = os.statvfs(point).f_bavail * os.statvfs(point).f_frsize
-    size = (free - 3 * min(MOST_CHUNK, free // 5) - LEAST_FREE) >> 20 << 20
+    size = (free - 3 * min(MAX_CHUNK, free // 5) - MIN_FREE) >> 20 << 20
     if size < MIN_BTRFS_BYTES:
         raise AssayError("the disks are too small for a RAID over several mirrors", "use disks of 1 GiB or more")
     os.truncate(path, size)

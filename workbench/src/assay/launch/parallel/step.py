@@ -29,10 +29,10 @@ MAX_OUTPUT_BYTES = 16 << 10
 """Bytes kept of the launcher's own output, from its end."""
 SAME_PING_NS = 5_000_000
 """Pings of several hosts within this time are sent as one."""
-MOST_NAME = 255
+MAX_NAME = 255
 """Most characters of a host's name for itself."""
-MOST_SIGNAL, MOST_CODE = 64, 255
-"""Valid exit codes are -MOST_SIGNAL to MOST_CODE."""
+MAX_SIGNAL, MAX_CODE = 64, 255
+"""Valid exit codes are -MAX_SIGNAL to MAX_CODE."""
 LEAVE_SECONDS = 5.0
 """Seconds to wait for a launcher whose processes have all ended, and again after each SIGTERM."""
 WORDS_FILE = ".words-"
@@ -160,7 +160,7 @@ class EngineStep:
             return
         match line.kind:
             case "host":
-                self._named[line.node] = escape_line(line.text.decode("utf-8", "replace"), MOST_NAME)
+                self._named[line.node] = escape_line(line.text.decode("utf-8", "replace"), MAX_NAME)
             case "event":
                 talk.on_line(line.text)
             case _:
@@ -186,7 +186,7 @@ class HostProcess:
         try:
             report = json.loads(text)
             code, complaint = report["code"], report["complaint"]
-            if type(code) is not int or not -MOST_SIGNAL <= code <= MOST_CODE:
+            if type(code) is not int or not -MAX_SIGNAL <= code <= MAX_CODE:
                 raise ValueError
             self.returncode, self.complaint = code, str(complaint).encode("utf-8", "replace")
         except (ValueError, KeyError, TypeError, RecursionError):

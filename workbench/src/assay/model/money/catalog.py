@@ -122,11 +122,11 @@ class ObjectClass(CatalogEntry):
         zones: Fewest availability zones that hold each object.
         nines: Number of nines of the durability in a year: 11 is 99.999999999 %.
         availability: Percent of the time, as designed for or typical.
-        promised: Availability in percent of the service level agreement; below it the provider pays back. None: no
-            agreement, or unknown.
-        promised_source: Source of `promised`; empty: `source`.
-        least_days: Fewest days that are charged.
-        least_object: Fewest bytes that are charged for each object.
+        sla_availability: Availability in percent of the service level agreement; below it the provider pays back. None:
+            no agreement, or unknown.
+        sla_source: Source of `sla_availability`; empty: `source`.
+        min_days: Fewest days that are charged.
+        min_object_size: Fewest bytes that are charged for each object.
         retrieval: Time to the first byte, in words.
         retrieval_seconds: Longest time to the first byte; None if only words are stated.
         retrieval_free: Reading is not charged by the byte.
@@ -134,8 +134,8 @@ class ObjectClass(CatalogEntry):
             book's item is the class with the suffix `restore`.
         overhead: Bytes that are charged for each object in addition to its own.
         index: Bytes of the overhead that are charged at the price of `index_class`: names of archived objects.
-        moved_as: How a lifecycle rule's move of an object into the class is charged: the price book's item is the class
-            with this suffix.
+        transition_suffix: How a lifecycle rule's move of an object into the class is charged: the price book's item is
+            the class with this suffix.
         label: Common name of the store.
         writes_per_prefix: PUT, COPY, POST or DELETE requests per second for each prefix.
         reads_per_prefix: GET or HEAD requests per second for each prefix.
@@ -144,10 +144,10 @@ class ObjectClass(CatalogEntry):
     zones: int = Field(ge=1)
     nines: int = Field(ge=0, le=20)
     availability: float = Field(gt=0, le=100)
-    promised: float | None = Field(None, gt=0, le=100)
-    promised_source: str = ""
-    least_days: Count
-    least_object: Size
+    sla_availability: float | None = Field(None, gt=0, le=100)
+    sla_source: str = ""
+    min_days: Count
+    min_object_size: Size
     retrieval: str
     retrieval_seconds: float | None = None
     retrieval_free: bool = False
@@ -155,7 +155,7 @@ class ObjectClass(CatalogEntry):
     overhead: Size = 0
     index: Size = 0
     index_class: str = ""
-    moved_as: Literal["put", "transition"] = "put"
+    transition_suffix: Literal["put", "transition"] = "put"
     label: str = "S3"
     provider: Provider = "aws"
     conditions: tuple[str, ...] = ()

@@ -248,9 +248,9 @@ class Hardware(Rates):
         rack_units: Height of each piece.
         years: Time in use; whole months.
         support: Item of a `support` row in the price book, paid for each piece and month.
-        people: Hours of work in a month for each piece.
-        apart: Most copies, or parts of an erasure code, of one byte that a single piece may hold, so that its loss is
-            survived; there must be enough pieces. None: any number.
+        admin_hours: Hours of work in a month for each piece.
+        max_parts: Most copies, or parts of an erasure code, of one byte that a single piece may hold, so that its loss
+            is survived; there must be enough pieces. None: any number.
     """
 
     item: str = Field(min_length=1)
@@ -260,8 +260,8 @@ class Hardware(Rates):
     rack_units: Amount = Decimal(0)
     years: Years = Decimal(5)
     support: str | None = None
-    people: Amount = Decimal(0)
-    apart: Count | None = None
+    admin_hours: Amount = Decimal(0)
+    max_parts: Count | None = None
 
 
 class LeasedLine(Frozen):
@@ -304,7 +304,7 @@ class Design(Frozen):
             is an erasure code of 4 data and 2 parity parts, stored in `erasure`.
         usable: Bytes for data, if known; else they are computed.
         overhead: Share of the computed capacity that formatting takes.
-        people: Hours of administration in a month for the whole design.
+        admin_hours: Hours of administration in a month for the whole design.
         availability: Promised percent of the time, by `availability_source`; None: nothing is promised.
         unpriced: Parameter -> why values other than its default have no price.
         conditions: What the user accepts by choosing it, one sentence each.
@@ -326,7 +326,7 @@ class Design(Frozen):
     erasure: tuple[Count, Count] | None = None
     usable: Size | None = None
     overhead: Share = Decimal(0)
-    people: Amount = Decimal(0)
+    admin_hours: Amount = Decimal(0)
     availability: float | None = Field(None, gt=0, le=100)
     availability_source: str = ""
     unpriced: dict[str, str] = Field(default_factory=dict)
@@ -386,12 +386,12 @@ class DesignParameter(Frozen):
         value: Default value.
         choices: Values that advice tries; empty: only `value`.
         scale: A count that advice computes from the need, in addition to `choices`.
-        least, most: Bounds of a count.
+        min, max: Bounds of a count.
     """
 
     value: Any
     choices: tuple[Any, ...] = ()
     scale: bool = False
-    least: Annotated[int, Field(ge=1, le=100_000)] = 1
-    most: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    min: Annotated[int, Field(ge=1, le=100_000)] = 1
+    max: Annotated[int, Field(ge=1, le=100_000)] | None = None
     about: str = ""

@@ -148,19 +148,19 @@ class EfsType(FileSystemType):
 
     Attributes:
         read_factor: Bytes read for each metered byte.
-        most_read: Most bytes per second that a file system reads, in the regions with the highest limits.
-        most_write: Most bytes per second that a file system writes, in the same regions.
-        most_read_elsewhere: Most bytes per second that it reads in the other regions.
+        max_read: Most bytes per second that a file system reads, in the regions with the highest limits.
+        max_write: Most bytes per second that a file system writes, in the same regions.
+        max_read_elsewhere: Most bytes per second that it reads in the other regions.
         per_client: Most bytes per second of each client.
     """
 
     kind: Literal["efs"] = "efs"
     mode: Literal["bursting", "provisioned", "elastic"]
     read_factor: int = Field(ge=1)
-    most_read: Rate
-    most_write: Rate
-    most_read_elsewhere: Rate
-    most_write_elsewhere: Rate
+    max_read: Rate
+    max_write: Rate
+    max_read_elsewhere: Rate
+    max_write_elsewhere: Rate
     per_client: Rate
     read_iops: Count
     write_iops: Count
@@ -191,7 +191,7 @@ class EfsType(FileSystemType):
             return self._limits(found.baseline, found.burst, found.burst_seconds, found.hours_per_day, found.how)
         if rate is None:
             raise AssayError(f"{self.name} needs its throughput stated", "such as 256MiB/s")
-        most = self.most_write
+        most = self.max_write
         if not MIB <= rate <= most:
             raise AssayError(f"{self.name} cannot have {format_mib(rate)}", f"1 MiB/s to {format_mib(most)}")
         how = f"{format_mib(rate)} as provisioned"
@@ -214,10 +214,10 @@ class EfsType(FileSystemType):
         if self.read_factor != 1 and baseline is not None:
             how += f"; reads are metered at 1/{self.read_factor}"
         return FileSystemLimits(
-            read_baseline=least(baseline, self.read_factor, self.most_read),
-            read_burst=least(burst, self.read_factor, self.most_read),
-            write_baseline=least(baseline, 1, self.most_write),
-            write_burst=least(burst, 1, self.most_write),
+            read_baseline=least(baseline, self.read_factor, self.max_read),
+            read_burst=least(burst, self.read_factor, self.max_read),
+            write_baseline=least(baseline, 1, self.max_write),
+            write_burst=least(burst, 1, self.max_write),
             read_iops=self.read_iops,
             write_iops=self.write_iops,
             burst_seconds=seconds,

@@ -18,113 +18,117 @@ Provider = Literal["aws", "azure", "gcp", "own"]
 
 
 class RateLaw(Frozen):
-    """A rate by size and provisioned rate: base + per_tib x TiB + per_bought x provisioned, from `least` to the bounds.
+    """A rate by size and provisioned rate.
+
+    It is base + per_tib x TiB + per_provisioned x provisioned, from `min` to the bounds.
 
     Attributes:
         per_tib: Bytes per second for each TiB (2^40 bytes).
-        per_bought: Bytes per second for each provisioned byte per second.
-        most: Upper bound; None: none is stated.
-        most_per_tib: Upper bound for each TiB, whatever is provisioned: what its disks deliver; None: none is stated.
+        per_provisioned: Bytes per second for each provisioned byte per second.
+        max: Upper bound; None: none is stated.
+        max_per_tib: Upper bound for each TiB, whatever is provisioned: what its disks deliver; None: none is stated.
     """
 
     base: Rate = 0.0
     per_tib: Rate = 0.0
-    per_bought: float = Field(0.0, ge=0)
-    least: Rate = 0.0
-    most: Rate | None = None
-    most_per_tib: Rate | None = None
+    per_provisioned: float = Field(0.0, ge=0)
+    min: Rate = 0.0
+    max: Rate | None = None
+    max_per_tib: Rate | None = None
 
     def value(self, size: int, provisioned: float) -> float:
         """Return the rate for a size in bytes and provisioned bytes per second."""
         return min(
-            self.bound(size), max(self.least, self.base + self.per_tib * size / TIB + self.per_bought * provisioned)
+            self.bound(size), max(self.min, self.base + self.per_tib * size / TIB + self.per_provisioned * provisioned)
         )
 
     def bound(self, size: int) -> float:
         """Return the highest rate for a size, whatever is provisioned; infinite if none is stated."""
-        by_size = math.inf if self.most_per_tib is None else self.most_per_tib * size / TIB
-        return by_size if self.most is None else min(self.most, by_size)
+        by_size = math.inf if self.max_per_tib is None else self.max_per_tib * size / TIB
+        return by_size if self.max is None else min(self.max, by_size)
 
     def needed(self, size: int, wanted: float) -> float | None:
         """Return the fewest bytes per second to provision for the wanted rate; None if no amount reaches it."""
         if self.value(size, 0.0) >= wanted:
             return 0.0
-        if not self.per_bought or self.bound(size) < wanted:
+        if not self.per_provisioned or self.bound(size) < wanted:
             return None
-        return (wanted - self.base - self.per_tib * size / TIB) / self.per_bought
+        return (wanted - self.base - self.per_tib * size / TIB) / self.per_provisioned
 
     def formula(self) -> str:
         """Return the formula with its numbers."""
         parts = [format_mib(self.base)] if self.base else []
         parts += [f"{format_mib(self.per_tib)} per TiB"] if self.per_tib else []
-        parts += [_provisioned_words(self.per_bought, "throughput")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_provisioned, "throughput")] if self.per_provisioned else []
         text = " + ".join(parts) or "0 B/s"
-        text += f", at least {format_mib(self.least)}" if self.least else ""
-        text += f", at most {format_mib(self.most)}" if self.most is not None else ""
-        return text + (f", at most {format_mib(self.most_per_tib)} per TiB" if self.most_per_tib is not None else "")
+        text += f", at least {format_mib(self.min)}" if self.min else ""
+        text += f", at most {format_mib(self.max)}" if self.max is not None else ""
+        return text + (f", at most {format_mib(self.max_per_tib)} per TiB" if self.max_per_tib is not None else "")
 
 
 class CountLaw(Frozen):
-    """IOPS by size and provisioned IOPS: base + per_gib x GiB + per_bought x provisioned, from `least` to the bounds.
+    """IOPS by size and provisioned IOPS.
+
+    They are base + per_gib x GiB + per_provisioned x provisioned, from `min` to the bounds.
 
     Attributes:
         per_gib: Operations per second for each GiB (2^30 bytes).
-        most_per_rate: Upper bound for each provisioned MiB/s (2^20 bytes) of throughput; None: none is stated.
-        most_at: Upper bounds by provisioned throughput, in rising order: (bytes per second, operations per second).
+        max_per_rate: Upper bound for each provisioned MiB/s (2^20 bytes) of throughput; None: none is stated.
+        max_at: Upper bounds by provisioned throughput, in rising order: (bytes per second, operations per second).
             Between two entries the lower one applies; below the first the bound is 0.
     """
 
     base: float = Field(0.0, ge=0)
     per_gib: float = Field(0.0, ge=0)
-    per_bought: float = Field(0.0, ge=0)
-    least: float = Field(0.0, ge=0)
-    most: float | None = Field(None, ge=0)
-    most_per_rate: float | None = Field(None, gt=0)
-    most_at: tuple[tuple[Rate, float], ...] = ()
+    per_provisioned: float = Field(0.0, ge=0)
+    min: float = Field(0.0, ge=0)
+    max: float | None = Field(None, ge=0)
+    max_per_rate: float | None = Field(None, gt=0)
+    max_at: tuple[tuple[Rate, float], ...] = ()
 
     def value(self, size: int, provisioned: float, rate: float) -> float:
         """Return the IOPS for a size in bytes, provisioned IOPS and provisioned bytes per second."""
         return min(
-            self.bound(rate), max(self.least, self.base + self.per_gib * size / GIB + self.per_bought * provisioned)
+            self.bound(rate), max(self.min, self.base + self.per_gib * size / GIB + self.per_provisioned * provisioned)
         )
 
     def bound(self, rate: float) -> float:
         """Return the highest IOPS with a provisioned throughput; infinite if no bound is stated."""
-        bounds = [math.inf] if self.most is None else [self.most]
-        bounds += [] if self.most_per_rate is None else [self.most_per_rate * rate / MIB]
-        if self.most_at:
-            bounds.append(max((most for at, most in self.most_at if at <= rate), default=0.0))
+        bounds = [math.inf] if self.max is None else [self.max]
+        bounds += [] if self.max_per_rate is None else [self.max_per_rate * rate / MIB]
+        if self.max_at:
+            bounds.append(max((most for at, most in self.max_at if at <= rate), default=0.0))
         return min(bounds)
 
     def rate_for(self, wanted: float) -> float | None:
         """Return the lowest throughput to provision so that the bound allows the wanted IOPS; None if none does."""
-        if self.most is not None and self.most < wanted:
+        if self.max is not None and self.max < wanted:
             return None
-        needed = 0.0 if self.most_per_rate is None else wanted / self.most_per_rate * MIB
-        if not self.most_at:
+        needed = 0.0 if self.max_per_rate is None else wanted / self.max_per_rate * MIB
+        if not self.max_at:
             return needed
-        step = min((at for at, most in self.most_at if most >= wanted), default=None)
+        step = min((at for at, most in self.max_at if most >= wanted), default=None)
         return None if step is None else max(needed, step)
 
     def needed(self, size: int, wanted: float, rate: float) -> float | None:
         """Return the fewest IOPS to provision, with a provisioned throughput `rate`; None if no number suffices."""
         if self.value(size, 0.0, rate) >= wanted:
             return 0.0
-        if not self.per_bought or self.bound(rate) < wanted:
+        if not self.per_provisioned or self.bound(rate) < wanted:
             return None
-        return (wanted - self.base - self.per_gib * size / GIB) / self.per_bought
+        return (wanted - self.base - self.per_gib * size / GIB) / self.per_provisioned
 
     def formula(self) -> str:
         """Return the formula with its numbers."""
         parts = [f"{self.base:,.6g} IOPS"] if self.base else []
         parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
-        parts += [_provisioned_words(self.per_bought, "IOPS")] if self.per_bought else []
+        parts += [_provisioned_words(self.per_provisioned, "IOPS")] if self.per_provisioned else []
         text = " + ".join(parts) or "0 IOPS"
-        text += f", at least {self.least:,.6g}" if self.least else ""
-        text += f", at most {self.most:,.6g}" if self.most is not None else ""
-        text += f", at most {self.most_per_rate:.6g} per MiB/s provisioned" if self.most_per_rate is not None else ""
-        if self.most_at:
-            (low, fewest), (high, most) = self.most_at[0], self.most_at[-1]
+        text += f", at least {self.min:,.6g}" if self.min else ""
+        text += f", at most {self.max:,.6g}" if self.max is not None else ""
+        text += f", at most {self.max_per_rate:.6g} per MiB/s provisioned" if self.max_per_rate is not None else ""
+        if self.max_at:
+            (low, fewest), (high, most) = self.max_at[0], self.max_at[-1]
             text += (
                 f", at most {fewest:,.6g} with {format_mib(low)} provisioned, to {most:,.6g} with {format_mib(high)}"
             )
@@ -143,8 +147,8 @@ class ProvisionedRate(Frozen):
 
     choices: tuple[Rate, ...] = ()
     step: Rate = 0.0
-    least: Rate = 0.0
-    most: Rate | None = None
+    min: Rate = 0.0
+    max: Rate | None = None
     included_base: Rate = 0.0
     included_per_tib: Rate = 0.0
 
@@ -156,24 +160,24 @@ class ProvisionedRate(Frozen):
         """Return the lowest value on sale of at least `wanted`; None if there is none."""
         if self.choices:
             return min((choice for choice in self.choices if choice >= wanted), default=None)
-        wanted = max(wanted, self.least)
+        wanted = max(wanted, self.min)
         if self.step:
             wanted = math.ceil(wanted / self.step) * self.step
-        return wanted if self.most is None or wanted <= self.most else None
+        return wanted if self.max is None or wanted <= self.max else None
 
 
 class ProvisionedCount(Frozen):
     """IOPS that can be provisioned.
 
     Attributes:
-        most_per_gib: Upper bound for each GiB.
+        max_per_gib: Upper bound for each GiB.
         included_base: Operations per second that the price of the capacity includes; `included_per_gib`: further ones
             for each GiB.
     """
 
-    least: float = Field(0.0, ge=0)
-    most: float | None = Field(None, ge=0)
-    most_per_gib: float | None = Field(None, gt=0)
+    min: float = Field(0.0, ge=0)
+    max: float | None = Field(None, ge=0)
+    max_per_gib: float | None = Field(None, gt=0)
     included_base: float = Field(0.0, ge=0)
     included_per_gib: float = Field(0.0, ge=0)
 
@@ -183,8 +187,8 @@ class ProvisionedCount(Frozen):
 
     def highest_on_sale(self, size: int) -> float | None:
         """Return the most IOPS that can be provisioned for a size; None: no bound is stated."""
-        bounds = [] if self.most is None else [self.most]
-        bounds += [] if self.most_per_gib is None else [self.most_per_gib * size / GIB]
+        bounds = [] if self.max is None else [self.max]
+        bounds += [] if self.max_per_gib is None else [self.max_per_gib * size / GIB]
         return min(bounds, default=None)
 
 
@@ -224,16 +228,16 @@ class ManagedType(CatalogEntry):
         durability: The provider's statement.
         availability: Percent of the time that is promised; None: not stated.
         availability_source: Source of `availability`; empty: `source`.
-        step: Sizes are multiples of it, and at least `least_size`.
-        least_fast: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
+        step: Sizes are multiples of it, and at least `min_size`.
+        min_frequent: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
             included amounts apply to the bytes outside the class; None: to all bytes.
-        most_fast: Most bytes outside the class for rarely read data; None: only `most_size` bounds them.
+        max_frequent: Most bytes outside the class for rarely read data; None: only `most_size` bounds them.
         billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
         read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
         shared: Reads and writes share one limit.
         throughput, iops: What can be provisioned; None: nothing.
         burst_seconds: How long a burst lasts; None: not published.
-        least_days: Fewest days that are charged.
+        min_days: Fewest days that are charged.
         conditions: What the user accepts by choosing it, one sentence each.
     """
 
@@ -243,11 +247,11 @@ class ManagedType(CatalogEntry):
     durability: str = ""
     availability: float | None = Field(None, gt=0, le=100)
     availability_source: str = ""
-    least_size: Size = 1
-    most_size: Size | None = None
+    min_size: Size = 1
+    max_size: Size | None = None
     step: Size = Field(1, ge=1)
-    least_fast: Size | None = None
-    most_fast: Size | None = None
+    min_frequent: Size | None = None
+    max_frequent: Size | None = None
     billed: Literal["provisioned", "stored"] = "provisioned"
     read: RateLaw | None = None
     write: RateLaw | None = None
@@ -260,7 +264,7 @@ class ManagedType(CatalogEntry):
     throughput: ProvisionedRate | None = None
     iops: ProvisionedCount | None = None
     prices: BillingItems
-    least_days: Count = 0
+    min_days: Count = 0
     conditions: tuple[str, ...] = ()
 
     @property
@@ -271,14 +275,14 @@ class ManagedType(CatalogEntry):
 
     def size_for(self, size: int) -> int | None:
         """Return the smallest size on sale that holds `size` bytes; None if there is none."""
-        fitting = max(self.least_size, -(-size // self.step) * self.step)
-        return None if self.most_size is not None and fitting > self.most_size else fitting
+        fitting = max(self.min_size, -(-size // self.step) * self.step)
+        return None if self.max_size is not None and fitting > self.max_size else fitting
 
     def frequent_bytes(self, size: int, infrequent: Decimal) -> int:
-        """Return the bytes that rate laws apply to; see `least_fast`."""
-        if self.least_fast is None:
+        """Return the bytes that rate laws apply to; see `min_frequent`."""
+        if self.min_frequent is None:
             return size
-        return min(size, max(self.least_fast, size - int(size * infrequent)))
+        return min(size, max(self.min_frequent, size - int(size * infrequent)))
 
     def check_fast(self, fast: int) -> None:
         """Raise an error if more bytes than are sold lie outside the class for rarely read data.
@@ -286,8 +290,8 @@ class ManagedType(CatalogEntry):
         Raises:
             AssayError: So many are not sold.
         """
-        if self.most_fast is not None and fast > self.most_fast:
-            problem = f"{self.name} has at most {format_size(self.most_fast)} outside its class for rarely read data"
+        if self.max_frequent is not None and fast > self.max_frequent:
+            problem = f"{self.name} has at most {format_size(self.max_frequent)} outside its class for rarely read data"
             raise AssayError(problem, "make `infrequent` larger, or take another type")
 
     def check(self, size: int, throughput: float | None, iops: float | None) -> None:
@@ -298,8 +302,8 @@ class ManagedType(CatalogEntry):
         """
         fitting = self.size_for(size)
         if fitting != size:
-            most = f"to {format_size(self.most_size)}" if self.most_size is not None else "or more"
-            hint = f"{format_size(self.least_size)} {most}"
+            most = f"to {format_size(self.max_size)}" if self.max_size is not None else "or more"
+            hint = f"{format_size(self.min_size)} {most}"
             hint += f", in steps of {format_size(self.step)}" if self.step > 1 else ""
             raise AssayError(f"{self.name} of {format_size(size)} is not available", hint)
         self._check_throughput(throughput)
@@ -308,8 +312,8 @@ class ManagedType(CatalogEntry):
         if self.iops is None:
             raise AssayError(f"{self.name} takes no provisioned IOPS", "leave `iops` out")
         highest = self.iops.highest_on_sale(size)
-        if iops < self.iops.least or (highest is not None and iops > highest):
-            hint = f"{self.iops.least:g} to {highest:,.6g}" if highest is not None else f"{self.iops.least:g} or more"
+        if iops < self.iops.min or (highest is not None and iops > highest):
+            hint = f"{self.iops.min:g} to {highest:,.6g}" if highest is not None else f"{self.iops.min:g} or more"
             raise AssayError(f"{self.name} of {format_size(size)} cannot have {iops:g} IOPS", hint)
 
     def _check_throughput(self, throughput: float | None) -> None:
@@ -319,7 +323,7 @@ class ManagedType(CatalogEntry):
                 raise AssayError(f"{self.name} takes no provisioned throughput", "leave `throughput` out")
             return
         if throughput is None:
-            if sold.choices or sold.least > sold.included_base:
+            if sold.choices or sold.min > sold.included_base:
                 raise AssayError(f"{self.name} needs its throughput stated", self._sold(sold))
             return
         if sold.lowest_on_sale(throughput) != throughput:
@@ -329,8 +333,8 @@ class ManagedType(CatalogEntry):
     def _sold(sold: ProvisionedRate) -> str:
         if sold.choices:
             return f"write {' or '.join(_rate(choice) for choice in sold.choices)}"
-        most = f" to {_rate(sold.most)}" if sold.most is not None else " or more"
-        return f"{_rate(sold.least)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
+        most = f" to {_rate(sold.max)}" if sold.max is not None else " or more"
+        return f"{_rate(sold.min)}{most}" + (f", in steps of {_rate(sold.step)}" if sold.step else "")
 
 
 def _rate(value: float) -> str:

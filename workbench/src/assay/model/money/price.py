@@ -90,7 +90,7 @@ DIMENSIONS: dict[str, str] = {
     "power": "kWh",
     "rack": "U-months",
     "support": "months",
-    "people": "person-hours",
+    "administration": "person-hours",
 }
 """What is sold -> kind of its unit."""
 
@@ -157,7 +157,7 @@ class PriceRow(Frozen):
         interruptions_above: Spot only: lower bound of that share, if the source states no more.
         history: Spot only: earlier prices.
         date: Date of the price, if not the book's date.
-        seen: Date on which the price was read from its source.
+        read_on: Date on which the price was read from its source.
         sku: The provider's number of the item.
         url: Price list that contains the price.
         currency: If given, it must be the book's.
@@ -177,7 +177,7 @@ class PriceRow(Frozen):
     history: tuple[SpotPrice, ...] = ()
     source: Text = Field(min_length=1)
     date: dt.date | None = None
-    seen: dt.date | None = None
+    read_on: dt.date | None = None
     sku: Text = ""
     url: Text = ""
     currency: Currency | None = None
@@ -417,7 +417,7 @@ class BillItem(Frozen):
         each: Quantity of one piece for each `per`, in base units of the dimension's kind. A capacity for a month is in
             bytes; an hour of an instance is 1.
         per: hour and month: paid continuously, and counted in this unit; once: a purchase; job: for each job.
-        stops: Not paid while the design is switched off.
+        stops_when_off: Not paid while the design is switched off.
         years: Purchases only: time in use, for the cost of an hour or month.
     """
 
@@ -427,7 +427,7 @@ class BillItem(Frozen):
     pieces: Quantity
     each: Quantity
     per: Per
-    stops: bool = False
+    stops_when_off: bool = False
     years: Quantity | None = None
 
 

@@ -77,7 +77,7 @@ class Use(Frozen):
         kept_days: Days that bytes are stored, for classes that charge a minimum time; 0: long.
         filled: Average rented capacity as a share of the final one, while the data grows.
         deleted_when_off: What is rented is deleted while switched off, including the data.
-        people: Hours of administration in a month.
+        admin_hours: Hours of administration in a month.
         job_bytes, job_hours: Bytes and hours of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
     """
@@ -99,7 +99,7 @@ class Use(Frozen):
     kept_days: int = Field(0, ge=0)
     filled: Share = Decimal(1)
     deleted_when_off: bool = False
-    people: Amount = Decimal(0)
+    admin_hours: Amount = Decimal(0)
     job_bytes: UsedSize = 0
     job_hours: Hours = Decimal(0)
     job_egress: UsedSize = 0

@@ -47,17 +47,17 @@ class VolumeType(CatalogEntry):
     Attributes:
         durability: The provider's statement.
         largest_io: Largest operation that counts as one, in bytes.
-        iops_most: Most operations per second of any volume.
-        rate_most: Most bytes per second of any volume.
+        iops_max: Most operations per second of any volume.
+        rate_max: Most bytes per second of any volume.
     """
 
     media: Literal["ssd", "hdd"]
-    least_size: Size
-    most_size: Size
+    min_size: Size
+    max_size: Size
     durability: str
     largest_io: Size
-    iops_most: Count
-    rate_most: Rate
+    iops_max: Count
+    rate_max: Rate
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """Return the limits for a valid size; see `volume_limits`."""
@@ -78,7 +78,7 @@ class CreditVolume(VolumeType):
     """
 
     family: Literal["credits"] = "credits"
-    iops_least: Count
+    iops_min: Count
     iops_per_gib: Count
     iops_burst: Count
     iops_credits: Count
@@ -88,13 +88,13 @@ class CreditVolume(VolumeType):
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """IOPS = size x IOPS per GiB within bounds; rate = IOPS x largest operation; burst = credits."""
         self._nothing_provisioned(iops, rate)
-        baseline = min(self.iops_most, max(self.iops_least, size * self.iops_per_gib // GIB))
+        baseline = min(self.iops_max, max(self.iops_min, size * self.iops_per_gib // GIB))
         burst = max(baseline, self.iops_burst)
-        most = self.small_rate if size <= self.small_size else self.rate_most
+        most = self.small_rate if size <= self.small_size else self.rate_max
         sustained = min(most, float(baseline * self.largest_io))
         seconds = self.iops_credits / (burst - baseline) if burst > baseline else None
         how = (
-            f"{self.iops_per_gib} IOPS per GiB, {self.iops_least} to {self.iops_most}; "
+            f"{self.iops_per_gib} IOPS per GiB, {self.iops_min} to {self.iops_max}; "
             f"IOPS x {format_size(self.largest_io)}, at most {format_mib(most)}"
         )
         if seconds is not None:
@@ -108,7 +108,7 @@ class ProvisionedVolume(VolumeType):
 
     Attributes:
         iops_free: IOPS included in the price, and the default; None: the number must be stated.
-        iops_least: Fewest IOPS that can be provisioned.
+        iops_min: Fewest IOPS that can be provisioned.
         iops_per_gib: Most IOPS that can be provisioned for each GiB.
         rate_free: Bytes per second included in the price; more is charged separately. None: the rate follows from the
             IOPS.
@@ -117,35 +117,35 @@ class ProvisionedVolume(VolumeType):
 
     family: Literal["provisioned"] = "provisioned"
     iops_free: Count | None = None
-    iops_least: Count
+    iops_min: Count
     iops_per_gib: Count
     rate_free: Rate | None = None
     knee_rate: Rate | None = None
     knee_io: Size | None = None
 
-    def most_iops(self, size: int) -> int:
+    def max_iops(self, size: int) -> int:
         """Return the most IOPS that a volume of `size` bytes can have."""
-        return max(self.iops_free or 0, min(self.iops_most, size * self.iops_per_gib // GIB))
+        return max(self.iops_free or 0, min(self.iops_max, size * self.iops_per_gib // GIB))
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """Return the provisioned or included IOPS and rate; there is no burst."""
         iops = self.iops_free if iops is None else iops
-        most = self.most_iops(size)
+        most = self.max_iops(size)
         if iops is None:
-            raise AssayError(f"{self.name} needs its IOPS stated", f"{self.iops_least} to {most} at this size")
-        if not self.iops_least <= iops <= most:
-            hint = f"{self.iops_least} to {most}, at most {self.iops_per_gib} per GiB"
+            raise AssayError(f"{self.name} needs its IOPS stated", f"{self.iops_min} to {most} at this size")
+        if not self.iops_min <= iops <= most:
+            hint = f"{self.iops_min} to {most}, at most {self.iops_per_gib} per GiB"
             raise AssayError(f"{self.name} of {format_size(size)} cannot have {iops} IOPS", hint)
         follows = float(iops * self.largest_io)
         if self.knee_rate is not None:
             follows = min(follows, max(self.knee_rate, float(iops * (self.knee_io or 0))))
-        follows = min(follows, self.rate_most)
+        follows = min(follows, self.rate_max)
         if self.rate_free is None:
             if rate is not None:
                 raise AssayError(
                     f"{self.name} takes no provisioned throughput", "leave `throughput` out: it follows from the IOPS"
                 )
-            how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {format_mib(self.rate_most)}"
+            how = f"{iops} IOPS x {format_size(self.largest_io)}, at most {format_mib(self.rate_max)}"
             if self.knee_rate is not None:
                 how += f"; beyond {format_mib(self.knee_rate)}, IOPS x {format_size(self.knee_io or 0)}"
             return _symmetric_limits(follows, follows, iops, iops, NO_BURST, how)
@@ -153,7 +153,7 @@ class ProvisionedVolume(VolumeType):
         if not self.rate_free <= chosen <= follows:
             hint = (
                 f"{format_mib(self.rate_free)} to {format_mib(follows)} with {iops} IOPS, to "
-                f"{format_mib(self.rate_most)} with more"
+                f"{format_mib(self.rate_max)} with more"
             )
             raise AssayError(f"{self.name} cannot have {format_mib(chosen)}", hint)
         how = (
@@ -168,26 +168,26 @@ class StreamVolume(VolumeType):
 
     Attributes:
         rate_per_tib: Sustained bytes per second of each TiB.
-        keeps_most: Highest sustained rate of a volume.
-        burst_per_tib: Bytes per second of each TiB while credits last, at most `rate_most`.
+        sustained_max: Highest sustained rate of a volume.
+        burst_per_tib: Bytes per second of each TiB while credits last, at most `rate_max`.
         credits_per_tib: Bytes in a full bucket for each TiB.
     """
 
     family: Literal["stream"] = "stream"
     rate_per_tib: Rate
-    keeps_most: Rate
+    sustained_max: Rate
     burst_per_tib: Rate
     credits_per_tib: Size
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """Rate = size x rate per TiB; burst = bucket / (burst - baseline); IOPS = rate / largest operation."""
         self._nothing_provisioned(iops, rate)
-        sustained = min(self.keeps_most, self.rate_per_tib * size / TIB)
-        burst = max(sustained, min(self.rate_most, self.burst_per_tib * size / TIB))
+        sustained = min(self.sustained_max, self.rate_per_tib * size / TIB)
+        burst = max(sustained, min(self.rate_max, self.burst_per_tib * size / TIB))
         seconds = self.credits_per_tib * size / TIB / (burst - sustained) if burst > sustained else None
-        how = f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.keeps_most)}"
+        how = f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.sustained_max)}"
         if seconds is not None:
-            how += f"; burst {format_mib(self.burst_per_tib)} per TiB, at most {format_mib(self.rate_most)}: "
+            how += f"; burst {format_mib(self.burst_per_tib)} per TiB, at most {format_mib(self.rate_max)}: "
             how += f"{format_size(self.credits_per_tib)} of credits per TiB / (burst - baseline) = {seconds:.0f} s"
         counts = (int(sustained // self.largest_io), int(burst // self.largest_io))
         return _symmetric_limits(sustained, burst, *counts, (seconds, seconds), how)
@@ -197,27 +197,27 @@ class PlainVolume(VolumeType):
     """standard (magnetic): the same range of limits for all sizes.
 
     Attributes:
-        iops_usual: Average operations per second.
-        rate_usual: The lower end of the range of rates.
+        iops_typical: Average operations per second.
+        rate_typical: The lower end of the range of rates.
     """
 
     family: Literal["plain"] = "plain"
-    iops_usual: Count
-    rate_usual: Rate
+    iops_typical: Count
+    rate_typical: Rate
 
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:  # noqa: ARG002
         """Return the ends of the stated ranges."""
         self._nothing_provisioned(iops, rate)
         how = "the ends of the published range for all sizes; how long the upper end lasts is not published"
-        return _symmetric_limits(self.rate_usual, self.rate_most, self.iops_usual, self.iops_most, NO_BURST, how)
+        return _symmetric_limits(self.rate_typical, self.rate_max, self.iops_typical, self.iops_max, NO_BURST, how)
 
 
 class SizedVolume(VolumeType):
     """Persistent Disk of Google Cloud: IOPS and rate grow with size, without bursts.
 
     Attributes:
-        iops_per_gib: Operations per second of each GiB, at most `iops_most`.
-        rate_per_tib: Bytes per second of each TiB, at most `rate_most`.
+        iops_per_gib: Operations per second of each GiB, at most `iops_max`.
+        rate_per_tib: Bytes per second of each TiB, at most `rate_max`.
     """
 
     family: Literal["sized"] = "sized"
@@ -227,10 +227,10 @@ class SizedVolume(VolumeType):
     def limits(self, size: int, iops: int | None, rate: float | None) -> VolumeLimits:
         """IOPS = size x IOPS per GiB; rate = size x rate per TiB; each within its bound."""
         self._nothing_provisioned(iops, rate)
-        count = min(self.iops_most, size * self.iops_per_gib // GIB)
-        sustained = min(self.rate_most, self.rate_per_tib * size / TIB)
-        how = f"{self.iops_per_gib} IOPS per GiB, at most {self.iops_most}; "
-        how += f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.rate_most)}"
+        count = min(self.iops_max, size * self.iops_per_gib // GIB)
+        sustained = min(self.rate_max, self.rate_per_tib * size / TIB)
+        how = f"{self.iops_per_gib} IOPS per GiB, at most {self.iops_max}; "
+        how += f"{format_mib(self.rate_per_tib)} per TiB, at most {format_mib(self.rate_max)}"
         return _symmetric_limits(sustained, sustained, count, count, NO_BURST, how)
 
 
@@ -276,7 +276,7 @@ def volume_limits(
     Raises:
         AssayError: The type has no such size, IOPS or throughput.
     """
-    least, most = volume_type.least_size, volume_type.most_size
+    least, most = volume_type.min_size, volume_type.max_size
     if not least <= size_bytes <= most:
         hint = f"{format_size(least)} to {format_size(most)}"
         raise AssayError(f"{volume_type.name} cannot be {format_size(size_bytes)} large", hint)

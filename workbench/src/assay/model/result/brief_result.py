@@ -21,7 +21,7 @@ class BriefResult:
         n: Number of usable repeats.
         finding: Text of the worst finding; if the verdict is ok but not all checks could run, the checks that could
             not; else empty.
-        also: Its other verdicts, the worst first, separated by commas; empty if there are none.
+        further_verdicts: Its other verdicts, the worst first, separated by commas; empty if there are none.
         ceiling: Name of the closest ceiling; empty if none is known.
         share: Measured / that ceiling.
     """
@@ -36,7 +36,7 @@ class BriefResult:
     iops: float | None
     n: int
     finding: str
-    also: str = ""
+    further_verdicts: str = ""
     ceiling: str = ""
     share: float | None = None
 
@@ -48,7 +48,7 @@ class BriefResult:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """All its verdicts, the worst first."""
-        return tuple(Verdict(name) for name in (self.verdict, *self.also.split(", ")) if name)
+        return tuple(Verdict(name) for name in (self.verdict, *self.further_verdicts.split(", ")) if name)
 
     @property
     def is_partly_checked(self) -> bool:
@@ -75,7 +75,7 @@ def summarise(row: "ResultRow") -> BriefResult:
         iops=row.iops.median if row.iops else None,
         n=rate.n if rate else 0,
         finding=row.findings[0].text if row.findings else _unseen(row),
-        also=", ".join(others),
+        further_verdicts=", ".join(others),
         ceiling=binding.name if binding else "",
         share=binding.share if binding else None,
     )

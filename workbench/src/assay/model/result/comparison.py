@@ -56,13 +56,13 @@ class ComparedRow(Frozen):
 
     Attributes:
         what: Workload, parameters and operation in words, without the target.
-        counted: The rate is in operations per second.
+        is_counted: The rate is in operations per second.
         comparison: Its `base` and `other` are the targets before and after.
         p50, p99: Comparisons of latency; None unless both sides have enough operations.
     """
 
     what: str
-    counted: bool
+    is_counted: bool
     comparison: Comparison
     before: ComparedSide
     after: ComparedSide
@@ -72,7 +72,7 @@ class ComparedRow(Frozen):
     @property
     def is_judged(self) -> bool:
         """Both sides have valid numbers, all conditions are known, and there are enough repeats for a verdict."""
-        return not self.comparison.has_too_few and self.comparison.told and not self.has_no_result
+        return not self.comparison.has_too_few and self.comparison.conditions_known and not self.has_no_result
 
     @property
     def has_no_result(self) -> bool:
@@ -109,8 +109,8 @@ class RunsComparison(Frozen):
         after: The second run; the same as `before` if targets of one run are compared.
         runs: Number of runs on each side; of several, `before` and `after` are the last ones.
         known_runs: Further runs of the study that show how much runs differ; 0 if that is not known.
-        typical: In 95 of 100 cases, two runs of a typical row with nothing changed differ by less than this share; None
-            if not known.
+        typical_difference: In 95 of 100 cases, two runs of a typical row with nothing changed differ by less than this
+            share; None if not known.
         rows: By pair of targets, then in plan order.
         differences: Differences of the environments; those that commonly change results first.
     """
@@ -119,7 +119,7 @@ class RunsComparison(Frozen):
     after: RunLabel
     runs: tuple[int, int] = (1, 1)
     known_runs: int = 0
-    typical: float | None = None
+    typical_difference: float | None = None
     rows: tuple[ComparedRow, ...]
     uncompared: tuple[UncomparedRow, ...]
     differences: tuple[EnvironmentDifference, ...]
@@ -164,13 +164,13 @@ class HistoryRow(Frozen):
 
     Attributes:
         name: Target, workload, parameters and operation in words.
-        counted: The rate is in operations per second.
+        is_counted: The rate is in operations per second.
         points: In order of time, without runs that have no usable number.
         left_out: Numbers of the runs in which its verdict is in `NO_RESULT`.
     """
 
     name: str
-    counted: bool
+    is_counted: bool
     points: tuple[HistoryPoint, ...]
     left_out: tuple[int, ...]
     changes: tuple[HistoryChange, ...]

@@ -54,29 +54,31 @@ class Controls(Frozen):
 
     Attributes:
         readings: In order of time.
-        moved: Part of the control -> standard deviation of the logarithm of its rate.
-        store_moved: Standard deviation of the logarithm of a typical result's rate between repeats (median of all
+        control_deviation: Part of the control -> standard deviation of the logarithm of its rate.
+        result_deviation: Standard deviation of the logarithm of a typical result's rate between repeats (median of all
             results); None without two repeats.
-        waited: Share of the control's time in which its lanes waited for a CPU; None if the kernel does not report it.
-        stolen: Share of the CPU time that the hypervisor took during repeats; None if the kernel does not report it.
-        stolen_error: Error bound of `stolen`: the kernel counts in ticks of 10 ms, for each CPU.
-        away: Share of the watched time in which the engine was not run although no other thread had the CPU; None if
-            not reported.
+        wait_share: Share of the control's time in which its lanes waited for a CPU; None if the kernel does not report
+            it.
+        stolen_share: Share of the CPU time that the hypervisor took during repeats; None if the kernel does not report
+            it.
+        stolen_error: Error bound of `stolen_share`: the kernel counts in ticks of 10 ms, for each CPU.
+        away_share: Share of the watched time in which the engine was not run although no other thread had the CPU; None
+            if not reported.
         longest_ns: Longest observed stall.
         explained: How much of the variance the control explains; None if that cannot be determined.
-        untold: Why `explained` is None; else empty.
+        unexplained_reason: Why `explained` is None; else empty.
     """
 
     readings: tuple[ControlReading, ...]
-    moved: dict[str, float] = Field(default_factory=dict)
-    store_moved: float | None = None
-    waited: float | None = None
-    stolen: float | None = None
+    control_deviation: dict[str, float] = Field(default_factory=dict)
+    result_deviation: float | None = None
+    wait_share: float | None = None
+    stolen_share: float | None = None
     stolen_error: float = 0.0
-    away: float | None = None
+    away_share: float | None = None
     longest_ns: int = 0
     explained: ExplainedVariance | None = None
-    untold: str = ""
+    unexplained_reason: str = ""
 
 
 class MachineFinding(Frozen):

@@ -41,7 +41,7 @@ class RttMeasurement(Frozen):
 
     Attributes:
         method: `icmp`: echo; `tcp`: until a connection is established or refused.
-        least, median, most: In seconds; None if there was no reply.
+        min, median, max: In seconds; None if there was no reply.
         sent, received: Packets or connections.
         error: Why there is no time; empty if there is one.
     """
@@ -49,9 +49,9 @@ class RttMeasurement(Frozen):
     client: str
     server: str
     method: Literal["icmp", "tcp"]
-    least: float | None
+    min: float | None
     median: float | None
-    most: float | None
+    max: float | None
     sent: int
     received: int
     error: str = ""

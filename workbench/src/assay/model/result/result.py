@@ -51,7 +51,7 @@ class Estimate(Frozen):
         low, high: Ends of the interval; None with fewer than 2 repeats.
         n: Number of repeats.
         spread: Coefficient of variation (standard deviation / mean); None with fewer than 2 repeats.
-        likeness: Correlation between consecutive repeats that the interval allows for.
+        autocorrelation: Correlation between consecutive repeats that the interval allows for.
         levels: The two levels of the repeats, the lower first, if they form two; else empty. The interval then spans
             both.
     """
@@ -61,7 +61,7 @@ class Estimate(Frozen):
     high: float | None
     n: int
     spread: float | None
-    likeness: float = 0.0
+    autocorrelation: float = 0.0
     levels: tuple[RateLevel, ...] = ()
 
     @property
@@ -77,7 +77,7 @@ class Percentile(Frozen):
 
     Attributes:
         name: `p50`, `p90`, `p99`, `p99.9` or `p99.99`.
-        least_ops: Operations of the usable repeat with the fewest.
+        fewest_ops: Operations of the usable repeat with the fewest.
         ops: Operations of all usable repeats.
         estimate: Median of the repeats' percentiles; None unless each repeat has enough operations.
         lowest, highest: Extremes of the repeats' percentiles; None if `estimate` is None.
@@ -85,7 +85,7 @@ class Percentile(Frozen):
     """
 
     name: str
-    least_ops: int
+    fewest_ops: int
     ops: int
     estimate: Estimate | None = None
     lowest: float | None = None
@@ -230,19 +230,20 @@ class Comparison(Frozen):
         of: Compared quantity: the rate (throughput, or operations per second), or a percentile of latency.
         ratio: Value of `other` / value of `base`. Above 1 a rate is better and a latency is worse.
         low, high: Ends of the 95 % interval of the ratio, for this comparison alone; None if it could not be computed.
-        sure_low, sure_high: Ends of a wider interval: those of all comparisons made together hold simultaneously, in 95
-            of 100 such analyses.
+        simultaneous_low, simultaneous_high: Ends of a wider interval: those of all comparisons made together hold
+            simultaneously, in 95 of 100 such analyses.
         separable: The difference is significant; see `assay.analyse.compare`.
         caveat: Why the figures should not be compared (a bad verdict on a side); empty if nothing speaks against it.
-        told: Every condition that makes the two sides comparable is known; if not, the comparison decides nothing.
+        conditions_known: Every condition that makes the two sides comparable is known; if not, the comparison decides
+            nothing.
         n_base, n_other: Observations of the base and of the other: repeats, or runs.
         unit: One observation: a repeat of one run, or a run.
         p: Two-sided p-value of no difference; None if it could not be computed.
         p_adjusted: p times the number of comparisons made together and of interim looks (Bonferroni), at most 1.
         p_own: p from this comparison's own noise, without estimates from other comparisons.
         effect: Cliff's delta, from -1 (lower in every repeat of `other`) to 1 (higher).
-        likeness: Greatest correlation between consecutive repeats that the data allows; intervals and p-values account
-            for it.
+        autocorrelation: Greatest correlation between consecutive repeats that the data allows; intervals and p-values
+            account for it.
     """
 
     workload: str
@@ -258,21 +259,21 @@ class Comparison(Frozen):
     n_base: int
     n_other: int
     of: ComparedQuantity = "rate"
-    told: bool = True
+    conditions_known: bool = True
     unit: Literal["repeat", "run"] = "repeat"
-    sure_low: float | None = None
-    sure_high: float | None = None
+    simultaneous_low: float | None = None
+    simultaneous_high: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
     p_own: float | None = None
     effect: float | None = None
-    likeness: float | None = None
+    autocorrelation: float | None = None
 
     def is_equal(self, within: float) -> bool:
         """Whether both sides differ by at most a share, with the confidence of all comparisons together."""
-        if self.has_too_few or self.sure_low is None or self.sure_high is None:
+        if self.has_too_few or self.simultaneous_low is None or self.simultaneous_high is None:
             return False
-        return self.sure_low >= 1 - within and self.sure_high <= 1 / (1 - within)
+        return self.simultaneous_low >= 1 - within and self.simultaneous_high <= 1 / (1 - within)
 
     @property
     def has_too_few(self) -> bool:

@@ -38,7 +38,7 @@ class TargetPlace(Frozen):
         remote: The engine itself talks to servers, without a file system or page cache of its host in between. None for
             old runs, in which only such targets had servers.
         layers: Layers below it, from the top; empty if not inspected.
-        started: Server that Assay started for it on this machine, for the run; empty if there is none.
+        started_server: Server that Assay started for it on this machine, for the run; empty if there is none.
     """
 
     target: str
@@ -54,7 +54,7 @@ class TargetPlace(Frozen):
     servers: tuple[str, ...] = ()
     remote: bool | None = None
     layers: tuple[Layer, ...] = ()
-    started: str = ""
+    started_server: str = ""
 
     @property
     def storage_chain(self) -> str:
@@ -102,7 +102,7 @@ class RunHead(Frozen):
             share of the median; None if that does not decide.
         repeats_decide: A case is repeated until it is decided which target is faster, or that they differ by less than
             this share; None if that does not decide.
-        repeats_least: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
+        repeats_min: Fewest repeats of a case if their number is not fixed, or with `blocks`; else None.
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         blocks: How two sides are measured in turns; None if the run is no such comparison.
         needs: Requirements for each target.
@@ -122,7 +122,7 @@ class RunHead(Frozen):
     places: tuple[TargetPlace, ...] = ()
     repeats_within: float | None = None
     repeats_decide: float | None = None
-    repeats_least: int | None = None
+    repeats_min: int | None = None
     repeats_time: float | None = None
     blocks: Blocks | None = None
     needs: tuple[TargetNeed, ...] = ()
@@ -153,7 +153,7 @@ class RunInfo(RunHead):
         answers: The answer to each question in words, as of the end; empty before, and for very large runs.
         page: The first page of the report in words; None before the end, and for very large runs.
         stages: Measured stages, if the run is taken in stages.
-        settlings: Repeats that were added after the end, for undecided points.
+        added_repeats: Repeats that were added after the end, for undecided points.
     """
 
     folder: str
@@ -171,7 +171,7 @@ class RunInfo(RunHead):
     answers: tuple[str, ...] = ()
     page: SummaryPage | None = None
     stages: tuple[MeasuredStage, ...] = ()
-    settlings: tuple[AddedRepeats, ...] = ()
+    added_repeats: tuple[AddedRepeats, ...] = ()
 
     @property
     def equal_within(self) -> float:
@@ -193,19 +193,17 @@ class RunInfo(RunHead):
     @property
     def repeats_words(self) -> str:
         """The number of repeats in words: `3 repeats`, or `8 to 30 repeats`."""
-        return repeats_words(self.repeats, self.repeats_least)
+        return repeats_words(self.repeats, self.repeats_min)
 
     @property
     def is_adaptive(self) -> bool:
         """Whether the number of repeats depended on the results."""
-        return self.repeats_least is not None
+        return self.repeats_min is not None
 
     @property
     def look_count(self) -> int:
         """Number of (possible) interim looks at what is decided; 1 if the run has none."""
         if self.blocks is not None:
             return len(self.blocks.looks)
-        first = (
-            1 if self.repeats_decide is None else len(look_schedule(self.repeats_least or self.repeats, self.repeats))
-        )
-        return first + len(self.settlings)
+        first = 1 if self.repeats_decide is None else len(look_schedule(self.repeats_min or self.repeats, self.repeats))
+        return first + len(self.added_repeats)

@@ -117,9 +117,7 @@ class Disk(Frozen):
             if option.partition("=")[0] in FOREIGN_OPTIONS:
                 raise fault(f"{option} uses something other than this disk", "leave it out", "options")
         if (letter := refused_mkfs_option(self.filesystem, self.make or "")) is not None:
-            raise fault(
-                f"{letter} is not allowed as an option of mkfs.{self.filesystem} in a testbed", MKFS_HINT, "make"
-            )
+            raise fault(f"{letter} is not allowed as an option of mkfs.{self.filesystem} in a box", MKFS_HINT, "make")
         if self.filesystem_type == "btrfs" and self.size < MIN_BTRFS_BYTES:
             raise fault("btrfs needs 128MiB on each disk", "write size: 128MiB or more", "size")
         return self
@@ -154,7 +152,7 @@ class HostSpec(Frozen):
     disks: tuple[Disk, ...] = Field((), description="Its disks.")
     servers: tuple[BoxServer, ...] = Field((), description="Servers that run on it.")
     mounts: tuple[BoxMount, ...] = Field(
-        (), description="Its mounts, which are made when all servers of the testbed answer."
+        (), description="Its mounts, which are made when all servers of the box answer."
     )
 
     @model_validator(mode="after")
@@ -271,8 +269,8 @@ class BoxHost(Frozen):
 class Box(Frozen):
     """A cluster in a box."""
 
-    name: Name = Field(description="Name of the testbed.")
-    description: Text = Field("", description="Purpose of the testbed.")
+    name: Name = Field(description="Name of the box.")
+    description: Text = Field("", description="Purpose of the box.")
     hosts: dict[str, HostSpec] = Field(min_length=1, description="Host, or set of hosts such as client[1-8].")
     network: BoxNetwork = Field(BoxNetwork(), description="Links between the hosts.")
     wan: Wan | None = Field(None, description="Links between the sites, if hosts are at different ones.")

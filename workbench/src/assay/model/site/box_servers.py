@@ -170,7 +170,7 @@ class BoxServer(Frozen):
     buckets: tuple[Bucket, ...] = Field((), description="Buckets it has.")
     tables: tuple[Table, ...] = Field((), description="Tables it has.")
     users: tuple[User, ...] = Field(
-        (), description="Users who may log in. Passwords are generated, and removed with the testbed."
+        (), description="Users who may log in. Passwords are generated, and removed with the box."
     )
     data: Directory | None = Field(None, description="Directory on a disk of the host where it keeps its data.")
     mount: Directory | None = Field(
@@ -226,7 +226,7 @@ class BoxMount(Frozen):
         for option in (self.options or "").split(",") if known and self.options else ():
             if option.partition("=")[0] not in known:
                 raise fault(
-                    f"{option} is not allowed as a mount option of {self.type} in a testbed",
+                    f"{option} is not allowed as a mount option of {self.type} in a box",
                     f"write of {', '.join(known)}",
                     "options",
                 )

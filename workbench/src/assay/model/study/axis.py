@@ -96,8 +96,8 @@ class ValueKind:
         read: Converts what is written to the value; raises units.UnitError.
         show: Returns the shortest exact spelling of a value.
         schema: JSON Schema of what may be written.
-        least: Inclusive lower bound.
-        most: Inclusive upper bound.
+        min: Inclusive lower bound.
+        max: Inclusive upper bound.
         choices: Allowed words, if values are words.
         optional: Whether `null` is allowed, which means: not set.
         label: Name of such a value in a word or two.
@@ -109,8 +109,8 @@ class ValueKind:
     read: Callable[[object], AxisValue]
     show: Callable[[Any], str]
     schema: Mapping[str, Any]
-    least: int | float | None = None
-    most: int | float | None = None
+    min: int | float | None = None
+    max: int | float | None = None
     choices: tuple[str, ...] = ()
     optional: bool = False
     label: str = "a word"
@@ -128,12 +128,12 @@ class ValueKind:
             return None
         value = self.read(written)
         bounded = isinstance(value, int | float) and not isinstance(value, bool)
-        if bounded and self.least is not None and self.most is not None and not self.least <= value <= self.most:  # type: ignore[operator]
+        if bounded and self.min is not None and self.max is not None and not self.min <= value <= self.max:  # type: ignore[operator]
             raise units.UnitError(f"{self.show(value)} is out of range", f"it must be {self._bounds()}")
         return value
 
     def _bounds(self) -> str:
-        least, most = self.least or 0, self.most or 0
+        least, most = self.min or 0, self.max or 0
         return f"at least {self.show(least)}" if most >= 2**53 else f"{self.show(least)} to {self.show(most)}"
 
     @property
@@ -150,7 +150,7 @@ class ValueKind:
     @property
     def allows_range(self) -> bool:
         """Whether a range {from, to, ...} is allowed."""
-        return self.least is not None
+        return self.min is not None
 
 
 def _read_whole(written: object) -> int:

@@ -29,7 +29,7 @@ class Hosts(Frozen):
 
     Attributes:
         nodes: Names or node sets as written, optionally with a user and a port (`bench@node1:2222`), and with an
-            inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of the testbed, or else this
+            inventory also `@GROUP`. Empty: all hosts of the inventory, the clients of the box, or else this
             machine.
         inventory: File that says how to reach them; None if their names suffice.
     """

@@ -54,7 +54,7 @@ FETCHES = frozenset(name for name, work in WORK.items() if work.reads)
 MOVES = frozenset(name for name, work in WORK.items() if work.reads or work.writes)
 """Operations that read or write contents."""
 
-MOST_NS = 365 * 86400 * 10**9
+MAX_NS = 365 * 86400 * 10**9
 """The engine's limit for times: a year."""
 
 
@@ -471,7 +471,7 @@ class Parameters(Partial):
         Parameter(
             kind=axis.choice(get_args(ServerCache)),
             about="drop: hosts that serve the target drop their page caches, too, before each phase: those of a "
-            "testbed, and those of the inventory that the target names. Needs root there.",
+            "box, and those of the inventory that the target names. Needs root there.",
             heading="What was done about the caches of servers",
             unknown_text="what was done about the caches of servers",
             report_row="limit",
@@ -542,7 +542,7 @@ class Parameters(Partial):
     runtime: Annotated[
         int | None,
         Parameter(
-            kind=axis.duration(1, MOST_NS, optional=True),
+            kind=axis.duration(1, MAX_NS, optional=True),
             about="Run each phase for this long, over the data as often as needed. Left out: once over the data. Of the"
             " metadata operations only stat, open and readdir repeat; the others are done once, as are deletes of"
             " objects.",
@@ -556,7 +556,7 @@ class Parameters(Partial):
     time_limit: Annotated[
         int | None,
         Parameter(
-            kind=axis.duration(1, MOST_NS, optional=True),
+            kind=axis.duration(1, MAX_NS, optional=True),
             about="Stop a phase after this long; the result then covers the part done. rename, unlink, rmdir, delete"
             " and multi_delete are always completed.",
             heading="Stop early after this long",
@@ -687,7 +687,7 @@ class Parameters(Partial):
         return self.all_files - (self.files or 0) * self.all_lanes
 
     @property
-    def most_files(self) -> int:
+    def max_files(self) -> int:
         """Files of the lane with the most files."""
         return (self.files or 0) + (self.lanes_with_extra_file > 0)
 

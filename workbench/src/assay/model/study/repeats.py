@@ -27,7 +27,7 @@ _GROWTH = 1.4
 
 _FIXED = axis.whole(1, MAX_REPEATS)
 _TIME = axis.duration(10**9, 31 * 86400 * 10**9)
-_KEYS = ("decide", "within", "max", "least", "time")
+_KEYS = ("decide", "within", "max", "min", "time")
 _FORM = "write {decide: 5%, max: 20} or {within: 5%, max: 30}"
 _PERCENT_PATTERN = r"^[0-9]{1,3}(?:\.[0-9]{1,6})? ?%$"
 
@@ -36,8 +36,8 @@ class Repeats(Frozen):
     """The number of executions of each case.
 
     Attributes:
-        most: Largest number of repeats of a case.
-        least: Fewest repeats of a case; less than `most` only if `within` or `decide` is set.
+        max: Largest number of repeats of a case.
+        min: Fewest repeats of a case; less than `max` only if `within` or `decide` is set.
         within: Stop when both ends of the 95 % interval of each rate of the case are within this share of the median;
             None if not requested.
         decide: Stop when it is decided which target is faster, or that they differ by less than this share; None if not
@@ -46,8 +46,8 @@ class Repeats(Frozen):
             repeats; None without such a limit.
     """
 
-    most: int
-    least: int
+    max: int
+    min: int
     within: float | None = None
     decide: float | None = None
     time: int | None = None
@@ -60,12 +60,12 @@ class Repeats(Frozen):
     @property
     def look_numbers(self) -> tuple[int, ...]:
         """Numbers of repeats after which there is an interim look at what is decided."""
-        return look_schedule(self.least, self.most) if self.decide is not None else ()
+        return look_schedule(self.min, self.max) if self.decide is not None else ()
 
     @property
     def words(self) -> str:
         """The number of repeats in words: `3 repeats`, or `8 to 30 repeats`."""
-        return repeats_words(self.most, self.least)
+        return repeats_words(self.max, self.min)
 
 
 def look_schedule(least: int, most: int) -> tuple[int, ...]:
@@ -76,7 +76,7 @@ def look_schedule(least: int, most: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-DEFAULT_REPEATS = Repeats(most=DEFAULT_MAX, least=MIN_BEFORE_LOOK, decide=EQUAL_WITHIN)
+DEFAULT_REPEATS = Repeats(max=DEFAULT_MAX, min=MIN_BEFORE_LOOK, decide=EQUAL_WITHIN)
 """The default if the study does not say."""
 
 
@@ -100,7 +100,7 @@ def within_words(within: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RepeatsField:
-    """Annotation of the field: a whole number, `{decide, max, least, time}` or `{within, max, least, time}`."""
+    """Annotation of the field: a whole number, `{decide, max, min, time}` or `{within, max, min, time}`."""
 
     def read(self, written: object) -> Repeats:
         """Return the value, for pydantic."""
@@ -109,7 +109,7 @@ class RepeatsField:
         if isinstance(written, dict):
             return _adaptive(written)
         number = _whole(_FIXED, written)
-        return Repeats(most=number, least=number)
+        return Repeats(max=number, min=number)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         """Make pydantic read the field with `read`."""
@@ -143,15 +143,15 @@ def _adaptive(written: dict[str, object]) -> Repeats:
     )
     share = _share(written[key], key)
     standard = MIN_BEFORE_STOP if key == "within" else MIN_BEFORE_LOOK
-    least = _whole(_FIXED, written.get("least", standard), "least")
+    least = _whole(_FIXED, written.get("min", standard), "min")
     if least < fewest:
-        raise fault(f"least {least} is too few", f"at least {fewest}: {why}", "least")
+        raise fault(f"min {least} is too few", f"at least {fewest}: {why}", "min")
     most = _whole(_FIXED, written["max"], "max")
     if most < least:
         hint = f"write max: {least} or more, or a fixed number of repeats"
-        raise fault(f"max {most} is below the least number, which is {least}", hint, "max")
+        raise fault(f"max {most} is below min, which is {least}", hint, "max")
     time = _whole(_TIME, written["time"], "time") if "time" in written else None
-    return Repeats(most=most, least=least, time=time, **{key: share})
+    return Repeats(max=most, min=least, time=time, **{key: share})
 
 
 def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def _schema(key: str, words: str, standard: int) -> dict[str, Any]:
         "properties": {
             key: {"type": "string", "pattern": _PERCENT_PATTERN, "description": words},
             "max": {**number, "minimum": fewest, "description": "Greatest number of repeats of a case."},
-            "least": {**number, "minimum": fewest, "description": "Fewest repeats of a case.", "default": standard},
+            "min": {**number, "minimum": fewest, "description": "Fewest repeats of a case.", "default": standard},
             "time": {**_TIME.schema, "description": limit},
         },
         "required": [key, "max"],

@@ -228,7 +228,7 @@ class Study(Frozen):
         description="Independent executions of each case. A whole number; or with decide and max: until it is decided "
         "which target is faster; or with within and max: until the results are known that well. Left out: until it is "
         "decided, 5 to 20; with a single target 5.",
-        json_schema_extra={"default": {"decide": "5%", "max": 20, "least": 5}},
+        json_schema_extra={"default": {"decide": "5%", "max": 20, "min": 5}},
     )
     order: Literal["random", "sequential"] = Field(
         "random", description="random: each round has every case once, shuffled; sequential: rounds in plan order."
@@ -244,7 +244,7 @@ class Study(Frozen):
     hosts: Annotated[Hosts, HostsField()] = Field(
         Hosts(),
         description="Machines that generate the load: a node set such as client[1-8], a list of such, inventory: FILE, "
-        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a testbed its hosts with"
+        "or allocation: the hosts of the scheduler's allocation. Left out: this machine; with a box its hosts with"
         " the role client.",
         json_schema_extra={"default": "localhost"},
     )
@@ -334,13 +334,13 @@ class Study(Frozen):
         if "repeating" in self.model_fields_set:
             hint = "name another target, or write {within: 5%, max: 30}, or a number"
             raise fault("with one target there is nothing to decide", hint, "repeats")
-        least = self.repeating.least
-        return self.model_copy(update={"repeating": Repeats(most=least, least=least)})
+        least = self.repeating.min
+        return self.model_copy(update={"repeating": Repeats(max=least, min=least)})
 
     @property
     def repeats(self) -> int:
         """Planned executions of each case; with `repeating.adaptive`, their largest number."""
-        return self.repeating.most
+        return self.repeating.max
 
     @property
     def is_local(self) -> bool:

@@ -194,7 +194,7 @@ class Target(Frozen):
         return ()
 
     def with_logins(self, logins: Mapping[tuple[str, str], str]) -> "Target":  # noqa: ARG002
-        """Return the target with the credentials of a testbed's servers.
+        """Return the target with the credentials of a box's servers.
 
         Args:
             logins: Host and user -> file with name and password.

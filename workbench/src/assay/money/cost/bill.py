@@ -56,7 +56,7 @@ def volume_count(volumes: ServerVolumes) -> int:
     """Return the number of volumes per server: as stated, or the fewest of equal size that the type's sizes allow."""
     if volumes.count != "auto":
         return volumes.count
-    least = -(-volumes.capacity // catalog().volume(volumes.type).most_size)
+    least = -(-volumes.capacity // catalog().volume(volumes.type).max_size)
     return next((count for count in range(least, 2 * least + 8) if volumes.capacity % count == 0), least)
 
 
@@ -106,7 +106,7 @@ def _line(
         pieces=Decimal(str(pieces)),
         each=Decimal(str(each)),
         per=per,
-        stops=stops,
+        stops_when_off=stops,
     )
 
 
@@ -180,13 +180,13 @@ def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
         kind = catalog().object_class(name)
         billed = Decimal(stored) * use.filled + versions
         if use.object_size:
-            each = max(kind.least_object, use.object_size) + kind.overhead - kind.index
+            each = max(kind.min_object_size, use.object_size) + kind.overhead - kind.index
             if kind.index:
                 index = (Decimal(stored) * use.filled + versions) * kind.index / use.object_size
                 yield _line(f"{kind.label} index of {name}", "object-capacity", kind.index_class, index, "month")
             billed = billed * each / use.object_size
-        if use.kept_days and kind.least_days > use.kept_days:
-            billed = billed * kind.least_days / use.kept_days
+        if use.kept_days and kind.min_days > use.kept_days:
+            billed = billed * kind.min_days / use.kept_days
         yield _line(f"{kind.label} storage", "object-capacity", name, billed, "month")
 
 
@@ -194,7 +194,7 @@ def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
     kind, size = catalog().managed(service.type), service.capacity
     sold, what = kind.prices, kind.label
     filled, fast = use.filled, kind.frequent_bytes(size, service.infrequent)
-    rare = (size - fast if kind.least_fast is not None else size * service.infrequent) * filled
+    rare = (size - fast if kind.min_frequent is not None else size * service.infrequent) * filled
     if service.infrequent and sold.infrequent is None:
         raise AssayError(f"{kind.name} has no infrequent-access class", "leave `infrequent` out")
     yield _line(f"{what} storage", "filesystem-capacity", sold.capacity, size * filled - rare, "month")
@@ -219,7 +219,7 @@ def _hardware(piece: Hardware) -> Iterator[BillItem]:
     yield _line(f"rack space of {piece.item}", "rack", "rack", piece.rack_units, "month", piece.count)
     if piece.support is not None:
         yield _line(f"support of {piece.item}", "support", piece.support, 1, "month", piece.count)
-    yield _line(f"work on {piece.item}", "people", "administrator", piece.people, "month", piece.count)
+    yield _line(f"work on {piece.item}", "administration", "administrator", piece.admin_hours, "month", piece.count)
 
 
 def _link(design: Design) -> Iterator[BillItem]:
@@ -228,7 +228,8 @@ def _link(design: Design) -> Iterator[BillItem]:
 
 
 def _use(design: Design, use: Use) -> Iterator[BillItem]:
-    yield from _nonzero("administration", "people", "administrator", design.people + use.people, "month")
+    hours = design.admin_hours + use.admin_hours
+    yield from _nonzero("administration", "administration", "administrator", hours, "month")
     yield from _nonzero("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
     yield from _nonzero("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
     yield from _nonzero("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
@@ -312,7 +313,7 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
 
 def move_item(name: str) -> str:
     """Return the item of `object-requests` that charges for moving an object into a class."""
-    return f"{name}/{catalog().object_class(name).moved_as}"
+    return f"{name}/{catalog().object_class(name).transition_suffix}"
 
 
 def _nonzero(what: str, dimension: str, item: str, each: Decimal | int, per: Per) -> Iterator[BillItem]:

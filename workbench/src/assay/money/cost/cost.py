@@ -14,9 +14,9 @@ from assay.model.money.price import UNITS, WITH_TERMS, Bill, BillItem, PriceBook
 
 ZERO, ONE = Decimal(0), Decimal(1)
 YEAR, THREE_YEARS = 12, 36
-MOST_MONTHS = 240
+MAX_MONTHS = 240
 """Break-even points are searched for within this many months."""
-MOST_TIMES = 1000
+MAX_TIMES = 1000
 """A job expected to take this many times its hours practically never ends."""
 
 
@@ -217,12 +217,20 @@ def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None
             raise AssayError(f"{line.what}: {line.years} years is not a whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))
     if line.per == "month":
-        return Charge(line=line, row=row, running=amount) if line.stops else Charge(line=line, row=row, fixed=amount)
+        return (
+            Charge(line=line, row=row, running=amount)
+            if line.stops_when_off
+            else Charge(line=line, row=row, fixed=amount)
+        )
     monthly = EXACT.multiply(amount, book.hours_per_month)
     if row.term in TERM_MONTHS:
         once = EXACT.multiply(row.upfront, line.pieces)
         return Charge(line=line, row=row, fixed=monthly, once=once, once_months=TERM_MONTHS[row.term])
-    return Charge(line=line, row=row, running=monthly) if line.stops else Charge(line=line, row=row, fixed=monthly)
+    return (
+        Charge(line=line, row=row, running=monthly)
+        if line.stops_when_off
+        else Charge(line=line, row=row, fixed=monthly)
+    )
 
 
 def with_marginal_jobs(cost: Cost) -> Cost:
@@ -313,7 +321,7 @@ def break_even_months(first: Cost, second: Cost) -> int | None:
     """
     dearer, cheaper = _ordered(first, second)
     return next(
-        (month for month in range(2, MOST_MONTHS + 1) if dearer.paid_after(month) < cheaper.paid_after(month)), None
+        (month for month in range(2, MAX_MONTHS + 1) if dearer.paid_after(month) < cheaper.paid_after(month)), None
     )
 
 
@@ -330,9 +338,9 @@ def stays_cheaper_from(first: Cost, second: Cost) -> int | None:
     if dearer.month >= cheaper.month:
         return None
     longest = max((charge.once_months for cost in (first, second) for charge in cost.charges), default=0)
-    months = range(MOST_MONTHS + longest, 0, -1)
+    months = range(MAX_MONTHS + longest, 0, -1)
     last = next((month for month in months if dearer.paid_after(month) >= cheaper.paid_after(month)), 0)
-    return last + 1 if last < MOST_MONTHS else None
+    return last + 1 if last < MAX_MONTHS else None
 
 
 def _ordered(first: Cost, second: Cost) -> tuple[Cost, Cost]:
@@ -363,12 +371,12 @@ def expected_hours(hours: Decimal, interruptions: Decimal, hours_per_month: Deci
     rate = EXACT.divide(-EXACT.ln(ONE - interruptions), hours_per_month)
     expected = EXACT.multiply(rate, hours)
     # Without this test the exponential could be too large to compute.
-    if expected < MOST_TIMES:
+    if expected < MAX_TIMES:
         expected = EXACT.divide(EXACT.subtract(EXACT.exp(expected), ONE), rate)
-        if expected <= EXACT.multiply(hours, Decimal(MOST_TIMES)):
+        if expected <= EXACT.multiply(hours, Decimal(MAX_TIMES)):
             return expected
     hint = f"{hours.normalize():.6g} hours without an interruption are too many: take a shorter job, or on-demand"
-    raise AssayError(f"the expected time of this job on spot is more than {MOST_TIMES:,} times its length", hint)
+    raise AssayError(f"the expected time of this job on spot is more than {MAX_TIMES:,} times its length", hint)
 
 
 def _month_at(cost: Cost, duty: Decimal) -> Decimal:

@@ -30,7 +30,7 @@ from assay.money.cost.limits import Limits, design_limits
 DESIGNS = Path(__file__).with_name("templates")
 GUIDE = "docs/guides/designs.md"
 
-MOST_BUILT = 20_000
+MAX_BUILT = 20_000
 """Most built designs that are cached for each template."""
 
 _NAME = re.compile(r"\$(?:\{(?P<braced>[a-z][a-z0-9_]*)\}|(?P<plain>[a-z][a-z0-9_]*))")
@@ -133,7 +133,7 @@ class Template:
         except TypeError:
             return BuiltDesign(self._build(values))
         if built is None:
-            if len(self._built) >= MOST_BUILT:
+            if len(self._built) >= MAX_BUILT:
                 self._built.clear()
             built = self._built[key] = BuiltDesign(self._build(values))
         return built

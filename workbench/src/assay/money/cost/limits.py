@@ -34,7 +34,7 @@ from assay.money.cost.catalog import catalog
 Metric = Literal["read", "write", "read_iops", "write_iops"]
 METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
 
-_LEAST_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
+_MIN_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
 
 
 class Limit(Frozen):
@@ -307,7 +307,7 @@ def _layout_share(layout: Layout, count: int) -> float:
 
 
 def _fits(layout: Layout, count: int) -> bool:
-    return count >= _LEAST_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
+    return count >= _MIN_DISKS.get(layout, 1) and not (layout == "raid10" and count % 2)
 
 
 def _misfit(layout: Layout, count: int) -> str:
@@ -321,7 +321,7 @@ def _fitting_counts(volumes: ServerVolumes, kind: VolumeType, count: int) -> str
         for each in range(2, 2 * count + 8)
         if _fits(volumes.layout, each)
         and volumes.capacity % each == 0
-        and kind.least_size <= volumes.capacity // each <= kind.most_size
+        and kind.min_size <= volumes.capacity // each <= kind.max_size
     ]
     nearest = sorted(sorted(allowed, key=lambda each: abs(each - count))[:2])
     if not nearest:
@@ -431,7 +431,7 @@ def _hardware(design: Design) -> Iterator[Limit]:
 
 
 def _check_apart(piece: Hardware, design: Design) -> None:
-    least = -(-design.part_count // piece.apart) if piece.apart is not None else 0
+    least = -(-design.part_count // piece.max_parts) if piece.max_parts is not None else 0
     if piece.count < least:
         problem = f"{piece.count} of {piece.item} cannot hold {design.redundancy} so that one of them can fail"
         raise AssayError(problem, f"take at least {least}, or fewer copies or parts")

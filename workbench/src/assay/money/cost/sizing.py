@@ -134,7 +134,7 @@ class Sizing:
             Empty if no counts hold the data.
         """
         keys = self.count_keys if keys is None else keys
-        most = {key: self.template.parameters[key].most or MAX_COUNT for key in keys}
+        most = {key: self.template.parameters[key].max or MAX_COUNT for key in keys}
         for demand in (self.demand, CapacityDemand(self.demand.capacity)):
             if self._suffices({**values, **most}, demand):
                 return {key: self._near(key, self._least({**values, **most}, key, demand), most[key]) for key in keys}
@@ -186,7 +186,7 @@ class Sizing:
 
     def _near(self, key: str, least: int, most: int) -> tuple[int, ...]:
         """Return a count and the next ones: with more than one server, an even number or a spare may be better."""
-        least = max(self.template.parameters[key].least, least)
+        least = max(self.template.parameters[key].min, least)
         near = (least,) if least == 1 else (least, least + 1, least + least % 2)
         return tuple(count for count in dict.fromkeys(near) if count <= most)
 

@@ -24,7 +24,7 @@ MISTAKES: dict[str, str] = {
     "month-744": "a month of 744 hours",
 }
 """Mistake -> in words. `cut` concerns printing, all others the computation."""
-MOST_MISTAKES = 2
+MAX_MISTAKES = 2
 """Most mistakes that are combined."""
 MONTHS: dict[str, Decimal] = {f"month-{hours}": Decimal(hours) for hours in (720, 730, 744)}
 
@@ -80,7 +80,7 @@ def explaining_mistakes(figures: Sequence[PrintedFigure]) -> list[Mistakes]:
         return []
     known = {"cut"}.union(*(figure.possible_mistakes for figure in figures))
     explanations: list[Mistakes] = []
-    for size in range(1, MOST_MISTAKES + 1):
+    for size in range(1, MAX_MISTAKES + 1):
         for chosen in itertools.combinations(sorted(known, key=list(MISTAKES).index), size):
             mistakes = frozenset(chosen)
             if any(simpler <= mistakes for simpler in explanations) or len(mistakes & MONTHS.keys()) > 1:

@@ -24,7 +24,7 @@ from assay.report.measure import measure_of
 from assay.report.view import is_plausible, point_words
 
 ChartQuantity = Literal["rate", "latency"]
-MOST_SERIES = 5
+MAX_SERIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def line_chart(
     name = " / ".join(numbers.axis_title(name) for name in others)
     legends = (
         *target_legend(targets, (found.row.case.target for found in points)),
-        *line_legend(name, series, MOST_SERIES, shapes=True),
+        *line_legend(name, series, MAX_SERIES, shapes=True),
     )
     return Drawing(x, measured_axis(setting, title), marks, legends)
 

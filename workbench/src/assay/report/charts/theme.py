@@ -16,11 +16,11 @@ from assay.report.measure import measure_of
 
 T = TypeVar("T")
 
-_MOST_LABELS = 6
+_MAX_LABELS = 6
 """Most doubtful results that are all labelled; if there are more, only those that are no result of the storage are."""
 _LOG_FROM = 20
 """Measured values that span at least this factor have a logarithmic axis."""
-_MOST_SWEPT = 8
+_MAX_SWEPT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def swept_axis(name: str, values: Sequence[AxisValue]) -> ChartAxis:
 
 def _apart(values: list[float], scale: AxisScale) -> list[float]:
     """Return at most 8 of the values, far enough apart for their labels; both ends are among them."""
-    room = 0.999 * (scale.position(values[-1]) - scale.position(values[0])) / (_MOST_SWEPT - 1)
+    room = 0.999 * (scale.position(values[-1]) - scale.position(values[0])) / (_MAX_SWEPT - 1)
     chosen = values[:1]
     for value in values[1:]:
         if scale.position(value) - scale.position(chosen[-1]) >= room:
@@ -167,7 +167,7 @@ def verdict_dots(dots: Sequence[tuple[Dot, Verdict]]) -> list[Dot]:
         if verdict is Verdict.OK:
             found.append(dot)
             continue
-        label = verdict.value if doubtful <= _MOST_LABELS or verdict in NO_RESULT else ""
+        label = verdict.value if doubtful <= _MAX_LABELS or verdict in NO_RESULT else ""
         found.append(Dot(dot.x, dot.y, dot.css_class, dot.tooltip, dot.shape, "open", label))
     return found
 

@@ -6,7 +6,7 @@ from assay.report.draw.svg import classes, escape, percent, pixels, vertical_lin
 TOP, BOTTOM = 22, 38
 """Room above and below the drawn area, in pixels."""
 _LETTER = 6.3
-_LEAST_GUTTER = 26
+_MIN_GUTTER = 26
 _LONG = 26
 """Titles with more letters than this have no room below a narrow chart."""
 _ROOMS = (("wide", 330), ("middling", 230), ("narrow", 150))
@@ -15,7 +15,7 @@ _ROOMS = (("wide", 330), ("middling", 230), ("narrow", 150))
 
 def gutter(axis: ChartAxis) -> int:
     """Return the width of the numbers of a vertical axis, in pixels."""
-    return max([_LEAST_GUTTER, *(round(_LETTER * len(words)) + 10 for _, words in axis.ticks)])
+    return max([_MIN_GUTTER, *(round(_LETTER * len(words)) + 10 for _, words in axis.ticks)])
 
 
 def horizontal_axis(axis: ChartAxis, height: float, has_row_names: bool) -> str:

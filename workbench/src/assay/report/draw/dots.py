@@ -12,9 +12,9 @@ _RADIUS = 2.2
 _GOLDEN = 0.618
 _FAR = 10.0
 """The outermost dot of a lane does not affect the scale if its value differs from the next one by this factor."""
-_LEAST_DOTS = 4
+_MIN_DOTS = 4
 """Lanes with fewer dots have no outliers."""
-MOST_DOTS = 500
+MAX_DOTS = 500
 """Most dots that are drawn in one lane; if it has more, evenly spread ones are drawn."""
 
 
@@ -30,9 +30,9 @@ def dots_html(block: Dots) -> str:
     title = f"{block.title}, log scale{_beyond(values, scale, block.is_ratio)}"
     rows = "".join(_row(row, scale, block.is_ratio) for row in block.rows)
     cut = any(
-        len(lane.decided_values) + len(lane.undecided_values) > MOST_DOTS for row in block.rows for lane in row.lanes
+        len(lane.decided_values) + len(lane.undecided_values) > MAX_DOTS for row in block.rows for lane in row.lanes
     )
-    caption = block.caption + (f" Of more than {MOST_DOTS} dots, so many are drawn." if cut else "")
+    caption = block.caption + (f" Of more than {MAX_DOTS} dots, so many are drawn." if cut else "")
     axis = f'<div class="lane axis"><b></b>{_axis(scale, block.is_ratio)}</div><p class=unit>{escape(title)}</p>'
     foot = f"<div class=row><div class=said></div><div class=lanes>{axis}</div></div>"
     return f'<div class=dots id="{block.id}">{rows}{foot}<p class=caption>{escape(caption)}</p></div>'
@@ -41,7 +41,7 @@ def dots_html(block: Dots) -> str:
 def _set_scale(lane: Lane) -> Sequence[float]:
     """Return the values of a lane that determine the scale: all except a single outlier at each end."""
     values = sorted((*lane.decided_values, *lane.undecided_values))
-    if len(values) < _LEAST_DOTS:
+    if len(values) < _MIN_DOTS:
         return values
     low = 1 if values[1] > _FAR * values[0] else 0
     high = -1 if values[-1] > _FAR * values[-2] else len(values)
@@ -91,10 +91,10 @@ def _dot(kind: str, value: float, scale: AxisScale, y: float) -> str:
 
 
 def _thinned(values: Sequence[float]) -> Sequence[float]:
-    if len(values) <= MOST_DOTS:
+    if len(values) <= MAX_DOTS:
         return values
     ordered = sorted(values)
-    return [ordered[round(place * (len(ordered) - 1) / (MOST_DOTS - 1))] for place in range(MOST_DOTS)]
+    return [ordered[round(place * (len(ordered) - 1) / (MAX_DOTS - 1))] for place in range(MAX_DOTS)]
 
 
 def _lines(scale: AxisScale, ratio: bool) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-MOST_TICKS = 6
+MAX_TICKS = 6
 _AS_LINEAR = 4
 """A logarithmic scale that spans a smaller factor has the ticks of a linear one."""
 
@@ -32,7 +32,7 @@ class AxisScale:
         """Return -1 if a value is below the low end, 1 if it is above the high end, 0 if it is on the scale."""
         return (value > self.high) - (value < self.low)
 
-    def ticks(self, most: int = MOST_TICKS) -> tuple[float, ...]:
+    def ticks(self, most: int = MAX_TICKS) -> tuple[float, ...]:
         """Return round values between the ends, at most `most`."""
         if self.logarithmic and self.high / self.low >= _AS_LINEAR:
             return self._decades(most)
@@ -83,7 +83,7 @@ def log_scale(values: Sequence[float], room: float = 1.06, least: float = 1.0) -
 def scale_from_zero(high: float) -> AxisScale:
     """Return a linear scale from 0 to the next round value."""
     high = high if high > 0 else 1.0
-    step = _step(high, MOST_TICKS - 1)
+    step = _step(high, MAX_TICKS - 1)
     return AxisScale(0.0, step * math.ceil(high / step - 1e-9))
 
 

@@ -79,7 +79,7 @@ def _others(reasons: Mapping[str, str], kind: str, known: set[str]) -> list[_Cas
 
 def _figures(row: ComparedRow) -> str:
     """Return both medians with their intervals, as the text of a failure."""
-    unit = "operations/s" if row.counted else "bytes/s"
+    unit = "operations/s" if row.is_counted else "bytes/s"
     sides = [(name, side.rate, side.verdict) for name, side in (("before", row.before), ("after", row.after))]
     return "\n".join(
         f"{name}: {rate.median:.6g} {unit}{_interval(rate.low, rate.high)}, n = {rate.n}, {verdict}"

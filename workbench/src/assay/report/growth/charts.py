@@ -24,7 +24,7 @@ from assay.report.draw.svg import colour_class
 from assay.report.growth.sentences import has_several_workloads, number_words, scaling_title
 from assay.report.measure import measure_of
 
-MOST_LINES = 12
+MAX_LINES = 12
 """Most lines of one chart."""
 
 
@@ -45,11 +45,11 @@ def totals_chart(found: Sequence[Scaling]) -> Drawing:
     """Draw totals with intervals against the number of hosts, and dashed lines for ideal growth.
 
     Args:
-        found: Totals of one operation along one axis; the first `MOST_LINES` are drawn.
+        found: Totals of one operation along one axis; the first `MAX_LINES` are drawn.
     """
     measure, axis = measure_of(found[0].operation), found[0].axis
     points: list[_Point] = []
-    for one in found[:MOST_LINES]:
+    for one in found[:MAX_LINES]:
         first, name = one.points[0], scaling_title(one, has_several_workloads(found))
         for point in one.points:
             low, high = (point.rate if end is None else end for end in (point.low, point.high))
@@ -66,7 +66,7 @@ def efficiency_chart(found: Sequence[Scaling]) -> Drawing:
     """Draw efficiency with its interval against the number of hosts, for the same arguments as `totals_chart`."""
     axis = found[0].axis
     points: list[_Point] = []
-    for one in found[:MOST_LINES]:
+    for one in found[:MAX_LINES]:
         name = scaling_title(one, has_several_workloads(found))
         for point in one.points:
             low, high = point.efficiency_interval or (point.efficiency, point.efficiency)
@@ -99,7 +99,7 @@ def variation_chart(found: Sequence[Variation], hosts: bool) -> Drawing:
         hosts: Draw the variation between numbers of hosts, instead of that between repeats.
     """
     points: list[_Point] = []
-    for one in found[:MOST_LINES]:
+    for one in found[:MAX_LINES]:
         for item in one.sizes:
             value = item.hosts if hosts else item.repeats.value if item.repeats else None
             if value is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from assay.analyse.growth.bend import Bend, find_bend
 from assay.analyse.growth.totals import Range
-from assay.analyse.growth.usl import LEAST_POINTS, Law, fit_law
+from assay.analyse.growth.usl import MIN_POINTS, Law, fit_law
 from assay.analyse.scaling import BINDING_SHARE, Scaling
 from assay.analyse.servers import Growth
 from assay.model.study.growth import GROWING_AXES
@@ -116,9 +116,9 @@ def _peak(found: Scaling, law: Law) -> str:
     """Return where the total peaks by the law; a total that a ceiling or plateau stops shows no peak."""
     stopped = found.saturated is not None or found.binding is not None
     if law.peak is None or (stopped and not law.falls):
-        return f"No peak up to {number_words(found.axis, law.most_hosts)}."
+        return f"No peak up to {number_words(found.axis, law.max_hosts)}."
     value, low, high = (max(1, round(part)) for part in law.peak)
-    beyond = f", beyond the largest number measured, {law.most_hosts}" if value > law.most_hosts else ""
+    beyond = f", beyond the largest number measured, {law.max_hosts}" if value > law.max_hosts else ""
     return f"The total is greatest with about {number_words(found.axis, value)} ({low} to {high}){beyond}."
 
 
@@ -130,7 +130,7 @@ def bend_sentence(found: Scaling, with_workload: bool = False) -> Text | None:
     head = Strong(f"{scaling_title(found, with_workload)}, bend: ")
     first, last = found.points[0].number, found.points[-1].number
     if not bend.fits:
-        few = len(found.points) < LEAST_POINTS
+        few = len(found.points) < MIN_POINTS
         which = "a sharp bend does not describe the totals, and three numbers show no smooth one"
         both = "neither a sharp bend nor the universal scalability law describes the totals"
         return (head, f"{which if few else both}, so no bend is reported.")

@@ -44,7 +44,7 @@ _COLUMNS = (
     Column("How it was measured, or why not"),
 )
 _FAR = 1.05
-_MOST_OPEN = 3
+_MAX_OPEN = 3
 """Most limits per target, and most sentences, outside the folded part."""
 _THIS_MACHINE = "this machine"
 _WHEN: dict[str, str] = {
@@ -61,7 +61,7 @@ def section(view: RunView) -> Section:
         return Section("ceilings", "Upper limits", (Note(_NONE, "warning"),))
     blocks: list[Block] = [Paragraph(_words(view.run.ceilings)), *_nearest(view)]
     wrong = _underestimated(view)
-    if len(wrong) <= _MOST_OPEN:
+    if len(wrong) <= _MAX_OPEN:
         blocks += [Bullets(wrong)] if wrong else []
     else:
         blocks.append(Paragraph(f"{len(wrong):,} limits were underestimated; the appendix says by what."))
@@ -83,7 +83,7 @@ def folds(view: RunView) -> Iterator[Fold]:
     rows += [_cells(item) for item in others if item.target != HOST_WIDE]
     blocks: list[Block] = [Table("ceilings-table", _COLUMNS, tuple(rows), " ".join(_details(ceilings)))]
     wrong = _underestimated(view)
-    if len(wrong) > _MOST_OPEN:
+    if len(wrong) > _MAX_OPEN:
         blocks.append(Bullets(wrong))
     if passes := [item for item in others if len(item.passes) > 1]:
         blocks += [Heading("Pass by pass", "ceilings-passes", 4), _passes(passes, view.run.created_at)]
@@ -102,7 +102,7 @@ def _nearest(view: RunView) -> list[Block]:
         for row in view.analysis.rows:
             if row.case.target == target and row.limiting_ceiling is not None:
                 found.setdefault(row.limiting_ceiling.name, []).append(row.limiting_ceiling)
-        nearest = sorted(found.items(), key=lambda item: -max(one.share for one in item[1]))[:_MOST_OPEN]
+        nearest = sorted(found.items(), key=lambda item: -max(one.share for one in item[1]))[:_MAX_OPEN]
         for name, bindings in nearest:
             shares = [one.share for one in bindings]
             count = Num(numbers.count(len(shares)), len(shares))
@@ -114,7 +114,7 @@ def _nearest(view: RunView) -> list[Block]:
         Column("% of limit", "median", is_numeric=True),
         Column("% of limit", "highest", is_numeric=True),
     )
-    caption = f"At most {_MOST_OPEN} of each target, the nearest first."
+    caption = f"At most {_MAX_OPEN} of each target, the nearest first."
     return [Table("limits-table", columns, tuple(rows), caption)] if rows else []
 
 

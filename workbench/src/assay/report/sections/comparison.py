@@ -14,12 +14,12 @@ from assay.report.summary.sentences import lower_bound_text
 from assay.report.view import RunView
 
 _SIZES = " Two sizes are file size / record size."
-_MOST_POINTS = 30
+_MAX_POINTS = 30
 """Most points in one chart."""
-_MOST_ROWS = 5000
-_MOST_OPEN = 8
+_MAX_ROWS = 5000
+_MAX_OPEN = 8
 """Most charts outside the folded part."""
-_MOST_LINES = 24
+_MAX_LINES = 24
 """Most rows of the table that is not folded."""
 
 EFFECT = "Effect is Cliff's delta: 1 if every repeat of the second is faster than every one of the first, −1 if slower."
@@ -47,7 +47,7 @@ def evidence_blocks(view: RunView) -> list[Block]:
         words = f"{too_few:,} of {of} have fewer than {MIN_COMPARED} repeats of a side: too few to show a difference."
         blocks.append(Note(words, "warning"))
     blocks.append(_summary(view))
-    if charts := tuple(islice(_charts(view, True), _MOST_OPEN)):
+    if charts := tuple(islice(_charts(view, True), _MAX_OPEN)):
         two = any({"file_size", "record_size"} <= workload.swept_axes.keys() for workload in view.workloads)
         blocks += [Gallery(charts), Paragraph(f"{_CHART}{_SIZES if two else ''}")]
     return blocks
@@ -59,7 +59,7 @@ def folds(view: RunView) -> Iterator[Fold]:
     if not pairs:
         return
     yield Fold(f"All {numbers.plural(len(pairs), 'comparison')}", (Paragraph(RULE), _table(view)), "comparison")
-    every = chain(islice(_charts(view, True), _MOST_OPEN, None), _charts(view, False))
+    every = chain(islice(_charts(view, True), _MAX_OPEN, None), _charts(view, False))
     if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold("More charts of comparisons", (*charts, Paragraph(_CHART)), "comparison-charts")
 
@@ -78,10 +78,10 @@ def _summary(view: RunView) -> Table:
         Column("Median latency"),
         Column("Other points"),
     )
-    rows = tuple(_line(one, view) for one in found[:_MOST_LINES])
+    rows = tuple(_line(one, view) for one in found[:_MAX_LINES])
     caption = "Points: combinations of sizes and other settings. At least: at every point that counts as faster."
-    if len(found) > _MOST_LINES:
-        caption += f" The first {_MOST_LINES} of {len(found):,}; the appendix has every point."
+    if len(found) > _MAX_LINES:
+        caption += f" The first {_MAX_LINES} of {len(found):,}; the appendix has every point."
     return Table("decisions-table", columns, rows, caption)
 
 
@@ -145,8 +145,8 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
             continue
         title = numbers.operation_title(operation) + (f" · {workload}" if several else "")
         title += f" · {other} ÷ {base}" if len(pairs_of) > 1 else ""
-        more = f"The first {_MOST_POINTS} of {len(pairs)} points." if len(pairs) > _MOST_POINTS else ""
-        yield Chart(f"ratio-{place}", title, more, ratio_chart(pairs[:_MOST_POINTS], view))
+        more = f"The first {_MAX_POINTS} of {len(pairs)} points." if len(pairs) > _MAX_POINTS else ""
+        yield Chart(f"ratio-{place}", title, more, ratio_chart(pairs[:_MAX_POINTS], view))
 
 
 _Key = tuple[object, ...]
@@ -176,14 +176,14 @@ def _table(view: RunView) -> Table:
     points = _points(view)
     latencies = {(pair.of, *_key(pair)): pair for pair in view.analysis.latency_comparisons}
     pairs = view.analysis.comparisons
-    rows = tuple(_cells(pair, view, points, latencies) for pair in pairs[:_MOST_ROWS])
+    rows = tuple(_cells(pair, view, points, latencies) for pair in pairs[:_MAX_ROWS])
     caption = (
         "Simultaneous 95 %: intervals so wide that those of all comparisons hold at once, whenever the run was looked "
         "at; the short answer follows from them. p50 and p99: latency of the second target; a star: a significant "
         "difference among those of the same percentile."
     )
-    if len(pairs) > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS:,} of {len(pairs):,}."
+    if len(pairs) > _MAX_ROWS:
+        caption += f" The first {_MAX_ROWS:,} of {len(pairs):,}."
     return Table("comparison-table", columns, rows, caption, is_interactive=True)
 
 
@@ -214,7 +214,7 @@ def _cells(
         _answer(point) if point is not None and drawn and not pair.has_too_few else _result(pair, drawn),
         Num(numbers.significant(pair.ratio) if drawn else numbers.NONE, pair.ratio if drawn else None),
         _interval(pair.low, pair.high) if drawn else numbers.NONE,
-        _interval(pair.sure_low, pair.sure_high) if drawn else numbers.NONE,
+        _interval(pair.simultaneous_low, pair.simultaneous_high) if drawn else numbers.NONE,
         Num(numbers.p_value(p_value), p_value),
         Num(numbers.signed(effect), effect),
         numbers.repeats(pair.n_base, pair.n_other),

@@ -26,7 +26,7 @@ from assay.report.summary.caveats import caveats
 from assay.report.summary.lines import is_usable
 from assay.report.view import RunView
 
-_MOST = 24
+_MAX_ROWS = 24
 """Most rows of the table of results that are not compared."""
 
 
@@ -83,7 +83,7 @@ def uncompared_blocks(view: RunView, compared: set[str]) -> list[Block]:
     unverified = sum(Verdict.UNVERIFIED in row.verdicts for found in groups.values() for row in found)
     caption = "Medians of usable results (ok, unstable or lower bounds)"
     caption += f", {unverified:,} of them unverified." if unverified else "."
-    return [Table("alone-table", columns, rows[:_MOST], caption)]
+    return [Table("alone-table", columns, rows[:_MAX_ROWS], caption)]
 
 
 def _line(kind: str, target: str, rows: list[ResultRow], view: RunView) -> tuple[Cell, ...]:

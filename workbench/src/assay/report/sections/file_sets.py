@@ -11,7 +11,7 @@ from assay.report.document import Cell, Column, Num, Table
 from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 
 
 def file_sets_table(view: RunView) -> Table | None:
@@ -37,7 +37,7 @@ def file_sets_table(view: RunView) -> Table | None:
         "are those of its records alone; opening, flushing and closing files has rates and latencies of its own, in "
         "the table of kinds. The time of a result includes all of these."
     )
-    return Table("file-sets-table", columns, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
+    return Table("file-sets-table", columns, tuple(lines[:_MAX_ROWS]), caption, is_interactive=True)
 
 
 def _line(view: RunView, row: ResultRow) -> Iterator[tuple[Cell, ...]]:

@@ -14,13 +14,13 @@ from assay.report.measure import DATA
 from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 _WORDS = (
     "Counted on each host about twice a second by the engine: bytes of network interfaces, time of CPUs and disks "
     "by all programs, TCP segments retransmitted, frames dropped. Counters are of the repeat with the median rate."
 )
 _SHARED = (
-    " The hosts of a testbed share the CPUs and disks of one machine, so these have one line for all hosts; each host "
+    " The hosts of a box share the CPUs and disks of one machine, so these have one line for all hosts; each host "
     "has its own links and loop devices."
 )
 
@@ -36,9 +36,9 @@ def folds(view: RunView) -> Iterator[Fold]:
         "Link: the busiest interface, in its busier direction; share of its speed if known. Disk: the busiest disk, by "
         "the time with a request in flight, and the average number of requests in flight."
     )
-    if len(lines) > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS:,} of {len(lines):,}."
-    table = Table("uses-table", _COLUMNS, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
+    if len(lines) > _MAX_ROWS:
+        caption += f" The first {_MAX_ROWS:,} of {len(lines):,}."
+    table = Table("uses-table", _COLUMNS, tuple(lines[:_MAX_ROWS]), caption, is_interactive=True)
     drawn = chart_selection.limited_gallery(_charts(view, found), "charts")
     words = Paragraph(_WORDS + (_SHARED if shared else ""))
     yield Fold("Use of links, CPUs and disks", (words, table, *drawn), "host-uses")

@@ -26,8 +26,8 @@ _WORDS = (
     "moved when the first thread of any host ended: if that is far below the other hosts, the hosts did not work "
     "together for most of the time. All numbers are medians over repeats."
 )
-_MOST_ROWS = 500
-_MOST_OPEN = 12
+_MAX_ROWS = 500
+_MAX_OPEN = 12
 """Most results of a table that is not folded."""
 
 
@@ -42,12 +42,10 @@ def section(view: RunView) -> Section | None:
     each = [line for row in rows for line in _hosts(view, row)]
     unit = measure_of(rows[0].operation).unit
     totals = _totals(view, rows, unit)
-    shown = totals if len(rows) <= _MOST_OPEN else Fold("Result by result", (totals,))
+    shown = totals if len(rows) <= _MAX_OPEN else Fold("Result by result", (totals,))
     blocks: list[Block] = [Paragraph(f"{_engines(view, rows)}; {_WORDS}"), shown]
-    caption = (
-        "" if len(each) <= _MOST_ROWS else f"The first {_MOST_ROWS:,} of {len(each):,}; `assay export` writes all."
-    )
-    table = Table("host-table", _host_columns(unit), tuple(each[:_MOST_ROWS]), caption, is_interactive=True)
+    caption = "" if len(each) <= _MAX_ROWS else f"The first {_MAX_ROWS:,} of {len(each):,}; `assay export` writes all."
+    table = Table("host-table", _host_columns(unit), tuple(each[:_MAX_ROWS]), caption, is_interactive=True)
     blocks.append(Fold("Host by host", (table,)))
     return Section("hosts", "Hosts", tuple(blocks))
 
@@ -85,7 +83,7 @@ def _total(view: RunView, row: ResultRow) -> tuple[Cell, ...]:
     found = hosts.summary(row)
     assert found is not None
     measure = measure_of(row.operation)
-    rates = (row.rate.median if row.rate else None, found.least_rate, found.mean_rate, found.most_rate)
+    rates = (row.rate.median if row.rate else None, found.min_rate, found.mean_rate, found.max_rate)
     skew = f"{about_number(found.skew_ns / 1e6, 2)} ± {about_number(found.uncertainty_ns / 1e6, 2)}"
     return (
         Badge(row.verdict),
@@ -94,7 +92,7 @@ def _total(view: RunView, row: ResultRow) -> tuple[Cell, ...]:
         view.point_of(row) or row.case.workload,
         Num(str(found.host_count), found.host_count),
         *(Num(measure.number(rate), rate) for rate in rates),
-        Num(numbers.size(found.least_transferred_bytes), found.least_transferred_bytes),
+        Num(numbers.size(found.min_transferred_bytes), found.min_transferred_bytes),
         Num(skew, found.skew_ns),
     )
 

@@ -55,7 +55,7 @@ _NAMES_SYNC_WORDS = {
     "fsync": f"Flush fsync, metadata operations: {_FLUSHED}",
     "fdatasync": f"Flush fdatasync, metadata operations: {_FLUSHED}",
 }
-_MOST_VALUES = 16
+_MAX_VALUES = 16
 _REMOTE_WORDS = (
     "the engine itself accesses the servers, so no client cache is involved; what servers answer from their own memory "
     "is not known"
@@ -70,7 +70,7 @@ _EXISTING_WORDS = (
     "sizes are those of the list. What the service keeps in its memory is not known. One request is one operation; "
     "nothing is sent twice."
 )
-_MOST_CALLS = 100
+_MAX_CALLS = 100
 _OF_HOSTS = ("hosts", "tasks_per_host")
 """Settings that are listed with the load, since they are a part of it."""
 
@@ -196,14 +196,14 @@ def _until(run: RunInfo) -> list[Text]:
         or_after = "" if time_limit is None else f", or after {time_limit}"
         return [
             "A case is repeated until it is decided which target is faster, or that they differ by less than "
-            f"{within_words(run.repeats_decide)}{or_after}. This is checked after {run.repeats_least} repeats, then "
+            f"{within_words(run.repeats_decide)}{or_after}. This is checked after {run.repeats_min} repeats, then "
             f"each time there are 1.4 times as many, {run.look_count} times at most; p-values allow for it."
         ]
     if run.repeats_within is None:
         return []
     return [
         "A case is repeated until the 95 % interval of each of its rates reaches at most "
-        f"{within_words(run.repeats_within)} of the median to either side, checked after {run.repeats_least} repeats "
+        f"{within_words(run.repeats_within)} of the median to either side, checked after {run.repeats_min} repeats "
         "at the earliest."
     ]
 
@@ -292,7 +292,7 @@ def _calls(view: RunView) -> Table:
         operations = ", ".join(numbers.operation_title(name).lower() for name in named)
         rows.append((workload, target, requested, used, operations, reason or numbers.NONE))
     columns = ("Workload", "Target", "Requested", "Used", "Operations", "Why")
-    return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MOST_CALLS]))
+    return Table("calls-table", tuple(Column(name) for name in columns), tuple(rows[:_MAX_CALLS]))
 
 
 def _values(cases: list[Case], name: str) -> list[AxisValue]:
@@ -302,7 +302,7 @@ def _values(cases: list[Case], name: str) -> list[AxisValue]:
 
 def _shortened(name: str, values: list[AxisValue]) -> str:
     words = [numbers.axis_value(name, value) for value in values]
-    return ", ".join(words if len(words) <= _MOST_VALUES else [*words[:8], "…", *words[-3:]])
+    return ", ".join(words if len(words) <= _MAX_VALUES else [*words[:8], "…", *words[-3:]])
 
 
 def _used(cases: list[Case], name: str, words: dict[str, str]) -> list[str]:

@@ -85,7 +85,7 @@ def _pairs(network: NetworkMeasurements) -> Sequence[tuple[Cell, ...]]:
         for server in network.host_names("server"):
             trip, packet = trips.get((client, server)), packets.get((client, server))
             rates = [_alone(network, client, server, direction) for direction in _WAYS]
-            times = (trip.least, trip.median, trip.most) if trip is not None else (None, None, None)
+            times = (trip.min, trip.median, trip.max) if trip is not None else (None, None, None)
             rows.append(
                 (
                     client,

@@ -12,7 +12,7 @@ from assay.report.measure import COUNTED, DATA
 from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 _TAIL = ("p50", "p99")
 Kinds = dict[str, list[KindRate]]
 """Kind of operation -> its rates in each repeat."""
@@ -36,9 +36,9 @@ def request_types_table(view: RunView) -> Table | None:
     caption = "Medians over the repeats that count; of percentiles, the median of those of the repeats."
     if first:
         caption += " First byte: time until the first requested byte arrived."
-    if len(lines) > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS:,} of {len(lines):,}; `assay export --table kinds` writes all."
-    return Table("mixes-table", columns, tuple(lines[:_MOST_ROWS]), caption, is_interactive=True)
+    if len(lines) > _MAX_ROWS:
+        caption += f" The first {_MAX_ROWS:,} of {len(lines):,}; `assay export --table kinds` writes all."
+    return Table("mixes-table", columns, tuple(lines[:_MAX_ROWS]), caption, is_interactive=True)
 
 
 def _lines(view: RunView, row: ResultRow, kinds: Kinds, first: bool) -> Iterator[tuple[Cell, ...]]:

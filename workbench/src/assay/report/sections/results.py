@@ -21,7 +21,7 @@ _CURVES = (
     "Percentile curves of all repeats together; 90, 99, 99.9 % and so on are equally far apart. A curve ends where "
     f"{MIN_BEYOND} operations took longer."
 )
-_MOST_OPEN = 10
+_MAX_OPEN = 10
 """Most charts outside the folded part."""
 _FEW = 20
 """Up to this number, all results are shown in the evidence."""
@@ -33,7 +33,7 @@ def are_in_evidence(view: RunView) -> bool:
     return len(view.analysis.rows) <= _FEW
 
 
-_LEAST_DRAWN = 3
+_MIN_DRAWN = 3
 """Least number of values on an axis for a line chart in the evidence."""
 
 
@@ -50,7 +50,7 @@ def _charts(view: RunView, leading: bool) -> Iterator[Chart]:
             yield from chart_selection.heat_maps(view, workload, mark, chosen(True))
         for axis in workload.numeric_axes()[::-1]:
             if grid is None or axis not in grid:
-                names = chosen(len(workload.swept_axes[axis]) >= _LEAST_DRAWN)
+                names = chosen(len(workload.swept_axes[axis]) >= _MIN_DRAWN)
                 yield from chart_selection.line_charts(view, workload, axis, "rate", mark, names)
 
 
@@ -58,7 +58,7 @@ def evidence_blocks(view: RunView) -> list[Block]:
     """Return the blocks for the evidence: the results themselves if they are few, else the main charts."""
     if are_in_evidence(view):
         return [*results_tables(view, short=True)]
-    charts = tuple(islice(_charts(view, True), _MOST_OPEN))
+    charts = tuple(islice(_charts(view, True), _MAX_OPEN))
     return [Gallery(charts), Paragraph(_MARKS)] if charts else []
 
 
@@ -66,7 +66,7 @@ def folds(view: RunView) -> Iterator[Fold]:
     """Yield all results in tables, and the charts that are not in the evidence."""
     if not are_in_evidence(view):
         yield Fold(f"All {len(view.analysis.rows):,} results", tuple(results_tables(view)), "results")
-    drawn = 0 if are_in_evidence(view) else _MOST_OPEN
+    drawn = 0 if are_in_evidence(view) else _MAX_OPEN
     every = chain(islice(_charts(view, True), drawn, None), _charts(view, False), _plain(view))
     if charts := chart_selection.limited_gallery(every, "charts"):
         yield Fold(

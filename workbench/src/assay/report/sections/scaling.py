@@ -8,7 +8,7 @@ from assay.analyse.servers import growths
 from assay.model.study.growth import GROWING_AXES
 from assay.report import numbers
 from assay.report.document import Block, Bullets, Chart, Fold, Gallery, Heading, Note, Paragraph, Section, Text
-from assay.report.growth.charts import MOST_LINES, best_chart, efficiency_chart, totals_chart
+from assay.report.growth.charts import MAX_LINES, best_chart, efficiency_chart, totals_chart
 from assay.report.growth.sentences import (
     bend_sentence,
     growth_sentence,
@@ -22,7 +22,7 @@ from assay.report.growth.stages import stage_lines, stages_table
 from assay.report.growth.tables import best_table, servers_table, totals_table
 from assay.report.view import RunView
 
-MOST_SENTENCES = 12
+MAX_SENTENCES = 12
 """Most totals that have sentences; the table has all."""
 _BENDS = (
     "Where a total bends is estimated with a 95 % interval, by a bootstrap over repeats, from one of two curves: the "
@@ -40,11 +40,11 @@ def section(view: RunView) -> Section | None:
     grown = growths(rows, view.run.places)
     blocks: list[Block] = []
     if scaled:
-        blocks += [Bullets(tuple(_sentences(scaled[:MOST_SENTENCES])))]
-        if len(scaled) > MOST_SENTENCES:
+        blocks += [Bullets(tuple(_sentences(scaled[:MAX_SENTENCES])))]
+        if len(scaled) > MAX_SENTENCES:
             blocks.append(
                 Note(
-                    f"Only the first {MOST_SENTENCES} of {len(scaled):,} totals have sentences; the folded table has "
+                    f"Only the first {MAX_SENTENCES} of {len(scaled):,} totals have sentences; the folded table has "
                     "all."
                 )
             )
@@ -80,7 +80,7 @@ def _charts(scaled: Sequence[Scaling]) -> Iterator[Chart]:
         groups.setdefault((one.operation, one.axis), []).append(one)
     for place, ((operation, axis), found) in enumerate(groups.items()):
         title = f"{numbers.operation_title(operation)}, total against {plural_noun(axis)}"
-        more = f" The first {MOST_LINES} of {len(found)} lines." if len(found) > MOST_LINES else ""
+        more = f" The first {MAX_LINES} of {len(found)} lines." if len(found) > MAX_LINES else ""
         words = f"Median and 95 % interval; dashed: each adds as much as the first.{more}"
         yield Chart(f"scaling-total-{place}", title, words, totals_chart(found))
         title = f"{numbers.operation_title(operation)}, efficiency against {plural_noun(axis)}"

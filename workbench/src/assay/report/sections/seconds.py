@@ -14,7 +14,7 @@ from assay.report.measure import measure_of
 from assay.report.sections.leading_columns import LEADING_COLUMNS, leading_cells
 from assay.report.view import RunView
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 _MARKS = (
     f"Dots: each second. Lines: the mean of it and its neighbours, {REACH} on either side, for each repeat; of "
     "latencies the median (whole) and the 99th percentile (dashed). Crosses: operations failed, in a repeat "
@@ -58,9 +58,9 @@ def _table(view: RunView, found: Sequence[tuple[ResultRow, list[Segments]]]) -> 
         caption += " No second includes the flush at the end."
     if any(segments.length_ns > 10**9 for _, every in found for segments in every):
         caption += " In very long repeats a segment is longer than a second."
-    if len(found) > _MOST_ROWS:
-        caption += f" The first {_MOST_ROWS:,} of {len(found):,}."
-    lines = tuple(_line(view, row, segments) for row, segments in found[:_MOST_ROWS])
+    if len(found) > _MAX_ROWS:
+        caption += f" The first {_MAX_ROWS:,} of {len(found):,}."
+    lines = tuple(_line(view, row, segments) for row, segments in found[:_MAX_ROWS])
     return Table("seconds-table", columns, lines, caption, is_interactive=True)
 
 

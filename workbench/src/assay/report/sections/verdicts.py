@@ -16,9 +16,9 @@ from assay.report.view import RunView, is_false, is_sound
 
 _MORE = "Repeat more often, and find out what else the machine does."
 """The remedy for unstable results in general, since each finding names its own number of repeats."""
-_MOST = 40
+_MAX_ROWS = 40
 """Most reasons in the table."""
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 _ALIKE = ("file_size", "record_size", "object_size", "files", "lanes", "queue_depth", "hosts")
 """Parameters that two cases with the same operation and target must share to differ in the cache alone."""
 
@@ -164,7 +164,7 @@ def _list(bad: list[ResultRow], view: RunView) -> Table:
     """Return a table with a row per reason, its number of results, and where they are."""
     every = _complaints(bad, view)
     rows: list[tuple[Cell, ...]] = []
-    for complaint in every[:_MOST]:
+    for complaint in every[:_MAX_ROWS]:
         finding, where = complaint.example
         count = len(complaint.rows)
         others = len(complaint.wordings) - 1
@@ -185,8 +185,8 @@ def _list(bad: list[ResultRow], view: RunView) -> Table:
         Column("Remedy"),
     )
     caption = "Results with the same reason are one line; `assay show RUN CASE` has all of one case."
-    if len(every) > _MOST:
-        caption += f" The first {_MOST} of {len(every):,} reasons."
+    if len(every) > _MAX_ROWS:
+        caption += f" The first {_MAX_ROWS} of {len(every):,} reasons."
     return Table("verdict-list", columns, tuple(rows), caption)
 
 
@@ -195,5 +195,5 @@ def _targets_and_operations(complaint: _Complaint, view: RunView) -> str:
     counts = Counter(row.case.target for row in complaint.rows.values())
     targets = [f"{name} {counts[name]:,}" for name in view.targets if counts[name]]
     operations = list(dict.fromkeys(numbers.operation_title(row.operation).lower() for row in complaint.rows.values()))
-    named = numbers.listing(operations) if len(operations) <= _MOST_NAMED else f"{len(operations)} operations"
+    named = numbers.listing(operations) if len(operations) <= _MAX_NAMED else f"{len(operations)} operations"
     return f"{', '.join(targets)}: {named}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from assay.analyse.anomalies.falling import SIZES, falls
 from assay.analyse.anomalies.stalls import stalls
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.analyse.environments.limits import AT_END, group_limits, memory_limit
 from assay.analyse.machine import busy_text
 from assay.analyse.scaling import Scaling
@@ -299,7 +299,7 @@ def _still_open(found: Sequence[ComparisonClaim]) -> Caveats:
         return []
     count = numbers.capitalized(numbers.part_of_total(len(points), every, "comparison"))
     text = f"{count} {'is' if len(points) == 1 else 'are'} undecided: {frequent_reasons(points)}."
-    near = any(point.needs is not None and point.needs <= MOST_NEEDED for point in points)
+    near = any(point.needs is not None and point.needs <= MAX_NEEDED for point in points)
     them = "it" if len(points) == 1 else "them"
     return [Caveat(text=text, remedy=f"More repeats are likely to decide {them}." if near else "")]
 
@@ -317,7 +317,7 @@ def _in_memory(view: RunView, found: Sequence[ComparisonClaim]) -> Caveats:
     names = [
         place.target
         for place in view.run.places
-        if place.memory_backed and place.target in ahead and place.target not in unmeasured and not place.started
+        if place.memory_backed and place.target in ahead and place.target not in unmeasured and not place.started_server
     ]
     if not names:
         return []
@@ -330,8 +330,8 @@ def started_servers(view: RunView) -> list[str]:
     """Return a sentence for each server that Assay started on this machine."""
     found: dict[str, list[str]] = {}
     for place in view.run.places:
-        if place.started:
-            found.setdefault(place.started, []).append(place.target)
+        if place.started_server:
+            found.setdefault(place.started_server, []).append(place.target)
     return [
         f"{server} was started by Assay on this machine, for {' and '.join(names)}, and shared its processors with "
         f"the load: these numbers describe {server} on this machine, not AWS."

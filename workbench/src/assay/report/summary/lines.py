@@ -27,7 +27,7 @@ from assay.report.summary.sentences import claim_cell, order_cell, target_order
 from assay.report.summary.splits import split_claim
 from assay.report.view import RunView
 
-MOST_LINES = 6
+MAX_LINES = 6
 """Most lines on the page."""
 LIKELY_LIMIT = "likely a link or a rate limit"
 """The limit, in words, of rates that do not change with size and queue depth."""
@@ -47,7 +47,7 @@ class PageLines:
         return PageLines((*self.lines, *other.lines), (*self.dots, *other.dots), self.more + other.more)
 
 
-def comparison_lines(found: Sequence[ComparisonClaim], view: RunView, most: int = MOST_LINES) -> PageLines:
+def comparison_lines(found: Sequence[ComparisonClaim], view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return a line for each kind of work that compares targets, or for each part of one if the lead changes in it.
 
     Args:
@@ -233,7 +233,7 @@ def _lane(target: str, view: RunView, values: Sequence[float], still_open: Seque
     return Lane(target, view.targets.index(target), decided, undecided, numbers.median(every) if every else 0.0)
 
 
-def uncompared_lines(view: RunView, most: int = MOST_LINES) -> PageLines:
+def uncompared_lines(view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return what each target reaches in each kind of work, for runs that compare nothing."""
     groups: dict[tuple[str, str], list[ResultRow]] = {}
     for row in view.analysis.rows:
@@ -366,7 +366,7 @@ def _limit_words(name: str, shares: Sequence[float | None], rows: int) -> str:
     return f"{name} ({', '.join(of)})" if of else name
 
 
-def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MOST_LINES) -> PageLines:
+def growth_lines(found: Sequence[Scaling], view: RunView, most: int = MAX_LINES) -> PageLines:
     """Return a line for each total that grows with hosts, tasks or lanes, with the repeats at each number."""
     by_unit: dict[str, list[DotRow]] = {}
     lines: list[SummaryLine] = []

@@ -14,7 +14,7 @@ LINK_CEILINGS = frozenset({"link", "client link", "server link", "shared link"})
 """Ceilings of the network."""
 ROUND_TRIP_SHARE = 0.5
 """From this share of the mean latency on, the network's round trip counts as the limit."""
-MOST_OPTIONS = 4
+MAX_OPTIONS = 4
 """Most mount options that are shown for a target."""
 
 
@@ -82,7 +82,7 @@ def different_mounts(view: RunView) -> list[Caveat]:
     if len(known) < len(view.targets) or len(types) != 1:
         return []
     common = set.intersection(*map(set, known.values())) | NO_BARRIERS | {"rw"}
-    own = {name: [word for word in words if word not in common][:MOST_OPTIONS] for name, words in known.items()}
+    own = {name: [word for word in words if word not in common][:MAX_OPTIONS] for name, words in known.items()}
     parts = [f"{name} with {', '.join(words)}" for name, words in own.items() if words]
     if not parts:
         return []
@@ -115,7 +115,7 @@ def unknown_link(view: RunView) -> list[Caveat]:
     explained = set(plateaus(rows, view.run.places)) | {
         row.case.target for row in rows if Verdict.NETWORK_BOUND in row.verdicts
     }
-    remote = [place.target for place in view.run.places if place.servers and not place.started]
+    remote = [place.target for place in view.run.places if place.servers and not place.started_server]
     names = [name for name in remote if not known & {name, ""} and name not in explained]
     if not names:
         return []

@@ -95,7 +95,7 @@ def first_page(view: RunView) -> PageContents:
     answered = {Verdict.NETWORK_BOUND} if growth else set()
     answered_needs = need_answers(view.run.needs, view.analysis.rows)
     needs, needs_lead = need_lines(view, answered_needs), needs_sentence(view, answered_needs)
-    lead, content = _answer(view, found, growth, served, lines.MOST_LINES - len(needs))
+    lead, content = _answer(view, found, growth, served, lines.MAX_LINES - len(needs))
     if early_end := _cut_short(view):
         lead, content = early_end, lines.PageLines()
     return PageContents(
@@ -122,16 +122,16 @@ def _spans(text: Text) -> tuple[Span, ...]:
     return (text,) if isinstance(text, str) else text
 
 
-MOST_BURSTS = 2
+MAX_BURSTS = 2
 """Most results that begin with a burst and have a sentence on it."""
-MOST_NAMED_KINDS = 4
+MAX_NAMED_KINDS = 4
 """Most kinds of work that the lead names one by one."""
 
 
 def _answer(
     view: RunView, found: tuple[ComparisonClaim, ...], growth: list[Scaling], served: list[Growth], room: int
 ) -> tuple[Text, lines.PageLines]:
-    leads: list[Text] = [growth_sentence(one) for one in served[:MOST_NAMED_KINDS]]
+    leads: list[Text] = [growth_sentence(one) for one in served[:MAX_NAMED_KINDS]]
     content = lines.PageLines()
     if growth:
         content += lines.growth_lines(growth, view, max(1, room // 2 if found else room))
@@ -145,13 +145,13 @@ def _answer(
 
 
 def _growth_lead(growth: list[Scaling]) -> Text:
-    """Return where each total stops growing; with more than `MOST_NAMED_KINDS` kinds of work, how many stop."""
+    """Return where each total stops growing; with more than `MAX_NAMED_KINDS` kinds of work, how many stop."""
     clear = [one for one in growth if one.is_clear]
     if not clear:
         return f"How the total of {numbers.plural(len(growth), 'kind of work', 'kinds of work')} grows is undecided."
     undecided = len(growth) - len(clear)
     rest = f" {undecided:,} more {'is' if undecided == 1 else 'are'} undecided." if undecided else ""
-    if len(clear) <= MOST_NAMED_KINDS:
+    if len(clear) <= MAX_NAMED_KINDS:
         return f"{'; '.join(lines.growth_end(one) for one in clear)}.{rest}"
     stopped = sum(one.saturated is not None or one.greatest is not one.points[-1] for one in clear)
     axes = {one.axis for one in clear}
@@ -222,7 +222,7 @@ def _reached(view: RunView, rows: list[ResultRow]) -> str:
     kinds: dict[str, dict[str, list[ResultRow]]] = {}
     for row in rows:
         kinds.setdefault(row.case.target, {}).setdefault(kind_of_work(row.operation), []).append(row)
-    room = max(1, MOST_NAMED_KINDS // len(kinds))
+    room = max(1, MAX_NAMED_KINDS // len(kinds))
     parts, more = [], 0
     for target, found in kinds.items():
         shown = [f"{kind} {lines.rate_range(mine)}{_at_study_rate(mine)}" for kind, mine in list(found.items())[:room]]
@@ -241,7 +241,7 @@ def _reached(view: RunView, rows: list[ResultRow]) -> str:
 def _bursts(rows: Sequence[ResultRow]) -> list[str]:
     """Return for the first bursting results the rate at the beginning and the rate that lasts."""
     found = [(row, each.numbers) for row in rows for each in row.findings if each.verdict is Verdict.BURSTING]
-    return [_burst(row, known) for row, known in found[:MOST_BURSTS] if "after_per_s" in known]
+    return [_burst(row, known) for row, known in found[:MAX_BURSTS] if "after_per_s" in known]
 
 
 def _burst(row: ResultRow, known: Mapping[str, float]) -> str:

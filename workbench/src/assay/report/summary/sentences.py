@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from assay.analyse.decide import MOST_NEEDED
+from assay.analyse.decide import MAX_NEEDED
 from assay.model.result.decision import PointDecision, PointOutcome
 from assay.model.units import about_duration
 from assay.report import numbers
@@ -48,7 +48,7 @@ def order_cell(claims: Sequence[ComparisonClaim], order: Sequence[str]) -> str:
     for fast, slow in pairwise(order):
         mine = [claim for claim in claims if {claim.base, claim.other} == {fast, slow}]
         points = [point for claim in mine for point in claim.points_won_by(fast)]
-        least = lower_bound_text(min(claim.least_ratio(fast) for claim in mine))
+        least = lower_bound_text(min(claim.min_ratio(fast) for claim in mine))
         text += f" > {slow} {numbers.ratio(median(point.ratio for point in points))} (at least {least})"
     return text
 
@@ -201,7 +201,7 @@ def _headline(target: str, won: Sequence[ComparisonClaim], kinds: int) -> list[S
     """Return `memory is faster than disk for all 6 kinds of work: typically 9×, at least 1.2× (random read)`."""
     names = numbers.listing([claim.kind for claim in won])
     of = f"all {kinds} kinds of work" if len(won) == kinds > 2 else names
-    least = min(won, key=lambda claim: claim.least_ratio(target))
+    least = min(won, key=lambda claim: claim.min_ratio(target))
     where = f" ({least.kind})" if len(won) > 1 else ""
     spans: list[Span] = [Strong(target), f" is faster than {won[0].opponent_of(target)} for {of}: "]
     spans += [*ratio_words(won, target, where), f"; {by_size}" if (by_size := _by_size(won, target)) else ""]
@@ -275,7 +275,7 @@ def ratio_words(claims: Sequence[ComparisonClaim], target: str, where: str = "")
     """
     points = [point for claim in claims for point in claim.points_won_by(target)]
     typical = numbers.ratio(median(point.ratio for point in points))
-    least = min(claim.least_ratio(target) for claim in claims)
+    least = min(claim.min_ratio(target) for claim in claims)
     return [
         f"{'typically ' if len(points) > 1 else ''}",
         Strong(typical),
@@ -418,13 +418,13 @@ def _what_would_settle(claim: ComparisonClaim) -> str:
                 counts.append(point.needs)
                 # A repeat of a case has all of its operations.
                 key = decision.workload, tuple(point.axes.items())
-                if point.needs <= MOST_NEEDED:
+                if point.needs <= MAX_NEEDED:
                     seconds[key] = max(seconds.get(key, 0.0), point.seconds or 0.0)
-    near = [count for count in counts if count <= MOST_NEEDED]
+    near = [count for count in counts if count <= MAX_NEEDED]
     if all(point.too_few for point in claim.points_with(PointOutcome.OPEN)):
         return f"; {max(near):,} repeats are the minimum that can show a difference" if near else ""
     if not near:
-        return f"; it would take more than {MOST_NEEDED:,} repeats" if counts else ""
+        return f"; it would take more than {MAX_NEEDED:,} repeats" if counts else ""
     which = "" if len(near) == len(claim.points_with(PointOutcome.OPEN)) else f" for {len(near):,} of them"
     time = f", about {about_duration(sum(seconds.values()))} more," if sum(seconds.values()) else ""
     return f"; about {max(near):,} repeats{time} would likely decide it{which}"

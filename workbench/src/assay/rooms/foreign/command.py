@@ -12,7 +12,7 @@ from assay.terminal.help.group import Group, group
 from assay.terminal.output import note
 from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_option
 
-_MOST_SCRIPT = 1 << 20
+_MAX_SCRIPT = 1 << 20
 """Bytes of a script at most."""
 
 _OTHER_PROGRAMS = (
@@ -118,7 +118,7 @@ def _script(path: str) -> str:
 
 def _text(path: str, what: str, hint: str) -> str:
     try:
-        return read_user_file(path, what, hint, _MOST_SCRIPT).decode()
+        return read_user_file(path, what, hint, _MAX_SCRIPT).decode()
     except UnicodeDecodeError:
         raise AssayError(f"{what}: it is not text", hint) from None
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 app = group()
 
-BOX = typer.Option("", "--box", help="Name of the testbed; needed only if several have a host of this name.")
-USER = typer.Option("", "--user", help="One of the testbed's users, instead of root.")
+BOX = typer.Option("", "--box", help="Name of the box; needed only if several have a host of this name.")
+USER = typer.Option("", "--user", help="One of the box's users, instead of root.")
 IN_WORKING_DIRECTORY = 'cd "$0" 2>/dev/null; exec "$@"'
 """Shell text that runs a command in the user's current directory, since hosts see the machine's files."""
 IN_HOME = 'cd && exec "$@"'
@@ -36,12 +36,12 @@ def command() -> None:
 
 @app.command()
 def up(
-    ref: str = typer.Argument(..., metavar="NAME|FILE", help="A testbed that comes with Assay, or a file."),
+    ref: str = typer.Argument(..., metavar="NAME|FILE", help="A box that comes with Assay, or a file."),
     name: str = typer.Option(
-        "", "--as", metavar="NAME", help="Name of the running testbed. Default: the name in its file."
+        "", "--as", metavar="NAME", help="Name of the running box. Default: the name in its file."
     ),
 ) -> None:
-    """Start a testbed; remains of earlier ones are removed first.
+    """Start a box; remains of earlier ones are removed first.
 
     Example: `assay testbed up cluster-8`
     """
@@ -52,15 +52,15 @@ def up(
     begin = time.monotonic()
     box = bring_up(load_box(ref, Path.cwd()), name)
     count = f"{len(box.hosts)} host{'' if len(box.hosts) == 1 else 's'}"
-    note(f"testbed {box.name} is up after {time.monotonic() - begin:.1f} s: {count}; `assay testbed status {box.name}`")
+    note(f"box {box.name} is up after {time.monotonic() - begin:.1f} s: {count}; `assay testbed status {box.name}`")
 
 
 @app.command()
 def status(
-    name: str = typer.Argument("", metavar="[NAME]", help="One testbed; all if left out."),
+    name: str = typer.Argument("", metavar="[NAME]", help="One box; all if left out."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """List the running testbeds with hosts, addresses, links and servers; remains of others are removed.
+    """List the running boxes with hosts, addresses, links and servers; remains of others are removed.
 
     Example: `assay testbed status --json`
     """
@@ -72,12 +72,12 @@ def status(
     _sweep()
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if name and not boxes:
-        raise AssayError(f"no testbed {name} is up", "`assay testbed status` lists the running testbeds")
+        raise AssayError(f"no box {name} is up", "`assay testbed status` lists the running boxes")
     facts = [_box_facts(box) for box in boxes]
     if as_json:
         print_json(facts)
     elif not boxes:
-        note("no testbed is up; start one with `assay testbed up office`")
+        note("no box is up; start one with `assay testbed up office`")
     else:
         columns = ("box", "host", "address", "roles", "link", "state", "servers")
         print_table(columns, [row for fact in facts for row in _rows(fact)])
@@ -85,7 +85,7 @@ def status(
 
 @app.command()
 def shell(
-    host: str = typer.Argument(..., help="A host of a running testbed."),
+    host: str = typer.Argument(..., help="A host of a running box."),
     name: str = BOX,
     user: str = USER,
 ) -> None:
@@ -112,7 +112,7 @@ def shell(
 
 @app.command(name="exec", context_settings={"ignore_unknown_options": True})
 def execute(
-    host: str = typer.Argument(..., help="A host of a running testbed."),
+    host: str = typer.Argument(..., help="A host of a running box."),
     words: list[str] = typer.Argument(..., metavar="-- CMD...", help="The command and its arguments."),
     name: str = BOX,
     user: str = USER,
@@ -129,11 +129,11 @@ def execute(
 
 @app.command()
 def down(
-    name: str = typer.Argument("", metavar="[NAME]", help="The testbed."),
-    every: bool = typer.Option(False, "--all", help="All testbeds."),
-    force: bool = typer.Option(False, "--force", help="Remove a testbed even if a run uses it; the run then fails."),
+    name: str = typer.Argument("", metavar="[NAME]", help="The box."),
+    every: bool = typer.Option(False, "--all", help="All boxes."),
+    force: bool = typer.Option(False, "--force", help="Remove a box even if a run uses it; the run then fails."),
 ) -> None:
-    """Remove a testbed with all that runs in it, and remains of others.
+    """Remove a box with all that runs in it, and remains of others.
 
     Example: `assay testbed down cluster-8`
     """
@@ -144,23 +144,21 @@ def down(
 
     check_rights()
     if bool(name) == every:
-        raise AssayError("no testbed is named", "name one of `assay testbed status`, or write --all")
+        raise AssayError("no box is named", "name one of `assay testbed status`, or write --all")
     begin = time.monotonic()
     boxes = {box.name: box for box in running_boxes()}
     names = list(boxes) if every else [name]
     used = [one for one in names if one in boxes and boxes[one].state.owner_pid]
     if used and not force:
         owner = boxes[used[0]].state.owner_pid
-        hint = "wait for the run or stop it, which removes the testbed; --force removes it now"
-        raise AssayError(
-            f"testbed {used[0]} is used by a run that is still running (process {owner})", hint, EXIT_REFUSED
-        )
+        hint = "wait for the run or stop it, which removes the box; --force removes it now"
+        raise AssayError(f"box {used[0]} is used by a run that is still running (process {owner})", hint, EXIT_REFUSED)
     for one in names:
         left = take_down(one)
-        note(f"testbed {one} is removed after {time.monotonic() - begin:.1f} s{'; ' if left else ''}{left}")
+        note(f"box {one} is removed after {time.monotonic() - begin:.1f} s{'; ' if left else ''}{left}")
     _sweep()
     if not names:
-        note("no testbed is up")
+        note("no box is up")
 
 
 def _sweep() -> None:
@@ -171,7 +169,7 @@ def _sweep() -> None:
     if names:
         note(f"removed remains of {', '.join(names)}")
     for problem in problems:
-        note(warning(f"remains of an earlier testbed: {problem}"))
+        note(warning(f"remains of an earlier box: {problem}"))
 
 
 def _box_of(host: str, name: str) -> "RunningBox":
@@ -182,14 +180,14 @@ def _box_of(host: str, name: str) -> "RunningBox":
     check_rights()
     boxes = [box for box in running_boxes() if name in ("", box.name)]
     if not boxes:
-        raise AssayError(f"no testbed{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
+        raise AssayError(f"no box{' ' + name if name else ''} is up", "start one with `assay testbed up NAME`")
     matches = [box for box in boxes if host in {one.name for one in box.hosts}]
     if len(matches) > 1:
         names = ", ".join(box.name for box in matches)
-        raise AssayError(f"host {host} is in several testbeds: {names}", "name one with --box NAME")
+        raise AssayError(f"host {host} is in several boxes: {names}", "name one with --box NAME")
     if not matches:
         known = ", ".join(dict.fromkeys(one.name for box in boxes for one in box.hosts))
-        raise AssayError(f"no running testbed has a host {host}", f"the hosts are {known}")
+        raise AssayError(f"no running box has a host {host}", f"the hosts are {known}")
     return matches[0]
 
 

@@ -26,8 +26,8 @@ Clock = Callable[[], float]
 
 def current_settling(store: RunStore) -> AddedRepeats | None:
     """Return the repeats that are being added to a run; None if there are none."""
-    settlings = store.info().settlings
-    return settlings[-1] if settlings and not settlings[-1].done else None
+    added_repeats = store.info().added_repeats
+    return added_repeats[-1] if added_repeats and not added_repeats[-1].done else None
 
 
 def add_repeats(store: RunStore, print_line: PrintLine) -> bool:
@@ -130,7 +130,7 @@ def study_change_lines(store: RunStore) -> list[str]:
 def with_repeats(study: Study, settling: AddedRepeats) -> Study:
     """Return the study without its own rules on when to stop."""
     most = max(settling.repeats.values())
-    return study.model_copy(update={"repeating": Repeats(most=most, least=most)})
+    return study.model_copy(update={"repeating": Repeats(max=most, min=most)})
 
 
 class AddedRounds:

@@ -20,7 +20,7 @@ from assay.model.study.case import Case
 from assay.model.study.study import Study
 from assay.plan import ceilings as plan
 from assay.plan import device_ceilings as device
-from assay.plan.ceiling_times import MOST_KINDS
+from assay.plan.ceiling_times import MAX_KINDS
 from assay.plan.client_ceilings import client_jobs
 from assay.plan.jobs import with_safeguards
 from assay.run.places.cleaning import RunCleaner
@@ -32,7 +32,7 @@ SILENCE_LIMIT_SECONDS = 60.0
 """
 PASSES_BEFORE = 2
 """Passes before the cases."""
-MOST_AGAIN_SECONDS = 2.0
+MAX_AGAIN_SECONDS = 2.0
 """After this time, no further exceeded ceiling is measured again."""
 
 
@@ -120,7 +120,7 @@ class CeilingMeter:
         for job in [*(plan.copy_jobs(self.cpus) if self.stored else ()), *jobs]:
             ceilings += self._run(job, Pass(time.time(), "before"))
         if left_out:
-            reason = f"{left_out} kinds of job were not measured: there are more than {MOST_KINDS}"
+            reason = f"{left_out} kinds of job were not measured: there are more than {MAX_KINDS}"
             ceilings.append(
                 Ceiling(name="engine", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             )
@@ -135,14 +135,14 @@ class CeilingMeter:
 
     def _clients(self) -> list[Ceiling]:
         """Measure what this host can request of services that answer at once."""
-        jobs, left_out = client_jobs(self.study, self.cases.values(), MOST_KINDS)
+        jobs, left_out = client_jobs(self.study, self.cases.values(), MAX_KINDS)
         ceilings: list[Ceiling] = []
         for job in jobs:
             samples, reason = self._samples(job)
             during = Pass(time.time(), "before")
             ceilings += client_ceilings(job.target, job.kind_by_lanes, samples, job.how, during, reason)
         if left_out:
-            reason = f"{left_out} kinds of job were not measured: there are more than {MOST_KINDS}"
+            reason = f"{left_out} kinds of job were not measured: there are more than {MAX_KINDS}"
             unknown = Ceiling(name="client", target=HOST_WIDE, unit="operations/s", value=None, how="", reason=reason)
             ceilings.append(unknown)
         return ceilings
@@ -192,7 +192,7 @@ class CeilingMeter:
         engine = {job.kind: job for job in plan.engine_jobs(self.study, self.cases.values())[0]}
         copies = {name: job for job in plan.copy_jobs(self.cpus) for name in job.phases.values()}
         ceilings: list[Ceiling] = []
-        end = time.monotonic() + MOST_AGAIN_SECONDS
+        end = time.monotonic() + MAX_AGAIN_SECONDS
         # Ceilings of devices come first.
         for target, name, kind in sorted(exceeded, key=lambda key: (key[0] == HOST_WIDE, key[1] == "page cache read")):
             if time.monotonic() > end:
@@ -212,7 +212,7 @@ class CeilingMeter:
     def _measure_like_result(
         self, target: str, name: CeilingName, result: ExceedingRepeat, during: Pass
     ) -> list[Ceiling]:
-        most = self._written.get(target, device.LEAST_BYTES)
+        most = self._written.get(target, device.MIN_BYTES)
         job = device.remeasure_job(self.study, self.cases[result.case], result.operation, name, most, self.destroy)
         if job is None:
             return []

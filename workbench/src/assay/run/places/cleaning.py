@@ -16,7 +16,7 @@ from assay.launch.places import Owner, leftover_lines, remove_case_directory
 from assay.model.base import AssayError
 from assay.store import RunStore
 
-MOST_RECORDED = 20_000
+MAX_RECORDED = 20_000
 """Most uploads, or lanes, of one job that the journal records; an engine has fewer of them open at once."""
 
 
@@ -54,7 +54,7 @@ class LeftoverJournal:
             # The next write omits it; until then, aborting a completed upload does nothing.
             record.uploads.pop(event.id, None)
             return
-        if max(len(record.uploads), len(record.beyond)) <= MOST_RECORDED:
+        if max(len(record.uploads), len(record.beyond)) <= MAX_RECORDED:
             # What cannot be recorded will be listed and not removed; the store itself soon reports the failure.
             with contextlib.suppress(AssayError):
                 record.write()

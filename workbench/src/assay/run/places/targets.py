@@ -247,7 +247,7 @@ def make_places(
                 servers=target.server_names,
                 remote=target.keeps_data and not target.through_kernel,
                 layers=layers,
-                started=target.started_server,
+                started_server=target.started_server,
             )
         )
     return tuple(places)

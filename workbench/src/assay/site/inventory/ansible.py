@@ -13,7 +13,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, is_host_name
 from assay.model.source import YamlSource
 from assay.site.inventory.foreign import ForeignInventory, ReportLine
-from assay.site.inventory.names import MOST_MEMBERS, node_names, too_many_error
+from assay.site.inventory.names import MAX_MEMBERS, node_names, too_many_error
 
 _FIELDS = {
     "ansible_host": "address",
@@ -32,7 +32,7 @@ _LIKE_INI = re.compile(r"^[ \t]*\[[A-Za-z_][^\[\]]*\][ \t]*(?:[#;].*)?$|^[^#;\n]
 _NUMBERS = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]")
 _LETTERS = re.compile(r"\[([a-z]):([a-z])\]|\[([A-Z]):([A-Z])\]")
 _PORT = re.compile(r"(.*[^:\]]|.*\]):(\d+)")
-_MOST_DEPTH = 32
+_MAX_DEPTH = 32
 
 
 @dataclass
@@ -130,7 +130,7 @@ def _read_group(tree: _Tree, source: YamlSource, place: tuple[str, ...], about: 
     group = tree.group(place[-1])
     line = source.key_position(place)[0]
     parts = {} if about is None else about
-    if not isinstance(parts, dict) or len(place) > 2 * _MOST_DEPTH:
+    if not isinstance(parts, dict) or len(place) > 2 * _MAX_DEPTH:
         raise LineError(tree.path, line, f"group {place[-1]} is not a mapping", "it has hosts, children and vars")
     hosts, children, variables = (parts.get(key) or {} for key in ("hosts", "children", "vars"))
     if not (isinstance(hosts, dict) and isinstance(children, dict) and isinstance(variables, dict)):
@@ -207,7 +207,7 @@ def _members(
     """Return the hosts of a group and of all groups below it; `depths` gets how many levels are below it."""
     if name in members:
         return members[name]
-    if name in above or len(above) > _MOST_DEPTH:
+    if name in above or len(above) > _MAX_DEPTH:
         raise AssayError(f"group {name} is below itself", "take one of the groups out of `children`")
     group = tree.group(name)
     found, depth = dict(group.hosts), 0
@@ -215,10 +215,8 @@ def _members(
         found |= _members(tree, child, members, depths, (*above, name))
         depth = max(depth, depths[child] + 1)
     members[name], depths[name] = found, depth
-    if sum(map(len, members.values())) > MOST_MEMBERS:
-        raise AssayError(
-            f"{tree.path}: the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups"
-        )
+    if sum(map(len, members.values())) > MAX_MEMBERS:
+        raise AssayError(f"{tree.path}: the groups have more than {MAX_MEMBERS:,} members in all", "remove some groups")
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.model.base import AssayError, LineError
 from assay.model.site.host import MAX_HOSTS, Host
-from assay.site.inventory.names import MOST_MEMBERS, Groups, node_names, too_many_error
+from assay.site.inventory.names import MAX_MEMBERS, Groups, node_names, too_many_error
 from assay.site.inventory.own_format import INVENTORY_HINT, host_entry
 
 ReportLine = Callable[[str], None]
@@ -38,7 +38,7 @@ class ForeignInventory:
         """
         if not self.fields:
             raise AssayError("names no host", INVENTORY_HINT)
-        if len(self.fields) > MAX_HOSTS or sum(map(len, self.groups.values())) > MOST_MEMBERS:
+        if len(self.fields) > MAX_HOSTS or sum(map(len, self.groups.values())) > MAX_MEMBERS:
             raise too_many_error("what is named there")
         found: dict[str, Host] = {}
         for name, about in self.fields.items():

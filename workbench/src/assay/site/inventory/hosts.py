@@ -20,7 +20,7 @@ from assay.site.inventory.lines import read_lines
 from assay.site.inventory.names import Groups, login_hosts, node_names
 from assay.site.inventory.own_format import INVENTORY_HINT, read_described
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Largest inventory that is read."""
 
 
@@ -111,12 +111,12 @@ def _unquoted(path: Path, naming: FileOrigin, data: bytes) -> contextlib.Abstrac
 
 
 def _read_file(path: Path) -> bytes:
-    return read_user_file(path, f"cannot read the inventory {path}", INVENTORY_HINT, MOST_BYTES)
+    return read_user_file(path, f"cannot read the inventory {path}", INVENTORY_HINT, MAX_BYTES)
 
 
 def _source(data: bytes) -> YamlSource:
     # Each host has its own entry, so that more entries than hosts allowed are refused before they are expanded.
-    return read_source(data, "inventory", MOST_BYTES, MAX_HOSTS)
+    return read_source(data, "inventory", MAX_BYTES, MAX_HOSTS)
 
 
 def _from_inventory(written: Mapping[Any, Any], base: Path, report: ReportLine, naming: FileOrigin) -> tuple[Host, ...]:

@@ -10,7 +10,7 @@ from assay.model.site.nodes import SET_OPERATORS, TooManyNodesError, read_nodes
 from assay.model.units import UnitError, choices_hint
 from assay.model.units import display_value as shown_as_written
 
-MOST_MEMBERS = 16 * MAX_HOSTS
+MAX_MEMBERS = 16 * MAX_HOSTS
 """Most members of all groups of an inventory together, and of all groups that one node set names."""
 NODE_SET_HINT = "write node sets as client1, client[1-8] or rack[1-2]n[01-04]"
 _GROUP = re.compile(r"(?<![^\s,!&^])@([^\s,!&^]*)")
@@ -82,7 +82,7 @@ def _expanded(written: object, groups: Groups) -> list[str]:
         return [LOCALHOST]
     _refuse_unknown_groups(written, groups)
     member_count = sum(groups[name].count(" ") + 1 for name in re.findall(_GROUP, written))
-    if member_count > MOST_MEMBERS:
+    if member_count > MAX_MEMBERS:
         raise too_many_error(shown(written))
     try:
         names = read_nodes(written, MAX_HOSTS, {name: groups[name].split() for name in re.findall(_GROUP, written)})

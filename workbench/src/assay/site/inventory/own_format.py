@@ -9,7 +9,7 @@ from assay.model.base import AssayError, LineError
 from assay.model.site.host import LOCALHOST, MAX_HOSTS, Host, is_host_name
 from assay.model.source import YamlSource
 from assay.model.units import UnitError, choices_hint, parse_throughput
-from assay.site.inventory.names import MOST_MEMBERS, Groups, duplicate_error, node_names, shown, too_many_error
+from assay.site.inventory.names import MAX_MEMBERS, Groups, duplicate_error, node_names, shown, too_many_error
 
 ENTRY_FIELDS = ("address", "user", "port", "jump", "identity", "link")
 INVENTORY_HINT = "an inventory has `hosts:` (node set -> address, user, ...) and perhaps `groups:` (name -> node set)"
@@ -64,8 +64,8 @@ def _read_groups(written: object, source: YamlSource, path: Path, hosts: Mapping
         try:
             groups[name] = " ".join(_members(name, nodes, groups, hosts))
             members += groups[name].count(" ") + 1
-            if members > MOST_MEMBERS:
-                raise AssayError(f"the groups have more than {MOST_MEMBERS:,} members in all", "remove some groups")
+            if members > MAX_MEMBERS:
+                raise AssayError(f"the groups have more than {MAX_MEMBERS:,} members in all", "remove some groups")
         except AssayError as error:
             raise LineError(path, source.key_position(("groups", name))[0], error.what, error.hint) from None
     return groups

@@ -3,7 +3,7 @@
 import pytest
 from controlled_runs import simulated
 
-from assay.analyse.statistics.explained import LEAST_ROUNDS, RepeatSeries, explain
+from assay.analyse.statistics.explained import MIN_ROUNDS, RepeatSeries, explain
 
 
 def test_a_control_and_results_that_stand_still_say_nothing() -> None:
@@ -12,12 +12,12 @@ def test_a_control_and_results_that_stand_still_say_nothing() -> None:
     answer, _ = explain(still, results)
     assert answer is not None and (answer.share, answer.p) == (0.0, 1.0)
     flat = [one._replace(logs=(1.0,) * len(one.logs)) for one in results]
-    assert explain(readings, flat) == (None, f"it needs {LEAST_ROUNDS} repeats with different values")
+    assert explain(readings, flat) == (None, f"it needs {MIN_ROUNDS} repeats with different values")
 
 
 @pytest.mark.parametrize(
     ("rounds", "controls", "why"),
-    [(LEAST_ROUNDS - 1, 99, "it needs 5 repeats"), (8, 6, "there were 6 controls in 8 rounds"), (8, 0, "it needs 5")],
+    [(MIN_ROUNDS - 1, 99, "it needs 5 repeats"), (8, 6, "there were 6 controls in 8 rounds"), (8, 0, "it needs 5")],
 )
 def test_what_cannot_be_told_is_said(rounds: int, controls: int, why: str) -> None:
     readings, results = simulated(1, share=0.9, rounds=rounds)

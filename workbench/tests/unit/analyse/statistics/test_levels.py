@@ -6,9 +6,9 @@ from level_tools import alike, drifting, heavy, independent, skewed
 
 from assay.analyse.estimate import estimate
 from assay.analyse.statistics.autocorrelation import autocorrelation_notes, known_autocorrelation
-from assay.analyse.statistics.levels import LEAST, levels
+from assay.analyse.statistics.levels import MIN_VALUES, levels
 from assay.judge.answer import NotEvaluated
-from assay.judge.rules import MOST_UNCERTAINTY, unstable
+from assay.judge.rules import MAX_UNCERTAINTY, unstable
 from assay.model.result.evidence import Evidence
 from assay.model.result.verdict import Finding, Verdict
 
@@ -26,7 +26,7 @@ def test_two_values_are_told_from_noise() -> None:
     two = wrong = 0
     for seed in range(300):
         chance = np.random.default_rng(seed)
-        count = int(chance.integers(LEAST, 30))
+        count = int(chance.integers(MIN_VALUES, 30))
         fast = chance.random(count) < 0.5
         fast[:3], fast[3:6] = True, False
         rates = np.where(fast, 9e8, 5.4e8) * np.exp(independent(chance, count))
@@ -83,7 +83,7 @@ def test_what_the_study_asks_for_counts_if_it_is_more() -> None:
     asked = unstable(evidence(noisy(8, 0.1), within=0.02))
     assert isinstance(asked, Finding) and "2 % was requested" in asked.text
     assert unstable(evidence(noisy(8, 0.1), within=0.5)) is None
-    assert MOST_UNCERTAINTY < 0.5
+    assert MAX_UNCERTAINTY < 0.5
 
 
 def test_two_values_are_named() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.analyse.course import IntervalRate
-from assay.analyse.statistics.segments import MOST, moving_average, segments_of
+from assay.analyse.statistics.segments import MAX_SEGMENTS, moving_average, segments_of
 
 S = 10**9
 
@@ -37,8 +37,8 @@ def test_less_than_three_seconds_have_none() -> None:
 
 
 def test_very_many_seconds_become_fewer_and_longer_ones() -> None:
-    found = segments_of(intervals([float(n % 2) for n in range(4 * MOST)], S))
-    assert found is not None and (found.length_ns, len(found.rates)) == (4 * S, MOST)
+    found = segments_of(intervals([float(n % 2) for n in range(4 * MAX_SEGMENTS)], S))
+    assert found is not None and (found.length_ns, len(found.rates)) == (4 * S, MAX_SEGMENTS)
     assert set(found.rates) == {0.5}
 
 

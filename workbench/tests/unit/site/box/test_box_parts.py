@@ -195,7 +195,7 @@ def test_a_server_in_no_debian_package_is_missed_with_the_way_to_get_it(
 ) -> None:
     text = "description: d\nstart: [[x]]\nready: ['1']\npidfile: /p\nexport: ''\n"
     (tmp_path / "ours.yaml").write_text(f"kind: ours\n{text}python: [no_such_package_of_ours]\n")
-    (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\nobtain: ask them\n")
+    (tmp_path / "theirs.yaml").write_text(f"kind: theirs\n{text}programs: [their-server]\ninstall_hint: ask them\n")
     monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
     for module in (programs, installed):
         monkeypatch.setattr(module, "find_program", lambda name: None if name == "their-server" else f"/bin/{name}")

@@ -16,7 +16,7 @@ const INSTANCE_URL: &str = "http://169.254.169.254";
 /// Where a container of ECS gets its credentials.
 const CONTAINER_URL: &str = "http://169.254.170.2";
 /// How long a token for an instance's metadata is valid, in seconds.
-const TOKEN_TTL_S: &str = "21600";
+const TOKEN_TTL_SECONDS: &str = "21600";
 
 /// The credentials of a container or an instance.
 #[derive(Deserialize)]
@@ -103,7 +103,7 @@ pub(super) fn of_instance(environment: &Environment) -> Result<Option<Credential
         return Ok(None);
     }
     let base = text(environment, "AWS_EC2_METADATA_SERVICE_ENDPOINT").unwrap_or(INSTANCE_URL).trim_end_matches('/');
-    let lifetime = [("x-aws-ec2-metadata-token-ttl-seconds", TOKEN_TTL_S), ("content-length", "0")];
+    let lifetime = [("x-aws-ec2-metadata-token-ttl-seconds", TOKEN_TTL_SECONDS), ("content-length", "0")];
     let Ok(token) = request_text("PUT", &format!("{base}/latest/api/token"), &lifetime) else { return Ok(None) };
     let headers = [("x-aws-ec2-metadata-token", token.trim())];
     let roles = format!("{base}/latest/meta-data/iam/security-credentials/");

@@ -17,7 +17,7 @@ fn services() -> u64 {
 }
 
 /// Most requests of a job with a handful of objects, and of cleaning up after it.
-const MOST_REQUESTS: u64 = 20_000;
+const MAX_REQUESTS: u64 = 20_000;
 const JOB_PREFIX: &str = "assay/run-c1-r1/";
 /// Keys of others, some of which are nearly those of the job.
 const FOREIGN: [&str; 16] = [
@@ -249,7 +249,7 @@ fn no_object_of_others_is_removed_whatever_a_service_answers() {
         });
         assert_eq!(before, foreign(&service), "service {seed}: {errors:?}");
         let requests = requests.load(Ordering::Relaxed);
-        assert!(requests < MOST_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
+        assert!(requests < MAX_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
     }
 }
 
@@ -374,6 +374,6 @@ fn no_item_of_others_is_removed_whatever_a_service_answers() {
         let after = ["other", "shared"].map(|table| foreign_items(&service, table));
         assert_eq!(before, after, "service {seed}: {errors:?}");
         let requests = requests.load(Ordering::Relaxed);
-        assert!(requests < MOST_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
+        assert!(requests < MAX_REQUESTS, "service {seed}: {requests} requests: {errors:?}");
     }
 }

@@ -89,7 +89,7 @@ def command(
     if page is not None:
         from assay.rooms.advice.work.outlook.picture import picture
 
-        advice = advice.model_copy(update={"picture": picture(advice, books, known, base)})
+        advice = advice.model_copy(update={"sensitivity": picture(advice, books, known, base)})
     if as_json:
         print_json(advice)
     elif page is None or not page.prints:

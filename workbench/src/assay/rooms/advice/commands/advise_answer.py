@@ -21,8 +21,8 @@ FIXED_REQUIREMENTS = ("profile", "where", "term")
 """Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
-LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
-MOST_RELAXED, MOST_CONDITIONS = 3, 6
+MIN_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MAX_RELAXED, MAX_CONDITIONS = 3, 6
 
 
 def print_answer(advice: Advice) -> None:
@@ -33,10 +33,10 @@ def print_answer(advice: Advice) -> None:
     more = () if best is None else best.conditions
     if more:
         print_line("Conditions of this choice:")
-        for text in more[:MOST_CONDITIONS]:
+        for text in more[:MAX_CONDITIONS]:
             print_line(f"  {text}")
-        if len(more) > MOST_CONDITIONS:
-            print_line(f"  and {len(more) - MOST_CONDITIONS} more")
+        if len(more) > MAX_CONDITIONS:
+            print_line(f"  and {len(more) - MAX_CONDITIONS} more")
     print_line(f"\n`--all` prints the reasons, the options and {count_text(len(advice.rejected), 'rejected design')}")
 
 
@@ -97,8 +97,8 @@ def shortened(text: str) -> str:
 
 def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     price, months = best.price, advice.need.months
-    term = term_text(price.term, price.payment, price.bought)
-    about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
+    term = term_text(price.term, price.payment, price.is_purchased)
+    about, without = ("about ", f", without {', '.join(price.missing_prices)}") if price.missing_prices else ("", "")
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
     yield f"{_head(advice, best)}: {best.label} for {monthly} ({term}, {whole}){without}"
@@ -123,7 +123,7 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     other = other or next((item for item in pool if item.design != best.design), None)
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
-    lacks = other.price.lacks
+    lacks = other.price.missing_prices
     about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)
     return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
@@ -137,7 +137,7 @@ def _more(other: AdviceOption, best: AdviceOption) -> str:
     if share >= MANY_TIMES:
         return f"{about_number(share + 1)} times as much"
     difference = format_money(abs(other.price.month - best.price.month), best.price.currency)
-    return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
+    return f"{percent(abs(share)) if abs(share) >= MIN_SHARE else difference} {'more' if share > 0 else 'less'}"
 
 
 def _reason(advice: Advice, best: AdviceOption) -> str:
@@ -198,8 +198,8 @@ def _prices_line(advice: Advice, best: AdviceOption) -> str:
     open_names = [check.requirement for check in best.checks if check.outcome == "unproven"]
     unknown = [f"whether it meets {' and '.join(dict.fromkeys(open_names))}"] if open_names else []
     if advice.unpriced:
-        more = len(advice.unpriced) - MOST_RELAXED
-        names = ", ".join(advice.unpriced[:MOST_RELAXED])
+        more = len(advice.unpriced) - MAX_RELAXED
+        names = ", ".join(advice.unpriced[:MAX_RELAXED])
         unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
     unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
     if any(item.rule == "requests_unknown" for item in best.remarks):
@@ -219,8 +219,8 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
         if others:
             yield f"Each of these also excludes all designs: {'; '.join(others)}"
     else:
-        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MOST_RELAXED])
-    yield from (item.text for item in advice.relaxed[:MOST_RELAXED])
+        yield from (f"{item.design}: {shortened(rejected_words(item))}" for item in advice.rejected[:MAX_RELAXED])
+    yield from (item.text for item in advice.relaxed[:MAX_RELAXED])
     if advice.conflicts and not advice.relaxed:
         yield "dropping any single requirement leaves no design that is known to meet the others"
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"
@@ -230,9 +230,11 @@ def _excludes(advice: Advice, requirement: str) -> str:
     """Return a line about the variant closest to this requirement, among those that fail the fewest requirements."""
 
     def rank(item: tuple[RejectedDesign, RequirementCheck]) -> tuple[int, float]:
-        return len({check.requirement for check in item[0].fails}), -(item[1].share or 0.0)
+        return len({check.requirement for check in item[0].failed_checks}), -(item[1].share or 0.0)
 
-    found = [(item, check) for item in advice.rejected for check in item.fails if check.requirement == requirement]
+    found = [
+        (item, check) for item in advice.rejected for check in item.failed_checks if check.requirement == requirement
+    ]
     if not found:
         return f"{requirement} excludes all remaining designs"
     item, check = min(found, key=rank)
@@ -242,8 +244,8 @@ def _excludes(advice: Advice, requirement: str) -> str:
 
 def rejected_words(item: RejectedDesign) -> str:
     """Return in one line why a design is rejected: the first requirement that it fails, and the names of the others."""
-    if not item.fails:
+    if not item.failed_checks:
         return item.why
-    first = item.fails[0]
-    others = dict.fromkeys(check.requirement for check in item.fails if check.requirement != first.requirement)
+    first = item.failed_checks[0]
+    others = dict.fromkeys(check.requirement for check in item.failed_checks if check.requirement != first.requirement)
     return f"{first.requirement}: {shortened(first.text)}" + (f"; also {', '.join(others)}" if others else "")

@@ -18,8 +18,8 @@ from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.texts import amount, count_text, percent, seconds, term_text
 from assay.terminal.output import print_line, print_table
 
-MOST_OPTIONS = 20
-LEAST_RATE = 10**6
+MAX_OPTIONS = 20
+MIN_RATE = 10**6
 """Bytes per second below which a cost per GB/s is meaningless."""
 
 
@@ -43,7 +43,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
     print_line(
         f"variants {counts.enumerated:,}: "
         f"{counts.met:,} meet the need, {counts.unproven:,} may, {counts.failed:,} fail; "
-        f"{counts.unpriced:,} without a price, {counts.impossible:,} not available"
+        f"{counts.unpriced:,} without a price, {counts.infeasible:,} not available"
     )
     print_line(f"\n{HEADS[advice.result]}{': ' if advice.recommended else ''}{' | '.join(advice.recommended)}")
     _print_reasons(advice)
@@ -117,8 +117,8 @@ def _more_words(need: Need) -> Iterator[str]:
         yield f"{percent(need.active)} of the data in use"
     if need.availability is not None:
         yield f"available {need.availability:g} % of the time"
-    if need.most_loss is not None:
-        yield f"at most a {percent(need.most_loss)} chance of losing data in a year"
+    if need.max_loss is not None:
+        yield f"at most a {percent(need.max_loss)} chance of losing data in a year"
     if need.recovery is not None:
         yield f"recovery within {about_duration(need.recovery)}"
     if need.burst is not None:
@@ -131,9 +131,11 @@ def _more_words(need: Need) -> Iterator[str]:
     places = (*need.where.providers, *need.where.regions)
     if places:
         yield f"only in {' or '.join(places)}"
-    if need.people:
+    if need.admin_hours:
         yield (
-            "people " + ", ".join(f"{name} {hours.normalize():f} h" for name, hours in need.people.items()) + " a month"
+            "people "
+            + ", ".join(f"{name} {hours.normalize():f} h" for name, hours in need.admin_hours.items())
+            + " a month"
         )
     if need.support:
         yield "support " + ", ".join(f"{name} {percent(share)}" for name, share in need.support.items())
@@ -155,7 +157,7 @@ def _profile_words(need: Need) -> str:
 
 def _print_reasons(advice: Advice) -> None:
     for reason in advice.reasons:
-        sign = {"for": "+", "against": "-", "note": " "}[reason.speaks]
+        sign = {"for": "+", "against": "-", "note": " "}[reason.stance]
         print_line(f"  {sign} {reason.text}")
         print_line(f"      {reason.rule}; {reason.source}" if reason.source else f"      {reason.rule}")
     print_line("")
@@ -169,7 +171,7 @@ def _print_conflicts(advice: Advice) -> None:
     if advice.relaxed:
         print_line("Options if one requirement is dropped:")
         for item in advice.relaxed:
-            print_line(f"  {item.text} ({item.lacks})")
+            print_line(f"  {item.text} ({item.shortfall})")
     if advice.conflicts or advice.relaxed:
         print_line("")
 
@@ -181,8 +183,8 @@ def _print_options(advice: Advice) -> None:
     ):
         if options:
             _print_table(f"{title} (* Pareto-optimal in cost and throughput)", options, advice)
-    if len(advice.options) > MOST_OPTIONS:
-        print_line(f"... and {len(advice.options) - MOST_OPTIONS} more: --json prints all")
+    if len(advice.options) > MAX_OPTIONS:
+        print_line(f"... and {len(advice.options) - MAX_OPTIONS} more: --json prints all")
 
 
 def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) -> None:
@@ -202,7 +204,7 @@ def _print_table(title: str, options: tuple[AdviceOption, ...], advice: Advice) 
     print_line(f"{title}:")
     if not operations:
         print_line("(rate: the lower of the read and write rates that the need requires, both at the same time)")
-    print_table(columns, list(_rows(options[:MOST_OPTIONS], advice)), right=tuple(columns[3:8]))
+    print_table(columns, list(_rows(options[:MAX_OPTIONS], advice)), right=tuple(columns[3:8]))
 
 
 def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[str]]:
@@ -212,13 +214,13 @@ def _rows(options: tuple[AdviceOption, ...], advice: Advice) -> Iterator[list[st
         yield [
             "*" if item.label in advice.front else "",
             item.label,
-            term_text(price.term, None, price.bought),
+            term_text(price.term, None, price.is_purchased),
             format_money(price.month),
             about_size(item.usable),
             format_money(price.per_tb_month),
             rate,
             format_money(price.per_gbs_month)
-            if price.per_gbs_month is not None and (item.rate or 0.0) >= LEAST_RATE
+            if price.per_gbs_month is not None and (item.rate or 0.0) >= MIN_RATE
             else "",
             basis,
         ]
@@ -245,7 +247,7 @@ def _print_rejected(advice: Advice) -> None:
     if not advice.rejected:
         return
     print_line("Rejected designs, each with its closest variant:")
-    other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.fails)]
+    other = [item for item in advice.rejected if any(check.requirement == "access" for check in item.failed_checks)]
     for item in advice.rejected:
         if item in other:
             continue

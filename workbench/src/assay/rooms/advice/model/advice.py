@@ -45,7 +45,7 @@ class RequirementCheck(Frozen):
 
     Attributes:
         requirement: Key of the need; two joined by ` + ` if both load a layer that they share.
-        certain: The outcome holds over the whole interval of the evidence.
+        is_certain: The outcome holds over the whole interval of the evidence.
         chance: Of an unproven requirement, the chance that it is met, 0 to 1, by what is plausible.
         share: Available / required, at most 1; None if the requirement is not a number.
         text: One sentence with the numbers.
@@ -55,7 +55,7 @@ class RequirementCheck(Frozen):
 
     requirement: str
     outcome: Outcome
-    certain: bool = True
+    is_certain: bool = True
     chance: float | None = None
     share: float | None = None
     text: str
@@ -75,7 +75,7 @@ class Remark(Frozen):
     """
 
     rule: str
-    speaks: Literal["for", "against", "note"]
+    stance: Literal["for", "against", "note"]
     text: str
     source: str
     about: Literal["", "cheaper", "use"] = ""
@@ -108,10 +108,10 @@ class OptionPrice(Frozen):
         per_tb_month: Cost of a month for each usable TB (10^12 bytes).
         per_gbs_month: Cost of a month for each GB/s (10^9 bytes/s) of the deciding rate; `per_gbs_low` and
             `per_gbs_high` follow from the interval of the rate.
-        bought: Its hardware is purchased, not rented.
-        present: Present value of `paid` on the first day; None without `discount`.
-        once: Part of `paid` that is paid once to move the data in.
-        lacks: Items without a price, which the total leaves out.
+        is_purchased: Its hardware is purchased, not rented.
+        present_value: Present value of `paid` on the first day; None without `discount`.
+        migration_cost: Part of `paid` that is paid once to move the data in.
+        missing_prices: Items without a price, which the total leaves out.
         books: Price books that its lines use.
         lines: Lines of its bill, the most expensive first.
     """
@@ -125,10 +125,10 @@ class OptionPrice(Frozen):
     per_gbs_month: Decimal | None = None
     per_gbs_low: Decimal | None = None
     per_gbs_high: Decimal | None = None
-    bought: bool = False
-    present: Decimal | None = None
-    once: Decimal = Decimal(0)
-    lacks: tuple[str, ...] = ()
+    is_purchased: bool = False
+    present_value: Decimal | None = None
+    migration_cost: Decimal = Decimal(0)
+    missing_prices: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
     lines: tuple[BillLine, ...] = ()
 
@@ -171,14 +171,14 @@ class RejectedDesign(Frozen):
     Attributes:
         variants: Number of variants that were tried.
         closest: The variant that fails by least; None if none could be priced.
-        fails: Failed checks of the closest variant.
+        failed_checks: Failed checks of the closest variant.
         why: Reason in one line if it is not a requirement: no price, or not available.
     """
 
     design: str
     variants: int
     closest: AdviceOption | None = None
-    fails: tuple[RequirementCheck, ...] = ()
+    failed_checks: tuple[RequirementCheck, ...] = ()
     why: str = ""
 
 
@@ -214,13 +214,13 @@ class RelaxedRequirement(Frozen):
 
     Attributes:
         text: The option and its price.
-        lacks: By how much it misses the requirement.
+        shortfall: By how much it misses the requirement.
     """
 
     requirement: str
     option: str
     text: str
-    lacks: str
+    shortfall: str
 
 
 class VariantCounts(Frozen):
@@ -228,13 +228,13 @@ class VariantCounts(Frozen):
 
     Attributes:
         enumerated: Of all designs.
-        impossible: Not available according to the catalogue.
+        infeasible: Not available according to the catalogue.
         unpriced: Not priced by any book.
         met, unproven, failed: Outcomes of the priced variants.
     """
 
     enumerated: int = 0
-    impossible: int = 0
+    infeasible: int = 0
     unpriced: int = 0
     met: int = 0
     unproven: int = 0
@@ -268,7 +268,7 @@ class Advice(Frozen):
         unpriced: Designs for which no book prices any variant.
         rows: Prices of the options, so that the answer is complete in itself.
         notes: Notes on the evidence and the prices.
-        picture: What would change the choice, if requested.
+        sensitivity: What would change the choice, if requested.
     """
 
     schema_version: int = ADVICE_SCHEMA
@@ -291,4 +291,4 @@ class Advice(Frozen):
     rows: tuple[PriceRow, ...] = ()
     notes: tuple[str, ...] = ()
     unpriced: tuple[str, ...] = ()
-    picture: Sensitivity | None = None
+    sensitivity: Sensitivity | None = None

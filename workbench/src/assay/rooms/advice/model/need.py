@@ -307,14 +307,14 @@ class Need(Frozen):
         growth_per_year: By how much the data grows each year; costs by stored byte grow with it.
         active: Share of the data used in a month; None: derived from `monthly.read` if given, else all.
         availability: Percent of the time that the data must be available.
-        most_loss: Acceptable chance of losing the data in a year; None: 1 % if `durability` is required.
+        max_loss: Acceptable chance of losing the data in a year; None: 1 % if `durability` is required.
         recovery: Seconds within which the data must be readable after a loss, or at all.
         where: Where the data may lie.
         burst: A higher rate for some hours of each day.
         snapshots: Bytes of stored snapshots or backups.
         migration: Data that must be moved in first.
         client: Instance type of each client, or its link in bytes per second.
-        people: Provider -> hours of administration in a month.
+        admin_hours: Provider -> hours of administration in a month.
         support: Provider -> support costs as a share of the bill.
         tax: Share that is added to all payments.
         discount: Yearly discount rate of money; None: no discounting.
@@ -347,14 +347,14 @@ class Need(Frozen):
     growth_per_year: Annotated[Decimal, BeforeValidator(_growth)] = Decimal(0)
     active: Share | None = None
     availability: Annotated[float, Field(gt=0, le=100)] | None = None
-    most_loss: Share | None = None
+    max_loss: Share | None = None
     recovery: Recovery | None = None
     where: DataLocation = DataLocation()
     burst: DailyBurst | None = None
     snapshots: Traffic = 0
     migration: Migration | None = None
     client: Annotated[float | str, BeforeValidator(_client)] | None = None
-    people: Annotated[dict[Provider, Amount], BeforeValidator(_by_provider)] = Field(default_factory=dict)
+    admin_hours: Annotated[dict[Provider, Amount], BeforeValidator(_by_provider)] = Field(default_factory=dict)
     support: Annotated[dict[Provider, Share], BeforeValidator(_by_provider)] = Field(default_factory=dict)
     tax: Share = Decimal(0)
     discount: Share | None = None

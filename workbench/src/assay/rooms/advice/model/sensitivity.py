@@ -52,7 +52,7 @@ class Crossing(Frozen):
         below: The last size at which `before` is the cheapest design.
         at: The first size at which `after` is the cheapest design.
         before, after: Designs; None: no design satisfies the need. Equal if only the budget is crossed.
-        over: From `at` on, the cheapest design costs more than the budget.
+        over_budget: From `at` on, the cheapest design costs more than the budget.
         before_month: Cost of `before` at `at`; None: it does not satisfy the need there.
         after_month: Cost of `after` at `at`.
     """
@@ -63,7 +63,7 @@ class Crossing(Frozen):
     after: str | None
     before_month: Decimal | None = None
     after_month: Decimal | None = None
-    over: bool = False
+    over_budget: bool = False
     text: str
 
 
@@ -72,13 +72,13 @@ class CostCurves(Frozen):
 
     Attributes:
         axis: Key of the quantity in the need.
-        along: Further quantities that grow in proportion.
+        scaled_with: Further quantities that grow in proportion.
         need: The need's own value; `growth` is added to each size as it is to this one.
         crossings: In order of size.
     """
 
     axis: NeedAxis
-    along: tuple[NeedAxis, ...] = ()
+    scaled_with: tuple[NeedAxis, ...] = ()
     need: float
     curves: tuple[CostCurve, ...]
     crossings: tuple[Crossing, ...] = ()
@@ -108,7 +108,7 @@ class Assumption(Frozen):
         value: Its present value in words.
         low, high: Results at the ends of its range; None: there is no such end.
         size: The largest change of the cost or of the gap at either end.
-        turns: At an end another design, or none, would be chosen.
+        changes_choice: At an end another design, or none, would be chosen.
     """
 
     name: str
@@ -116,7 +116,7 @@ class Assumption(Frozen):
     low: RangeEnd | None = None
     high: RangeEnd | None = None
     size: Decimal = Decimal(0)
-    turns: bool = False
+    changes_choice: bool = False
 
 
 class Sensitivity(Frozen):
@@ -130,7 +130,7 @@ class Sensitivity(Frozen):
         runner_up: The cheapest other design.
         rate: Costs against the rate; None: the need requires no rate.
         tornado: Assumptions by effect, the largest first.
-        idle: Assumptions that change nothing at either end.
+        without_effect: Assumptions that change nothing at either end.
     """
 
     designs: tuple[FixedDesign, ...]
@@ -141,4 +141,4 @@ class Sensitivity(Frozen):
     capacity: CostCurves
     rate: CostCurves | None = None
     tornado: tuple[Assumption, ...] = ()
-    idle: tuple[str, ...] = ()
+    without_effect: tuple[str, ...] = ()

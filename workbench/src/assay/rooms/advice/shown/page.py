@@ -26,7 +26,7 @@ from assay.rooms.advice.work.outlook.curves import size_text
 from assay.rooms.advice.work.texts import count_text
 
 STYLE = "advice"
-MOST_ROWS, MOST_CHANGES, MOST_CHANGE_SENTENCES = 7, 2, 8
+MAX_ROWS, MAX_CHANGES, MAX_CHANGE_SENTENCES = 7, 2, 8
 TITLES = {
     "capacity": "capacity",
     "read": "reading, of all clients together",
@@ -67,18 +67,16 @@ def build_page(advice: Advice, today: dt.date) -> Document:
 
 
 def _change(advice: Advice) -> Iterator[Block]:
-    found = advice.picture
+    found = advice.sensitivity
     if found is None:
-        relaxed = tuple(texts.sentence(f"{item.text} ({item.lacks})") for item in advice.relaxed)
+        relaxed = tuple(texts.sentence(f"{item.text} ({item.shortfall})") for item in advice.relaxed)
         yield Bullets(relaxed or ("No single requirement can be dropped so that a known design meets the rest.",))
         return
     sentences = list(_change_sentences(advice, found))
     more = (
-        [f"{len(sentences) - MOST_CHANGE_SENTENCES} more: see --json."]
-        if len(sentences) > MOST_CHANGE_SENTENCES
-        else []
+        [f"{len(sentences) - MAX_CHANGE_SENTENCES} more: see --json."] if len(sentences) > MAX_CHANGE_SENTENCES else []
     )
-    yield Bullets((*sentences[:MOST_CHANGE_SENTENCES], *more))
+    yield Bullets((*sentences[:MAX_CHANGE_SENTENCES], *more))
     legend = tuple(
         (number, each.design, ", ".join(f"{key} {value}" for key, value in each.values.items()))
         for number, each in enumerate(found.designs)
@@ -92,8 +90,8 @@ def _change(advice: Advice) -> Iterator[Block]:
     yield Plots(legend, tuple(plots), caption)
     if found.tornado:
         yield _spans(found)
-    elif found.idle:
-        yield Paragraph(f"The choice stays the same at both ends of: {', '.join(found.idle)}.")
+    elif found.without_effect:
+        yield Paragraph(f"The choice stays the same at both ends of: {', '.join(found.without_effect)}.")
 
 
 def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
@@ -108,10 +106,10 @@ def _change_sentences(advice: Advice, found: Sensitivity) -> Iterator[Text]:
             yield f"{curves.axis.replace('_iops', ' operations')}: from {ends}, {best} remains the cheapest."
     for each in found.tornado:
         for end in (each.low, each.high):
-            if each.turns and end is not None and end.choice != best:
+            if each.changes_choice and end is not None and end.choice != best:
                 yield f"{each.name} {end.value}: {_turn(advice, end)}."
     others = [change.text for change in advice.changes if change.kind != "price"]
-    yield from (texts.sentence(text) for text in others[:MOST_CHANGES])
+    yield from (texts.sentence(text) for text in others[:MAX_CHANGES])
 
 
 def _turn(advice: Advice, end: RangeEnd) -> str:
@@ -136,7 +134,11 @@ def _plot(advice: Advice, found: Sensitivity, curves: CostCurves) -> Plot:
         )
         for number, each in enumerate(curves.curves)
     )
-    along = f"; {' and '.join(name.replace('_', ' ') for name in curves.along)} in proportion" if curves.along else ""
+    along = (
+        f"; {' and '.join(name.replace('_', ' ') for name in curves.scaled_with)} in proportion"
+        if curves.scaled_with
+        else ""
+    )
     budget = advice.need.budget
     level = None
     if budget is not None and found.measure.endswith("a month"):
@@ -159,13 +161,17 @@ def _plot(advice: Advice, found: Sensitivity, curves: CostCurves) -> Plot:
 def _spans(found: Sensitivity) -> Spans:
     """Return the tornado chart: how much more the next best option costs; without one, the cost of the choice."""
     gap = found.gap is not None
-    rows = tuple(_row(each, found) for each in found.tornado[:MOST_ROWS])
-    more = len(found.tornado) - MOST_ROWS
+    rows = tuple(_row(each, found) for each in found.tornado[:MAX_ROWS])
+    more = len(found.tornado) - MAX_ROWS
     title = "Extra cost of the next best design" if gap else "Cost of the choice"
     caption = "From the value now (upright line) to the low end (light) and the high end (dark) of each assumption"
     caption += "; left of the red line another design is cheaper." if gap else "."
     caption += f" {count_text(more, 'smaller bar')} not shown." if more > 0 else ""
-    caption += f" The choice stays the same at either end of: {', '.join(found.idle)}." if found.idle else ""
+    caption += (
+        f" The choice stays the same at either end of: {', '.join(found.without_effect)}."
+        if found.without_effect
+        else ""
+    )
     base = found.gap if found.gap is not None else found.month
     return Spans(
         "tornado",
@@ -183,7 +189,7 @@ def _row(each: Assumption, found: Sensitivity) -> SpanRow:
         value: Decimal | None = None if which is None else which.month if found.gap is None else which.gap
         return None if which is None or value is None else (float(value), which.value)
 
-    return SpanRow(_label(each), end(each.low), end(each.high), _costs(each, found), each.turns)
+    return SpanRow(_label(each), end(each.low), end(each.high), _costs(each, found), each.changes_choice)
 
 
 def _label(each: Assumption) -> str:

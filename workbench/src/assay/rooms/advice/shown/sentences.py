@@ -13,7 +13,7 @@ from assay.rooms.advice.work.plausible import LIKELY
 from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
-MOST_REASONS, MOST_ACCEPTED, MOST_UNKNOWN = 3, 6, 9
+MAX_REASONS, MAX_ACCEPTED, MAX_UNKNOWN = 3, 6, 9
 LONGEST_SENTENCE = 230
 """Longest sentence, in characters."""
 
@@ -37,9 +37,9 @@ def answer_sentence(advice: Advice) -> Text:
     if best is None:
         return (Strong("Nothing meets this need"), f": {count_text(advice.counts.enumerated, 'variant')} were tried.")
     price, months = best.price, count_text(advice.need.months, "month")
-    nearly = "about " if price.lacks else ""
+    nearly = "about " if price.missing_prices else ""
     costs = f"{nearly}{format_money(price.month, price.currency)} a month"
-    term = term_text(price.term, price.payment, price.bought)
+    term = term_text(price.term, price.payment, price.is_purchased)
     whole = f" ({format_money(price.paid, price.currency)} in {months}, {term}): "
     before, does = {
         "recommended": ("", " meets the need for "),
@@ -55,7 +55,7 @@ def _unproven_head(best: AdviceOption) -> str:
 
 
 def _about(advice: Advice, option: AdviceOption) -> str:
-    designs = advice.picture.designs if advice.picture is not None else ()
+    designs = advice.sensitivity.designs if advice.sensitivity is not None else ()
     found = next((each.about for each in designs if each.design == option.design and each.about), option.design)
     return found.split("; ", 1)[0].rstrip(".")
 
@@ -90,7 +90,7 @@ def reason_sentences(advice: Advice) -> Iterator[str]:
     """
     best = chosen(advice)
     if best is None:
-        for conflict in advice.conflicts[:MOST_REASONS]:
+        for conflict in advice.conflicts[:MAX_REASONS]:
             yield sentence(f"{' + '.join(conflict.requirements)}: {conflict.text}")
         return
     if advice.result == "not separable" and advice.reasons:
@@ -101,15 +101,15 @@ def reason_sentences(advice: Advice) -> Iterator[str]:
 def _ranked(advice: Advice) -> list[str]:
     fitting = [each for each in advice.reasons if any(sign.isdigit() for sign in each.text)]
     kinds = (
-        [each for each in fitting if each.rule == "cost" and each.speaks == "for"],
-        [each for each in fitting if each.speaks == "for" and each.requirement in RATES],
+        [each for each in fitting if each.rule == "cost" and each.stance == "for"],
+        [each for each in fitting if each.stance == "for" and each.requirement in RATES],
         [each for each in fitting if each.about == "cheaper"],
-        [each for each in fitting if each.speaks == "for"],
+        [each for each in fitting if each.stance == "for"],
     )
     firsts: list[Remark] = []
     for kind in kinds:
         firsts += [each for each in kind if each not in firsts][: 1 if kind is not kinds[-1] else None]
-    return [sentence(each.text) for each in firsts[:MOST_REASONS]]
+    return [sentence(each.text) for each in firsts[:MAX_REASONS]]
 
 
 def drawbacks(advice: Advice) -> Iterator[str]:
@@ -117,18 +117,17 @@ def drawbacks(advice: Advice) -> Iterator[str]:
     best = chosen(advice)
     if best is None:
         return
-    texts = [*best.conditions, *(each.text for each in advice.reasons if each.speaks == "against")]
+    texts = [*best.conditions, *(each.text for each in advice.reasons if each.stance == "against")]
     months = TERM_MONTHS.get(best.price.term)
     if months is not None and best.price.payment:
         texts.append(f"{best.price.term}, {best.price.payment}: it is paid for {months} months, used or not")
-    if best.price.once:
-        texts.append(
-            f"{format_money(best.price.once, best.price.currency)} of it is the one-time cost of moving the data in"
-        )
+    if best.price.migration_cost:
+        once = format_money(best.price.migration_cost, best.price.currency)
+        texts.append(f"{once} of it is the one-time cost of moving the data in")
     sentences = list(dict.fromkeys(sentence(text) for text in texts))
-    yield from sentences[:MOST_ACCEPTED]
-    if len(sentences) > MOST_ACCEPTED:
-        yield f"{len(sentences) - MOST_ACCEPTED} more: see --all."
+    yield from sentences[:MAX_ACCEPTED]
+    if len(sentences) > MAX_ACCEPTED:
+        yield f"{len(sentences) - MAX_ACCEPTED} more: see --all."
     if not sentences:
         yield f"None: no condition of {best.design} is on record, and no rule counts against it."
 
@@ -168,13 +167,13 @@ def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
 
 
 def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
-    if best.price.lacks:
-        yield f"The price does not include {', '.join(best.price.lacks)}: no price book has a price of it."
+    if best.price.missing_prices:
+        yield f"The price does not include {', '.join(best.price.missing_prices)}: no price book has a price of it."
     other = runner_up(advice, best)
-    if other is not None and other.price.lacks:
-        yield f"The price of the runner-up does not include {', '.join(other.price.lacks)}."
+    if other is not None and other.price.missing_prices:
+        yield f"The price of the runner-up does not include {', '.join(other.price.missing_prices)}."
     for check in best.checks:
-        if check.outcome == "unproven" or not check.certain:
+        if check.outcome == "unproven" or not check.is_certain:
             yield sentence(f"not proven: {check.requirement}: {check.text}")
     bases = {
         figure.metric: figure.basis for figure in best.figures if getattr(advice.need, figure.metric, None) is not None

@@ -24,7 +24,7 @@ from assay.rooms.advice.work.pareto import pareto_front
 from assay.rooms.advice.work.sensitivity import duty_changes, interval_changes, price_changes
 from assay.rooms.advice.work.texts import count_text
 
-MOST_UNPRICED = 200
+MAX_UNPRICED = 200
 """Most variants that are checked of a design without any price."""
 
 
@@ -179,7 +179,7 @@ def _unpriced(designs: Sequence[DesignVariants], need: Need, evidence: EvidenceB
     """Assess the variants of each design without any price against the need without its budget."""
     free = need.model_copy(update={"budget": None})
     return {
-        design.name: [assess(variant, free, evidence) for variant in design.unpriced[:MOST_UNPRICED]]
+        design.name: [assess(variant, free, evidence) for variant in design.unpriced[:MAX_UNPRICED]]
         for design in designs
         if design.unpriced and not design.variants
     }
@@ -220,7 +220,7 @@ def _counts(
 ) -> VariantCounts:
     return VariantCounts(
         enumerated=sum(design.count for design in designs),
-        impossible=sum(design.build_errors.total() for design in designs),
+        infeasible=sum(design.build_errors.total() for design in designs),
         unpriced=sum(len(design.unpriced) for design in designs),
         met=len(proven),
         unproven=len(unproven),

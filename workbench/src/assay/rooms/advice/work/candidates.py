@@ -23,7 +23,7 @@ from assay.rooms.advice.work.grid import NeedSizing, ValueTracker
 from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.pricer import Pricer, TermOffer
 
-MOST_VARIANTS = 30_000
+MAX_VARIANTS = 30_000
 """Most combinations of one design's values."""
 HIDDEN_DEFAULTS = ("layout", "prefixes", "infrequent")
 """Parameters left out of labels where they have the design's default value."""
@@ -244,9 +244,9 @@ def _check_number(candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]])
         AssayError: There are too many combinations.
     """
     count = math.prod(len(values) for values in axes.values())
-    if count > MOST_VARIANTS:
+    if count > MAX_VARIANTS:
         raise AssayError(
-            f"{candidate.design}: {count:,} combinations are more than {MOST_VARIANTS:,}", "name fewer values"
+            f"{candidate.design}: {count:,} combinations are more than {MAX_VARIANTS:,}", "name fewer values"
         )
 
 

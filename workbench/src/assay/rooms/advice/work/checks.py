@@ -131,7 +131,7 @@ class Assessment:
     @property
     def is_certain(self) -> bool:
         """Whether all requirements are met over the whole intervals of the evidence."""
-        return all(check.certain for check in self.checks)
+        return all(check.is_certain for check in self.checks)
 
     @property
     def distance(self) -> tuple[int, float]:
@@ -295,7 +295,7 @@ def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> Requir
     return RequirementCheck(
         requirement=metric,
         outcome=outcome,
-        certain=certain,
+        is_certain=certain,
         chance=chance if outcome == "unproven" else None,
         share=1.0,
         text=text,
@@ -337,7 +337,7 @@ def _latency_check(figure: ExpectedFigure, side: str, wanted: float) -> Requirem
         chance = PlausibleRange(low, high, "").share_below(wanted)
         return RequirementCheck(requirement="p99", outcome="unproven", chance=chance, text=text, source=figure.source)
     return RequirementCheck(
-        requirement="p99", outcome="met", certain=high <= wanted, share=1.0, text=text, source=figure.source
+        requirement="p99", outcome="met", is_certain=high <= wanted, share=1.0, text=text, source=figure.source
     )
 
 

@@ -12,7 +12,7 @@ from assay.rooms.advice.work.requirements import RESTORED_DURABILITIES, restore_
 from assay.rooms.advice.work.terms import interruptions, paid_months
 from assay.rooms.advice.work.texts import amount, count_text, percent
 from assay.rooms.advice.work.traffic import cold_byte_share, cold_reads
-from assay.rooms.advice.work.warnings import MOST_LOSS
+from assay.rooms.advice.work.warnings import MAX_LOSS
 
 RESTORE_WORDS = ("restored", "rehydrated", "offline")
 
@@ -57,8 +57,8 @@ def _classes(facts: RuleInput) -> Iterator[str]:
                 yield f"data in {kind.name} must be restored before it is read: {kind.retrieval} ({wait} counted)"
             if facts.need.read is not None:
                 yield f"the {amount('read', facts.need.read)} that are needed apply to restored copies only"
-        if kind.least_days and f"{kind.least_days} days" not in known_text:
-            yield f"{kind.name} charges at least {kind.least_days} days of each object, even if it is deleted earlier"
+        if kind.min_days and f"{kind.min_days} days" not in known_text:
+            yield f"{kind.name} charges at least {kind.min_days} days of each object, even if it is deleted earlier"
         yield from small_objects(kind, facts.need.profile.record)
 
 
@@ -69,14 +69,14 @@ def small_objects(kind: ObjectClass, record: int) -> Iterator[str]:
         kind: Class of the catalogue.
         record: Bytes of an object.
     """
-    if kind.least_object > record:
-        times = kind.least_object / record
+    if kind.min_object_size > record:
+        times = kind.min_object_size / record
         yield (
-            f"{kind.name} charges at least {format_size(kind.least_object)} of each object: "
+            f"{kind.name} charges at least {format_size(kind.min_object_size)} of each object: "
             f"objects of {about_size(record)} cost {about_number(times)} times as much"
         )
-    elif kind.least_object:
-        yield f"{kind.name} charges at least {format_size(kind.least_object)} of each object"
+    elif kind.min_object_size:
+        yield f"{kind.name} charges at least {format_size(kind.min_object_size)} of each object"
     if kind.overhead:
         more = percent(kind.overhead / record)
         yield (
@@ -98,7 +98,7 @@ def _failures(facts: RuleInput) -> Iterator[str]:
 
 def _loss(facts: RuleInput) -> Iterator[str]:
     loss = yearly_loss(facts.design)
-    if loss is not None and facts.need.data == "persistent" and loss.chance > MOST_LOSS:
+    if loss is not None and facts.need.data == "persistent" and loss.chance > MAX_LOSS:
         yield loss.text
 
 
@@ -112,15 +112,15 @@ def _committed(facts: RuleInput) -> Iterator[str]:
 def _stated(facts: RuleInput) -> Iterator[str]:
     """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
     design, need = facts.design, facts.need
-    if design.provider == "own" and not design.people and not need.people.get("own"):
-        yield "the price includes no administration: the need states none; write `people: {own: 20}` (hours a month)"
+    if design.provider == "own" and not design.admin_hours and not need.admin_hours.get("own"):
+        yield "the price includes no administration: the need states none; write `admin_hours: {own: 20}` for a month"
     yield from design.conditions
     service = facts.design.service
     if isinstance(service, Managed):
         kind = catalog().managed(service.type)
         yield from kind.conditions
-        if kind.least_days and f"{kind.least_days} days" not in " ".join(kind.conditions):
-            yield f"{kind.label} charges at least {kind.least_days} days"
+        if kind.min_days and f"{kind.min_days} days" not in " ".join(kind.conditions):
+            yield f"{kind.label} charges at least {kind.min_days} days"
     if isinstance(service, S3):
         for name in filter(None, (service.storage_class, service.cold_class)):
             yield from catalog().object_class(name).conditions

@@ -8,9 +8,9 @@ from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.texts import count_text
 
-MOST_TOGETHER = 4
-MOST_CONFLICTS = 3
-MOST_LACKING = 0.5
+MAX_TOGETHER = 4
+MAX_CONFLICTS = 3
+MAX_LACKING = 0.5
 FIXED = frozenset({"access", "capacity", "durability"})
 """Requirements that define the storage: the last ones to give up."""
 
@@ -31,12 +31,12 @@ def conflicts(assessed: Sequence[Assessment], need: Need) -> tuple[Conflict, ...
     for items, free in ((fitting, True), (stated, False), (list(assessed), False)):
         sets = {frozenset(name for name in item.open_requirements if _stated(name, need) or not free) for item in items}
         requirements = sorted(set().union(*sets) - (FIXED if free else set())) if sets else []
-        for size in range(1, MOST_TOGETHER + 1):
+        for size in range(1, MAX_TOGETHER + 1):
             matching = [
                 chosen for chosen in combinations(requirements, size) if all(names & set(chosen) for names in sets)
             ]
             if matching:
-                texts = [(chosen, _text(chosen, items)) for chosen in matching[:MOST_CONFLICTS]]
+                texts = [(chosen, _text(chosen, items)) for chosen in matching[:MAX_CONFLICTS]]
                 return tuple(
                     Conflict(requirements=chosen, text=_with_scope(text, items, assessed) if free else text)
                     for chosen, text in texts
@@ -90,7 +90,7 @@ def _missing_share(item: Assessment, requirement: str) -> float:
 
 def _is_near(item: Assessment, requirement: str) -> bool:
     """Return whether a variant is close enough to mention: half of the required capacity or less is no alternative."""
-    return requirement != "capacity" or _missing_share(item, requirement) < MOST_LACKING
+    return requirement != "capacity" or _missing_share(item, requirement) < MAX_LACKING
 
 
 def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedRequirement]:
@@ -106,4 +106,6 @@ def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedR
             best = sorted_best_first(available)[0]
             check = _check(best, requirement)
             text = f"without {requirement}: {best.variant.label} for {best.month_text} a month"
-            yield RelaxedRequirement(requirement=requirement, option=best.variant.label, text=text, lacks=check.text)
+            yield RelaxedRequirement(
+                requirement=requirement, option=best.variant.label, text=text, shortfall=check.text
+            )

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.money.amount import EXACT, format_money
-from assay.money.cost.cost import MOST_MONTHS
+from assay.money.cost.cost import MAX_MONTHS
 from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
@@ -18,7 +18,7 @@ from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
 from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
 
-MOST_CHEAPER = 5
+MAX_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
 
 
@@ -105,7 +105,7 @@ def _inseparable(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessme
     """
     by_cost = best.need.prefer == "cost"
     if by_cost and not best.is_certain:
-        open_checks = [check for check in best.checks if not check.certain]
+        open_checks = [check for check in best.checks if not check.is_certain]
         rival = next((item for item in rest if item.is_certain), None)
         first = open_checks[0]
         why = f"whether {best.variant.label} meets {first.requirement} is within its interval: {first.text}"
@@ -159,12 +159,12 @@ def reasons(
     best = decision.chosen[0]
     source = f"price book {' and '.join(books_of(best))}"
     if decision.why:
-        yield Remark(rule="evidence", speaks="note", text=decision.why, source=_sources(decision.chosen))
-    yield Remark(rule="cost", speaks="for", text=_price_words(best, proven), source=source)
+        yield Remark(rule="evidence", stance="note", text=decision.why, source=_sources(decision.chosen))
+    yield Remark(rule="cost", stance="for", text=_price_words(best, proven), source=source)
     yield from _price_remarks(best, source)
     yield from _break_even_remarks(best, proven)
     for check in best.checks:
-        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.certain else "note"
+        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.is_certain else "note"
         text = f"{check.requirement}: {check.text}"
         yield _check_remark(check, speaks, text)
     yield from best.remarks
@@ -179,7 +179,7 @@ def reasons(
     closest: dict[str, Assessment] = {}
     for item in sorted(cheaper, key=lambda item: (item.distance, item.total_cost)):
         closest.setdefault(item.variant.template, item)
-    for item in list(closest.values())[:MOST_CHEAPER]:
+    for item in list(closest.values())[:MAX_CHEAPER]:
         check = next(check for check in reversed(item.checks) if check.outcome == "failed")
         text = f"{item.variant.label} would cost {item.month_text} a month, but fails {check.requirement}: {check.text}"
         yield _check_remark(check, "note", text, about="cheaper")
@@ -189,7 +189,7 @@ def _check_remark(
     check: RequirementCheck, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
 ) -> Remark:
     rule = check.rule or check.requirement
-    return Remark(rule=rule, speaks=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
+    return Remark(rule=rule, stance=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
 def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
@@ -197,26 +197,26 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     offer, need = best.variant.best, best.need
     largest = _largest_use(offer)
     if largest is not None:
-        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
+        yield Remark(rule="cost", stance="note", text=f"{largest} of the price", source=source, about="use")
     if offer.missing_prices:
         text = f"the price does not include {', '.join(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
             text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
-        yield Remark(rule="cost", speaks="note", text=text, source=source)
+        yield Remark(rule="cost", stance="note", text=text, source=source)
     if offer.migration_cost:
         once = format_money(offer.migration_cost, offer.cost.currency)
         text = f"{once} of it is the one-time cost of moving the data in"
-        yield Remark(rule="migration", speaks="note", text=text, source="price book")
+        yield Remark(rule="migration", stance="note", text=text, source="price book")
     for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
-        yield Remark(rule="first_move", speaks="note", text=text, source=source)
+        yield Remark(rule="first_move", stance="note", text=text, source=source)
     if need.discount:
         text = f"at a discount of {percent(need.discount)} a year the present value of all payments is "
         text += f"{format_money(offer.present_value, offer.cost.currency)} ; designs are compared by present value"
-        yield Remark(rule="discount", speaks="note", text=text, source="the need")
+        yield Remark(rule="discount", stance="note", text=text, source="the need")
     if offer.factor != 1:
         text = f"the price includes support and tax, {percent(offer.factor - 1)} above the price books"
-        yield Remark(rule="cost", speaks="note", text=text, source="the need")
+        yield Remark(rule="cost", stance="note", text=text, source="the need")
 
 
 def _largest_use(offer: TermOffer) -> str | None:
@@ -241,7 +241,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> I
     if other is not None:
         own, rented = (best, other) if best_is_purchased else (other, best)
         text = f"{_break_even_text(own, rented)}; it is needed for {count_text(months_needed, 'month')}"
-        yield Remark(rule="break_even", speaks="note", text=text, source="price books")
+        yield Remark(rule="break_even", stance="note", text=text, source="price books")
     elif best_is_purchased:
         own = best
     else:
@@ -254,7 +254,7 @@ def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> I
             else count_text(remaining[0], "month")
         )
         text = f"the hardware of {own.variant.label} is paid in full; it could be used for {time} more"
-        yield Remark(rule="paid_whole", speaks="note", text=text, source="years of use, by the design")
+        yield Remark(rule="paid_whole", stance="note", text=text, source="years of use, by the design")
 
 
 def _break_even_text(own: Assessment, rented: Assessment) -> str:
@@ -268,7 +268,7 @@ def _break_even_text(own: Assessment, rented: Assessment) -> str:
         return _spent(own, month) <= _spent(rented, month)
 
     name, than = own.variant.label, f"{rented.variant.label}, rented"
-    month = next((month for month in range(1, MOST_MONTHS + 1) if cheaper(month)), None)
+    month = next((month for month in range(1, MAX_MONTHS + 1) if cheaper(month)), None)
     if month is None:
         return f"{name} never costs less in total than {than} within 20 years"
     lives = _lives(own)

@@ -24,7 +24,7 @@ from assay.rooms.advice.work.texts import amount, count_text
 
 CLIENTS_PER_SERVER = 2
 GB, GIGABIT = 10**9, 1.25e8
-IOPS_PER_GB, IOPS_LEAST, IOPS_MOST = 10, 100, 1000
+IOPS_PER_GB, IOPS_MIN, IOPS_MAX = 10, 100, 1000
 """Provisioned IOPS of a volume in 2012."""
 END_OF_2012 = dt.date(2012, 12, 31)
 LUSTRE = frozenset({"fsx-lustre", "lustre"})
@@ -44,7 +44,7 @@ def clients_per_server(facts: RuleInput) -> Iterator[RuleResult]:
         )
         text += "gave the highest rate"
         source = f"{BEEGFS_PAPER}, Benchmarking: two clients for each storage server at 10 GbE"
-        yield Remark(rule="clients_per_server", speaks="note", text=text, source=source)
+        yield Remark(rule="clients_per_server", stance="note", text=text, source=source)
 
 
 def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
@@ -64,7 +64,7 @@ def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
             f"each of {count_text(clients, 'client')} carries {about_size(each)}/s: take the cheapest instance whose "
         )
         text += f"network keeps {about_number(link, 2)} Gb/s, by what a client of 10 Gb/s reached in 2016"
-        yield Remark(rule="client_choice", speaks="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
+        yield Remark(rule="client_choice", stance="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
         return
     for layer in facts.variant.limits.layers:
         link_rate = layer.sustained("read")
@@ -73,7 +73,7 @@ def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
         if link_rate / facts.storage_server_count <= known[0]:
             text = f"one client with {known[1]} can fill the network of a server ({about_size(link_rate)}/s): take a "
             text += "server with a faster network than its clients"
-            yield Remark(rule="client_choice", speaks="against", text=text, source=f"{source}; {layer.source}")
+            yield Remark(rule="client_choice", stance="against", text=text, source=f"{source}; {layer.source}")
 
 
 def nic_per_disk(facts: RuleInput) -> Iterator[RuleResult]:
@@ -95,7 +95,7 @@ def nic_per_disk(facts: RuleInput) -> Iterator[RuleResult]:
             "link; "
         )
         text += "then faster disks, XFS for large files, Reiser3 for small ones, or raw devices"
-        yield Remark(rule="nic_per_disk", speaks="note", text=text, source=f"{AOE_PAPER}, section 7")
+        yield Remark(rule="nic_per_disk", stance="note", text=text, source=f"{AOE_PAPER}, section 7")
 
 
 def stripe_targets(facts: RuleInput) -> Iterator[RuleResult]:
@@ -113,7 +113,7 @@ def stripe_targets(facts: RuleInput) -> Iterator[RuleResult]:
         )
         text += "and a file on one target has the rate of that one"
         source = f"{ARRAY_PAPER}, 9.2: AWS recommends striping files over several OSTs"
-        yield Remark(rule="stripe_targets", speaks="note", text=text, source=source)
+        yield Remark(rule="stripe_targets", stance="note", text=text, source=source)
 
 
 def provisioned_2012(facts: RuleInput) -> Iterator[RuleResult]:
@@ -131,18 +131,18 @@ def provisioned_2012(facts: RuleInput) -> Iterator[RuleResult]:
         if not isinstance(kind, ProvisionedVolume) or not kind.name.startswith("io"):
             continue
         size = volume_size(volumes) / GB
-        most = min(IOPS_MOST, IOPS_PER_GB * size)
-        limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_LEAST} to {most:,.0f} provisioned IOPS"
+        most = min(IOPS_MAX, IOPS_PER_GB * size)
+        limits = f"in 2012 a volume of {size:,.0f} GB had {IOPS_MIN} to {most:,.0f} provisioned IOPS"
         dates = [row.date for row in facts.variant.best.cost.rows if row.dimension.startswith("volume") and row.date]
-        if dates and max(dates) <= END_OF_2012 and not IOPS_LEAST <= volumes.iops <= most:
+        if dates and max(dates) <= END_OF_2012 and not IOPS_MIN <= volumes.iops <= most:
             text = (
                 f"{limits}; {count_text(volume_count(volumes), 'volume')} of {volumes.iops:,} are "
                 "required, at prices of 2012"
             )
             yield failed_check("read_iops", "provisioned_2012", text, source, most / volumes.iops)
         elif volumes.iops > most:
-            text = f"{limits}; the catalogue's limit of {kind.name} is {kind.most_iops(volume_size(volumes)):,}"
-            yield Remark(rule="provisioned_2012", speaks="note", text=text, source=f"{source}; {kind.source}")
+            text = f"{limits}; the catalogue's limit of {kind.name} is {kind.max_iops(volume_size(volumes)):,}"
+            yield Remark(rule="provisioned_2012", stance="note", text=text, source=f"{source}; {kind.source}")
 
 
 def slow_streams_2012(facts: RuleInput) -> Iterator[RuleResult]:
@@ -157,7 +157,7 @@ def slow_streams_2012(facts: RuleInput) -> Iterator[RuleResult]:
     if each > S3_STREAM_2012:
         text = f"each stream must read {about_size(each)}/s; in 2012 no stream of any instance read more than "
         text += f"{about_size(S3_STREAM_2012)}/s: measure one, or take more streams"
-        yield Remark(rule="slow_streams_2012", speaks="against", text=text, source=f"{AWS_PAPER}, IX.B: S3 (table)")
+        yield Remark(rule="slow_streams_2012", stance="against", text=text, source=f"{AWS_PAPER}, IX.B: S3 (table)")
 
 
 HINTS: tuple[Callable[[RuleInput], Iterator[RuleResult]], ...] = (

@@ -12,7 +12,7 @@ from assay.rooms.advice.model.need import ExchangeRates, Need
 
 SHARED_DIMENSIONS = frozenset({"port"})
 """Dimensions that designs of any provider may use: leased lines connect own premises to clouds."""
-OWN_DIMENSIONS = frozenset({"people", "power", "rack", "support", "purchase"})
+OWN_DIMENSIONS = frozenset({"administration", "power", "rack", "support", "purchase"})
 """Dimensions in books of own hardware that rented designs also pay for."""
 
 RowKey = tuple[str, str, str, str]

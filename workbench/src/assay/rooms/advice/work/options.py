@@ -53,10 +53,10 @@ def _price(item: Assessment) -> OptionPrice:
         per_gbs_month=per_gbs(rate.value if rate else None),
         per_gbs_low=per_gbs(rate.high if rate else None),
         per_gbs_high=per_gbs(rate.low if rate else None),
-        bought=is_purchased(item),
-        present=offer.present_value if need.discount else None,
-        once=offer.migration_cost,
-        lacks=offer.missing_prices,
+        is_purchased=is_purchased(item),
+        present_value=offer.present_value if need.discount else None,
+        migration_cost=offer.migration_cost,
+        missing_prices=offer.missing_prices,
         books=books_of(item),
         lines=tuple(_lines(item)),
     )
@@ -127,7 +127,9 @@ def rejected_designs(
             closest = min(assessed_variants, key=lambda item: (item.distance, item.total_cost))
             fails = _failing(design, closest)
             shown = option_of(closest)
-            results.append(RejectedDesign(design=design.name, variants=design.count, closest=shown, fails=fails))
+            results.append(
+                RejectedDesign(design=design.name, variants=design.count, closest=shown, failed_checks=fails)
+            )
         else:
             results.append(_unpriced(design, unpriced.get(design.name, ())))
     return tuple(results)
@@ -147,7 +149,7 @@ def _unpriced(design: DesignVariants, assessed: Sequence[Assessment]) -> Rejecte
         fits = closest is not None and closest.outcome == "met"
         return RejectedDesign(design=design.name, variants=design.count, why=_reason(design, fits))
     fails = _failing(design, closest)
-    return RejectedDesign(design=design.name, variants=design.count, fails=fails)
+    return RejectedDesign(design=design.name, variants=design.count, failed_checks=fails)
 
 
 def _reason(design: DesignVariants, fits: bool) -> str:

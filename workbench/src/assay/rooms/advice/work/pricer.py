@@ -17,7 +17,7 @@ from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.migration import migration_cost
 from assay.rooms.advice.work.traffic import cold_byte_share, use_of
 
-OPTIONAL_DIMENSIONS = BY_USE | {"people", "support", "power", "rack"}
+OPTIONAL_DIMENSIONS = BY_USE | {"administration", "support", "power", "rack"}
 """Dimensions that may lack a price: the storage itself is still priced without them."""
 MISSING_PRICE_FACTOR = 10
 """A missing price is assumed to be up to this factor times the highest of its kind in the books."""

@@ -59,7 +59,7 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
         return None
     metered = _per_second(need, "read")[0] / kind.read_factor + _per_second(need, "write")[0]
     rate = max(1, math.ceil(metered / COMPONENT_SHARE / MIB)) * MIB
-    return {"throughput": _mib(rate)} if rate <= kind.most_write else None
+    return {"throughput": _mib(rate)} if rate <= kind.max_write else None
 
 
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
@@ -84,7 +84,7 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
         highest = kind.iops.highest_on_sale(size)
         if wanted is None or (highest is not None and wanted > highest):
             return None
-        result["iops"] = max(1, math.ceil(max(wanted, kind.iops.least) / IOPS_STEP) * IOPS_STEP)
+        result["iops"] = max(1, math.ceil(max(wanted, kind.iops.min) / IOPS_STEP) * IOPS_STEP)
     return result or None
 
 
@@ -135,7 +135,7 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     if not isinstance(kind, ProvisionedVolume) or "iops" not in names:
         return None
     # Limits are proportional to the provisioned values in each layout: known values give the share that is needed.
-    probe = kind.iops_free or kind.iops_least
+    probe = kind.iops_free or kind.iops_min
     known = volumes.model_copy(update={"iops": probe, "throughput": None})
     built = design.model_copy(
         update={
@@ -153,9 +153,9 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     rate = load * min(probe_rate, probe * kind.largest_io) / COMPONENT_SHARE
     if "throughput" in names and kind.rate_free is not None:
         rate = max(kind.rate_free, math.ceil(rate / MIB) * MIB)
-    iops = max(kind.iops_least, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
+    iops = max(kind.iops_min, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
     iops = -(-iops // IOPS_STEP) * IOPS_STEP
-    if iops > kind.most_iops(size) or rate > kind.rate_most:
+    if iops > kind.max_iops(size) or rate > kind.rate_max:
         return None
     result: dict[str, Any] = {"iops": iops}
     if "throughput" in names and kind.rate_free is not None:

@@ -52,8 +52,8 @@ def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
         return kind.availability, kind.availability_source or kind.source
     if isinstance(service, S3):
         names = [service.storage_class] + ([service.cold_class] if service.cold_class is not None else [])
-        worst = min((catalog().object_class(name) for name in names), key=lambda each: each.promised or 0.0)
-        return worst.promised, (worst.promised_source if worst.promised is not None else "") or worst.source
+        worst = min((catalog().object_class(name) for name in names), key=lambda each: each.sla_availability or 0.0)
+        return worst.sla_availability, (worst.sla_source if worst.sla_availability is not None else "") or worst.source
     return None, source
 
 

@@ -54,7 +54,7 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
     capacity = need.capacity / facts.storage_server_count
     if capacity >= NFS_CAPACITY and facts.variant.limits.usable >= need.capacity:
         text = f"in 2016 one NFS server was for less than 48 TiB; each holds {about_size(capacity)} here"
-        yield Remark(rule="nfs_small", speaks="against", text=text, source=source)
+        yield Remark(rule="nfs_small", stance="against", text=text, source=source)
     for metric in ("read", "write"):
         wanted = getattr(need, metric)
         if wanted is not None and wanted / facts.storage_server_count >= NFS_RATE:
@@ -80,7 +80,7 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
             else f"each of {facts.storage_server_count} NFS servers is"
         )
         text = f"{about_size(capacity)} and {count_text(clients, 'client')} are within what {each} for"
-        yield Remark(rule="nfs_small", speaks="for", text=text, source=source)
+        yield Remark(rule="nfs_small", stance="for", text=text, source=source)
 
 
 def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> RuleResult:
@@ -88,13 +88,13 @@ def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> Rule
     figure, each = facts.figures[metric], amount(metric, wanted / facts.storage_server_count)
     if figure.basis == "measured":
         text = f"{metric} was measured, which overrides the rule of 2016 that one NFS server is for less than 1 GB/s"
-        return Remark(rule="nfs_small", speaks="note", text=text, source=figure.source)
+        return Remark(rule="nfs_small", stance="note", text=text, source=figure.source)
     if figure.basis == "rule" and figure.value is not None:
         text = (
             f"in 2016 one NFS server was for less than 1 GB/s; each must {metric} {each} here, and by the figures of "
         )
         text += f"the design all do {amount(metric, figure.value)}"
-        return Remark(rule="nfs_small", speaks="note", text=text, source=f"{source}; {figure.source}")
+        return Remark(rule="nfs_small", stance="note", text=text, source=f"{source}; {figure.source}")
     text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one shows more; {each} are needed"
     return failed_check(metric, "nfs_small", text, source, NFS_RATE * facts.storage_server_count / wanted)
 
@@ -123,13 +123,13 @@ def instance_store(facts: RuleInput) -> Iterator[RuleResult]:
         yield failed_check("data", "instance_store", text, source)
     elif facts.need.data == "persistent":
         text = "its data survives no failure: it must be restored from the archive afterwards"
-        yield Remark(rule="instance_store", speaks="against", text=text, source=source)
+        yield Remark(rule="instance_store", stance="against", text=text, source=source)
     else:
         text = "the data is scratch, so storage that survives no failure is acceptable"
-        yield Remark(rule="instance_store", speaks="for", text=text, source=source)
+        yield Remark(rule="instance_store", stance="for", text=text, source=source)
     if facts.need.duty < 1:
         text = f"switched on {percent(facts.need.duty)} of the time: the data must be loaded again after each stop"
-        yield Remark(rule="instance_store", speaks="against", text=text, source=source)
+        yield Remark(rule="instance_store", stance="against", text=text, source=source)
 
 
 def volumes_for_integrity(facts: RuleInput) -> Iterator[RuleResult]:
@@ -141,7 +141,7 @@ def volumes_for_integrity(facts: RuleInput) -> Iterator[RuleResult]:
         text = "the data is persistent: volumes are replicated in their zone and outlive the server"
         text += "" if facts.need.archive else "; take snapshots, and archive what matters"
         source = f"{NFS_PAPER}, Which option is best for me: volumes where integrity and resilience matter"
-        yield Remark(rule="volumes_for_integrity", speaks="for", text=text, source=source)
+        yield Remark(rule="volumes_for_integrity", stance="for", text=text, source=source)
 
 
 def _hard_disks_inside(facts: RuleInput) -> Iterator[RuleResult]:
@@ -181,10 +181,10 @@ def volume_types(facts: RuleInput) -> Iterator[RuleResult]:
             yield failed_check("profile", "volume_types", text, source)
         elif kind == "sc1" or (kind == "st1" and facts.design.family == "nfs"):
             word = "the data is cold" if kind == "sc1" else "access is sequential, over NFS"
-            yield Remark(rule="volume_types", speaks="for", text=f"{word}, which is what {kind} is for", source=source)
+            yield Remark(rule="volume_types", stance="for", text=f"{word}, which is what {kind} is for", source=source)
         elif profile.pattern == "random":
             text = f"access is random, which is what SSD volumes such as {kind} are for"
-            yield Remark(rule="volume_types", speaks="for", text=text, source=source)
+            yield Remark(rule="volume_types", stance="for", text=text, source=source)
 
 
 def scratch_is_temporary(facts: RuleInput) -> Iterator[RuleResult]:
@@ -195,7 +195,7 @@ def scratch_is_temporary(facts: RuleInput) -> Iterator[RuleResult]:
     if facts.design.durability == "scratch" and facts.need.data == "scratch":
         source = f"{BEEGFS_PAPER}, How do I keep my data safe: scratch is temporary"
         text = "scratch is temporary: copy results to object storage or a protected file system before it stops"
-        yield Remark(rule="scratch_is_temporary", speaks="note", text=text, source=source)
+        yield Remark(rule="scratch_is_temporary", stance="note", text=text, source=source)
 
 
 def larger_transfers(facts: RuleInput) -> Iterator[RuleResult]:
@@ -208,7 +208,7 @@ def larger_transfers(facts: RuleInput) -> Iterator[RuleResult]:
         if record < LARGE_TRANSFER:
             text = f"records of {about_size(record)} are below 1 MB, where throughput falls and varies: transfer more"
             source = f"{AWS_PAPER}, IX.C: larger transfer sizes"
-            yield Remark(rule="larger_transfers", speaks="against", text=text, source=source)
+            yield Remark(rule="larger_transfers", stance="against", text=text, source=source)
 
 
 def s3_concurrency(facts: RuleInput) -> Iterator[RuleResult]:
@@ -223,7 +223,7 @@ def s3_concurrency(facts: RuleInput) -> Iterator[RuleResult]:
     if need.clients is not None and need.clients * need.profile.streams > 1:
         streams = need.clients * need.profile.streams
         text = f"{streams:,} streams at once, which do not slow each other down"
-        yield Remark(rule="s3_concurrency", speaks="for", text=text, source=f"{AWS_PAPER}, IX.B")
+        yield Remark(rule="s3_concurrency", stance="for", text=text, source=f"{AWS_PAPER}, IX.B")
 
 
 def archive_classes(facts: RuleInput) -> Iterator[RuleResult]:
@@ -287,12 +287,12 @@ def aoe_profile(facts: RuleInput) -> Iterator[RuleResult]:
         text = f"{percent(written)} is written sequentially, which in 2007 fell to 11 MB/s over AoE"
         is_stated = "read_share" in profile.model_fields_set or (facts.need.write or 0.0) > AOE_WRITE
         if _states_writes(facts.design) or not is_stated:
-            yield Remark(rule="aoe_profile", speaks="against", text=text, source=source)
+            yield Remark(rule="aoe_profile", stance="against", text=text, source=source)
         else:
             yield failed_check("profile", "aoe_profile", text, source)
     else:
         word = "random" if profile.pattern == "random" else f"{percent(profile.read_share)} reading"
-        yield Remark(rule="aoe_profile", speaks="for", text=f"access is {word}, which AoE is for", source=source)
+        yield Remark(rule="aoe_profile", stance="for", text=f"access is {word}, which AoE is for", source=source)
 
 
 def _states_writes(design: Design) -> bool:
@@ -310,7 +310,7 @@ def second_link(facts: RuleInput) -> Iterator[RuleResult]:
     if link is not None and link.count > 1 and float(need.growth) >= SECOND_LINK:
         source = f"{ARRAY_PAPER}, 4.3 and 4.6: a second link for 30 to 100 % of growth"
         text = f"{link.count} lines carry {percent(need.growth)} of growth"
-        yield Remark(rule="second_link", speaks="for", text=text, source=source)
+        yield Remark(rule="second_link", stance="for", text=text, source=source)
 
 
 def close_data_centre(facts: RuleInput) -> Iterator[RuleResult]:
@@ -328,7 +328,7 @@ def close_data_centre(facts: RuleInput) -> Iterator[RuleResult]:
         yield failed_check("p99", "close_data_centre", text, source, wanted / LINK_ROUND_TRIP)
     else:
         text = "take a data centre next to the region: 1.82 to 2.33 ms of round trip there, 87 ms from another country"
-        yield Remark(rule="close_data_centre", speaks="note", text=text, source=source)
+        yield Remark(rule="close_data_centre", stance="note", text=text, source=source)
 
 
 AdviceRule = Callable[[RuleInput], Iterator[RuleResult]]
@@ -385,7 +385,7 @@ def saturated_nfs(design: Design, need: Need, nfs: Mapping[str, float]) -> Remar
                 f"one NFS server saturates at {amount(metric, limit)}; {amount(metric, wanted)} are needed ({metric})"
             )
             own = "" if limit == NFS_RATE else "; the figure: the best NFS server that was tried"
-            return Remark(rule="saturated_nfs", speaks="for", text=text, source=f"{paper}{own}")
+            return Remark(rule="saturated_nfs", stance="for", text=text, source=f"{paper}{own}")
     return None
 
 

@@ -108,7 +108,7 @@ def interval_changes(
     """
     for check in best.checks:
         figure = best.figures.get(check.requirement)
-        if check.certain or figure is None or figure.low is None:
+        if check.is_certain or figure is None or figure.low is None:
             continue
         rival = next((item for item in sorted_best_first(others) if item.is_certain), None)
         then = rival.variant.label if rival is not None else "no proven design"

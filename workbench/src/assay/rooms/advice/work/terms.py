@@ -22,7 +22,7 @@ def spot(facts: RuleInput) -> Iterator[RuleResult]:
         return
     if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
         text = f"{need.term} is for instances only: it has none, and a single price"
-        yield Remark(rule="long_term", speaks="note", text=text, source=f"design {facts.variant.template}")
+        yield Remark(rule="long_term", stance="note", text=text, source=f"design {facts.variant.template}")
     if need.term != "spot" and offer.term != "spot":
         return
     if need.data != "scratch" and any(group.role != "client" for group in facts.design.servers):
@@ -43,9 +43,9 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
             f"in {count_text(need.months, 'month')} the chance that one of its servers is interrupted is "
             f"{percent(chance)}"
         )
-        yield Remark(rule="spot", speaks="against", text=text, source="price book: interruptions of a month")
+        yield Remark(rule="spot", stance="against", text=text, source="price book: interruptions of a month")
     for text, source in interruptions(offer):
-        yield Remark(rule="spot", speaks="against", text=text, source=source)
+        yield Remark(rule="spot", stance="against", text=text, source=source)
     on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if on_demand is not None and on_demand.total_cost > offer.total_cost:
         text = (
@@ -53,14 +53,14 @@ def _spot_remarks(facts: RuleInput) -> Iterator[Remark]:
             f"{percent(1 - offer.total_cost / on_demand.total_cost)} less than on demand"
         )
         source = f"{NFS_PAPER}, Expected costs, and {AWS_PAPER}, II: spot for what is short and can start again"
-        yield Remark(rule="spot", speaks="for", text=text, source=source)
+        yield Remark(rule="spot", stance="for", text=text, source=source)
     if need.months > MAX_SPOT_MONTHS:
         text = (
             f"{count_text(need.months, 'month')} is long for spot: each interruption loses the scratch data, and the "
         )
         text += "work on it starts again"
         source = f"{AWS_PAPER}, II: spot suits short runs of predictable length"
-        yield Remark(rule="spot", speaks="against", text=text, source=source)
+        yield Remark(rule="spot", stance="against", text=text, source=source)
 
 
 def interruptions(offer: TermOffer) -> Iterator[tuple[str, str]]:
@@ -88,7 +88,7 @@ def long_term(facts: RuleInput) -> Iterator[RuleResult]:
     if facts.need.term is None and facts.design.servers and not any(map(_is_committed, facts.variant.offers)):
         names = " and ".join(sorted({group.instance for group in facts.design.servers}))
         text = f"the book has no reserved price of {names}, so none was compared"
-        yield Remark(rule="no_reserved_price", speaks="note", text=text, source="price book")
+        yield Remark(rule="no_reserved_price", stance="note", text=text, source="price book")
     on_demand = next((other for other in facts.variant.offers if other.term == "on-demand"), None)
     if _is_committed(offer) and on_demand is not None and on_demand.total_cost > offer.total_cost:
         saved = percent(1 - offer.total_cost / on_demand.total_cost)
@@ -98,7 +98,7 @@ def long_term(facts: RuleInput) -> Iterator[RuleResult]:
         whole = paid_months(facts.variant, months)
         text += f", though it is paid for {whole} months" if whole > months else ""
         source = f"{NFS_PAPER}, Expected costs: reserved for the long term"
-        yield Remark(rule="long_term", speaks="for", text=text, source=source)
+        yield Remark(rule="long_term", stance="for", text=text, source=source)
 
 
 def paid_months(variant: Variant, months: int) -> int:

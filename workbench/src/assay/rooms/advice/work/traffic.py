@@ -140,7 +140,7 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         kept_days=_kept_days(need),
         filled=_average_fill(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
-        people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
+        admin_hours=next((hours for name, hours in need.admin_hours.items() if name == provider), Decimal(0)),
     )
 
 

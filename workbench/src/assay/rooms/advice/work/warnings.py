@@ -14,9 +14,9 @@ from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.texts import amount, percent
 from assay.rooms.advice.work.traffic import derived_traffic_text, paid_by_request
 
-MOST_LOSS_COPIED = 0.1
+MAX_LOSS_COPIED = 0.1
 """Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
-MOST_LOSS = 0.01
+MAX_LOSS = 0.01
 """Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
 OLD_DAYS = 180
 OLD_SHARE = Decimal("0.1")
@@ -34,7 +34,7 @@ def growth(facts: RuleInput) -> Iterator[RuleResult]:
         rates = [amount(name, value) for name in METRICS if (value := getattr(need, name)) is not None]
         text = f"{percent(need.growth)} of growth is included in capacity and rates: {about_size(need.capacity)}"
         text += f" and {', '.join(rates)} are required and paid for from the start" if rates else " are required"
-        yield Remark(rule="growth", speaks="note", text=text, source="the need")
+        yield Remark(rule="growth", stance="note", text=text, source="the need")
 
 
 def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
@@ -49,23 +49,21 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
         return
     limit = _loss_limit(facts)
     if loss is None:
-        if need.most_loss is not None and not facts.has_copy:
-            text = (
-                f"the chance of losing the data in a year is not known; at most {percent(need.most_loss)} is accepted"
-            )
+        if need.max_loss is not None and not facts.has_copy:
+            text = f"the chance of losing the data in a year is not known; at most {percent(need.max_loss)} is accepted"
             source = f"design {facts.variant.template}"
             yield RequirementCheck(
                 requirement="durability", outcome="unproven", text=text, rule="volume_loss", source=source
             )
     elif loss.chance > limit:
         text = f"{loss.text}; at most {percent(limit)} is accepted"
-        text += "" if need.most_loss is not None else " unless `most_loss` allows more"
+        text += "" if need.max_loss is not None else " unless `max_loss` allows more"
         share = float(limit) / loss.chance
         yield failed_check("durability", "volume_loss", text, loss.source, share)
-    elif loss.chance > MOST_LOSS:
-        yield Remark(rule="volume_loss", speaks="against", text=loss.text, source=loss.source)
-    elif need.most_loss is not None:
-        text = f"{loss.text}; at most {percent(need.most_loss)} is accepted"
+    elif loss.chance > MAX_LOSS:
+        yield Remark(rule="volume_loss", stance="against", text=loss.text, source=loss.source)
+    elif need.max_loss is not None:
+        text = f"{loss.text}; at most {percent(need.max_loss)} is accepted"
         yield RequirementCheck(
             requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source
         )
@@ -74,9 +72,9 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
 def _loss_limit(facts: RuleInput) -> float:
     """Return the chance of loss in a year above which a design is excluded."""
     need = facts.need
-    if need.most_loss is not None:
-        return 1.0 if facts.has_copy else float(need.most_loss)
-    return MOST_LOSS if need.durability is not None and not facts.has_copy else MOST_LOSS_COPIED
+    if need.max_loss is not None:
+        return 1.0 if facts.has_copy else float(need.max_loss)
+    return MAX_LOSS if need.durability is not None and not facts.has_copy else MAX_LOSS_COPIED
 
 
 def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
@@ -90,7 +88,7 @@ def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
         if both_required and facts.is_measured(read) and facts.is_measured(write):
             text = "reads and writes were measured each alone; both at once were not measured"
             source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
-            yield Remark(rule="evidence", speaks="note", text=text, source=source)
+            yield Remark(rule="evidence", stance="note", text=text, source=source)
 
 
 def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
@@ -104,12 +102,12 @@ def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
     source = f"design {facts.variant.template}"
     text = derived_traffic_text(need, facts.variant.best.cost.hours_per_month)
     if text:
-        yield Remark(rule="monthly", speaks="note", text=f"{text}; they cost money here", source=source)
+        yield Remark(rule="monthly", stance="note", text=f"{text}; they cost money here", source=source)
     elif need.monthly.read is None and need.monthly.written is None:
         text = (
             "reads and writes cost money here; the price includes 0 B of them: state monthly.read and monthly.written"
         )
-        yield Remark(rule="requests_unknown", speaks="against", text=text, source=source)
+        yield Remark(rule="requests_unknown", stance="against", text=text, source=source)
 
 
 def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
@@ -141,4 +139,4 @@ def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
     old = old_share(facts.variant.best.cost, facts.need.months, dt.date.today())
     if old is not None and old[0] > OLD_SHARE:
         text = f"{percent(old[0])} of the price comes from rows older than {OLD_DAYS} days, the oldest of {old[1]}"
-        yield Remark(rule=OLD_RULE, speaks="note", text=text, source="price book")
+        yield Remark(rule=OLD_RULE, stance="note", text=text, source="price book")

@@ -10,7 +10,7 @@ from assay.model.base import AssayError
 from assay.model.site.host import MAX_HOSTS
 from assay.rooms.foreign.work.notes import Notes
 
-MOST_LANES, MOST_ASSUMED_HOSTS = 1024, 64
+MAX_LANES, MAX_ASSUMED_HOSTS = 1024, 64
 """Most lanes of one engine, and most hosts that are assumed if a command line states no number."""
 _LIKE_MPIRUN = ("mpirun", "mpiexec", "orterun", "mpiexec.hydra", "prun")
 _OTHERS = ("srun", "aprun", "jsrun", "ibrun")
@@ -224,7 +224,7 @@ def lanes_of(tasks: Tasks, notes: Notes, uses_mpi: bool = False) -> dict[str, in
         AssayError: There are more tasks than one host can run, and they cannot be divided evenly among several.
     """
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
-    if (each if uses_mpi else total) > MOST_LANES:
+    if (each if uses_mpi else total) > MAX_LANES:
         return _spread(tasks, notes, "tasks_per_host" if uses_mpi else "lanes")
     what = f"{nodes} nodes"
     if nodes > 1 and uses_mpi and tasks.of_slurm:
@@ -241,11 +241,11 @@ def lanes_of(tasks: Tasks, notes: Notes, uses_mpi: bool = False) -> dict[str, in
 def _spread(tasks: Tasks, notes: Notes, key: str) -> dict[str, int]:
     """Spread more tasks than one host can run: over the stated nodes, else evenly over as few as possible."""
     total, nodes, each = tasks.total, tasks.nodes, tasks.each
-    if nodes == 1 or each > MOST_LANES:
-        counts = range(2, MOST_ASSUMED_HOSTS + 1)
-        nodes = next((count for count in counts if not total % count and total <= count * MOST_LANES), 0)
+    if nodes == 1 or each > MAX_LANES:
+        counts = range(2, MAX_ASSUMED_HOSTS + 1)
+        nodes = next((count for count in counts if not total % count and total <= count * MAX_LANES), 0)
     if not 0 < nodes <= MAX_HOSTS:
-        message = f"{total} tasks are more than the {MOST_LANES} that one host takes, and do not fit on several"
+        message = f"{total} tasks are more than the {MAX_LANES} that one host takes, and do not fit on several"
         raise AssayError(message, "state the number of nodes, such as srun -N 4 --ntasks-per-node=512, or fewer tasks")
     each = -(-total // nodes)
     prefix = "" if nodes == tasks.nodes else "the command line does not name the nodes; "

@@ -25,7 +25,7 @@ from assay.rooms.foreign.work.notes import Notes
 
 NAMES = ("mdtest",)
 _PLACE = "assay-mdtest"
-_MOST_WIDTH = 10_000
+_MAX_WIDTH = 10_000
 """Most directories in a directory in a study."""
 
 LETTERS: dict[str, Option] = {
@@ -208,7 +208,7 @@ def _shape(options: Mapping[str, ParsedOption], notes: Notes) -> dict[str, Any]:
         raise AssayError(f"mdtest: {items} items are fewer than {folders} directories", "raise -n, or lower -b or -z")
     if total != items and not each:
         notes.add(f"-n {items}", f"{total}, as mdtest rounds it: equally many in each of {folders} directories")
-    if loops > 1 and depth == 0 and loops <= _MOST_WIDTH:
+    if loops > 1 and depth == 0 and loops <= _MAX_WIDTH:
         notes.add(f"-n {items} -I {each}", f"{loops} directories with {each} of each task, in one above them")
         depth, width = 1, loops
     elif loops > 1:

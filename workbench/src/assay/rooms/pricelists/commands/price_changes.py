@@ -17,7 +17,7 @@ from assay.rooms.pricelists.work.refresh import (
 )
 from assay.terminal.output import note, print_line, print_table
 
-MOST_NAMES = 6
+MAX_NAMES = 6
 """Old rows of one date that are named at most."""
 
 
@@ -32,8 +32,8 @@ def print_ages(book: PriceBook, today: dt.date | None = None) -> None:
 
 
 def _names(rows: Sequence[PriceRow]) -> str:
-    named = [row_name(row) for row in rows[:MOST_NAMES]]
-    more = f"; {len(rows) - MOST_NAMES} more" if len(rows) > MOST_NAMES else ""
+    named = [row_name(row) for row in rows[:MAX_NAMES]]
+    more = f"; {len(rows) - MAX_NAMES} more" if len(rows) > MAX_NAMES else ""
     return "; ".join(named) + more
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = group()
 
-MOST_TABLE_BYTES = 4 << 20
+MAX_TABLE_BYTES = 4 << 20
 """Size of a table to import at most; the book of a larger table would itself be too large to read."""
 OUTPUT = output_option("File for the book. Default: NAME.yaml in this directory.")
 
@@ -246,7 +246,7 @@ def import_table(
     from assay.rooms.pricelists.work.csv_import import import_csv
 
     file = _destination(output, name, force)
-    data = read_user_file(table, f"cannot read {table}", "give a CSV file", MOST_TABLE_BYTES)
+    data = read_user_file(table, f"cannot read {table}", "give a CSV file", MAX_TABLE_BYTES)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -273,7 +273,7 @@ def refresh(
         help="A price list of the provider: CSV or JSON of AWS, pages of JSON of others. Default: the current lists.",
     ),
     fetched_on: str = typer.Option(
-        "", "--seen", metavar="DATE", help="Date on which files without a date in them were fetched."
+        "", "--read-on", metavar="DATE", help="Date on which files without a date in them were fetched."
     ),
     output: Path = OUTPUT,
     force: bool = FORCE,
@@ -309,15 +309,15 @@ def refresh(
 
 
 def _day(written: str) -> dt.date | None:
-    """Return the date of `--seen`; None if it is empty."""
+    """Return the date of `--read-on`; None if it is empty."""
     if not written:
         return None
     try:
         day = dt.date.fromisoformat(written)
     except ValueError:
-        raise AssayError(f"--seen: {written!r} is not a date", "write it as 2026-01-31") from None
+        raise AssayError(f"--read-on: {written!r} is not a date", "write it as 2026-01-31") from None
     if day > dt.date.today():
-        raise AssayError(f"--seen: {day} is in the future", "write the date on which the files were fetched")
+        raise AssayError(f"--read-on: {day} is in the future", "write the date on which the files were fetched")
     return day
 
 

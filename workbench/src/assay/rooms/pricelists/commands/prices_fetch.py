@@ -20,13 +20,13 @@ from assay.model.user_text import first_unprintable
 from assay.rooms.pricelists.work import gcp
 from assay.rooms.pricelists.work.aws import read_offers, savings_table_url
 from assay.rooms.pricelists.work.aws_items import PLANS
-from assay.rooms.pricelists.work.pages import MOST_PAGE, MOST_PAGES, ListPage, PagedList, decode_page
+from assay.rooms.pricelists.work.pages import MAX_PAGE, MAX_PAGES, ListPage, PagedList, decode_page
 from assay.rooms.pricelists.work.price_list import PriceListFile, ProductFilter
 from assay.rooms.pricelists.work.providers import Provider
 from assay.terminal.output import note
 
-TIMEOUT_S = 60
-MOST_BYTES = 16 << 30
+TIMEOUT_SECONDS = 60
+MAX_BYTES = 16 << 30
 """Size of a price list file at most. It is read as a stream; those of EC2 have gigabytes."""
 HINT = "fetch the files elsewhere and name them with --from FILE"
 _MISSING_STATUSES = (403, 404)
@@ -91,7 +91,7 @@ def _read_paged(
     files, today = [], dt.date.today()
     copies = [ref for ref in refs if not _is_address(ref)]
     if copies and fetched_on is None:
-        raise AssayError(f"{copies[0]} does not say when it was fetched", "add --seen DATE")
+        raise AssayError(f"{copies[0]} does not say when it was fetched", "add --read-on DATE")
     for ref in (ref for ref in refs if _is_address(ref)):
         try:
             urllib.parse.urlsplit(ref)
@@ -123,8 +123,8 @@ def _pages(pages: PagedList, ref: str) -> Iterator[ListPage]:
     while address:
         if address in visited:
             raise AssayError(f"{ref}: its pages lead back to {address[:200]}", HINT, EXIT_INCOMPLETE)
-        if len(visited) >= MOST_PAGES:
-            raise AssayError(f"{ref}: it has more than {MOST_PAGES} pages", HINT, EXIT_INCOMPLETE)
+        if len(visited) >= MAX_PAGES:
+            raise AssayError(f"{ref}: it has more than {MAX_PAGES} pages", HINT, EXIT_INCOMPLETE)
         visited.add(address)
         page = _page(pages, address)
         yield page
@@ -139,9 +139,9 @@ def _page(pages: PagedList, ref: str) -> ListPage:
 
 def _whole(ref: str) -> bytes:
     with _opened(ref) as file:
-        data = _unpacked(file).read(MOST_PAGE + 1)
-        if len(data) > MOST_PAGE:
-            raise OSError(f"a page has more than {MOST_PAGE >> 20} MiB")
+        data = _unpacked(file).read(MAX_PAGE + 1)
+        if len(data) > MAX_PAGE:
+            raise OSError(f"a page has more than {MAX_PAGE >> 20} MiB")
     return data
 
 
@@ -197,14 +197,14 @@ def _is_address(ref: str) -> bool:
 def _opened(ref: str) -> Iterator[io.BufferedReader]:
     """Yield the bytes of a file or of a server's answer; raise OSError if the answer ends early."""
     if not _is_address(ref):
-        with open_user_file(ref, f"cannot read {ref}", HINT, MOST_BYTES) as file:
+        with open_user_file(ref, f"cannot read {ref}", HINT, MAX_BYTES) as file:
             yield cast("io.BufferedReader", file)
         return
     request = urllib.request.Request(ref, headers={"Accept-Encoding": "gzip", "User-Agent": "assay"})
     if _needs_key(ref):
         # The key is for this server only: not for a redirect, and not for messages.
         request.add_unredirected_header("X-Goog-Api-Key", os.environ.get(gcp.KEY, ""))
-    with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
         length = answer.headers.get("Content-Length")
         counted = _Counted(answer)
         yield cast("io.BufferedReader", io.BufferedReader(counted))

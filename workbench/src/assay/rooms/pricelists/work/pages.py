@@ -10,9 +10,9 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.rooms.pricelists.work.price_list import ListedPrice, PriceListFile, ProductFilter
 
-MOST_PAGE = 64 << 20
+MAX_PAGE = 64 << 20
 """Most bytes of a page; real pages have less than one megabyte."""
-MOST_PAGES = 2000
+MAX_PAGES = 2000
 """Most pages of one list; a service of one region has some hundred at most."""
 
 

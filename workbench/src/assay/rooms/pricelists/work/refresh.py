@@ -151,7 +151,7 @@ def refresh(book: PriceBook, files: Sequence[PriceListFile], today: dt.date | No
     rows: list[PriceRow] = []
     for row in book.rows:
         try:
-            updated = _updated_row(row, book, files, provider).model_copy(update={"seen": read_date})
+            updated = _updated_row(row, book, files, provider).model_copy(update={"read_on": read_date})
         except _NoMatchError as error:
             left.append((row, str(error)))
             problems += [] if isinstance(error, _AbsentError) else [skipped_text(row, str(error))]

@@ -10,9 +10,9 @@ from assay.rooms.pricelists.work.price_list import truncated_error
 
 CHUNK = 2**18
 """Characters that are read at once."""
-MOST_ENTRY = 2**26
+MAX_ENTRY = 2**26
 """Most characters of a single value; a file with a longer one is not a price list."""
-MOST_LINE = 2**20
+MAX_LINE = 2**20
 """Most characters of a line of a table."""
 
 
@@ -49,7 +49,7 @@ class Stream:
         for piece in itertools.chain([self.buffer], iter(lambda: self.text.read(CHUNK), "")):
             *whole, rest = (rest + piece).split("\n")
             yield from (line + "\n" for line in whole)
-            if len(rest) > MOST_LINE:
+            if len(rest) > MAX_LINE:
                 raise self.format_error("a line is too long")
         if rest:
             self.cut = True
@@ -82,7 +82,7 @@ class Stream:
                     self.at = end
                     return value
             except json.JSONDecodeError as error:
-                if len(self.buffer) - self.at > MOST_ENTRY:
+                if len(self.buffer) - self.at > MAX_ENTRY:
                     raise self.format_error(f"not JSON: {error.msg}") from None
             except RecursionError:
                 raise self.format_error("it is nested too deeply") from None

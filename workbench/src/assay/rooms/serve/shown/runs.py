@@ -13,7 +13,7 @@ RUNS_PER_PAGE = 100
 """Most runs on one page."""
 REFRESH_SECONDS, REFRESH_LIVE_SECONDS = 30, 5
 """Seconds between looks for changes: in general, and while a run is under way."""
-MOST_ANSWER = 400
+MAX_ANSWER = 400
 DOWNLOADS = (("CSV", "export.csv"), ("JSON", "export.json"), ("XLSX", "export.xlsx"))
 
 
@@ -148,7 +148,7 @@ def _row(line: RunLine) -> str:
     small = " · ".join(escape(escape_line(words, 120)) for words in (line.started, line.study, line.host) if words)
     question = f"<p>{escape(escape_line(line.question, 200))}</p>" if line.question else ""
     run = f'<a href="/run/{line.slug}">{name}</a>{question}<p class=soft>{small}</p>'
-    answer = escape(escape_line(line.answer, MOST_ANSWER))
+    answer = escape(escape_line(line.answer, MAX_ANSWER))
     links = " ".join(f'<a href="/run/{line.slug}/{file}">{words}</a>' for words, file in DOWNLOADS)
     cells = (tick, run, _status(line), _verdicts(line), f"{answer}<p class=soft>{links}</p>")
     return f"<tr>{''.join(f'<td>{cell}' for cell in cells)}"

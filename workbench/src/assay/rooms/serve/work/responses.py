@@ -19,8 +19,8 @@ _KINDS = {
     Format.JSON: "application/json",
     Format.XLSX: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 }
-_MOST_FIELDS = 20
-_MOST_SHOWN = 80
+_MAX_FIELDS = 20
+_MAX_SHOWN = 80
 """Characters of a run's name that an error page repeats at most."""
 _REPORT_POLICY = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 """Added to a report's own policy: `frame-ancestors` works only in a header, not in a page."""
@@ -61,9 +61,9 @@ def respond(folder: RunsFolder, address: str) -> Response:
     """
     path, _, query = address.partition("?")
     try:
-        fields = parse_qs(query, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        fields = parse_qs(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     except ValueError:
-        return error_page(HTTPStatus.BAD_REQUEST, f"More than {_MOST_FIELDS} fields in the address.")
+        return error_page(HTTPStatus.BAD_REQUEST, f"More than {_MAX_FIELDS} fields in the address.")
     try:
         return _route(folder, path.split("/")[1:], fields)
     except AssayError as error:
@@ -118,7 +118,7 @@ def _by_slug(folder: RunsFolder) -> dict[str, RunEntry]:
 
 def _unknown(name: str) -> Response:
     return error_page(
-        HTTPStatus.NOT_FOUND, f"There is no run {escape_line(name, _MOST_SHOWN)} here.", "It may have been removed."
+        HTTPStatus.NOT_FOUND, f"There is no run {escape_line(name, _MAX_SHOWN)} here.", "It may have been removed."
     )
 
 

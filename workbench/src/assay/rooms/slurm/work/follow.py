@@ -17,12 +17,12 @@ from assay.store.entries import BATCH_OUTPUT
 
 POLL_SECONDS = 0.5
 """Time between two reads of the job's progress."""
-LEAST_QUERY_SECONDS, MOST_QUERY_SECONDS = 1.0, 15.0
+MIN_QUERY_SECONDS, MAX_QUERY_SECONDS = 1.0, 15.0
 """Seconds between two queries to Slurm, whose controller serves all users; they grow while nothing changes."""
 QUERY_BACKOFF = 1.3
 VISIBLE_TIMEOUT_SECONDS = 10.0
 """How long the job's last lines may take to be visible here, as through NFS, which caches."""
-MOST_OUTPUT_LINES = 10
+MAX_OUTPUT_LINES = 10
 
 
 class Follower:
@@ -47,7 +47,7 @@ class Follower:
             hint = f"`assay run {folder} --resume` submits it"
             raise AssayError(f"run {folder.name} has no job in Slurm", hint)
         self.job, self.known = job.id, job.job
-        self._over = job.over
+        self._over = job.has_ended
         self._last_line = ""
         self._reader, self._replay = ProgressReader(folder), Replay(listener)
         self._output = 0 if skip_past else output_size(folder)
@@ -79,13 +79,13 @@ class Follower:
         Raises:
             KeyboardInterrupt: The user stops following; the job goes on.
         """
-        state, interval_s, next_query = JobState(""), LEAST_QUERY_SECONDS, 0.0
+        state, interval_s, next_query = JobState(""), MIN_QUERY_SECONDS, 0.0
         try:
             while not self._over:
                 if time.monotonic() >= next_query:
                     now = self._query_state(state)
                     interval_s = (
-                        LEAST_QUERY_SECONDS if now != state else min(MOST_QUERY_SECONDS, interval_s * QUERY_BACKOFF)
+                        MIN_QUERY_SECONDS if now != state else min(MAX_QUERY_SECONDS, interval_s * QUERY_BACKOFF)
                     )
                     if not now.is_alive:
                         break
@@ -144,9 +144,9 @@ class Follower:
         self._replay.close()
         if not self.told_over:
             # The job was killed, or ended before the run began.
-            for line in last_output_lines(self._folder, self._output)[-MOST_OUTPUT_LINES:]:
+            for line in last_output_lines(self._folder, self._output)[-MAX_OUTPUT_LINES:]:
                 self._listener.print_line(f"{BATCH_OUTPUT}: {line}")
-        newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "over": True})
+        newest = self._batch.jobs[-1].model_copy(update={"id": self.job, "has_ended": True})
         write_batch(self._folder, self._batch.with_job(newest))
 
 

@@ -21,9 +21,9 @@ from assay.run.listener import ClosestCeiling, HostInterval, Listener, Progress,
 from assay.store.entries import PROGRESS, open_to_append
 from assay.store.safe_files import open_file
 
-MOST_READ = 1 << 24
+MAX_READ = 1 << 24
 """Most bytes of one read; the rest is read the next time."""
-MOST_BYTES = 1 << 40
+MAX_BYTES = 1 << 40
 """Largest accepted size of the file."""
 
 
@@ -176,9 +176,9 @@ class ProgressReader:
         """Yield the new lines; a line that is not complete yet is left for the next time."""
         try:
             # The file is opened anew each time, so that NFS asks its server.
-            fd = open_file(self._folder, PROGRESS, MOST_BYTES)
+            fd = open_file(self._folder, PROGRESS, MAX_BYTES)
             try:
-                data = os.pread(fd, MOST_READ, self._place)
+                data = os.pread(fd, MAX_READ, self._place)
             finally:
                 os.close(fd)
         except (AssayError, OSError):

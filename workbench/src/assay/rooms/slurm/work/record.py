@@ -11,9 +11,9 @@ from assay.rooms.slurm.work.slurm import Job
 from assay.store.entries import BATCH, BATCH_NEW, BATCH_OUTPUT, open_new
 from assay.store.safe_files import open_file, plain_file_status, read_file
 
-MOST_BYTES = 1 << 20
-MOST_TAIL_BYTES = 1 << 16
-MOST_OUTPUT_BYTES = 1 << 40
+MAX_BYTES = 1 << 20
+MAX_TAIL_BYTES = 1 << 16
+MAX_OUTPUT_BYTES = 1 << 40
 """Largest accepted size of the output of jobs, of which only the end is read."""
 
 
@@ -24,12 +24,12 @@ class BatchJob(Frozen):
         id: Its id in Slurm; empty while it is being submitted, or if the submission was cut short.
         cluster: Its cluster, as in `Job`.
         submitted_at: Seconds since 1970.
-        over: A follower has seen its end, and recorded how it ended.
+        has_ended: A follower has seen its end, and recorded how it ended.
     """
 
     id: str
     submitted_at: float
-    over: bool = False
+    has_ended: bool = False
     cluster: str | None = None
 
     @property
@@ -43,12 +43,12 @@ class Batch(Frozen):
 
     Attributes:
         options: Options of sbatch, as the user wrote them.
-        words: Options of `assay run` in the job.
+        run_options: Options of `assay run` in the job.
         jobs: All of its jobs, the newest last.
     """
 
     options: str
-    words: tuple[str, ...] = ()
+    run_options: tuple[str, ...] = ()
     jobs: tuple[BatchJob, ...] = ()
 
     def with_job(self, job: BatchJob) -> "Batch":
@@ -63,7 +63,7 @@ def read_batch(folder: Path) -> Batch | None:
         AssayError: It cannot be read.
     """
     try:
-        return Batch.model_validate_json(read_file(folder, BATCH, MOST_BYTES))
+        return Batch.model_validate_json(read_file(folder, BATCH, MAX_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, ValidationError) as error:
@@ -102,10 +102,10 @@ def last_output_lines(folder: Path, after: int = 0) -> list[str]:
         after: Offset in the file at which the output of interest begins.
     """
     try:
-        fd = open_file(folder, BATCH_OUTPUT, MOST_OUTPUT_BYTES)
+        fd = open_file(folder, BATCH_OUTPUT, MAX_OUTPUT_BYTES)
         try:
-            begin = max(after, os.fstat(fd).st_size - MOST_TAIL_BYTES)
-            text = os.pread(fd, MOST_TAIL_BYTES, begin).decode(errors="replace")
+            begin = max(after, os.fstat(fd).st_size - MAX_TAIL_BYTES)
+            text = os.pread(fd, MAX_TAIL_BYTES, begin).decode(errors="replace")
         finally:
             os.close(fd)
     except (AssayError, OSError):

@@ -43,7 +43,7 @@ STOP_BEFORE_SECONDS = 120
 """How long before its end a job gets the signal to stop, so that the current repeat ends and its data is removed."""
 STOP_SHARE = 4
 """The time before the end is at most one part in this many of the time limit."""
-LEAST_STOP_SECONDS = 15
+MIN_STOP_SECONDS = 15
 _PATH = re.compile(r"[A-Za-z0-9_./+=@,: -]+")
 _TIMES = (
     (re.compile(r"(\d+)"), (60,)),
@@ -135,7 +135,7 @@ def stop_seconds(words: Sequence[str]) -> int:
         return int(match[1])
     limit = time_limit(words)
     return (
-        STOP_BEFORE_SECONDS if limit is None else max(LEAST_STOP_SECONDS, min(STOP_BEFORE_SECONDS, limit // STOP_SHARE))
+        STOP_BEFORE_SECONDS if limit is None else max(MIN_STOP_SECONDS, min(STOP_BEFORE_SECONDS, limit // STOP_SHARE))
     )
 
 

@@ -23,15 +23,15 @@ def with_job_states(runs: Sequence[RunSummary], print_line: PrintLine) -> list[R
     """
     batches = {run.folder: batch for run in runs if run.status in UNFINISHED and (batch := _batch(run)) is not None}
     jobs = {folder: batch.jobs[-1] for folder, batch in batches.items() if batch.jobs}
-    if not any(not job.over for job in jobs.values()):
+    if not any(not job.has_ended for job in jobs.values()):
         return list(runs)
     states_by_cluster = {
-        job.cluster: _states(job.cluster, print_line) for job in jobs.values() if job.id and not job.over
+        job.cluster: _states(job.cluster, print_line) for job in jobs.values() if job.id and not job.has_ended
     }
     updated = []
     for run in runs:
         job = jobs.get(run.folder)
-        if job is None or job.over or not job.id:
+        if job is None or job.has_ended or not job.id:
             updated.append(run)
         elif (states := states_by_cluster[job.cluster]) is None:
             updated.append(replace(run, job=f"job {job.id}"))
@@ -71,7 +71,7 @@ def job_words(folder: Path) -> str:
     if batch is None or not batch.jobs:
         return ""
     job = batch.jobs[-1]
-    if job.over or not job.id:
+    if job.has_ended or not job.id:
         return f"{job.id or 'unknown'}, over"
     try:
         state = own_states(job.cluster).get(job.id, JobState(""))

@@ -54,7 +54,7 @@ def submit_new(plan: Plan, out: Path, options: str, words: Sequence[str], print_
         with contextlib.closing(store):
             store.set_status("interrupted")
             copy_study_files(plan.study, plan.folder, folder)
-            write_batch(folder, Batch(options=options, words=tuple(words)))
+            write_batch(folder, Batch(options=options, run_options=tuple(words)))
         submit_again(folder, None, None, print_line)
     except BaseException:
         if _may_have_job(folder):
@@ -90,12 +90,12 @@ def submit_again(folder: Path, options: str | None, words: Sequence[str] | None,
     batch = read_batch(folder) or Batch(options=options or "")
     refuse_active_job(folder, batch)
     update = {"options": options} if options is not None else {}
-    batch = batch.model_copy(update=update | ({"words": tuple(words)} if words is not None else {}))
+    batch = batch.model_copy(update=update | ({"run_options": tuple(words)} if words is not None else {}))
     option_words = check_options(batch.options)
     with contextlib.closing(RunStore.open(folder)) as store:
-        _refuse_too_few_nodes(option_words, store.cases(), batch.words, len(store.info().stages))
+        _refuse_too_few_nodes(option_words, store.cases(), batch.run_options, len(store.info().stages))
     place = folder.absolute()
-    command = [*own_command(), "run", str(place), "--resume", *batch.words]
+    command = [*own_command(), "run", str(place), "--resume", *batch.run_options]
     text = script_text(folder.name, place / BATCH_OUTPUT, option_words, command)
     try:
         with open_new(folder / BATCH_SCRIPT) as file:
@@ -151,7 +151,7 @@ def newest_job(folder: Path, batch: Batch) -> BatchJob | None:
     if not batch.jobs:
         return None
     job = batch.jobs[-1]
-    if job.id or job.over:
+    if job.id or job.has_ended:
         return job
     queued_job = job_named(job_name(folder.name), job.cluster, [one.id for one in batch.jobs])
     if queued_job is None:
@@ -168,7 +168,7 @@ def newest_job_state(folder: Path, batch: Batch) -> tuple[Job, JobState]:
         SlurmError: Slurm does not answer.
     """
     job = newest_job(folder, batch)
-    if job is None or job.over:
+    if job is None or job.has_ended:
         return (job.job if job is not None else Job("")), JobState("")
     return job.job, job_state(job.job)
 

@@ -36,7 +36,7 @@ def load_box(ref: str, base: Path, naming: FileOrigin = TYPED_BY_USER) -> Box:
         path = PRESETS / f"{ref}.yaml"
         return _checked(path.read_bytes(), path.name, ref)
     data = read_box_file(base / ref, ref)
-    with hide_content(ref, "a testbed", f"assay testbed up {base / ref}", naming, base / ref, data):
+    with hide_content(ref, "a box", f"assay testbed up {base / ref}", naming, base / ref, data):
         return _checked(data, ref, ref)
 
 

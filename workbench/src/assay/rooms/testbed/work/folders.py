@@ -132,7 +132,7 @@ def _lock(folder: Path) -> int | None:
             if fd >= 0:
                 os.close(fd)
         except OSError as error:
-            raise AssayError(f"{folder}: {error.strerror}", "testbeds need this folder", EXIT_REFUSED) from error
+            raise AssayError(f"{folder}: {error.strerror}", "boxes need this folder", EXIT_REFUSED) from error
 
 
 def remove_empty(folder: Path) -> None:
@@ -159,7 +159,7 @@ def make_disks_folder(folder: Path, box: Path) -> None:
             raise AssayError(f"{folder}: is not empty", "check its contents, and remove it", EXIT_REFUSED)
         (folder / MARKER).write_text(json.dumps({"written_by": "assay", "box": str(box)}) + "\n")
     except OSError as error:
-        raise AssayError(f"{folder}: {error.strerror}", "disks of testbeds need this folder", EXIT_REFUSED) from error
+        raise AssayError(f"{folder}: {error.strerror}", "disks of boxes need this folder", EXIT_REFUSED) from error
 
 
 def owning_box(disks: Path) -> Path | None:

@@ -17,7 +17,7 @@ HTB_QUANTUM_BYTES = 60_000
 """Bytes that HTB sends from a class per turn. With one class any value works, but HTB warns about its default."""
 BURST_SECONDS = 0.002
 """HTB reaches its rate even if timers are this late, as on a busy machine."""
-LEAST_BURST_BYTES = 128 * 1024
+MIN_BURST_BYTES = 128 * 1024
 """Bytes: two of the largest segments that the kernel sends as one."""
 
 
@@ -88,7 +88,7 @@ def loses_frames(box: Box) -> bool:
 
 def shaper(interface: str, speed: int) -> list[str]:
     """Return lines for `tc -batch` that limit what leaves an interface to `speed` bits per second."""
-    burst = max(LEAST_BURST_BYTES, int(speed / 8 * BURST_SECONDS))
+    burst = max(MIN_BURST_BYTES, int(speed / 8 * BURST_SECONDS))
     rate = f"rate {speed}bit ceil {speed}bit burst {burst} cburst {burst} quantum {HTB_QUANTUM_BYTES}"
     return [
         f"qdisc add dev {interface} root handle 1: htb default 1",

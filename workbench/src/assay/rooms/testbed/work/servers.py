@@ -80,7 +80,7 @@ class HostServer:
         """
         kind = self.filled.kind
         commands = self.filled.commands(kind.start)
-        if kind.stays and commands:
+        if kind.foreground and commands:
             last = commands.pop()
             words = ("sh", "-c", DAEMON_SCRIPT, "sh", kind.pidfile, *last.argv)
             commands.append(ServerCommand(words, last.stdin_text))
@@ -93,7 +93,7 @@ class HostServer:
         Raises:
             AssayError: A command fails.
         """
-        self._run(step for step in self.filled.kind.then if step.after == after)
+        self._run(step for step in self.filled.kind.after_ready if step.after == after)
 
     def resume(self, seconds: float) -> None:
         """Start the server again after it was stopped, and wait until it answers.
@@ -103,7 +103,7 @@ class HostServer:
         """
         self.start()
         self.wait(seconds)
-        self._run(step for step in self.filled.kind.then if step.again)
+        self._run(step for step in self.filled.kind.after_ready if step.on_restart)
 
     def wait(self, seconds: float) -> None:
         """Wait until the server answers and has mounted its directory, if it has one.

@@ -73,7 +73,7 @@ class BoxSite:
         """
         path = self._base / self._file
         data = read_box_file(path, self._ref)
-        with hide_content(self._ref, "a testbed", f"assay testbed up {path}", FileOrigin(self._base), path, data):
+        with hide_content(self._ref, "a box", f"assay testbed up {path}", FileOrigin(self._base), path, data):
             read_model(Box, data, self._ref, GUIDE, "box")
         return data
 
@@ -92,7 +92,7 @@ class BoxSite:
         names = [member.name for member in self._load().all_hosts() if CLIENT in member.spec.all_roles]
         if self._written.nodes:
             names = list(self._named())
-        refuse_too_few(needed, names, "use a larger testbed, or name more of its hosts")
+        refuse_too_few(needed, names, "use a larger box, or name more of its hosts")
 
     def check_ready(self, _needed: int) -> None:
         """See `Site`: checks programs and rights, and that the box has the named hosts."""
@@ -109,7 +109,7 @@ class BoxSite:
     def up(self, print_line: PrintLine) -> SiteState:
         """See `Site`."""
         box = self._load()
-        print_line(f"testbed {box.name}: {box.description}" if box.description else f"testbed {box.name}")
+        print_line(f"box {box.name}: {box.description}" if box.description else f"box {box.name}")
         # Several runs may use the same description at once: each gets its own box.
         self._running = bring_up(box, f"{box.name[:16].rstrip('-')}-run-{os.getpid()}", owned=True)
         try:
@@ -126,7 +126,7 @@ class BoxSite:
         if self._running is not None:
             running, self._running = self._running, None
             if left := running.down():
-                print_line(f"testbed {running.state.box}: {left}")
+                print_line(f"box {running.state.box}: {left}")
 
     def _signed_in(self, running: RunningBox) -> dict[str, Target]:
         """Return the targets that get credentials of users of the box, with these credentials."""
@@ -154,9 +154,7 @@ class BoxSite:
         logins = (login for text in self._written.nodes for login in parse_logins(text))
         other = next((login.nodes for login in logins if login.user or login.number), None)
         if other is not None:
-            raise AssayError(
-                f"hosts: {other} is a host of the testbed, which takes no user and no port", f"write {other}"
-            )
+            raise AssayError(f"hosts: {other} is a host of the box, which takes no user and no port", f"write {other}")
         return expand_names(self._written.nodes, "host")
 
     def _chosen(self, known: Iterable[str]) -> Sequence[str]:
@@ -169,11 +167,11 @@ class BoxSite:
             AssayError: The box has no such host, or the study names an inventory, too.
         """
         if self._written.inventory is not None:
-            raise AssayError("a study has a testbed or an inventory, not both", "remove one of the two")
+            raise AssayError("a study has a box or an inventory, not both", "remove one of the two")
         names, host_names = self._named(), list(known)
         missing = [name for name in names if name not in host_names]
         if missing:
-            raise AssayError(f"the testbed has no host {missing[0]}", f"it has {', '.join(host_names)}")
+            raise AssayError(f"the box has no host {missing[0]}", f"it has {', '.join(host_names)}")
         return names
 
 

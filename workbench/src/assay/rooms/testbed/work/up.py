@@ -30,7 +30,7 @@ BRIEF_LOCK_TIMEOUT_SECONDS = 1.0
 """Longest wait for the lock, which another command may hold briefly to look for remains of a box of that name."""
 SSHD_SECONDS = 10
 """Longest wait until an sshd listens."""
-MOST_LINE_BYTES = 4096
+MAX_LINE_BYTES = 4096
 """Most bytes read of a line that a host's init prints."""
 PARALLEL_HOSTS = 8
 """Number of hosts that are made in parallel."""
@@ -217,7 +217,7 @@ class _Builder:
             binds += users.bind_mounts(self.box.shared, self.folder, self.disks)
         words = [word for place in places for word in ("--empty", place)]
         for server in spec.servers:
-            for path in load_kind(server.kind).private:
+            for path in load_kind(server.kind).private_folders:
                 own = self.folder / "private" / name / path.lstrip("/")
                 own.mkdir(parents=True, exist_ok=True)
                 binds.append((str(own), path))
@@ -229,15 +229,15 @@ class _Builder:
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd="/") as first:
             assert first.stdin and first.stdout and first.stderr
-            line = first.stdout.readline(MOST_LINE_BYTES).strip()
+            line = first.stdout.readline(MAX_LINE_BYTES).strip()
             if line.isdigit():
                 process = ProcessIdentity(int(line), start_time(int(line)) or 0)
                 self.journal.init(process)
                 first.stdin.write("go\n")
                 first.stdin.flush()
-                line = first.stdout.readline(MOST_LINE_BYTES).strip()
+                line = first.stdout.readline(MAX_LINE_BYTES).strip()
             if line != "ready":
-                error_text = first.stderr.readline(MOST_LINE_BYTES).strip().removeprefix("error: ")
+                error_text = first.stderr.readline(MAX_LINE_BYTES).strip().removeprefix("error: ")
                 raise AssayError(f"host {name} cannot be made: {error_text or 'its init died'}", "", EXIT_REFUSED)
         return process
 

@@ -17,7 +17,7 @@ ACCOUNTS = ("passwd", "group")
 FIRST_ID = 59_000
 """First id for users of a box, below the range that Debian policy reserves; ids in use are skipped."""
 HOMES_FOLDER = "home"
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Largest account file or key that is read."""
 
 
@@ -57,7 +57,7 @@ def make_shared_directory(users: Sequence[str], shared: str, folder: Path, disks
 
 def _machine_accounts(name: str, users: Sequence[str]) -> str:
     """Return an account file of the machine, without entries that have a name of a user of the box."""
-    lines = read_regular(f"/etc/{name}", MOST_BYTES).decode(errors="replace").splitlines()
+    lines = read_regular(f"/etc/{name}", MAX_BYTES).decode(errors="replace").splitlines()
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in users)
 
 
@@ -84,7 +84,7 @@ def make_keys(home: Path, folder: Path) -> None:
     checked_output(
         ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"assay-{home.name}", "-f", str(key)], f"key of {home}"
     )
-    (place / "authorized_keys").write_bytes(read_regular(key.with_suffix(".pub"), MOST_BYTES))
+    (place / "authorized_keys").write_bytes(read_regular(key.with_suffix(".pub"), MAX_BYTES))
     (place / "config").write_text(f"Include {folder}/ssh_config\n")
     for path in (place, *place.iterdir()):
         os.chown(path, owner.st_uid, owner.st_gid)

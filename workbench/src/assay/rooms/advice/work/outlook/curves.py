@@ -97,7 +97,7 @@ class NeedSweep:
         crossings = [each for low, high in pairwise(points) for each in self._between(low, high)]
         return CostCurves(
             axis=self._axis,
-            along=self._along,
+            scaled_with=self._along,
             need=float(whole),
             curves=tuple(
                 CostCurve(design=each.name, points=tuple(self._point(each.name, point) for point in points))
@@ -167,7 +167,7 @@ class NeedSweep:
             after=after,
             before_month=was,
             after_month=now,
-            over=over,
+            over_budget=over,
             text=text,
         )
 

@@ -12,7 +12,7 @@ from assay.rooms.advice.work.outlook.curves import capacity_curves, rate_curves,
 from assay.rooms.advice.work.outlook.reassess import Reassessment
 from assay.rooms.advice.work.outlook.tornado import tornado
 
-MOST_LISTED = 6
+MAX_LISTED = 6
 """Most assumptions that are listed in words."""
 
 
@@ -55,7 +55,7 @@ def picture(
         capacity=capacity_curves(again),
         rate=rate_curves(again),
         tornado=changing,
-        idle=idle,
+        without_effect=idle,
     )
 
 
@@ -65,14 +65,14 @@ def change_texts(outlook: Sensitivity) -> Iterator[str]:
         if curves is None:
             continue
         scale = curves.axis.replace("_iops", " operations")
-        along = f" (with {' and '.join(curves.along)} in proportion)" if curves.along else ""
+        along = f" (with {' and '.join(curves.scaled_with)} in proportion)" if curves.scaled_with else ""
         for crossing in curves.crossings:
             yield f"{scale}{along}: {crossing.text}"
         if not curves.crossings:
             points = curves.curves[0].points
             ends = " to ".join(size_text(curves.axis, point.at) for point in (points[0], points[-1]))
             yield f"{scale}{along}: from {ends} {outlook.designs[0].design} stays the choice"
-    for each in outlook.tornado[:MOST_LISTED]:
+    for each in outlook.tornado[:MAX_LISTED]:
         yield assumption_text(each, outlook)
 
 
@@ -83,7 +83,7 @@ def assumption_text(each: Assumption, outlook: Sensitivity) -> str:
     text = f"{each.name} ({each.value}): {costs}, against {format_money(outlook.month)} {outlook.measure} now"
     best = outlook.designs[0].design
     turned = [end for end in ends if end.choice != best]
-    for end in turned if each.turns else ():
+    for end in turned if each.changes_choice else ():
         text += (
             f"; at {end.value} {f'{end.choice} would be the choice' if end.choice else 'no design would meet the need'}"
         )

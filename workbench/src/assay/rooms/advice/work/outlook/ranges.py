@@ -16,12 +16,12 @@ from assay.rooms.advice.work.traffic import monthly_traffic, paid_by_request
 
 STEP = Decimal("0.2")
 """Share by which an assumption is lowered and raised, unless its range is otherwise limited."""
-MOST_ITEMS = 5
+MAX_ITEMS = 5
 """Most prices that are varied: those that weigh most in the choice and the next design."""
 LOW_TRAFFIC_SHARE = Decimal("0.1")
 """Low end of traffic that is not stated: a tenth of what the rates allow."""
-MOST_SHARE = Decimal("0.99")
-PEOPLE, POWER = ("people", "administrator"), ("power", "electricity")
+MAX_SHARE = Decimal("0.99")
+PEOPLE, POWER = ("administration", "administrator"), ("power", "electricity")
 DIMENSION_NAMES = {
     "power": "electricity",
     "rack": "rack space",
@@ -133,7 +133,7 @@ def _extent(again: Reassessment) -> Iterator[AssumptionRange]:
         yield AssumptionRange("clients", f"{need.clients:,}", *ends)
     share = need.profile.read_share
     if 0 < share < 1:
-        shares = (share * (1 - STEP), min(MOST_SHARE, share * (1 + STEP)))
+        shares = (share * (1 - STEP), min(MAX_SHARE, share * (1 + STEP)))
         profiles = ((end, need.profile.model_copy(update={"read_share": end})) for end in shares)
         yield AssumptionRange(
             "share of reads",
@@ -178,10 +178,10 @@ def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
         yield _symmetric_range(again, again.rebilled, "tax", percent, "tax", need.tax)
     if need.discount:
         yield _symmetric_range(again, again.rebilled, "discount a year", percent, "discount", need.discount)
-    if need.people:
+    if need.admin_hours:
 
         def people(factor: Decimal) -> dict[Any, Decimal]:
-            return {name: hours * factor for name, hours in need.people.items()}
+            return {name: hours * factor for name, hours in need.admin_hours.items()}
 
         def words(hours: dict[Any, Decimal]) -> str:
             alike = len(set(hours.values())) == 1
@@ -192,8 +192,8 @@ def _charges(again: Reassessment) -> Iterator[AssumptionRange]:
             )
 
         least, most = people(1 - STEP), people(1 + STEP)
-        ends = (_end(again, again.rebilled, words(each), people=each) for each in (least, most))
-        yield AssumptionRange("hours of administration a month", words(need.people), *ends)
+        ends = (_end(again, again.rebilled, words(each), admin_hours=each) for each in (least, most))
+        yield AssumptionRange("hours of administration a month", words(need.admin_hours), *ends)
 
 
 def _price_range(
@@ -264,4 +264,4 @@ def _largest(again: Reassessment) -> list[BookRow]:
         for row, (_, present) in again.parts(item.variant).items():
             if row[1:] != PEOPLE and row[1:] != POWER and present:
                 weights[row] = max(weights.get(row, Decimal(0)), present)
-    return sorted(weights, key=lambda row: (-weights[row], row))[:MOST_ITEMS]
+    return sorted(weights, key=lambda row: (-weights[row], row))[:MAX_ITEMS]

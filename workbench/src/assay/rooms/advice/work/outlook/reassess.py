@@ -24,7 +24,7 @@ from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
 from assay.rooms.advice.work.pricer import Pricer, TermOffer
 from assay.rooms.advice.work.provisioned import PROVISIONED
 
-MOST_DESIGNS = 5
+MAX_DESIGNS = 5
 """Most designs that are computed again."""
 
 BookRow = tuple[str, str, str]
@@ -102,7 +102,7 @@ class Reassessment:
             # Two designs that build the same thing count once.
             designs += [each] if key not in keys else []
             keys.add(key)
-            if len(designs) == MOST_DESIGNS:
+            if len(designs) == MAX_DESIGNS:
                 break
         self.designs = tuple(designs)
 

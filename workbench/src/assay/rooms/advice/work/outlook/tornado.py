@@ -15,7 +15,7 @@ def tornado(again: Reassessment) -> tuple[tuple[Assumption, ...], tuple[str, ...
     """Return the assumptions that change something, the largest first, and the names of those that change nothing."""
     base = _end_of("", again, again.base_answer, again.need)
     assumptions = [_weigh(each, again, base) for each in ranges(again)]
-    changing = [each for each in assumptions if each.size >= MIN_CHANGE or each.turns]
+    changing = [each for each in assumptions if each.size >= MIN_CHANGE or each.changes_choice]
     ordered = sorted(changing, key=lambda each: (-each.size, each.name))
     return tuple(ordered), tuple(each.name for each in assumptions if each not in changing)
 
@@ -53,5 +53,5 @@ def _weigh(each: AssumptionRange, again: Reassessment, base: RangeEnd) -> Assump
         low=low,
         high=high,
         size=max(changes, default=Decimal(0)),
-        turns=any(end.choice != base.choice for end in ends),
+        changes_choice=any(end.choice != base.choice for end in ends),
     )

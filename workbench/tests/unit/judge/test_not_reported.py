@@ -39,7 +39,7 @@ def values(name: str) -> st.SearchStrategy[AxisValue]:
     elif name == "cpus":
         found = st.sampled_from(["0", "0-3"])
     else:
-        least, most = int(kind.least or 1), int(min(kind.most or 1, 64))
+        least, most = int(kind.min or 1), int(min(kind.max or 1, 64))
         found = st.integers(max(least, 1 if name in ("file_size", "read_percent") else least), max(most, least))
     return found | st.none() if kind.optional else found
 
