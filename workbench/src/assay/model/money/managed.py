@@ -231,7 +231,7 @@ class ManagedType(CatalogEntry):
         step: Sizes are multiples of it, and at least `min_size`.
         min_frequent: Fewest bytes outside the class for rarely read data, whatever share is chosen. Rate laws and
             included amounts apply to the bytes outside the class; None: to all bytes.
-        max_frequent: Most bytes outside the class for rarely read data; None: only `most_size` bounds them.
+        max_frequent: Most bytes outside the class for rarely read data; None: only `max_size` bounds them.
         billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
         read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
         shared: Reads and writes share one limit.
