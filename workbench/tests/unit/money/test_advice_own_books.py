@@ -26,7 +26,7 @@ rows:
   - {dimension: purchase, item: nvme-server, price: 28000, unit: piece, source: offer}
   - {dimension: rack, item: rack, price: 30, unit: U-month, source: contract}
   - {dimension: power, item: electricity, price: 0.20, unit: kWh, source: contract}
-  - {dimension: people, item: administrator, price: 70, unit: person-hour, source: contract}
+  - {dimension: administration, item: administrator, price: 70, unit: person-hour, source: contract}
 """
 
 
