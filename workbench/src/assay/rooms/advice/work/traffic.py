@@ -1,5 +1,6 @@
 """Bytes and operations of a month: as the need states them, or as its rates give them."""
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
@@ -10,6 +11,7 @@ from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
 from assay.model.money.use import MAX_USED_BYTES, Use
 from assay.model.units import about_size
 from assay.money.cost.catalog import catalog
+from assay.money.cost.network_traffic import switch_piece
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.texts import amount, percent
 
@@ -141,7 +143,19 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         filled=_average_fill(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
         people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
+        client_ports=client_ports(need, design),
     )
+
+
+def client_ports(need: Need, design: Design) -> int:
+    """Return the ports of a design's switches that the need's clients use: one each, or as many as their link fills.
+
+    0 if the design has no switches, or the clients come over its leased line.
+    """
+    piece = switch_piece(design)
+    if piece is None or piece.switch is None or design.link is not None or need.clients is None:
+        return 0
+    return need.clients * (math.ceil(need.client / piece.switch.rate) if isinstance(need.client, float) else 1)
 
 
 def paid_by_request(design: Design) -> bool:

@@ -8,11 +8,12 @@ from assay.model.money.amount import EXACT
 from assay.model.units import about_size
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
+from assay.money.cost.network_traffic import switch_count, switch_piece, used_ports
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult, failed_check
 from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.texts import amount, percent
-from assay.rooms.advice.work.traffic import derived_traffic_text, paid_by_request
+from assay.rooms.advice.work.traffic import client_ports, derived_traffic_text, paid_by_request
 
 MOST_LOSS_COPIED = 0.1
 """Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
@@ -91,6 +92,22 @@ def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
             text = "reads and writes were measured each alone; both at once were not measured"
             source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
             yield Remark(rule="evidence", speaks="note", text=text, source=source)
+def switch_ports(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield which ports the switches of own hardware connect, and whether those of clients are among them.
+
+    Source: the design; the number follows by `switch_count`.
+    """
+    design, need = facts.design, facts.need
+    piece, clients = switch_piece(design), client_ports(need, design)
+    if piece is None:
+        return
+    count = switch_count(design, clients)
+    text = f"{count} x {piece.item} connect {used_ports(design)} ports of the design's hardware"
+    text += f" and {clients} of clients" if clients else ""
+    text += "" if need.clients is not None or design.link is not None else "; state `clients` for the ports of theirs"
+    yield Remark(rule="switch_ports", speaks="note", text=text, source=f"design {facts.variant.template}")
+
+
 
 
 def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
