@@ -345,3 +345,10 @@ def test_a_closed_output_and_a_need_that_is_no_file_are_refused(tmp_path):
 def test_sizes_have_units(tmp_path, key):
     (tmp_path / "need.yaml").write_text(f"need: x\naccess: file\n{key}\n")
     assert "has no unit" in assay(tmp_path, "advise", "need.yaml", expect=2).stderr
+
+
+def test_as_many_lines_as_a_rate_takes():
+    """30 GB/s: 27 lines of 10 Gb/s at 90 %; seven chassis of 5 GB/s, which read and write at once."""
+    found = advice_on("12", read="30GB/s", growth="0%", candidates=["array-leased-link"])
+    assert found.result == "recommended"
+    assert {key: best(found).set[key] for key in ("links", "chassis")} == {"links": 27, "chassis": 7}
