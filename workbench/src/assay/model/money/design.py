@@ -394,6 +394,11 @@ class Design(Frozen):
         return sum(self.erasure) if self.erasure is not None else self.copies
 
     @property
+    def is_self_run(self) -> bool:
+        """Whether its user runs it, on rented servers or own hardware; otherwise a provider does."""
+        return bool(self.servers or self.hardware)
+
+    @property
     def redundancy(self) -> str:
         """The redundancy in words: `3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
         if self.erasure is None:

@@ -314,7 +314,7 @@ class Need(Frozen):
         snapshots: Bytes of stored snapshots or backups.
         migration: Data that must be moved in first.
         client: Instance type of each client, or its link in bytes per second.
-        people: Provider -> hours of administration in a month.
+        people: Who runs it -> hours of administration in a month; `own`: what the user runs, on rented servers as well.
         support: Provider -> support costs as a share of the bill.
         tax: Share that is added to all payments.
         discount: Yearly discount rate of money; None: no discounting.

@@ -142,9 +142,14 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         kept_days=_kept_days(need),
         filled=_average_fill(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
-        people=next((hours for name, hours in need.people.items() if name == provider), Decimal(0)),
+        people=next((hours for name, hours in need.people.items() if name == people_key(design, provider)), Decimal(0)),
         client_ports=client_ports(need, design),
     )
+
+
+def people_key(design: Design, provider: str | None) -> str | None:
+    """Return the key of the need's `people` that holds for a design: `own` if its user runs it, else its provider."""
+    return "own" if design.is_self_run else provider
 
 
 def client_ports(need: Need, design: Design) -> int:
