@@ -254,8 +254,66 @@ def test_the_loss_of_many_volumes_is_told():
     assert yearly_loss(load_template("nfs-instance-store").build()) is None
     any_loss = advice_on("02", durability=None, candidates=["direct-volumes"])
     assert "3.2 % a year" in reason(any_loss, "volume_loss", "against")
-    scratch = advice_on("02", data="scratch", candidates=["direct-volumes"])
-    assert not [item for item in scratch.reasons if item.rule == "volume_loss"]
+    # Scratch is told, too, and excludes nothing.
+    scratch = advice_on("02", data="scratch", max_loss="1%", candidates=["direct-volumes"])
+    assert scratch.result == any_loss.result and "3.2 % a year" in reason(scratch, "volume_loss", "against")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fails"),
+    [
+        ({"durability": "zone"}, True),
+        ({"durability": "zone", "archive": True}, False),
+        ({"durability": "zone", "data": "scratch"}, False),
+        ({}, False),
+        ({"max_loss": "5%"}, True),
+        ({"max_loss": "5%", "archive": True}, False),
+    ],
+)
+def test_a_loss_excludes_by_the_limit_that_the_guide_names_and_no_other(changes, fails):
+    """64 volumes are lost with 1 - 0.998^64 = 12 % a year."""
+    only = {"design": "nfs-volumes", "set": {"volume": ["gp3"], "volumes": [64], "layout": ["raid0"]}}
+    only["set"]["instance"] = ["m5.4xlarge"]
+    need = ask(capacity="64TB", book="aws-us-east-1", candidates=[only], **changes)
+    found = advise(need, (load_book("aws-us-east-1"),))
+    assert (found.result == "none") == fails
+    if not fails:
+        assert "12 % a year" in reason(found, "volume_loss", "against")
+        assert any("12 % a year" in text for text in best(found).conditions)
+
+
+@pytest.mark.parametrize(
+    ("design", "people", "hours"),
+    [
+        ("nfs-volumes", {"own": 20, "aws": 4}, 20),  # rented servers that one runs oneself
+        ("efs-elastic", {"own": 20, "aws": 4}, 4),
+        ("own-nfs-server", {"own": 20, "aws": 4}, 20),
+        ("nfs-volumes", {"aws": 4}, 0),
+        ("efs-elastic", {"own": 20}, 0),
+    ],
+)
+def test_hours_of_people_are_those_of_who_runs_it(design, people, hours):
+    template = load_template(design)
+    assert use_of(ask(admin_hours=people), template.build(), HOURS, provider=template.provider).admin_hours == hours
+
+
+@pytest.mark.parametrize(("design", "told"), [("nfs-volumes", True), ("own-nfs-server", True), ("efs-elastic", False)])
+def test_what_one_runs_oneself_without_hours_says_so(design, told):
+    book = "own-2026" if design.startswith("own") else "aws-us-east-1"
+    for people, missing in (({}, told), ({"own": 5}, False)):
+        need = ask(book=book, candidates=[design], people=people)
+        found = advise(need, (load_book(book), load_book("own-2026")) if book != "own-2026" else (load_book(book),))
+        texts = best(found).conditions
+        assert any("no hours of the people who run it" in text for text in texts) == missing
+
+
+def test_an_office_has_an_answer():
+    """10 TB for 5,000 USD: two mirrored disks of 24 TB in a NAS of two bays."""
+    need = ask(durability="host", archive=True, months=60, budget="5000 USD in all", candidates=["own-nas"])
+    found = advise(need, (load_book("own-2026"),))
+    month = (300 + 2 * Decimal("1079.99")) / 60 + Decimal("0.038") * 730 * Decimal("0.21703722")
+    assert best(found).set == {"bays": 2} and best(found).price.month == pytest.approx(month)
+    assert month < 60
 
 
 def test_what_lacks_only_prices_of_requests_stays_in_and_says_so():
@@ -345,3 +403,10 @@ def test_a_closed_output_and_a_need_that_is_no_file_are_refused(tmp_path):
 def test_sizes_have_units(tmp_path, key):
     (tmp_path / "need.yaml").write_text(f"need: x\naccess: file\n{key}\n")
     assert "has no unit" in assay(tmp_path, "advise", "need.yaml", expect=2).stderr
+
+
+def test_as_many_lines_as_a_rate_takes():
+    """30 GB/s: 27 lines of 10 Gb/s at 90 %; seven chassis of 5 GB/s, which read and write at once."""
+    found = advice_on("12", read="30GB/s", growth="0%", candidates=["array-leased-link"])
+    assert found.result == "recommended"
+    assert {key: best(found).set[key] for key in ("links", "chassis")} == {"links": 27, "chassis": 7}

@@ -324,7 +324,11 @@ def test_availability_that_nobody_promises_is_not_known_and_less_fails():
     assert check.outcome == "failed" and "99.5 % is committed" in check.text and "covers the machine" in check.source
     (check,) = checks(advice_on("01", budget=None, availability=99.5, candidates=["nfs-gp3"]), "availability")
     assert check.outcome == "met"
-    (check,) = checks(advice_on("01", budget=None, availability=99, candidates=["beegfs"]), "availability")
+    one = {"design": "beegfs", "set": {"servers": 6, "instance": "i4i.4xlarge"}}
+    (check,) = checks(advice_on("01", budget=None, availability=99, candidates=[one]), "availability")
+    assert check.outcome == "failed" and check.text.startswith("96.5521 % is committed if 7 servers")
+    lustre = advice_on("01", budget=None, availability=99, candidates=["fsx-lustre-persistent"])
+    (check,) = checks(lustre, "availability")
     assert (check.outcome, check.text) == ("unproven", "no committed availability is known; 99 % is needed")
 
 

@@ -238,11 +238,27 @@ class Managed(Frozen):
 Service = Annotated[Efs | FsxLustre | S3 | DynamoDb | Managed, Field(discriminator="kind")]
 
 
+class Switch(Frozen):
+    """The ports of a network switch.
+
+    Attributes:
+        ports: Number of ports.
+        rate: Bytes per second of each port, each way; written in bits: `25Gb/s`.
+    """
+
+    ports: Annotated[int, Field(ge=2, le=10_000)]
+    rate: Throughput = Field(gt=0)
+
+
 class Hardware(Rates):
     """Own hardware. The rates are for each piece.
 
     Attributes:
         item: Item of a `purchase` row in the price book.
+        shared: Reads and writes count against one sum, as on disks and controllers. False: each way has the rate, as on
+            a full-duplex link, which also carries what servers copy to each other. None: shared if it stores data.
+        ports: Ports of each piece that are connected to the design's switches.
+        switch: What the piece offers as a switch; `count` is then the least: the bill has as many as all ports need.
         usable: Bytes that each piece stores after its own protection.
         watts: Power of each piece, cooling included.
         rack_units: Height of each piece.
@@ -256,12 +272,20 @@ class Hardware(Rates):
     item: str = Field(min_length=1)
     count: Count = 1
     usable: Size = 0
+    shared: bool | None = None
+    ports: Annotated[int, Field(ge=0, le=1000)] = 0
+    switch: Switch | None = None
     watts: Amount = Decimal(0)
     rack_units: Amount = Decimal(0)
     years: Years = Decimal(5)
     support: str | None = None
     admin_hours: Amount = Decimal(0)
     max_parts: Count | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether reads and writes count against one sum."""
+        return self.usable > 0 if self.shared is None else self.shared
 
 
 class LeasedLine(Frozen):
@@ -302,6 +326,8 @@ class Design(Frozen):
         served: Clients reach it over the network of its servers; false: its data is used on the instance itself.
         copies: How often the file system above the servers stores each byte; writes cross the network as often. `4+2`
             is an erasure code of 4 data and 2 parity parts, stored in `erasure`.
+        copied_by: Who sends each byte to all that store it. Servers: a client writes to one, which sends it to the
+            others, as Ceph, MinIO and BeeGFS do. Clients: they write all copies themselves.
         usable: Bytes for data, if known; else they are computed.
         overhead: Share of the computed capacity that formatting takes.
         admin_hours: Hours of administration in a month for the whole design.
@@ -324,6 +350,7 @@ class Design(Frozen):
     served: bool = True
     copies: Count = 1
     erasure: tuple[Count, Count] | None = None
+    copied_by: Literal["servers", "clients"] = "servers"
     usable: Size | None = None
     overhead: Share = Decimal(0)
     admin_hours: Amount = Decimal(0)
@@ -370,6 +397,11 @@ class Design(Frozen):
     def part_count(self) -> int:
         """Number of copies, or of parts of the erasure code, of each byte."""
         return sum(self.erasure) if self.erasure is not None else self.copies
+
+    @property
+    def is_self_run(self) -> bool:
+        """Whether its user runs it, on rented servers or own hardware; otherwise a provider does."""
+        return bool(self.servers or self.hardware)
 
     @property
     def redundancy(self) -> str:

@@ -78,6 +78,7 @@ class Use(Frozen):
         filled: Average rented capacity as a share of the final one, while the data grows.
         deleted_when_off: What is rented is deleted while switched off, including the data.
         admin_hours: Hours of administration in a month.
+        client_ports: Ports that clients use of the switches of own hardware.
         job_bytes, job_hours: Bytes and hours of one job, for the cost of a job.
         job_egress: Bytes of each job that leave the provider.
     """
@@ -100,6 +101,7 @@ class Use(Frozen):
     filled: Share = Decimal(1)
     deleted_when_off: bool = False
     admin_hours: Amount = Decimal(0)
+    client_ports: int = Field(0, ge=0, le=1_000_000)
     job_bytes: UsedSize = 0
     job_hours: Hours = Decimal(0)
     job_egress: UsedSize = 0

@@ -22,6 +22,7 @@ from assay.model.money.price import Bill, BillItem, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
+from assay.money.cost.network_traffic import switch_count, switch_piece
 
 ONE = Decimal(1)
 BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
@@ -45,7 +46,7 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
     lines = [
         *(_stopped_when_deleted(line, use) for group in design.servers for line in _servers(group, use)),
         *(_stopped_when_deleted(line, use) for line in _service(design, use)),
-        *(line for piece in design.hardware for line in _hardware(piece)),
+        *(line for piece in design.hardware for line in _hardware(piece, _piece_count(piece, design, use))),
         *_link(design),
         *_use(design, use),
     ]
@@ -212,14 +213,19 @@ def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
         yield _line(f"{what} fee", "service-fee", sold.fixed, 1, "month")
 
 
-def _hardware(piece: Hardware) -> Iterator[BillItem]:
-    purchase = _line(piece.item, "purchase", piece.item, 1, "once", piece.count)
+def _piece_count(piece: Hardware, design: Design, use: Use) -> int:
+    """Return how many pieces are bought: of switches as many as all ports need."""
+    return switch_count(design, use.client_ports) if piece is switch_piece(design) else piece.count
+
+
+def _hardware(piece: Hardware, count: int) -> Iterator[BillItem]:
+    purchase = _line(piece.item, "purchase", piece.item, 1, "once", count)
     yield purchase.model_copy(update={"years": piece.years})
-    yield _line(f"power of {piece.item}", "power", "electricity", piece.watts / 1000, "hour", piece.count)
-    yield _line(f"rack space of {piece.item}", "rack", "rack", piece.rack_units, "month", piece.count)
+    yield _line(f"power of {piece.item}", "power", "electricity", piece.watts / 1000, "hour", count)
+    yield _line(f"rack space of {piece.item}", "rack", "rack", piece.rack_units, "month", count)
     if piece.support is not None:
-        yield _line(f"support of {piece.item}", "support", piece.support, 1, "month", piece.count)
-    yield _line(f"work on {piece.item}", "administration", "administrator", piece.admin_hours, "month", piece.count)
+        yield _line(f"support of {piece.item}", "support", piece.support, 1, "month", count)
+    yield _line(f"work on {piece.item}", "administration", "administrator", piece.admin_hours, "month", count)
 
 
 def _link(design: Design) -> Iterator[BillItem]:

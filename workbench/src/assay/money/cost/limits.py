@@ -21,6 +21,7 @@ from assay.model.money.design import (
     FsxLustre,
     Hardware,
     Layout,
+    LocalDisks,
     Managed,
     Servers,
     ServerVolumes,
@@ -30,10 +31,13 @@ from assay.model.money.filesystems import filesystem_limits
 from assay.model.money.volumes import VolumeType, volume_limits
 from assay.money.cost.bill import volume_count, volume_size
 from assay.money.cost.catalog import catalog
+from assay.money.cost.network_traffic import NetworkTraffic, network_traffic
 
 Metric = Literal["read", "write", "read_iops", "write_iops"]
 METRICS: tuple[Metric, ...] = ("read", "write", "read_iops", "write_iops")
 
+_SENDING, _RECEIVING = " sending", " receiving"
+"""End the name of the layer that is one way of a link."""
 _MIN_DISKS: dict[Layout, int] = {"raid1": 2, "raid10": 2, "raid5": 3, "raid6": 4}
 
 
@@ -125,9 +129,11 @@ def design_limits(design: Design) -> Limits:
     ]
     with_rates = [item for item in design.limits if any(getattr(item, metric) is not None for metric in METRICS)]
     stated = {item.layer: _stated(item) for item in with_rates}
+    stated_layers = frozenset(stated)
     layers = [
         stated.pop(limit.layer, limit).model_copy(update={"shared": limit.shared}) if limit.layer in stated else limit
         for limit in computed
+        if not (limit.layer.endswith((_SENDING, _RECEIVING)) and limit.layer.rpartition(" ")[0] in stated_layers)
     ]
     usable, how = _usable(design)
     return Limits(usable=usable, how_usable=how, layers=(*layers, *stated.values()))
@@ -146,50 +152,100 @@ def _stated(item: StatedLimit) -> Limit:
 
 
 def _servers(group: Servers, design: Design) -> Iterator[Limit]:
-    copies = design.copies
-    if group.count < copies:
-        raise AssayError(f"{group.count} servers cannot hold {copies} copies", f"take at least {copies} servers")
+    factor = design.storage_factor
+    if group.count < design.copies:
+        problem = f"{group.count} servers cannot hold {design.copies} copies"
+        raise AssayError(problem, f"take at least {design.copies} servers")
     if design.served:
-        yield _network(group.instance, group.count, copies)
+        yield from _network(group.instance, group.count, network_traffic(design, group.count))
     if group.volumes is not None:
-        path = _volume_path(group.instance, group.count, copies, group.volumes.layout, volume_count(group.volumes))
+        path = _volume_path(group.instance, group.count, factor, group.volumes.layout, volume_count(group.volumes))
         if path is not None:
             yield path
-        yield _volumes(group, copies)
+        yield _volumes(group, factor)
     if group.local is not None:
-        local = group.local
-        yield Limit(
-            layer=f"local disks of {group.instance}",
-            read=_times(local.read, group.count),
-            write=_times(local.write, group.count / copies),
-            read_iops=_times(local.read_iops, group.count),
-            write_iops=_times(local.write_iops, group.count / copies),
-            shared=True,
-            how=f"{group.count} servers, as stated" if local.source else "unknown; measure them",
-            source=local.source,
-        )
+        yield _local_disks(group.instance, group.count, factor, group.local)
 
 
-@functools.lru_cache(maxsize=4096)
-def _network(name: str, count: int, copies: int) -> Limit:
-    instance: Instance = catalog().instance(name)
-    baseline, burst = instance.network_baseline, instance.network_burst
-    share = count / copies
-    burst_rates: dict[Metric, float] = {}
-    if baseline is not None and burst is not None and burst > baseline:
-        burst_rates = {"read": burst * count, "write": burst * share}
+def _local_disks(instance: str, servers: int, factor: float, local: LocalDisks) -> Limit:
+    """Return the limit of the disks inside instances, which write mirrors and parity, too."""
+    disks = sum(item.count for item in catalog().instance(instance).disks)
+    reads, writes, write_iops = _layout_rates(local.layout, disks) if disks else (1, 1, 1)
+    times = reads / writes if writes else 1.0
     return Limit(
-        layer=f"network of {name}",
-        read=_times(baseline, count),
-        write=_times(baseline, share),
-        burst=burst_rates,
-        how=_counted(count, baseline, copies) if baseline is not None else f"not stated: {instance.network_words}",
-        source=instance.source,
+        layer=f"local disks of {instance}",
+        read=_times(local.read, servers),
+        write=_times(local.write, servers / factor / times),
+        read_iops=_times(local.read_iops, servers),
+        write_iops=_times(local.write_iops, servers / factor / (reads / write_iops)),
+        shared=True,
+        how=(f"{servers} servers, as stated" if local.source else "unknown; measure them")
+        + _extra_writes(local.layout, times),
+        source=local.source,
     )
 
 
+def _extra_writes(layout: Layout, times: float) -> str:
+    return f"; {layout} writes {times:.4g} bytes for each byte" if times > 1 else ""
+
+
 @functools.lru_cache(maxsize=4096)
-def _volume_path(name: str, count: int, copies: int, layout: Layout, volumes: int) -> Limit | None:
+def _network(name: str, count: int, traffic: NetworkTraffic) -> tuple[Limit, ...]:
+    instance: Instance = catalog().instance(name)
+    baseline, burst = instance.network_baseline, instance.network_burst
+    burst_rates: dict[Metric, float] = {}
+    if baseline is not None and burst is not None and burst > baseline:
+        burst_rates = {"read": burst * count, "write": burst * count}
+    links = Limit(
+        layer=f"network of {name}",
+        read=_times(baseline, count),
+        write=_times(baseline, count),
+        burst=burst_rates,
+        how=_counted(count, baseline, 1) if baseline is not None else f"not stated: {instance.network_words}",
+        source=instance.source,
+    )
+    return tuple(_ways(links, traffic))
+
+
+def _ways(links: Limit, traffic: NetworkTraffic) -> Iterator[Limit]:
+    """Yield the limits of full-duplex links: what clients read and write, and each way that copies use, too.
+
+    Args:
+        links: What all links send (`read`) and receive (`write`) together.
+        traffic: What they carry for each byte of clients.
+    """
+    reads, writes = 1 / traffic.sent_for_read, 1 / traffic.received_for_write
+    how = links.how
+    how += f"; for each byte written servers receive {traffic.received_for_write:.4g}" if writes < 1 else ""
+    how += f"; for each byte read they send {traffic.sent_for_read:.4g}" if reads < 1 else ""
+    yield _scaled(links, links.layer, reads, writes, how)
+    if traffic.sent_for_write:
+        how = f"{links.how}; for each byte written servers send {traffic.sent_for_write:.4g} to each other"
+        way = _received_as_sent(links, "read")
+        yield _scaled(way, f"{links.layer}{_SENDING}", reads, 1 / traffic.sent_for_write, how, shared=True)
+    if traffic.received_for_read:
+        how = f"{links.how}; for each byte read servers fetch {traffic.received_for_read:.4g} from each other"
+        way = _received_as_sent(links, "write")
+        yield _scaled(way, f"{links.layer}{_RECEIVING}", 1 / traffic.received_for_read, writes, how, shared=True)
+
+
+def _received_as_sent(links: Limit, side: Literal["read", "write"]) -> Limit:
+    """Return links with the rate of one way for both reads and writes."""
+    rate, burst = links.sustained(side), links.burst.get(side)
+    bursts: dict[Metric, float] = {} if burst is None else {"read": burst, "write": burst}
+    return links.model_copy(update={"read": rate, "write": rate, "burst": bursts})
+
+
+def _scaled(links: Limit, layer: str, reads: float, writes: float, how: str, shared: bool = False) -> Limit:
+    """Return links with their rates of reads and writes times these shares."""
+    shares = {"read": reads, "write": writes}
+    rates = {side: _times(getattr(links, side), share) for side, share in shares.items()}
+    bursts = {side: rate * shares[side] for side, rate in links.burst.items()}
+    return links.model_copy(update={"layer": layer, "burst": bursts, "how": how, "shared": shared, **rates})
+
+
+@functools.lru_cache(maxsize=4096)
+def _volume_path(name: str, count: int, copies: float, layout: Layout, volumes: int) -> Limit | None:
     """Return the limit from an instance to its volumes, which mirrors and parity also pass; None if none is stated."""
     instance: Instance = catalog().instance(name)
     if instance.ebs_baseline is None and instance.ebs_iops_baseline is None:
@@ -215,12 +271,12 @@ def _volume_path(name: str, count: int, copies: int, layout: Layout, volumes: in
         iops_burst_seconds=instance.ebs_burst_seconds,
         shared=True,
         how=(_counted(count, baseline, copies) if baseline is not None else "bandwidth not stated")
-        + (f"; {layout} writes {times:.4g} bytes for each byte" if times > 1 else ""),
+        + _extra_writes(layout, times),
         source=instance.source,
     )
 
 
-def _volumes(group: Servers, copies: int) -> Limit:
+def _volumes(group: Servers, copies: float) -> Limit:
     volumes = group.volumes
     assert volumes is not None
     size, count = volumes.capacity, volumes.count
@@ -232,7 +288,7 @@ def _volumes(group: Servers, copies: int) -> Limit:
 @functools.lru_cache(maxsize=16384)
 def _all_volumes(
     servers: int,
-    copies: int,
+    copies: float,
     name: str,
     capacity: int,
     written: int | Literal["auto"],
@@ -416,18 +472,24 @@ def _table(service: DynamoDb) -> Limit:
 def _hardware(design: Design) -> Iterator[Limit]:
     for piece in design.hardware:
         _check_apart(piece, design)
-        writes = piece.count / design.storage_factor
-        if any(getattr(piece, metric) is not None for metric in METRICS):
-            yield Limit(
-                layer=piece.item,
-                read=_times(piece.read, piece.count),
-                write=_times(piece.write, writes),
-                read_iops=_times(piece.read_iops, piece.count),
-                write_iops=_times(piece.write_iops, writes),
-                how=f"{piece.count} pieces, as stated"
-                + (f"; writes / {design.redundancy}" * (design.storage_factor > 1)),
-                source=piece.source,
-            )
+        if all(getattr(piece, metric) is None for metric in METRICS):
+            continue
+        # Disks store each byte as often as the redundancy says; a link carries what it makes servers send.
+        factor = design.storage_factor if piece.is_shared else 1.0
+        limit = Limit(
+            layer=piece.item,
+            read=_times(piece.read, piece.count),
+            write=_times(piece.write, piece.count / factor),
+            read_iops=_times(piece.read_iops, piece.count),
+            write_iops=_times(piece.write_iops, piece.count / design.storage_factor),
+            shared=piece.is_shared,
+            how=f"{piece.count} pieces, as stated" + f"; writes / {design.redundancy}" * (factor > 1),
+            source=piece.source,
+        )
+        if piece.is_shared:
+            yield limit
+        else:
+            yield from _ways(limit, network_traffic(design, piece.count))
 
 
 def _check_apart(piece: Hardware, design: Design) -> None:
@@ -477,6 +539,6 @@ def _times(value: float | None, count: float) -> float | None:
     return None if value is None else value * count
 
 
-def _counted(count: int, rate: float, copies: int) -> str:
+def _counted(count: int, rate: float, copies: float) -> str:
     words = f"{count} x {rate / 1e6:.6g} MB/s"
-    return f"{words}; writes / {copies} copies" if copies > 1 else words
+    return f"{words}; each byte is stored {copies:.4g} times" if copies > 1 else words

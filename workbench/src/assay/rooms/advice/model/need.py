@@ -314,7 +314,8 @@ class Need(Frozen):
         snapshots: Bytes of stored snapshots or backups.
         migration: Data that must be moved in first.
         client: Instance type of each client, or its link in bytes per second.
-        admin_hours: Provider -> hours of administration in a month.
+        admin_hours: Who runs it -> hours of administration in a month; `own`: what the user runs, on rented servers as
+            well.
         support: Provider -> support costs as a share of the bill.
         tax: Share that is added to all payments.
         discount: Yearly discount rate of money; None: no discounting.

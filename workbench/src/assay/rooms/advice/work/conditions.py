@@ -98,7 +98,7 @@ def _failures(facts: RuleInput) -> Iterator[str]:
 
 def _loss(facts: RuleInput) -> Iterator[str]:
     loss = yearly_loss(facts.design)
-    if loss is not None and facts.need.data == "persistent" and loss.chance > MAX_LOSS:
+    if loss is not None and loss.chance > MAX_LOSS:
         yield loss.text
 
 
@@ -112,8 +112,9 @@ def _committed(facts: RuleInput) -> Iterator[str]:
 def _stated(facts: RuleInput) -> Iterator[str]:
     """Yield the conditions of the design and its catalogue entries, and whether the price includes administration."""
     design, need = facts.design, facts.need
-    if design.provider == "own" and not design.admin_hours and not need.admin_hours.get("own"):
-        yield "the price includes no administration: the need states none; write `admin_hours: {own: 20}` for a month"
+    works = design.admin_hours or any(piece.admin_hours for piece in design.hardware)
+    if design.is_self_run and not works and not need.admin_hours.get("own"):
+        yield "the price includes no hours of the people who run it; write `admin_hours: {own: 20}` for a month"
     yield from design.conditions
     service = facts.design.service
     if isinstance(service, Managed):

@@ -15,7 +15,7 @@ from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.migration import migration_cost
-from assay.rooms.advice.work.traffic import cold_byte_share, use_of
+from assay.rooms.advice.work.traffic import client_ports, cold_byte_share, people_key, use_of
 
 OPTIONAL_DIMENSIONS = BY_USE | {"administration", "support", "power", "rack"}
 """Dimensions that may lack a price: the storage itself is still priced without them."""
@@ -63,7 +63,7 @@ class Pricer:
         """Store the need and index the prices."""
         self._need, self._sold, self._market, self._book = need, sold, market, sold.book
         self._known: dict[Payment | None, dict[tuple[int, str], tuple[BillItem, Charge]]] = {}
-        self._use: dict[tuple[bool, Decimal], Use] = {}
+        self._use: dict[tuple[bool, Decimal, str | None, int], Use] = {}
         self._on_demand_items = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
         self._terms: dict[tuple[Term, Payment | None], set[str]] = {}
         for row in self._book.rows:
@@ -73,9 +73,10 @@ class Pricer:
     def use(self, design: Design) -> Use:
         """Return the use of a design that follows from the need's traffic."""
         rare = cold_byte_share(design)
-        key = (isinstance(design.service, DynamoDb), rare)
+        provider = design.provider or self._sold.provider
+        ports = client_ports(self._need, design)
+        key = (isinstance(design.service, DynamoDb), rare, people_key(design, provider), ports)
         if key not in self._use:
-            provider = design.provider or self._sold.provider
             self._use[key] = use_of(self._need, design, self._book.hours_per_month, rare, provider)
         return self._use[key]
 

@@ -1,8 +1,9 @@
 """Requirements other than rates and capacity: availability, location, bursts, and recovery time."""
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 
-from assay.model.money.design import S3, Efs, FsxLustre, Managed
+from assay.model.money.design import S3, Design, Efs, FsxLustre, Managed
 from assay.model.units import about_duration, about_size
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import Metric
@@ -13,6 +14,24 @@ from assay.rooms.advice.work.plausible import availability_chance
 from assay.rooms.advice.work.texts import amount, percent
 
 HOUR, DAY_HOURS = 3600.0, 24.0
+INSTANCE_PROMISES: Mapping[str, tuple[float, str]] = {
+    "aws": (
+        99.5,
+        "service level agreement of EC2 for one instance, as javadeveloper.io of 2022 and mikaelvesavuori/cloud-sla of "
+        "2022-04-24 have it: it covers the machine, not what runs on it",
+    ),
+    "azure": (
+        99.9,
+        "https://azure.microsoft.com/sv-se/support/legal/sla/virtual-machines/v1_8/ of 2018-03: one machine whose "
+        "disks are all of premium storage, that of the system as well; not what runs on it",
+    ),
+    "gcp": (
+        99.9,
+        "https://cloud.google.com/compute/sla (the copy has no date): one instance that is not memory-optimized; not "
+        "what runs on it",
+    ),
+}
+"""Provider -> percent of the time that is promised of one rented server, and the source."""
 RESTORED_DURABILITIES = ("scratch", "host")
 """Classes of durability whose failures lose the data, so that a copy must be restored."""
 
@@ -26,13 +45,16 @@ def availability(facts: RuleInput) -> Iterator[RuleResult]:
     if wanted is None:
         return
     promise, source = promised_availability(facts)
+    needed = f"{wanted:g} % is needed"
     if promise is None:
-        text = f"no committed availability is known; {wanted:g} % is needed"
+        text = f"no committed availability is known; {needed}"
         chance = availability_chance(facts.design, wanted)
         yield RequirementCheck(requirement="availability", outcome="unproven", chance=chance, text=text, source=source)
         return
-    text = f"{promise:g} % is committed; {wanted:g} % is needed"
-    outcome: Outcome = "met" if promise >= wanted else "failed"
+    computed = facts.design.availability is None and bool(facts.design.servers)
+    text = f"{_servers_text(facts.design, promise) if computed else f'{promise:g} % is committed'}; {needed}"
+    unsure = computed and facts.design.part_count > 1
+    outcome: Outcome = "failed" if promise < wanted else "unproven" if unsure else "met"
     # Compare unavailable time: shares of available time are all close to 1.
     share = min(1.0, (100 - wanted) / (100 - promise)) if promise < 100 else 1.0
     yield RequirementCheck(requirement="availability", outcome=outcome, share=share, text=text, source=source)
@@ -41,7 +63,7 @@ def availability(facts: RuleInput) -> Iterator[RuleResult]:
 def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
     """Return the promised availability in percent, None if unknown, and its source.
 
-    A bucket of two classes has the lower promise of the two.
+    A bucket of two classes has the lower promise of the two. Rented servers have what `servers_availability` computes.
     """
     design, source = facts.design, f"design {facts.variant.template}"
     if design.availability is not None:
@@ -54,7 +76,38 @@ def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
         names = [service.storage_class] + ([service.cold_class] if service.cold_class is not None else [])
         worst = min((catalog().object_class(name) for name in names), key=lambda each: each.sla_availability or 0.0)
         return worst.sla_availability, (worst.sla_source if worst.sla_availability is not None else "") or worst.source
-    return None, source
+    one = INSTANCE_PROMISES.get(design.provider or facts.variant.prices.provider) if design.servers else None
+    return (None, source) if one is None else (100 * servers_availability(design, one[0] / 100), one[1])
+
+
+def servers_availability(design: Design, one: float) -> float:
+    """Return the share of the time that enough servers of a design run, each `one` of it, if they fail independently.
+
+    Without copies all servers must run: one^n. With copies or parts on g servers, of which f may fail, a group runs
+    with sum over i = 0..f of C(g, i) (1 - one)^i one^(g - i), and all groups must. Servers that take over do so at once
+    here, and a zone that fails takes all with it; so with copies it is an upper end, and no promise.
+    """
+    share = 1.0
+    spare = design.erasure[1] if design.erasure is not None else design.copies - 1
+    for group in design.servers:
+        if group.role == "client":
+            continue
+        size = min(design.part_count, group.count)
+        failures = range(min(spare, size - 1) + 1)
+        runs = sum(math.comb(size, each) * (1 - one) ** each * one ** (size - each) for each in failures)
+        share *= runs ** -(-group.count // size)
+    return share
+
+
+def _servers_text(design: Design, promise: float) -> str:
+    """Return what follows for rented servers from the promise of one, in words."""
+    count = sum(group.count for group in design.servers if group.role != "client")
+    if design.part_count > 1:
+        text = f"{count} servers with {design.redundancy} run {promise:.6g} % of the time at most, if each runs as "
+        return f"{text}sla_availability, they fail independently and take over at once; that is no promise"
+    return f"{promise:.6g} % is committed" + (
+        f" if {count} servers, which must all run, fail independently" if count > 1 else ""
+    )
 
 
 def location(facts: RuleInput) -> Iterator[RuleResult]:

@@ -28,7 +28,14 @@ from assay.rooms.advice.work.hints import HINTS, provisioned_2012
 from assay.rooms.advice.work.requirements import REQUIREMENT_RULES
 from assay.rooms.advice.work.terms import long_term, spot
 from assay.rooms.advice.work.texts import amount, count_text, percent, seconds
-from assay.rooms.advice.work.warnings import both_at_once, growth, old_prices, requests_unknown, volume_loss
+from assay.rooms.advice.work.warnings import (
+    both_at_once,
+    growth,
+    old_prices,
+    requests_unknown,
+    switch_ports,
+    volume_loss,
+)
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
 AOE_WRITE_SHARE = 0.1
@@ -360,6 +367,7 @@ REMARK_RULES: tuple[AdviceRule, ...] = (
     requests_unknown,
     growth,
     both_at_once,
+    switch_ports,
     *HINTS,
     old_prices,
 )

@@ -1,5 +1,6 @@
 """Bytes and operations of a month: as the need states them, or as its rates give them."""
 
+import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import cache
@@ -10,6 +11,7 @@ from assay.model.money.design import S3, Design, DynamoDb, Efs, Managed
 from assay.model.money.use import MAX_USED_BYTES, Use
 from assay.model.units import about_size
 from assay.money.cost.catalog import catalog
+from assay.money.cost.network_traffic import switch_piece
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.texts import amount, percent
 
@@ -140,8 +142,27 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         kept_days=_kept_days(need),
         filled=_average_fill(need.growth_per_year, need.months),
         deleted_when_off=need.data == "scratch",
-        admin_hours=next((hours for name, hours in need.admin_hours.items() if name == provider), Decimal(0)),
+        admin_hours=next(
+            (hours for name, hours in need.admin_hours.items() if name == people_key(design, provider)), Decimal(0)
+        ),
+        client_ports=client_ports(need, design),
     )
+
+
+def people_key(design: Design, provider: str | None) -> str | None:
+    """Return the key of the need's `people` that holds for a design: `own` if its user runs it, else its provider."""
+    return "own" if design.is_self_run else provider
+
+
+def client_ports(need: Need, design: Design) -> int:
+    """Return the ports of a design's switches that the need's clients use: one each, or as many as their link fills.
+
+    0 if the design has no switches, or the clients come over its leased line.
+    """
+    piece = switch_piece(design)
+    if piece is None or piece.switch is None or design.link is not None or need.clients is None:
+        return 0
+    return need.clients * (math.ceil(need.client / piece.switch.rate) if isinstance(need.client, float) else 1)
 
 
 def paid_by_request(design: Design) -> bool:

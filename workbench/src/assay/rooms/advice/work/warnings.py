@@ -8,14 +8,13 @@ from assay.model.money.amount import EXACT
 from assay.model.units import about_size
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
+from assay.money.cost.network_traffic import switch_count, switch_piece, used_ports
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult, failed_check
 from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.texts import amount, percent
-from assay.rooms.advice.work.traffic import derived_traffic_text, paid_by_request
+from assay.rooms.advice.work.traffic import client_ports, derived_traffic_text, paid_by_request
 
-MAX_LOSS_COPIED = 0.1
-"""Highest accepted chance if a copy is elsewhere, or no class of durability is required: restoring takes time."""
 MAX_LOSS = 0.01
 """Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
 OLD_DAYS = 180
@@ -40,16 +39,14 @@ def growth(facts: RuleInput) -> Iterator[RuleResult]:
 def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the chance of losing all data in a year: without redundancy, one failed volume loses everything.
 
-    Persistent data may not exceed the limit that the need states; else 1 % a year if it requires a class of durability
-    and no copy is elsewhere, else 10 %. Lower chances are reported from 1 % on.
+    Persistent data of which no copy is elsewhere may not exceed the limit that the need states; else 1 % a year if it
+    requires a class of durability. Other chances are reported from 1 % on.
     Source: the catalogue's entry of the type.
     """
     need, loss = facts.need, yearly_loss(facts.design)
-    if need.data != "persistent":
-        return
     limit = _loss_limit(facts)
     if loss is None:
-        if need.max_loss is not None and not facts.has_copy:
+        if need.max_loss is not None and limit < 1:
             text = f"the chance of losing the data in a year is not known; at most {percent(need.max_loss)} is accepted"
             source = f"design {facts.variant.template}"
             yield RequirementCheck(
@@ -62,7 +59,7 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
         yield failed_check("durability", "volume_loss", text, loss.source, share)
     elif loss.chance > MAX_LOSS:
         yield Remark(rule="volume_loss", stance="against", text=loss.text, source=loss.source)
-    elif need.max_loss is not None:
+    elif need.max_loss is not None and need.data == "persistent":
         text = f"{loss.text}; at most {percent(need.max_loss)} is accepted"
         yield RequirementCheck(
             requirement="durability", outcome="met", text=text, rule="volume_loss", source=loss.source
@@ -72,9 +69,11 @@ def volume_loss(facts: RuleInput) -> Iterator[RuleResult]:
 def _loss_limit(facts: RuleInput) -> float:
     """Return the chance of loss in a year above which a design is excluded."""
     need = facts.need
+    if need.data != "persistent" or facts.has_copy:
+        return 1.0
     if need.max_loss is not None:
-        return 1.0 if facts.has_copy else float(need.max_loss)
-    return MAX_LOSS if need.durability is not None and not facts.has_copy else MAX_LOSS_COPIED
+        return float(need.max_loss)
+    return MAX_LOSS if need.durability is not None else 1.0
 
 
 def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
@@ -89,6 +88,22 @@ def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
             text = "reads and writes were measured each alone; both at once were not measured"
             source = "; ".join(dict.fromkeys((facts.figures[read].source, facts.figures[write].source)))
             yield Remark(rule="evidence", stance="note", text=text, source=source)
+
+
+def switch_ports(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield which ports the switches of own hardware connect, and whether those of clients are among them.
+
+    Source: the design; the number follows by `switch_count`.
+    """
+    design, need = facts.design, facts.need
+    piece, clients = switch_piece(design), client_ports(need, design)
+    if piece is None:
+        return
+    count = switch_count(design, clients)
+    text = f"{count} x {piece.item} connect {used_ports(design)} ports of the design's hardware"
+    text += f" and {clients} of clients" if clients else ""
+    text += "" if need.clients is not None or design.link is not None else "; state `clients` for the ports of theirs"
+    yield Remark(rule="switch_ports", stance="note", text=text, source=f"design {facts.variant.template}")
 
 
 def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
