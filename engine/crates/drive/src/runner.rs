@@ -200,8 +200,9 @@ fn existing(
     sink: &mut dyn EventSink,
     stop: &StopFlag,
 ) -> Result<Option<Arc<Existing>>, SetupError> {
+    let Some(service) = backend.service() else { return Ok(None) };
     let mut last_report = clock::now();
-    backend.existing(&mut |objects| {
+    service.existing(&mut |objects| {
         let now = clock::now();
         if now.saturating_sub(last_report) < LISTING_NS {
             return !stop.load(Ordering::Relaxed);
@@ -541,7 +542,8 @@ impl Runner<'_> {
         };
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes(&plan)).flatten();
         let released = self.barrier(BarrierStep::Start, Some(number), None, go);
-        let Some(at) = self.backend.external_barrier(released.map(|leave| leave.at_ns)) else {
+        let at = released.map(|leave| leave.at_ns);
+        let Some(at) = self.backend.collective().map_or(at, |processes| processes.barrier(at)) else {
             self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
