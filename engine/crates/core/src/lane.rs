@@ -86,7 +86,7 @@ impl LaneSetup {
 }
 
 /// The reason for a method that the job requests.
-pub const REQUESTED_BY_JOB: &str = "asked for";
+pub const REQUESTED_BY_JOB: &str = "requested";
 
 /// How a lane reaches the kernel in a phase, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

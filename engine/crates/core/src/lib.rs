@@ -17,6 +17,7 @@ mod op;
 mod part_owner;
 pub mod permutation;
 pub mod random;
+pub mod refusals;
 mod service;
 pub mod sizes;
 

@@ -99,9 +99,6 @@ impl LaneClient {
     }
 
     /// Sends the request of the operation in a slot, and returns its answer.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub(crate) async fn send(
         &self,
         slot: u32,
