@@ -32,10 +32,11 @@ const STEPS: u64 = 4;
 pub fn job(text: &[u8]) -> Fate {
     let Ok(job) = serde_json::from_slice::<Job>(text) else { return Fate::Unread };
     if let Err(error) = job.validate() {
-        assert!(!error.to_string().contains('\n'), "a refusal is one line: {error}");
+        let line = error.to_string();
+        assert!(!line.contains('\n') && line.len() < 300 && !error.field.is_empty(), "a refusal is one line: {line}");
         return Fate::Refused;
     }
-    assert!(job.memory_bytes() <= 64 << 30, "{} bytes of memory", job.memory_bytes());
+    check_totals(&job);
     for (number, phase) in job.phases.iter().enumerate() {
         for lane in [0, job.lanes - 1] {
             plan(&job, number as u32, phase, job.first_lane() + lane);
@@ -49,6 +50,16 @@ pub fn job(text: &[u8]) -> Fate {
         return Fate::Ran;
     }
     Fate::Passed
+}
+
+/// Checks the totals of a valid job, and that it stays the same after writing and reading.
+fn check_totals(job: &Job) {
+    let text = serde_json::to_string(job).expect("a job can be written");
+    assert_eq!(&serde_json::from_str::<Job>(&text).expect("what was written can be read"), job);
+    assert_eq!(u64::from(job.all_lanes()), u64::from(job.lanes) * u64::from(job.ranks));
+    assert!(u64::from(job.first_lane()) + u64::from(job.lanes) <= u64::from(job.all_lanes()));
+    assert!(i64::try_from(job.data_bytes()).is_ok(), "{} bytes of data", job.data_bytes());
+    assert!(job.memory_bytes() <= 64 << 30, "{} bytes of memory", job.memory_bytes());
 }
 
 /// The steps and starts of a lane.

@@ -72,7 +72,7 @@ def test_a_study_may_name_threads(tmp_path: Path) -> None:
     assay(tmp_path, "run", str(study(tmp_path, **DEEP, extra="queue_depth: 4\n    method: threads\n    verify: true")))
     with RunStore.open(only_run(tmp_path)) as store:
         assert store.info().methods == ()
-        assert {(sample.method, sample.method_reason) for sample in store.samples()} == {("threads", "asked for")}
+        assert {(sample.method, sample.method_reason) for sample in store.samples()} == {("threads", "requested")}
 
 
 def test_the_engine_answers_the_same_each_time(tmp_path: Path) -> None:

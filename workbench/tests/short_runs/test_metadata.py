@@ -123,7 +123,7 @@ def test_mmap_and_tuning_with_files(tmp_path: Path) -> None:
     )
     assay(tmp_path, "run", str(file))
     check_whole(tmp_path, phases=3)
-    assert "method of write, read, random_write: mmap (asked for)" in assay(tmp_path, "show", "last", "c0001").stdout
+    assert "method of write, read, random_write: mmap (requested)" in assay(tmp_path, "show", "last", "c0001").stdout
     for field, words in ((f"cpus: '{first},1023'", "no CPU 1023"), ("numa_node: 1023", "no node 1023")):
         file.write_text(file.read_text().replace(f"cpus: '{first}'", field))
         done = assay(tmp_path, "run", str(file), expect=3)

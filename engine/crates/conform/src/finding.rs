@@ -52,7 +52,7 @@ impl Symptom {
             Symptom::Listing => "directories list fewer or more names than they have",
             Symptom::Name => "names are there that should not be, or are missing",
             Symptom::Refused => "operations fail",
-            Symptom::Undone => "less is done than was asked for, without an error",
+            Symptom::Undone => "less is done than was requested, without an error",
             Symptom::Remains => "what was made cannot be removed",
         }
     }

@@ -1,9 +1,9 @@
 //! The traits that each kind of storage implements.
 
-use crate::{Lane, LaneSetup, PhasePlan, SetupError};
+use crate::{CollectiveBackend, Lane, LaneSetup, PhasePlan, ServiceBackend, SetupError};
 use assay_spec::{
-    BackendCapabilities, CacheAction, ExistingObjects, Job, Layout, LeftJob, Method, MethodShape, MethodsFound,
-    Operation, PlaceAnswer, SyncPolicy, Target,
+    BackendCapabilities, CacheAction, Job, Layout, LeftJob, Method, MethodShape, MethodsFound, Operation, PlaceAnswer,
+    SyncPolicy, Target,
 };
 use std::sync::Arc;
 
@@ -75,24 +75,6 @@ pub fn files_by_protocol(kind: &str) -> BackendCapabilities {
     }
 }
 
-/// An object that existed before the job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExistingObject {
-    /// The object's key.
-    pub name: Box<str>,
-    /// The object's size.
-    pub bytes: u64,
-}
-
-/// The objects that existed before the job and that each lane uses as if it had stored them: its object n is the n-th.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Existing {
-    /// Totals of the found objects, including those of other processes.
-    pub found: ExistingObjects,
-    /// The objects of each lane of this process, in order.
-    pub lanes: Vec<Arc<[ExistingObject]>>,
-}
-
 /// The storage of one job.
 ///
 /// A backend never paces, retries, picks offsets, makes or checks data, keeps statistics or prints: the driver does. An
@@ -103,17 +85,6 @@ pub trait Backend: Send + Sync {
 
     /// Make the place ready. Called once, before anything else; other processes may do the same for the same job.
     fn prepare(&self) -> Result<(), SetupError>;
-
-    /// Find the objects that the job only reads; None if the job creates its objects. Called once, after `prepare`.
-    ///
-    /// This may take long: `progress` is called now and then with the number of objects found so far, and returns false
-    /// if the search is to end.
-    ///
-    /// # Errors
-    /// If there are too few, they cannot be listed, or `progress` returned false.
-    fn existing(&self, _progress: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
-        Ok(None)
-    }
 
     /// Create or empty files and apply the cache action. Called by one thread before the lanes begin a phase.
     ///
@@ -154,18 +125,14 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Wait for the other processes of the job, if they have a barrier of their own, such as MPI's. Called by the
-    /// coordinator when every lane is ready for a phase. `at` is the monotonic time at which lanes are to start, None
-    /// if they are not to start; returns the earliest time at which they may. If it is None in any process, it is None
-    /// in all.
-    fn external_barrier(&self, at: Option<u64>) -> Option<u64> {
-        at
+    /// What the job's processes do together; None if each works alone.
+    fn collective(&self) -> Option<&dyn CollectiveBackend> {
+        None
     }
 
-    /// True if lanes use file descriptors that the process opened before them, such as a library's connections: then
-    /// they get no descriptor table of their own.
-    fn shares_descriptors(&self) -> bool {
-        false
+    /// What a service over a network may have; None for storage that holds nothing but the job's own data.
+    fn service(&self) -> Option<&dyn ServiceBackend> {
+        None
     }
 
     /// Remove everything that `prepare` and the phases created, including uploads that were not completed. May be

@@ -1,7 +1,7 @@
 //! The trait that a worker's connection to storage implements.
 
-use crate::{Buffers, Completion, Op, PartOwners, SetupError, Source};
-use assay_spec::{CacheAction, Fault, Job, Method, MpiioUse, Operation, ServiceUse, SyncPolicy, Tuning};
+use crate::{Buffers, CollectiveLane, Completion, Op, PartOwners, ServiceLane, SetupError, Source};
+use assay_spec::{CacheAction, Fault, Job, Method, MpiioUse, Operation, SyncPolicy, Tuning};
 use std::sync::Arc;
 
 /// The result of an operation that does not fit into the lane.
@@ -61,25 +61,6 @@ impl PhasePlan {
     }
 }
 
-/// A lane's connections to one host, counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostCounts {
-    /// The host as the target names it.
-    pub host: String,
-    /// Sent requests.
-    pub requests: u64,
-    /// Opened connections.
-    pub opened: u64,
-    /// Connections that could not be opened.
-    pub refused: u64,
-    /// Connections that ended before the lane did.
-    pub closed: u64,
-    /// Most requests on one connection.
-    pub most_requests: u64,
-    /// Time to open each connection, TLS included, in nanoseconds.
-    pub setup_ns: Vec<u64>,
-}
-
 /// What a lane needs when it is opened.
 #[derive(Clone)]
 pub struct LaneSetup {
@@ -105,7 +86,7 @@ impl LaneSetup {
 }
 
 /// The reason for a method that the job requests.
-pub const REQUESTED_BY_JOB: &str = "asked for";
+pub const REQUESTED_BY_JOB: &str = "requested";
 
 /// How a lane reaches the kernel in a phase, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,9 +103,6 @@ pub struct MethodChoice {
     pub reports_first_byte: bool,
     /// The lane executes one operation while the data of the next is made, if there is a buffer for it.
     pub ahead: bool,
-    /// Lanes of all processes start the same number of operations: `Lane::agree_count` is called before each stretch of
-    /// them.
-    pub in_step: bool,
     /// What an MPI library reports of the file; None for all other kinds.
     pub mpiio: Option<MpiioUse>,
 }
@@ -133,16 +111,7 @@ impl MethodChoice {
     /// A method with `depth` operations in flight and as many per batch; it reports no first byte and works on nothing
     /// ahead.
     pub fn of(method: Method, reason: String, depth: u32) -> Self {
-        MethodChoice {
-            method,
-            reason,
-            depth,
-            batch: depth,
-            reports_first_byte: false,
-            ahead: false,
-            in_step: false,
-            mpiio: None,
-        }
+        MethodChoice { method, reason, depth, batch: depth, reports_first_byte: false, ahead: false, mpiio: None }
     }
 }
 
@@ -171,42 +140,25 @@ pub trait Lane {
     /// Execute one operation while nothing else is in flight, and return its result. The same rules apply.
     fn execute(&mut self, op: &Op) -> Result<u64, Fault>;
 
-    /// How many operations a lane that is `MethodChoice::in_step` with those of other processes starts until they agree
-    /// again; 0 if the phase is over for all. `left` is the number that this lane has still to start, None if it must
-    /// end now, which ends the phase for all. A lane with fewer left than the others fills up with operations of no
-    /// bytes, which are not counted. The phase's time is over after `_time_ns`; `u64::MAX` if it has no limit.
-    ///
-    /// # Errors
-    /// If the other processes cannot be reached.
-    fn agree_count(&mut self, left: Option<u64>, _time_ns: u64) -> Result<u64, Fault> {
-        Ok(left.unwrap_or(0))
-    }
-
-    /// Whether to flush at the end of a phase. If a flush is one collective call of several processes, they agree,
-    /// whether this one wants to flush or not.
-    fn flushes(&mut self, wanted: bool) -> bool {
-        wanted
-    }
-
     /// Monotonic time at which the first byte of the response arrived, of the operation that just ended in a slot; 0 if
     /// unknown. Called, before the slot is used again, only if `MethodChoice::reports_first_byte`.
     fn first_byte(&self, _slot: u32) -> u64 {
         0
     }
 
-    /// The server's own message about the operation that just failed in a slot: one short line without secrets; None if
-    /// there was none. Called before the slot is used again.
-    fn server_message(&self, _slot: u32) -> Option<String> {
+    /// The storage's own message about the operation that just failed in a slot, such as a server's or a library's: one
+    /// short line without secrets; None if there was none. Called before the slot is used again.
+    fn failure_message(&self, _slot: u32) -> Option<String> {
         None
     }
 
-    /// Counts of this lane's connections since the last call, host by host; empty if there is nothing to count.
-    fn host_counts(&mut self) -> Vec<HostCounts> {
-        Vec::new()
+    /// What lanes of several processes do together; None if each works alone.
+    fn collective(&mut self) -> Option<&mut dyn CollectiveLane> {
+        None
     }
 
-    /// What the service reported since the last call; None if it reports nothing.
-    fn service_counts(&mut self) -> Option<ServiceUse> {
+    /// What a lane of a service over a network counts; None for all others.
+    fn service(&mut self) -> Option<&mut dyn ServiceLane> {
         None
     }
 
@@ -254,19 +206,17 @@ mod tests {
         assert_eq!(done, [Completion::new(3, Ok(512))]);
     }
 
-    /// A lane on its own starts all it has left, and ends when it must.
     #[test]
-    fn a_lane_alone_agrees_with_itself() {
+    fn a_lane_has_no_more_than_it_states() {
         let mut lane = One(Vec::new());
-        assert_eq!((lane.agree_count(Some(7), u64::MAX), lane.agree_count(None, 0)), (Ok(7), Ok(0)));
-        assert!(lane.flushes(true) && !lane.flushes(false));
-        assert_eq!((lane.first_byte(0), lane.server_message(0), lane.host_counts().len()), (0, None, 0));
+        assert_eq!((lane.first_byte(0), lane.failure_message(0)), (0, None));
+        assert!(lane.collective().is_none() && lane.service().is_none());
     }
 
     #[test]
     fn a_batch_is_as_large_as_the_depth() {
         let choice = MethodChoice::of(Method::IoUring, "why".to_owned(), 32);
         assert_eq!((choice.depth, choice.batch, choice.reason.as_str()), (32, 32, "why"));
-        assert!(!choice.ahead && !choice.in_step && !choice.reports_first_byte && choice.mpiio.is_none());
+        assert!(!choice.ahead && !choice.reports_first_byte && choice.mpiio.is_none());
     }
 }

@@ -702,7 +702,7 @@ impl<T: TimeSource> Run<'_, T> {
         let mut end = now;
         let stopped = self.stop.load(Ordering::Relaxed);
         let wanted = self.has_changed_something() && !stopped;
-        if self.plan.sync_at_end && self.channel.flushes(wanted) {
+        if self.plan.sync_at_end && self.channel.collective().map_or(wanted, |lanes| lanes.flushes(wanted)) {
             let begin = self.clock.now();
             let synced = sync(self.channel);
             end = self.clock.now();

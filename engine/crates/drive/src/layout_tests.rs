@@ -1,8 +1,8 @@
 //! Layouts compared with IOR's: `contract/golden/layouts` holds what IOR's tasks did, made by
 //! `bench/layouts/compare.py`.
 
+use crate::data_set::{owners, phase_seed, share, shares_file};
 use crate::pattern::Pattern;
-use crate::runner::{owners, phase_seed, share, shares_file};
 use assay_spec::{Job, Operation};
 use serde_json::Value;
 

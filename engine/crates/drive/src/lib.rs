@@ -3,6 +3,7 @@
 pub mod arrivals;
 pub mod control;
 pub mod data;
+mod data_set;
 mod ending;
 mod files;
 pub mod histogram;

@@ -3,28 +3,22 @@
 use crate::arrivals::Schedule;
 use crate::control;
 use crate::data::{Base, Data, Writes};
+use crate::data_set::{first_object, on_files, owners, phase_seed, DataSet};
 use crate::ending::Ending;
 use crate::interval::Timeline;
 use crate::lane::{LanePlan, Links};
-use crate::names::Names;
-use crate::objects::{Lengths, ObjectSteps, PresentObjects};
+use crate::objects::Lengths;
 use crate::outcome::{LaneMessage, LaneOutcome};
-use crate::pattern::{Contents, Pattern, Share};
 use crate::phase::PhaseShared;
 use crate::resources;
 use crate::stream::Stream;
 use crate::totals;
 use crate::watcher::Watcher;
 use crate::worker::{Command, Worker};
-use assay_core::random::mix2;
-use assay_core::PartOwners;
-use assay_core::{
-    clock, heartbeat, Backend, Existing, ExistingObject, MethodChoice, OpKind, PhasePlan, SetupError, OBJECT_BITS,
-    REQUESTED_BY_JOB,
-};
+use assay_core::{clock, heartbeat, Backend, Existing, MethodChoice, OpKind, PhasePlan, SetupError, REQUESTED_BY_JOB};
 use assay_spec::{
     Barrier, BarrierStep, ByeStatus, ErrorCount, ErrorKind, ErrorSample, Event, Group, Job, Layout, Level, Listing,
-    Log, Method, Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
+    Log, Operation, Phase, PhaseStart, PhaseStatus, Ready, SyncPolicy,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,23 +56,11 @@ struct Runner<'a> {
     stop: StopFlag,
     commands: Vec<Sender<Command>>,
     threads: Vec<JoinHandle<()>>,
-    /// Per lane: bytes from the start of its part that are known to exist.
-    covered: Vec<u64>,
-    names: Names,
-    /// A phase on the data of a tree's files has created some, which may be incomplete.
-    wrote_tree_files: bool,
-    /// The objects that the job only reads; None if it creates its objects.
-    existing: Option<Arc<Existing>>,
-    /// Per lane: the objects that exist.
-    objects: Vec<PresentObjects>,
+    data: DataSet<'a>,
     /// Per lane: data of operations that are longer than a buffer; None if there are none.
     streams: Vec<Option<Arc<Stream>>>,
     /// The base of all data; None if nothing is written or checked, or the backend does not return what was written.
     base: Option<Arc<Base>>,
-    /// Records of each lane that were written by a phase that wore out; None: all records.
-    worn_out: Option<u64>,
-    /// The last phase that has written all of the data that is read here.
-    rewritten: Option<u32>,
     /// The first failure, as text.
     first_error: Option<String>,
     /// Failures of the current phase outside operations.
@@ -118,27 +100,6 @@ impl Work {
 /// Waits at a barrier; returns when to continue and for how many operations, None if the job is to stop.
 pub type WaitForGo<'a> = dyn FnMut() -> Option<control::Go> + 'a;
 
-/// The part of the data that belongs to a lane, numbered among all.
-pub(crate) fn share(job: &Job, lane: u32) -> Share {
-    let whole = Share::new(job.layout, lane, job.all_lanes(), job.file_size_bytes, job.record_size_bytes);
-    whole.in_blocks(job.block_records())
-}
-
-/// Seed of what is random in a phase.
-pub(crate) fn phase_seed(job: &Job, number: u32) -> u64 {
-    mix2(job.order_seed.unwrap_or(job.seed), u64::from(number) + 1)
-}
-
-/// Which lane's part of the data each lane works on in a phase.
-pub(crate) fn owners(job: &Job, number: u32, phase: &Phase) -> PartOwners {
-    PartOwners::new(phase.reorder, job.all_lanes(), phase_seed(job, number))
-}
-
-/// True if all lanes of all processes work on one file.
-pub(crate) fn shares_file(job: &Job) -> bool {
-    job.layout == Layout::Shared && job.tree.is_none()
-}
-
 /// True if some phase writes data, or data that is read is checked.
 fn needs_data(job: &Job) -> bool {
     let makes = |phase: &Phase| match phase.operation.group() {
@@ -148,15 +109,6 @@ fn needs_data(job: &Job) -> bool {
         Some(Group::Objects) => phase.operation.stores_objects(),
     };
     !job.target.rules().only_reads() && (job.data.verify || job.phases.iter().any(makes))
-}
-
-/// Per lane: the objects that exist before the first phase.
-fn initial_objects(job: &Job, existing: Option<&Existing>) -> Vec<PresentObjects> {
-    if let Some(existing) = existing {
-        return existing.lanes.iter().map(|lane| PresentObjects::first(lane.len() as u64)).collect();
-    }
-    let count = job.objects.as_ref().filter(|_| job.reuse_files).map_or(0, |objects| objects.count);
-    vec![PresentObjects::first(count); job.lanes as usize]
 }
 
 /// Refuse a job that needs more memory than the host has, before it takes memory from other processes.
@@ -169,21 +121,6 @@ fn fits(job: &Job) -> Result<(), SetupError> {
     let message =
         format!("{needed} bytes are needed and the host has {there}: use fewer lanes, a smaller queue_depth or {mend}");
     Err(SetupError::new("allocate", "memory of the lanes", message))
-}
-
-/// True if the phase works on the data of the files of a tree.
-fn on_files(job: &Job, phase: &Phase) -> bool {
-    job.tree.is_some() && phase.operation.group() == Some(Group::Data)
-}
-
-/// Number of a lane's first object or small file among all; None if the job works on the data of files.
-fn first_object(job: &Job, lane: u32) -> Option<u64> {
-    match (&job.tree, &job.objects) {
-        (Some(tree), _) => Some(u64::from(lane) * tree.max_files()),
-        // Puts may continue beyond the count.
-        (None, Some(_)) => Some(u64::from(lane) << OBJECT_BITS),
-        (None, None) => None,
-    }
 }
 
 /// A lane's data of operations that are longer than its buffers or work on several objects; None if there are none.
@@ -200,8 +137,9 @@ fn existing(
     sink: &mut dyn EventSink,
     stop: &StopFlag,
 ) -> Result<Option<Arc<Existing>>, SetupError> {
+    let Some(service) = backend.service() else { return Ok(None) };
     let mut last_report = clock::now();
-    backend.existing(&mut |objects| {
+    service.existing(&mut |objects| {
         let now = clock::now();
         if now.saturating_sub(last_report) < LISTING_NS {
             return !stop.load(Ordering::Relaxed);
@@ -238,17 +176,9 @@ pub fn run(
         stop: Arc::clone(stop),
         commands: Vec::new(),
         threads: Vec::new(),
-        covered: (0..job.lanes)
-            .map(|index| if job.reuse_files { share(job, job.first_lane() + index).bytes() } else { 0 })
-            .collect(),
-        names: Names::new(job),
-        wrote_tree_files: false,
-        objects: initial_objects(job, existing.as_deref()),
-        existing,
+        data: DataSet::new(job, existing),
         streams: (0..job.lanes).map(|index| stream(job, base.as_ref(), job.first_lane() + index)).collect(),
         base,
-        worn_out: None,
-        rewritten: None,
         first_error: None,
         setup_errors: Vec::new(),
         give_up_at: None,
@@ -284,7 +214,7 @@ impl Runner<'_> {
             Ok(bytes) => bytes,
             Err(error) => return Ending::refused(&error),
         };
-        let existing = self.existing.as_ref().map(|existing| existing.found);
+        let existing = self.data.found();
         self.emit(&Event::Ready(Ready { at_ns: clock::now(), buffer_bytes, existing }));
         let mut failed = None;
         for (number, phase) in self.job.phases.iter().enumerate() {
@@ -399,92 +329,23 @@ impl Runner<'_> {
         }
     }
 
-    fn plan(&self, number: u32, phase: &Phase) -> PhasePlan {
-        let preparing = phase.operation == Operation::Prepare;
-        PhasePlan {
-            operation: phase.operation,
-            method: if preparing {
-                Method::Auto
-            } else {
-                phase.method.as_ref().map_or(self.job.method, |found| found.method)
-            },
-            cache: phase.cache_before,
-            direct: self.job.direct,
-            sync: if preparing { SyncPolicy::Fsync } else { self.job.sync },
-            preallocate: self.job.preallocate,
-            renamed: self.names.renamed(),
-            overwrite: preparing && self.wrote_tree_files,
-            ranged: phase.range_bytes.is_some(),
-            needs_data: self.job.data.verify,
-            // All lanes work on the file that they share.
-            owners: if shares_file(self.job) { PartOwners::own() } else { owners(self.job, number, phase) },
-        }
-    }
-
-    /// The steps of this process's lane `index` on the part of `lane`, which is usually its own.
-    fn pattern(&self, phase: &Phase, index: u32, lane: u32, share: Share, seed: u64) -> Pattern {
-        let job = self.job;
-        let first = first_object(job, lane).unwrap_or(0);
-        if let Some(tree) = &job.tree {
-            let contents = job.sizes.as_ref().map_or(Contents::Fixed(job.file_size_bytes), |sizes| Contents::Drawn {
-                sizes: sizes.clone(),
-                seed: job.seed,
-                first,
-            });
-            let (from, to) = self.names.range(phase.operation, index, lane);
-            if on_files(job, phase) {
-                let flushes = matches!(job.sync, SyncPolicy::Fsync | SyncPolicy::Fdatasync);
-                let seed = mix2(seed, u64::from(lane));
-                return Pattern::files(phase, job.record_size_bytes, to, contents, flushes, seed);
-            }
-            return Pattern::names(phase.operation, tree, from, to, contents);
-        }
-        if let Some(objects) = &job.objects {
-            let there = self.objects[index as usize].clone();
-            let steps = ObjectSteps::new(
-                job,
-                phase,
-                objects.count,
-                there,
-                Lengths::new(job, first).of_existing(self.existing_of(index)),
-                mix2(seed, u64::from(lane)),
-            );
-            return Pattern::objects(steps.listing(self.existing.as_ref().map(|existing| existing.found.listed)));
-        }
-        if phase.operation == Operation::Prepare {
-            return Pattern::fill(share, self.covered[index as usize]);
-        }
-        let pattern = Pattern::new(phase, share, seed);
-        if phase.operation.creates() {
-            return pattern;
-        }
-        pattern.limited(self.worn_out)
-    }
-
-    /// The objects of this process's lane `index` that existed before the job.
-    fn existing_of(&self, index: u32) -> Option<Arc<[ExistingObject]>> {
-        self.existing.as_ref().map(|existing| Arc::clone(&existing.lanes[index as usize]))
-    }
-
     fn lane_plan(&self, number: u32, phase: &Phase, plan: &PhasePlan, index: u32) -> LanePlan {
         let job = self.job;
         let own = job.first_lane() + index;
         let lane = owners(job, number, phase).of(own);
-        let share = share(job, lane);
         let seed = phase_seed(job, number);
         let file = if job.layout == Layout::Shared { 0 } else { u64::from(lane) };
-        let order_seed = if job.layout == Layout::Shared { seed } else { mix2(seed, u64::from(lane)) };
         let first = first_object(job, lane);
-        let pattern = self.pattern(phase, index, lane, share, order_seed);
+        let pattern = self.data.pattern(number, phase, index, lane);
         let data = self.base.as_ref().map(|base| Data::new(base, &job.data, job.seed, file));
         let others_wrote = job.reuse_files || self.backend.may_hold_others_data();
-        let writes = Writes::in_phase(number, job.record_size_bytes, self.rewritten, others_wrote);
+        let writes = Writes::in_phase(number, job.record_size_bytes, self.data.rewritten, others_wrote);
         LanePlan {
             phase: number,
             lane: own,
             lanes: job.lanes,
             object: self.backend.object_name(lane),
-            existing: self.existing_of(index),
+            existing: self.data.existing_of(index),
             pattern,
             data: if first.is_none() || on_files(job, phase) { data.map(|it| it.with_writes(writes)) } else { data },
             verify: job.data.verify,
@@ -511,7 +372,7 @@ impl Runner<'_> {
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
         }
         heartbeat::begin(format!("phase {number} ({})", phase.operation.name()), self.expected_silence(phase));
-        let plan = self.plan(number, phase);
+        let plan = self.data.phase_plan(number, phase);
         let cache_done = match self.backend.still_there().and_then(|()| self.backend.begin_phase(&plan)) {
             Ok(done) => done,
             Err(error) => {
@@ -519,10 +380,7 @@ impl Runner<'_> {
                 return self.end_without_work(number, phase, PhaseStatus::Failed);
             }
         };
-        if phase.operation.creates() {
-            self.covered.fill(0);
-        }
-        self.wrote_tree_files |= phase.operation.creates() || phase.operation == Operation::FileMix;
+        self.data.note_begin(phase.operation);
         let shared = Arc::new(PhaseShared::default());
         let (messages, inbox) = channel();
         let links = Links { shared: Arc::clone(&shared), stop: Arc::clone(&self.stop), messages };
@@ -541,7 +399,8 @@ impl Runner<'_> {
         };
         let cached_bytes = phase.measured.then(|| self.backend.cached_bytes(&plan)).flatten();
         let released = self.barrier(BarrierStep::Start, Some(number), None, go);
-        let Some(at) = self.backend.external_barrier(released.map(|leave| leave.at_ns)) else {
+        let at = released.map(|leave| leave.at_ns);
+        let Some(at) = self.backend.collective().map_or(at, |processes| processes.barrier(at)) else {
             self.stop.store(true, Ordering::Relaxed);
             self.commands.iter().for_each(|lane| drop(lane.send(Command::Abort)));
             return self.end_without_work(number, phase, PhaseStatus::Stopped);
@@ -569,15 +428,8 @@ impl Runner<'_> {
         end.resources = resources::between(&before, &resources::snapshot(device, &self.job.watch));
         let shift = resources::wall_offset_ns().saturating_sub(offset);
         end.wall_shift_ns = shift.saturating_add(self.backend.wall_step_ns());
-        self.note_covered(phase.operation, &work);
-        self.note_worn_out(phase, most);
-        if end.status == PhaseStatus::Done && self.first_error.is_none() && self.writes_all(phase) {
-            self.rewritten = Some(number);
-        }
-        if self.job.tree.is_some() && matches!(phase.operation, Operation::Create | Operation::Prepare) {
-            // Files that it created, if any, are older than every write.
-            self.rewritten = None;
-        }
+        let is_complete = end.status == PhaseStatus::Done && self.first_error.is_none();
+        self.data.note_end(number, phase, &work.outcomes, most, is_complete);
         let status = end.status;
         self.emit(&Event::PhaseEnd(end));
         status
@@ -587,19 +439,6 @@ impl Runner<'_> {
     fn expected_silence(&self, phase: &Phase) -> u64 {
         let apart = phase.rate_per_s.map_or(0.0, |rate| 1e9 * f64::from(self.job.all_lanes()) / rate);
         self.job.interval_ns.saturating_add((2.0 * apart) as u64)
-    }
-
-    /// True if this process's lanes write each record that they will read exactly once. Writes of other processes to a
-    /// shared file are unknown: one may have failed, or a client's cache may hold the data before.
-    fn writes_all(&self, phase: &Phase) -> bool {
-        let whole = matches!(
-            phase.operation,
-            Operation::Write | Operation::Rewrite | Operation::RandomWrite | Operation::Fwrite | Operation::ReFwrite
-        );
-        let apart = self.job.layout == Layout::Separate || self.job.tree.is_some();
-        let stays = self.job.phases.iter().all(|phase| phase.reorder.is_none());
-        let alone = self.job.ranks == 1 || apart && stays;
-        whole && alone && phase.runtime_ns.is_none() && phase.time_limit_ns.is_none()
     }
 
     fn status_of(&self, operation: Operation, work: &Work) -> PhaseStatus {
@@ -661,7 +500,7 @@ impl Runner<'_> {
         self.first_error.get_or_insert_with(|| {
             let (action, object, offset, length) = (&sample.action, &sample.object, sample.offset, sample.length);
             let many = self.job.tree.is_some() || self.job.objects.is_some();
-            let named = self.existing.is_some() && action != OpKind::List.name();
+            let named = self.data.found().is_some() && action != OpKind::List.name();
             let numbered = many && !named && sample.lane.is_some() && action != OpKind::Sync.name();
             let place = match (numbered, length) {
                 (true, _) => format!(" of number {}", sample.number),
@@ -758,34 +597,6 @@ impl Runner<'_> {
         let lanes: Vec<String> = stuck.map(|(lane, _)| lane.to_string()).collect();
         let message = format!("told to stop, but stuck in an operation: lane {}", lanes.join(", "));
         self.emit(&Event::Log(Log { level: Level::Warning, message }));
-    }
-
-    /// Note how many records of each lane a later sequential phase finds.
-    fn note_worn_out(&mut self, phase: &Phase, most: Option<u64>) {
-        if phase.operation == Operation::Prepare || phase.operation.creates() {
-            self.worn_out = most.filter(|_| self.job.tree.is_none());
-        }
-    }
-
-    fn note_covered(&mut self, operation: Operation, work: &Work) {
-        if self.job.tree.is_some() {
-            let made = |lane: &Option<LaneOutcome>| lane.as_ref().map_or(0, |lane| lane.covered);
-            self.names.note(operation, &work.outcomes.iter().map(made).collect::<Vec<_>>());
-            return;
-        }
-        for (there, lane) in self.objects.iter_mut().zip(&work.outcomes) {
-            if let Some(now) = lane.as_ref().and_then(|lane| lane.objects.clone()) {
-                *there = now;
-            }
-        }
-        for (covered, lane) in self.covered.iter_mut().zip(&work.outcomes) {
-            let written = lane.as_ref().map_or(0, |lane| lane.covered);
-            if operation == Operation::Prepare {
-                *covered += written;
-            } else if operation.creates() {
-                *covered = written;
-            }
-        }
     }
 
     fn end_without_work(&mut self, number: u32, phase: &Phase, status: PhaseStatus) -> PhaseStatus {

@@ -45,7 +45,7 @@ impl Worker {
     /// Open the lane, report the bytes of its buffers, then serve commands until the coordinator hangs up.
     pub(crate) fn serve(self, opened: &Sender<Result<u64, SetupError>>) {
         placement::precise_timers();
-        if !self.backend.shares_descriptors() {
+        if self.backend.collective().is_none() {
             own_descriptors();
         }
         let (mut channel, buffers) = match self.open() {
@@ -116,15 +116,16 @@ impl Worker {
         (plan.depth, plan.batch) = (depth, at_once);
         plan.reports_first_byte = began.as_ref().is_ok_and(|choice| choice.reports_first_byte);
         plan.ahead = began.as_ref().is_ok_and(|choice| choice.ahead);
-        plan.in_step = began.as_ref().is_ok_and(|choice| choice.in_step);
+        plan.in_step = began.is_ok() && channel.collective().is_some_and(|lanes| lanes.in_step());
         let prefilled = lane::prefill(plan, buffers);
         let _ = links.messages.send(LaneMessage::Began(began));
         let outcome = match (self.commands.recv(), depth) {
             (Ok(Command::Go(start)), 1..) => {
                 let waited = resources::cpu_wait_ns();
                 let mut outcome = lane::run(plan, links, channel, prefilled, collector, Clock::new(), start);
-                outcome.hosts = channel.host_counts();
-                outcome.service = channel.service_counts();
+                if let Some(service) = channel.service() {
+                    (outcome.hosts, outcome.service) = (service.host_counts(), service.service_counts());
+                }
                 outcome.cpu_wait_ns = waited.zip(resources::cpu_wait_ns()).map(|(from, to)| to.saturating_sub(from));
                 Some(outcome)
             }

@@ -130,12 +130,21 @@ pub fn probe() -> Result<(), String> {
     usable(2, Ring::default()).map(|_| ())
 }
 
-/// A ring with all kernel features that lanes need.
-fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
+/// A ring that can wait until a time.
+///
+/// # Errors
+/// Why there is none.
+pub fn open(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
     let (ring, deferred) = build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
     if !ring.params().is_feature_ext_arg() {
         return Err("the kernel is older than 5.11".to_owned());
     }
+    Ok((ring, deferred))
+}
+
+/// A ring with all kernel features that lanes need.
+fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
+    let (ring, deferred) = open(entries, set_up)?;
     ring.submitter()
         .register_files_sparse(1)
         .map_err(|error| format!("no file table can be registered: the kernel is older than 5.19 ({error})"))?;
@@ -143,7 +152,7 @@ fn usable(entries: u32, set_up: Ring) -> Result<(IoUring, bool), String> {
 }
 
 /// A ring for one thread, with deferred task work if the kernel has it (6.1 and later) and the setup allows it.
-pub fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
+fn build(entries: u32, set_up: Ring) -> std::io::Result<(IoUring, bool)> {
     let mut builder = IoUring::builder();
     builder.setup_clamp();
     if set_up.iopoll {

@@ -16,7 +16,7 @@ pub use calls::{Call, Calls, Outcome, Payload, State};
 pub use forest::Forest;
 pub use lane::{execute, piece_to_read, piece_to_write, reap};
 pub use link::{Incoming, Input, Outgoing};
-pub use place::{capabilities, unmarked, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
+pub use place::{capabilities, unmarked, RemotePlace, Settings, Volume};
 pub use records::{part_of, tag_of, Records};
 pub use remove::{names_of_job, Attempts, Unremoved};
 pub use transport::{Transport, WINDOW};

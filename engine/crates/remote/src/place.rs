@@ -2,6 +2,7 @@
 
 use crate::{Forest, Unremoved};
 use assay_core::names::MARKER;
+use assay_core::refusals::FOREIGN;
 use assay_core::{as_errno, fault_message, files_by_protocol, Fault, Lane, LaneSetup, SetupError};
 use assay_spec::{BackendCapabilities, Layout, PlaceCapabilities};
 use std::sync::Arc;
@@ -118,7 +119,7 @@ pub trait RemotePlace: Send + Sync + Sized + 'static {
     /// Something that was to be removed is still there.
     fn removal_error(&self, path: String, left: &Unremoved) -> SetupError {
         if left.is_foreign {
-            return SetupError::new("remove", path, "was not made by Assay: left alone");
+            return SetupError::new("remove", path, FOREIGN);
         }
         self.error("remove", path, left.fault)
     }
@@ -171,13 +172,6 @@ pub fn capabilities<P: RemotePlace>(place: &P) -> BackendCapabilities {
     });
     found
 }
-
-/// Why a job's directory that is there is refused.
-pub const ALREADY_THERE: &str = "is already there: another job, or remains of one, which `assay-engine clean` removes";
-/// Why what is not a directory is refused.
-pub const NOT_A_DIRECTORY: &str = "is not a directory, or a symbolic link: refused";
-/// Why what somebody has put in a file's place is refused.
-pub const NOT_PLAIN: &str = "is not a plain file with one name: refused";
 
 /// The error of a root without the mark.
 pub fn unmarked(path: String) -> SetupError {

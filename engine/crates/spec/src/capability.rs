@@ -32,7 +32,7 @@ pub struct BackendCapabilities {
     pub methods: Vec<Method>,
     /// Whether O_DIRECT is available.
     pub direct: bool,
-    /// Whether O_DIRECT bypasses the page cache (false where the store is memory itself).
+    /// Whether O_DIRECT bypasses the page cache (false where the store is in memory).
     pub direct_bypasses_cache: bool,
     /// With O_DIRECT, record and file size must be multiples of this; 0 without O_DIRECT.
     pub direct_alignment_bytes: u64,

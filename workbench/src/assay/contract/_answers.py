@@ -456,7 +456,7 @@ class BackendCapabilities(Message):
     """
     direct_bypasses_cache: bool
     """
-    Whether O_DIRECT bypasses the page cache (false where the store is memory itself).
+    Whether O_DIRECT bypasses the page cache (false where the store is in memory).
     """
     file_sets: bool = False
     """

@@ -7,7 +7,8 @@ use crate::owner::Owner;
 use crate::status::UNALIGNED;
 use crate::wire::Socket;
 use assay_core::{
-    clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
+    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceLane,
+    ServiceUse, SetupError,
 };
 use assay_spec::{name_kinds, object_kinds, Method, SyncPolicy};
 use std::sync::Arc;
@@ -120,13 +121,23 @@ impl Lane for DiskLane {
         done[0].result
     }
 
-    fn service_counts(&mut self) -> Option<ServiceUse> {
-        let Counts { sent, again, stray } = std::mem::take(&mut self.initiator.counts);
-        Some(ServiceUse { frames: sent, frames_again: again, frames_stray: stray, ..ServiceUse::default() })
+    fn service(&mut self) -> Option<&mut dyn ServiceLane> {
+        Some(self)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
         // A disk is an address, which need not be given back.
         Ok(())
+    }
+}
+
+impl ServiceLane for DiskLane {
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        Vec::new()
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceUse> {
+        let Counts { sent, again, stray } = std::mem::take(&mut self.initiator.counts);
+        Some(ServiceUse { frames: sent, frames_again: again, frames_stray: stray, ..ServiceUse::default() })
     }
 }

@@ -6,7 +6,7 @@
 //! That costs more than threads of our own, and writes to one file are executed one after the other. Sources:
 //! io_uring_enter(2), `IOSQE_ASYNC`; io_uring/io-wq.c and `io_write` of the kernel.
 
-use assay_core::{clock, heartbeat, Buffers, Completion, LaneSetup, Op, OpKind};
+use assay_core::{clock, heartbeat, Buffers, Completion, LaneSetup, Op, OpKind, SetupError};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
 use assay_spec::{Method, MethodFound, MethodShape, MethodsFound, Operation, SyncPolicy, AHEAD_BYTES};
@@ -82,20 +82,29 @@ pub(crate) fn find(place: &Place, shape: &MethodShape) -> MethodsFound {
     }
 }
 
+/// Reasons for a method by the number of operations in flight.
+pub(crate) const ONE_IN_FLIGHT: &str = "one operation in flight: io_uring has nothing to batch";
+pub(crate) const SEVERAL_IN_FLIGHT: &str = "several operations in flight";
+
+/// The error where the job requests a ring and there is none.
+pub(crate) fn no_ring(object: String, why: &str, methods: &str) -> SetupError {
+    SetupError::new("open", object, format!("io_uring was requested, but {why}: use method {methods}"))
+}
+
 /// The method for one kind of case and a direction.
 pub(crate) fn choose(place: &Place, shape: &MethodShape, direction: Direction) -> Choice {
     if shape.queue_depth == 1 {
         return choose_for_one(place, shape, direction);
     }
     if let Err(why) = assay_posix::uring::probe() {
-        return Choice::new(Method::Threads, format!("several operations in flight; no io_uring: {why}"));
+        return Choice::new(Method::Threads, format!("{SEVERAL_IN_FLIGHT}; no io_uring: {why}"));
     }
     let (method, why) = match uses_kernel_workers(place, shape, direction) {
         Some(true) => (Method::Threads, "which the kernel would give to worker threads of its own"),
         Some(false) => (Method::IoUring, "which the kernel does itself"),
         None => (Method::IoUring, "and whether the kernel does them itself could not be tried"),
     };
-    Choice::new(method, format!("several operations in flight, {why}"))
+    Choice::new(method, format!("{SEVERAL_IN_FLIGHT}, {why}"))
 }
 
 /// The method for one operation in flight. A ring has nothing to batch then, but leaves time to generate the data of
@@ -105,7 +114,7 @@ fn choose_for_one(place: &Place, shape: &MethodShape, direction: Direction) -> C
     if long && assay_posix::uring::probe().is_ok() && uses_kernel_workers(place, shape, direction) == Some(false) {
         return Choice::new(Method::IoUring, "one long direct write in flight: the data of the next is made meanwhile");
     }
-    Choice::new(Method::Sync, "one operation in flight: io_uring has nothing to batch")
+    Choice::new(Method::Sync, ONE_IN_FLIGHT)
 }
 
 /// Longest record of an attempt: the kernel decides by the file, not by the length.

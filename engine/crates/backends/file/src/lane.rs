@@ -1,6 +1,6 @@
 //! One worker's file, accessed by io_uring, pread and pwrite, threads, a mapping, or C stdio.
 
-use crate::auto::{Choice, Direction, KnownMethods};
+use crate::auto::{no_ring, Choice, Direction, KnownMethods};
 use assay_core::{Completion, Fault, Lane, LaneSetup, MethodChoice, Op, PhasePlan, SetupError, REQUESTED_BY_JOB};
 use assay_posix::place::Place;
 use assay_posix::uring::{Queue, Ring, Uring};
@@ -77,10 +77,7 @@ impl FileLane {
             match Uring::new(&self.setup, Ring { registered: plan.direct, sqpoll, iopoll }) {
                 Ok(made) => self.ring = Some(made),
                 Err(why) if auto => return Ok(Choice::new(Method::Threads, format!("no io_uring: {why}"))),
-                Err(why) => {
-                    let message = format!("io_uring was asked for, but {why}: use method auto, threads or sync");
-                    return Err(SetupError::new("open", self.place.object_name(self.file), message));
-                }
+                Err(why) => return Err(no_ring(self.place.object_name(self.file), &why, "auto, threads or sync")),
             }
         }
         if let Some(ring) = &self.ring {

@@ -4,7 +4,9 @@ use crate::credentials::CredentialProvider;
 use crate::net::{exchange, runtime, Answer, Endpoint, LentPieces, Pool, RequestBody, Sink};
 use crate::service_message::safe_line;
 use crate::sign::Signer;
-use assay_core::{clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceUse, SetupError};
+use assay_core::{
+    clock, Completion, Fault, HostCounts, Lane, MethodChoice, Op, PhasePlan, ServiceLane, ServiceUse, SetupError,
+};
 use assay_spec::Method;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hyper::Request;
@@ -97,9 +99,6 @@ impl LaneClient {
     }
 
     /// Sends the request of the operation in a slot, and returns its answer.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub(crate) async fn send(
         &self,
         slot: u32,
@@ -207,10 +206,22 @@ impl<P: Protocol> Lane for HttpLane<P> {
         self.protocol.client().first_bytes.borrow().get(slot as usize).copied().unwrap_or_default()
     }
 
-    fn server_message(&self, slot: u32) -> Option<String> {
+    fn failure_message(&self, slot: u32) -> Option<String> {
         self.protocol.client().messages.borrow().get(slot as usize).cloned().flatten()
     }
 
+    fn service(&mut self) -> Option<&mut dyn ServiceLane> {
+        Some(self)
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        // The driver has given these operations up.
+        self.flight.clear();
+        self.protocol.end(&self.runtime)
+    }
+}
+
+impl<P: Protocol> ServiceLane for HttpLane<P> {
     fn host_counts(&mut self) -> Vec<HostCounts> {
         let other = self.protocol.second_client().map(|client| client.pool.counts());
         [self.protocol.client().pool.counts(), other.unwrap_or_default()].concat()
@@ -218,11 +229,5 @@ impl<P: Protocol> Lane for HttpLane<P> {
 
     fn service_counts(&mut self) -> Option<ServiceUse> {
         self.protocol.service_counts()
-    }
-
-    fn end(&mut self) -> Result<(), SetupError> {
-        // The driver has given these operations up.
-        self.flight.clear();
-        self.protocol.end(&self.runtime)
     }
 }

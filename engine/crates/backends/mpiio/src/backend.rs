@@ -4,7 +4,7 @@ use crate::capability;
 use crate::ffi::RankInfo;
 use crate::lane::MpiLane;
 use crate::ranks::{self, Ranks};
-use assay_core::{clock, heartbeat, Backend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
+use assay_core::{clock, heartbeat, Backend, CollectiveBackend, Lane, LaneSetup, PartOwners, PhasePlan, SetupError};
 use assay_posix::place::cache::{self, Eviction};
 use assay_posix::place::Place;
 use assay_spec::{BackendCapabilities, CacheAction, Job, Layout, MpiioTarget, Operation};
@@ -196,9 +196,20 @@ impl Backend for MpiBackend {
         Some(cache::cached_pages(&fd)? * rustix::param::page_size() as u64)
     }
 
+    fn collective(&self) -> Option<&dyn CollectiveBackend> {
+        Some(self)
+    }
+
+    fn cleanup(&self) -> Result<(), SetupError> {
+        self.site.place.still_there()?;
+        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.has_other_processes)
+    }
+}
+
+impl CollectiveBackend for MpiBackend {
     /// Starts the ranks once all of them are here, and not before `at`: MPI's barrier is more precise than the clocks
     /// of several hosts.
-    fn external_barrier(&self, at: Option<u64>) -> Option<u64> {
+    fn barrier(&self, at: Option<u64>) -> Option<u64> {
         let wait = at.unwrap_or(0).saturating_sub(clock::now());
         if wait > 0 {
             std::thread::sleep(Duration::from_nanos(wait));
@@ -206,15 +217,5 @@ impl Backend for MpiBackend {
         }
         let [go] = self.site.ranks.least([i64::from(at.is_some())]).ok()?;
         (go == 1).then(clock::now)
-    }
-
-    /// MPI has connections to other ranks, which any thread that calls it may make at any time.
-    fn shares_descriptors(&self) -> bool {
-        true
-    }
-
-    fn cleanup(&self) -> Result<(), SetupError> {
-        self.site.place.still_there()?;
-        self.site.place.remove(std::iter::once(self.site.file_of(self.site.ranks.0.rank)), self.has_other_processes)
     }
 }

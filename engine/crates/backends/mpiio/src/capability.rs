@@ -38,7 +38,7 @@ pub(crate) fn at(place: &Place) -> Result<BackendCapabilities, SetupError> {
     let space = fs::fstatvfs(root_fd).map_err(|e| SetupError::os("statvfs", root, e))?;
     if facts::is_memory(root_fd).map_err(|e| SetupError::os("statfs", root, e))? {
         found.cache = vec![CacheAction::Keep];
-        limits.push("the file system is memory itself: there is no cache to empty".to_owned());
+        limits.push(facts::MEMORY.to_owned());
     } else {
         found.cache = facts::cache_actions(&mut limits);
     }

@@ -5,7 +5,9 @@ use crate::component;
 use crate::ffi::{self, op_flag, open, shape, File};
 use crate::ranks;
 use crate::status;
-use assay_core::{clock, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError};
+use assay_core::{
+    clock, CollectiveLane, Completion, Fault, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, SetupError,
+};
 use assay_spec::{name_kinds, object_kinds, Method, MpiioUse, Operation, Pointer, View};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -329,11 +331,7 @@ impl Lane for MpiLane {
         // `end` closes the file, as all ranks get here.
         component::check_supported(&used.component, together && depth > 1)
             .map_err(|message| SetupError::new("open", object, message))?;
-        Ok(MethodChoice {
-            in_step: together && self.site.shared(),
-            mpiio: Some(used),
-            ..MethodChoice::of(Method::MpiIo, self.name(plan, depth == 1), depth)
-        })
+        Ok(MethodChoice { mpiio: Some(used), ..MethodChoice::of(Method::MpiIo, self.name(plan, depth == 1), depth) })
     }
 
     #[inline]
@@ -378,6 +376,29 @@ impl Lane for MpiLane {
         }
     }
 
+    fn failure_message(&self, slot: u32) -> Option<String> {
+        self.messages[slot as usize].clone()
+    }
+
+    fn collective(&mut self) -> Option<&mut dyn CollectiveLane> {
+        Some(self)
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        let closed = match self.file.take().map_or(0, File::close) {
+            0 => Ok(()),
+            number => Err(status::error("close", self.object(), number)),
+        };
+        ranks::lane_ended();
+        closed
+    }
+}
+
+impl CollectiveLane for MpiLane {
+    fn in_step(&self) -> bool {
+        self.op_flags & op_flag::TOGETHER != 0 && self.site.shared()
+    }
+
     fn agree_count(&mut self, left: Option<u64>, time_ns: u64) -> Result<u64, Fault> {
         if self.stretch.last {
             return Ok(0);
@@ -400,18 +421,5 @@ impl Lane for MpiLane {
             return wanted;
         }
         self.site.ranks.least([-i64::from(wanted)]).map_or(wanted, |[any]| any != 0)
-    }
-
-    fn server_message(&self, slot: u32) -> Option<String> {
-        self.messages[slot as usize].clone()
-    }
-
-    fn end(&mut self) -> Result<(), SetupError> {
-        let closed = match self.file.take().map_or(0, File::close) {
-            0 => Ok(()),
-            number => Err(status::error("close", self.object(), number)),
-        };
-        ranks::lane_ended();
-        closed
     }
 }

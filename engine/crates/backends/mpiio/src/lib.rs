@@ -11,8 +11,8 @@
 //! job has left are questions about a directory.
 //!
 //! Calls that concern all ranks (opening, flushing and closing one shared file, collective operations) are made by each
-//! rank or by none: whatever may fail on one rank alone is agreed upon before (`ranks.rs`, `Lane::agree`,
-//! `Backend::meet`).
+//! rank or by none: whatever may fail on one rank alone is agreed upon before (`ranks.rs`,
+//! `CollectiveLane`, `CollectiveBackend`).
 
 #[cfg(any(feature = "mpi", test))]
 mod backend;

@@ -166,7 +166,7 @@ fn a_file_is_opened_as_its_phase_and_target_want() {
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, 1);
         let choice = lane.begin(&PhasePlan::of(operation)).unwrap();
-        assert_eq!((choice.method, choice.in_step), (Method::MpiIo, false));
+        assert_eq!((choice.method, in_step(&mut lane)), (Method::MpiIo, false));
         assert_eq!(calls(), [format!("open {} {flags} []", ground.at("f0").display())], "{operation:?}");
         lane.end().unwrap();
         assert_eq!(calls(), ["close"]);
@@ -183,28 +183,31 @@ fn a_file_is_opened_as_its_phase_and_target_want() {
 #[test]
 fn the_calls_are_those_that_the_target_names() {
     let ground = Ground::new("names");
-    let name = |operation, depth, changed: Value| {
-        let backend = ground.backend(ALONE, "shared", &changed);
+    let name = |operation, depth, changed: &Value| {
+        let backend = ground.backend(ALONE, "shared", changed);
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, depth);
         let choice = lane.begin(&PhasePlan::of(operation)).unwrap();
-        (choice.reason, choice.in_step)
+        (choice.reason, in_step(&mut lane))
     };
-    let own = |reason: &str| (reason.to_owned(), false);
-    assert_eq!(name(Operation::Read, 1, json!({})), own("MPI_File_read_at"));
-    assert_eq!(name(Operation::RandomMix, 2, json!({})), own("MPI_File_iread_at, MPI_File_iwrite_at"));
-    assert_eq!(name(Operation::Write, 1, json!({"pointer": "individual"})), own("MPI_File_write"));
-    let together = json!({"collective": true});
-    assert_eq!(name(Operation::Write, 2, together.clone()), ("MPI_File_iwrite_at_all".to_owned(), true));
-    assert_eq!(name(Operation::Prepare, 1, together), own("MPI_File_write_at"));
-    let common = json!({"pointer": "shared"});
-    assert_eq!(name(Operation::Write, 1, common.clone()), own("MPI_File_write_shared"));
-    assert_eq!(name(Operation::Read, 2, common.clone()), own("MPI_File_iread_shared"));
-    assert_eq!(name(Operation::Prepare, 1, common), own("MPI_File_write_at"), "what is missing lies where it belongs");
+    let (together, common) = (json!({"collective": true}), json!({"pointer": "shared"}));
     let ordered = json!({"pointer": "shared", "collective": true});
-    assert_eq!(name(Operation::Write, 1, ordered), ("MPI_File_write_ordered".to_owned(), true));
     let view = json!({"view": "subarray", "piece_bytes": 128});
-    assert_eq!(name(Operation::Read, 1, view), own("MPI_File_read_at, in a view of MPI_Type_create_subarray"));
+    for (operation, depth, changed, calls, in_step) in [
+        (Operation::Read, 1, &json!({}), "MPI_File_read_at", false),
+        (Operation::RandomMix, 2, &json!({}), "MPI_File_iread_at, MPI_File_iwrite_at", false),
+        (Operation::Write, 1, &json!({"pointer": "individual"}), "MPI_File_write", false),
+        (Operation::Write, 2, &together, "MPI_File_iwrite_at_all", true),
+        // What is missing is written where it belongs, by each rank for itself.
+        (Operation::Prepare, 1, &together, "MPI_File_write_at", false),
+        (Operation::Prepare, 1, &common, "MPI_File_write_at", false),
+        (Operation::Write, 1, &common, "MPI_File_write_shared", false),
+        (Operation::Read, 2, &common, "MPI_File_iread_shared", false),
+        (Operation::Write, 1, &ordered, "MPI_File_write_ordered", true),
+        (Operation::Read, 1, &view, "MPI_File_read_at, in a view of MPI_Type_create_subarray", false),
+    ] {
+        assert_eq!(name(operation, depth, changed), (calls.to_owned(), in_step), "{changed}");
+    }
     assert!(calls().contains(&"view 2 128 4 1 0".to_owned()), "a type is a record of four pieces");
 }
 
@@ -274,7 +277,7 @@ fn failures_are_reported_with_the_librarys_message() {
         done.sort_by_key(|one| one.slot);
         assert_eq!(done, faults.iter().map(|(slot, fault)| Completion::new(*slot, Err(*fault))).collect::<Vec<_>>());
         lane.reap(&mut done, 0);
-        assert_eq!((done.len(), lane.server_message(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
+        assert_eq!((done.len(), lane.failure_message(2).as_deref()), (3, Some("the disk is tired")), "{failing}");
     }
     // A failed operation is not in flight any more.
     lane.submit(&ops[..1]);
@@ -386,34 +389,39 @@ fn ranks_in_step_agree_upon_a_stretch() {
         std::fs::write(ground.at("f0"), [0; 8 * RECORD]).unwrap();
         let (mut lane, _) = lane(&backend, 1);
         others(&[&[1], &[1], &[1]]);
-        assert!(lane.begin(&PhasePlan::of(Operation::Read)).unwrap().in_step);
+        lane.begin(&PhasePlan::of(Operation::Read)).unwrap();
+        assert!(in_step(&mut lane));
         world(|world| world.own_values.clear());
         lane
     };
     let mut lane = begun();
     // Goes on, operations left, time of each, time left; the second and third are negated.
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(1));
+    assert_eq!(agree(&mut lane, Some(30)), Ok(1));
     assert_eq!(world(|world| world.own_values[0].clone()), [1, -30, 0, i64::MAX]);
     others(&[&[1, -99, -5_000_000_000, 7]]);
-    assert_eq!(lane.agree_count(Some(29), u64::MAX), Ok(1), "each takes longer than a stretch");
+    assert_eq!(agree(&mut lane, Some(29)), Ok(1), "each takes longer than a stretch");
     let own_values = world(|world| world.own_values[1].clone());
     assert!(own_values[..2] == [1, -29] && own_values[2] < 0, "{own_values:?}");
     others(&[&[1, -1, -1, i64::MAX]]);
-    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(1), "what the others have left");
-    assert_eq!(lane.agree_count(Some(0), u64::MAX), Ok(0), "no rank is asked again");
+    assert_eq!(agree(&mut lane, Some(0)), Ok(1), "what the others have left");
+    assert_eq!(agree(&mut lane, Some(0)), Ok(0), "no rank is asked again");
     let mut lane = begun();
     others(&[&[0, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree_count(Some(30), u64::MAX), Ok(0), "another one must end");
+    assert_eq!(agree(&mut lane, Some(30)), Ok(0), "another one must end");
     let mut lane = begun();
     others(&[&[1, -100, 0, i64::MAX]]);
-    assert_eq!(lane.agree_count(None, u64::MAX), Ok(0));
+    assert_eq!(agree(&mut lane, None), Ok(0));
     world(|world| world.others.push_back(Err(ERROR)));
-    assert_eq!(begun_again(&mut lane), Err(FAILED));
+    assert_eq!(agree(&mut lane, Some(1)), Err(FAILED));
 }
 
-fn begun_again(lane: &mut Box<dyn Lane>) -> Result<u64, Fault> {
-    lane.agree_count(Some(1), u64::MAX)
+fn agree(lane: &mut Box<dyn Lane>, left: Option<u64>) -> Result<u64, Fault> {
+    lane.collective().unwrap().agree_count(left, u64::MAX)
+}
+
+fn in_step(lane: &mut Box<dyn Lane>) -> bool {
+    lane.collective().unwrap().in_step()
 }
 
 /// A flush of a shared file is one call of all ranks: if one wants it, all make it.
@@ -431,9 +439,10 @@ fn ranks_flush_together() {
     };
     let mut shared = begun("shared", Operation::Rewrite);
     others(&[&[-1], &[0], &[0]]);
-    assert_eq!([shared.flushes(false), shared.flushes(false), shared.flushes(true)], [true, false, true]);
+    let flushes = |lane: &mut Box<dyn Lane>, wanted| lane.collective().unwrap().flushes(wanted);
+    assert_eq!([false, false, true].map(|wanted| flushes(&mut shared, wanted)), [true, false, true]);
     for mut alone in [begun("shared", Operation::Read), begun("separate", Operation::Rewrite)] {
-        assert_eq!([alone.flushes(false), alone.flushes(true)], [false, true]);
+        assert_eq!([false, true].map(|wanted| flushes(&mut alone, wanted)), [false, true]);
     }
 }
 
@@ -443,9 +452,9 @@ fn ranks_start_together_or_not_at_all() {
     let backend = ground.backend(SECOND, "shared", &json!({}));
     others(&[&[1], &[0], &[1]]);
     let moment = assay_core::clock::now();
-    assert!(backend.external_barrier(Some(moment)).is_some_and(|at| at >= moment));
-    assert_eq!((backend.external_barrier(Some(moment)), backend.external_barrier(None)), (None, None));
-    assert!(backend.shares_descriptors());
+    let ranks = backend.collective().unwrap();
+    assert!(ranks.barrier(Some(moment)).is_some_and(|at| at >= moment));
+    assert_eq!((ranks.barrier(Some(moment)), ranks.barrier(None)), (None, None));
 }
 
 #[test]

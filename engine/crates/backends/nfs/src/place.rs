@@ -11,8 +11,9 @@ use crate::status::{ACCES, BADHANDLE, EXIST, NOENT, NOTEMPTY, PERM, ROFS, STALE}
 use crate::transport::Transport;
 use crate::tree::{self, lane::TreeLane};
 use assay_core::names::{file_name, MARKER};
+use assay_core::refusals::{ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_core::{Lane, LaneSetup, SetupError};
-use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume};
 use assay_spec::NfsTarget;
 use nfs3_types::nfs3::NFS_PROGRAM as P;
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use crate::session::Refusal;
 use crate::status::{GARBAGE, TIMED_OUT};
 use crate::wire::{Command, FileId};
 use assay_core::{
-    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse,
-    SetupError,
+    clock, Buffers, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceLane,
+    ServiceUse, SetupError,
 };
 use assay_remote::{execute, part_of, reap, tag_of, Outcome, Payload, Records, RemotePlace, Transport};
 use assay_spec::{name_kinds, object_kinds};
@@ -325,12 +325,8 @@ impl Lane for FileLane {
         execute(self, op, |lane| &mut lane.records.early)
     }
 
-    fn host_counts(&mut self) -> Vec<HostCounts> {
-        vec![self.client.transport.take_counts()]
-    }
-
-    fn service_counts(&mut self) -> Option<ServiceUse> {
-        self.client.transport.take_lost()
+    fn service(&mut self) -> Option<&mut dyn ServiceLane> {
+        Some(self)
     }
 
     fn end(&mut self) -> Result<(), SetupError> {
@@ -340,5 +336,15 @@ impl Lane for FileLane {
         }
         self.forget();
         Ok(())
+    }
+}
+
+impl ServiceLane for FileLane {
+    fn host_counts(&mut self) -> Vec<HostCounts> {
+        vec![self.client.transport.take_counts()]
+    }
+
+    fn service_counts(&mut self) -> Option<ServiceUse> {
+        self.client.transport.take_lost()
     }
 }

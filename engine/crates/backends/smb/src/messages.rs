@@ -277,17 +277,6 @@ mod tests {
         assert_eq!(entries(&[], |_| {}), None);
     }
 
-    proptest! {
-        #[test]
-        fn whatever_a_server_says_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = (Opened::read(&bytes), read_data(&bytes), written(&bytes), queried(&bytes));
-            let _ = (links(&bytes), free_bytes(&bytes), text(&bytes));
-            let mut told = 0;
-            let _ = entries(&bytes, |_| told += 1);
-            prop_assert!(told <= 5);
-        }
-    }
-
     #[test]
     fn a_listing_that_is_cut_off_is_none() {
         let whole = [entry(72, "f0", 32), entry(0, "f1", 32)].concat();

@@ -11,8 +11,9 @@ use crate::status::{is_absent, NAME_COLLISION, NAME_NOT_FOUND, NOT_EMPTY};
 use crate::tree::{self, lane::TreeLane};
 use crate::wire::{put_u64, SAME_FILE};
 use assay_core::names::{file_name, MARKER};
+use assay_core::refusals::{ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_core::{fault_message, Fault, Lane, LaneSetup, SetupError};
-use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume, ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
+use assay_remote::{unmarked, Forest, RemotePlace, Settings, Volume};
 use assay_spec::SmbTarget;
 use std::sync::Arc;
 

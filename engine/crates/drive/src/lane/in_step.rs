@@ -29,7 +29,8 @@ impl<T: TimeSource> Run<'_, T> {
     /// Number of operations that all lanes start now; None if the phase is over.
     fn agreed_count(&mut self, now: u64) -> Option<u64> {
         let over = !self.may_start(now) && self.left != 0;
-        match self.channel.agree_count((!over).then_some(self.left), self.last_start.saturating_sub(now)) {
+        let lanes = self.channel.collective()?;
+        match lanes.agree_count((!over).then_some(self.left), self.last_start.saturating_sub(now)) {
             Ok(0) => {
                 if !over && self.left != 0 {
                     self.ended_by_another(now);

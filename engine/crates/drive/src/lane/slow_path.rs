@@ -90,11 +90,11 @@ impl<T: TimeSource> Run<'_, T> {
         }
     }
 
-    /// The message of a fault, with that of the server if there is one.
+    /// The message of a fault, with the storage's own if there is one.
     fn failure_text(&self, slot: u32, fault: Fault) -> String {
         let failure_text = fault_message(fault);
-        match self.channel.server_message(slot) {
-            Some(said) => format!("{failure_text}: {said}"),
+        match self.channel.failure_message(slot) {
+            Some(message) => format!("{failure_text}: {message}"),
             None => failure_text,
         }
     }

@@ -37,9 +37,8 @@ impl Eviction {
 
     /// What was done, as text for users.
     pub fn description(&self) -> String {
-        let left = self.left;
-        let left =
-            left.map_or_else(|| "the kernel does not tell what is left".to_owned(), |n| format!("{n} pages left"));
+        let unknown = || "the kernel does not report what is left".to_owned();
+        let left = self.left.map_or_else(unknown, |pages| format!("{pages} pages left"));
         format!("{} file(s) flushed and evicted with posix_fadvise(DONTNEED), {left}", self.files)
     }
 }
@@ -100,17 +99,13 @@ fn resident(fd: &OwnedFd, start: u64, length: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{by_cachestat, by_mincore};
-    use std::io::Write;
+    use crate::test_folder::TestFolder;
 
     #[test]
     fn both_ways_agree_on_a_file_just_written() {
-        let path = std::env::temp_dir().join(format!("assay-residency-{}", std::process::id()));
-        let mut file = std::fs::File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
-        file.write_all(&vec![7; 100_000]).unwrap();
-        let fd = file.into();
+        let fd = TestFolder::new("residency").file("f0", &vec![7; 100_000]);
         let pages = 100_000_u64.div_ceil(rustix::param::page_size() as u64);
         assert_eq!(by_mincore(&fd), Some(pages));
         assert!(by_cachestat(&fd).is_none_or(|counted| counted == pages));
-        std::fs::remove_file(path).unwrap();
     }
 }

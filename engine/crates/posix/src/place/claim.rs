@@ -4,6 +4,7 @@
 //! directories without the mark of the requesting run, are left alone and reported.
 
 use crate::place::mark::{self, is_mark, MarkFile};
+use crate::place::remove::MOUNT;
 use crate::place::{file_id, open_inside, open_root, remove};
 use assay_core::names::{is_job_directory, job_mark, MARKER};
 use assay_core::{clock, heartbeat, os_message, SetupError};
@@ -249,9 +250,7 @@ impl ParentDirectory {
         let error = |errno| SetupError::os("remove", self.path_of(&self.unfinished), errno);
         let folder = match open_inside(&self.folder, self.unfinished.as_str(), OFlags::DIRECTORY, Mode::empty()) {
             Ok(folder) => folder,
-            Err(Errno::XDEV) => {
-                return Err(SetupError::new("remove", self.path_of(&self.unfinished), "is a mount: left alone"))
-            }
+            Err(Errno::XDEV) => return Err(SetupError::new("remove", self.path_of(&self.unfinished), MOUNT)),
             // A foreign link or file of that name does no harm until a directory is created.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(errno) => return Err(error(errno)),
@@ -495,7 +494,7 @@ fn remove_root(folder: &OwnedFd, root: &str, patience_ns: u64) -> Result<PlaceAn
     };
     match fs::renameat(&parent.folder, name, &parent.folder, unfinished) {
         Ok(()) => {}
-        Err(Errno::BUSY) => return still("is a mount: left alone"),
+        Err(Errno::BUSY) => return still(MOUNT),
         Err(errno) => return still(&os_message(errno.raw_os_error())),
     }
     let moved =
@@ -522,34 +521,12 @@ fn remove_root(folder: &OwnedFd, root: &str, patience_ns: u64) -> Result<PlaceAn
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_folder::TestFolder;
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A directory for one test, removed afterwards.
-    struct TestFolder(PathBuf);
-
-    impl TestFolder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("assay-claim-{name}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&path);
-            std::fs::create_dir_all(&path).unwrap();
-            TestFolder(path)
-        }
-
-        fn root(&self) -> String {
-            self.0.join("target").display().to_string()
-        }
-
-        fn names(&self) -> Vec<String> {
-            let entries = std::fs::read_dir(&self.0).unwrap();
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-        }
-    }
-
-    impl Drop for TestFolder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
+    fn root(test_folder: &TestFolder) -> String {
+        test_folder.at("target").display().to_string()
     }
 
     fn mark(identity: &str) -> Mark {
@@ -557,22 +534,22 @@ mod tests {
     }
 
     fn request(test_folder: &TestFolder, identity: &str) -> Claim {
-        Claim { root: test_folder.root(), mark: mark(identity), over: None }
+        Claim { root: root(test_folder), mark: mark(identity), over: None }
     }
 
     #[test]
     fn a_directory_made_meanwhile_is_not_taken() {
-        let test_folder = TestFolder::new("meanwhile");
-        let parent = ParentDirectory::open(&test_folder.root(), SECOND).unwrap();
-        std::fs::create_dir(test_folder.root()).unwrap();
+        let test_folder = TestFolder::new("claim-meanwhile");
+        let parent = ParentDirectory::open(&root(&test_folder), SECOND).unwrap();
+        std::fs::create_dir(root(&test_folder)).unwrap();
         assert!(!parent.make(&mark("a")).unwrap());
         assert_eq!(test_folder.names(), ["target"]);
-        assert_eq!(std::fs::read_dir(test_folder.root()).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(root(&test_folder)).unwrap().count(), 0);
     }
 
     #[test]
     fn a_claim_replaces_only_the_mark_that_it_names() {
-        let test_folder = TestFolder::new("over");
+        let test_folder = TestFolder::new("claim-over");
         let first = claim(&request(&test_folder, "a"), SECOND).unwrap().mark.unwrap();
         assert!(first.created_by_assay);
         let refused = claim(&request(&test_folder, "b"), SECOND).unwrap();
@@ -582,27 +559,27 @@ mod tests {
         assert!(claim(&stale, SECOND).unwrap().foreign);
         let taken = claim(&Claim { over: Some(first), ..request(&test_folder, "b") }, SECOND).unwrap().mark.unwrap();
         assert_eq!((taken.identity.as_str(), taken.created_by_assay), ("b", true));
-        assert!(release(&test_folder.root(), Some("a"), SECOND).unwrap().foreign);
-        assert_eq!(release(&test_folder.root(), Some("b"), SECOND).unwrap().removed, [test_folder.root()]);
+        assert!(release(&root(&test_folder), Some("a"), SECOND).unwrap().foreign);
+        assert_eq!(release(&root(&test_folder), Some("b"), SECOND).unwrap().removed, [root(&test_folder)]);
         assert!(test_folder.names().is_empty());
     }
 
     #[test]
     fn a_root_that_was_replaced_keeps_its_name() {
-        let test_folder = TestFolder::new("replaced");
+        let test_folder = TestFolder::new("claim-replaced");
         claim(&request(&test_folder, "a"), SECOND).unwrap();
-        let ours = open_root(&test_folder.root()).unwrap();
-        std::fs::rename(test_folder.root(), test_folder.0.join("moved")).unwrap();
-        std::fs::create_dir(test_folder.root()).unwrap();
-        let answer = remove_root(&ours, &test_folder.root(), SECOND).unwrap();
+        let ours = open_root(&root(&test_folder)).unwrap();
+        std::fs::rename(root(&test_folder), test_folder.0.join("moved")).unwrap();
+        std::fs::create_dir(root(&test_folder)).unwrap();
+        let answer = remove_root(&ours, &root(&test_folder), SECOND).unwrap();
         assert_eq!(answer.left[0].why, "was replaced at this moment: left alone");
-        assert!(std::path::Path::new(&test_folder.root()).is_dir());
+        assert!(std::path::Path::new(&root(&test_folder)).is_dir());
         assert_eq!(test_folder.names().len(), 2);
     }
 
     #[test]
     fn what_comes_and_goes_can_be_looked_at_all_the_time() {
-        let test_folder = TestFolder::new("coming");
+        let test_folder = TestFolder::new("claim-coming");
         let request = request(&test_folder, "a");
         let done = std::sync::atomic::AtomicBool::new(false);
         let over = std::sync::atomic::Ordering::Relaxed;
@@ -623,16 +600,16 @@ mod tests {
 
     #[test]
     fn what_is_left_of_an_absent_root_is_named_by_its_own_path() {
-        let test_folder = TestFolder::new("unfinished");
+        let test_folder = TestFolder::new("claim-unfinished");
         let unfinished = test_folder.0.join(".target.assay-new");
         std::fs::create_dir(&unfinished).unwrap();
         std::fs::write(unfinished.join("precious"), "x").unwrap();
-        let answer = release(&test_folder.root(), Some("a"), SECOND).unwrap();
+        let answer = release(&root(&test_folder), Some("a"), SECOND).unwrap();
         assert!(answer.absent && answer.removed.is_empty());
         let why = "holds precious, which is not Assay's: left alone";
         assert_eq!(answer.left, [Remains { path: unfinished.display().to_string(), why: why.to_owned() }]);
         std::fs::remove_file(unfinished.join("precious")).unwrap();
-        assert_eq!(release(&test_folder.root(), Some("a"), SECOND).unwrap().left, []);
+        assert_eq!(release(&root(&test_folder), Some("a"), SECOND).unwrap().left, []);
         assert!(test_folder.names().is_empty());
     }
 

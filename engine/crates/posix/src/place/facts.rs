@@ -9,7 +9,7 @@ use rustix::io::Errno;
 const MEMORY_MAGIC: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// The limits of such a file system.
-pub const MEMORY: &str = "the file system is memory itself: O_DIRECT bypasses nothing, and there is no cache to empty";
+pub const MEMORY: &str = "the file system is in memory: there is no cache to empty, and none that O_DIRECT bypasses";
 
 /// True if a directory's file system keeps its data in memory.
 ///

@@ -3,6 +3,7 @@
 use self::mark::MarkFile;
 use self::remove::LeftItem;
 use assay_core::names::{job_mark, MARKER};
+use assay_core::refusals::{ALREADY_THERE, NOT_A_DIRECTORY, NOT_PLAIN};
 use assay_core::Fault;
 use assay_core::{heartbeat, SetupError};
 use rustix::fd::{AsFd, OwnedFd};
@@ -61,7 +62,7 @@ fn open_by_steps(folder: &OwnedFd, path: &CStr, flags: OFlags) -> Result<OwnedFd
 pub fn directory_error(path: impl Into<String>, errno: Errno) -> SetupError {
     match errno {
         Errno::LOOP | Errno::XDEV => SetupError::new("open", path, OUTSIDE),
-        Errno::NOTDIR => SetupError::new("open", path, "is not a directory, or a symbolic link: refused"),
+        Errno::NOTDIR => SetupError::new("open", path, NOT_A_DIRECTORY),
         other => SetupError::os("open", path, other),
     }
 }
@@ -222,9 +223,7 @@ impl Place {
                 joined
             }
             Err(Errno::EXIST) if accompanied => self.mark_folder(),
-            Err(Errno::EXIST) => {
-                Err(SetupError::new("create", self.folder(), "is already there: another job, or remains of one"))
-            }
+            Err(Errno::EXIST) => Err(SetupError::new("create", self.folder(), ALREADY_THERE)),
             Err(other) => Err(error(other)),
         }
     }
@@ -346,7 +345,7 @@ impl Place {
         let object = self.object_name(file);
         match errno {
             Errno::LOOP | Errno::XDEV => SetupError::new("open", object, OUTSIDE),
-            Errno::MLINK => SetupError::new("open", object, "is not a plain file with one name: refused"),
+            Errno::MLINK => SetupError::new("open", object, NOT_PLAIN),
             Errno::INVAL if flags.contains(OFlags::DIRECT) => {
                 SetupError::new("open", object, "this file system has no O_DIRECT: use another cache policy")
             }
@@ -476,19 +475,26 @@ fn only_the_mark(folder: &OwnedFd, marked: &str) -> Result<bool, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_folder::TestFolder;
     use std::sync::Barrier;
 
     /// Attempts to have two processes remove the same directory at the same moment.
     const TRIES: u32 = 300;
 
+    /// A directory that was marked by hand, and its path.
+    fn marked(name: &str) -> (TestFolder, String) {
+        let test_folder = TestFolder::new(name);
+        std::fs::write(test_folder.at(MARKER), "").unwrap();
+        let path = test_folder.0.display().to_string();
+        (test_folder, path)
+    }
+
     #[test]
     fn a_foreign_directory_is_never_shared() {
-        let root = std::env::temp_dir().join(format!("assay-place-foreign-{}", std::process::id()));
-        let folder = root.join("c0001-r1");
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(root.join(MARKER), "").unwrap();
+        let (test_folder, path) = marked("place-foreign");
+        let folder = test_folder.at("c0001-r1");
+        std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("f0"), "precious").unwrap();
-        let path = root.display().to_string();
         let share = || Place::directory(&path, "c0001-r1", None).unwrap().create(true);
         assert_eq!(share().unwrap_err().message, NOT_OURS);
         assert_eq!(std::fs::read(folder.join("f0")).unwrap(), b"precious");
@@ -496,34 +502,27 @@ mod tests {
         // With the mark it is another process of the job that created the file.
         std::fs::write(folder.join(".assay-job"), "").unwrap();
         share().unwrap();
-        std::fs::remove_dir_all(&root).unwrap();
     }
 
     /// GlusterFS reports ESTALE to a host that opens a directory which another one has removed meanwhile.
     #[test]
     fn a_stale_handle_of_a_directory_that_is_gone_is_no_failure_of_its_removal() {
-        let root = std::env::temp_dir().join(format!("assay-place-stale-{}", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join(MARKER), "").unwrap();
-        let place = Place::directory(&root.display().to_string(), "c0001-r1", None).unwrap();
+        let (test_folder, path) = marked("place-stale");
+        let place = Place::directory(&path, "c0001-r1", None).unwrap();
         assert!(place.is_missing(Errno::STALE, true) && place.is_missing(Errno::NOENT, false));
         assert!(!place.is_missing(Errno::STALE, false) && !place.is_missing(Errno::IO, true));
         place.create(true).unwrap();
         // A foreign directory in its place.
-        std::fs::rename(root.join("c0001-r1"), root.join("moved")).unwrap();
-        std::fs::create_dir(root.join("c0001-r1")).unwrap();
+        std::fs::rename(test_folder.at("c0001-r1"), test_folder.at("moved")).unwrap();
+        std::fs::create_dir(test_folder.at("c0001-r1")).unwrap();
         assert!(!place.is_missing(Errno::STALE, true));
         let refused = place.remove(0..1, true).unwrap_err();
         assert_eq!(refused.message, "is not the directory of this job: left alone");
-        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
     fn processes_that_share_a_directory_remove_it_at_once() {
-        let root = std::env::temp_dir().join(format!("assay-place-{}", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join(MARKER), "").unwrap();
-        let path = root.display().to_string();
+        let (test_folder, path) = marked("place");
         let together = Barrier::new(2);
         // A process that fails continues, because the other one waits for it.
         let share = || {
@@ -544,7 +543,6 @@ mod tests {
             faults
         });
         assert!(faults.is_empty(), "{}: {}", faults.len(), faults[0]);
-        assert!(!root.join("c0001-r1").exists());
-        std::fs::remove_dir_all(&root).unwrap();
+        assert!(!test_folder.at("c0001-r1").exists());
     }
 }

@@ -4,6 +4,7 @@
 use crate::place::mark;
 use crate::place::open_inside;
 use assay_core::names::{is_of_job, job_mark};
+use assay_core::refusals::FOREIGN;
 use assay_core::{heartbeat, os_message};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir};
@@ -18,10 +19,9 @@ const MAX_LEVELS: u32 = 64;
 const MAX_NAMED: usize = 20;
 
 /// Reasons for leaving items behind a mount or a link alone.
-const MOUNT: &str = "is a mount: left alone";
+pub(super) const MOUNT: &str = "is a mount: left alone";
 const ELSEWHERE: &str = "leads elsewhere (a link or a mount): left alone";
 const STILL_THERE: &str = "is still there, although the storage says that it was removed";
-const FOREIGN: &str = "was not made by Assay: left alone";
 const UNMARKED: &str = "has no mark of this run's jobs: left alone";
 
 /// An item that could not be removed.

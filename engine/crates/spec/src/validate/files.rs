@@ -89,7 +89,7 @@ impl Job {
                 ensure(ok, &field, format!("{name}: there are no {what}: put {maker} before it"))
             };
             let absent = |ok: bool, what: &str, remover: &str| {
-                ensure(ok, &field, format!("{name}: the {what} are there already: put {remover} before it"))
+                ensure(ok, &field, format!("{name}: the {what} exist already: put {remover} before it"))
             };
             let takes = phase.operation.group().is_some() && !matches!(phase.operation, Operation::Write);
             if some && takes && !matches!(phase.operation, Operation::Mkdir | Operation::Rmdir) {

@@ -74,23 +74,22 @@ impl Job {
 
     /// Check a job on existing objects, which are only read and unknown before they are listed.
     fn validate_existing(&self, objects: &Objects) -> Result<(), JobError> {
-        let listed = "their list tells the sizes of objects that are there already";
+        let listed = "the sizes of existing objects come from their list";
         ensure(self.file_size_bytes == 0, "file_size_bytes", format!("{listed}: set it to 0"))?;
         ensure(self.sizes.is_none(), "sizes", format!("{listed}: leave it out"))?;
         ensure(objects.part_size_bytes.is_none(), "objects.part_size_bytes", "nothing is put: leave it out")?;
         ensure(!self.reuse_files, "reuse_files", "the objects are those of the target's list: set it to false")?;
-        let unknown = "what objects that are there already hold is not known: set it to false";
+        let unknown = "the contents of existing objects are unknown: set it to false";
         ensure(!self.data.verify, "data.verify", unknown)?;
         let all = objects.count.saturating_mul(u64::from(self.all_lanes()));
-        let most = format!("all lanes together have {all}, at most {MAX_EXISTING} where objects are there already");
+        let most = format!("all lanes together have {all}, at most {MAX_EXISTING} existing objects");
         ensure(all <= MAX_EXISTING, "objects.count", most)?;
         for (index, phase) in self.phases.iter().enumerate() {
             let reads = |kind: &OpKind| matches!(kind, OpKind::Get | OpKind::Head);
             let plain = matches!(phase.operation, Operation::Get | Operation::Head | Operation::List);
             let mixed = phase.operation == Operation::ObjectMix;
             let only = plain || (mixed && phase.mix.as_ref().is_none_or(|mix| mix.keys().all(reads)));
-            let message =
-                "objects that are there already are only read: use get, head, list, or object_mix of get and head";
+            let message = "existing objects are only read: use get, head, list, or object_mix of get and head";
             ensure(only, &format!("phases[{index}].operation"), message)?;
         }
         Ok(())

@@ -334,12 +334,12 @@ fn trees() {
 fn names_are_there_when_they_are_needed() {
     hold(
         r#"
-        tree | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "create"}} | {"/phases/1": {"operation": "create"}} | phases[1].operation: create: the files are there already: put unlink before it
-        tree | {"/phases/0": {"operation": "stat"}, "/phases/1": {"operation": "unlink"}, "/reuse_files": true} | {"/reuse_files": true} | phases[0].operation: create: the files are there already: put unlink before it
-        tree | {"/phases/0": {"operation": "prepare", "measured": false}, "/phases/1": {"operation": "stat"}, "/phases/2": {"operation": "unlink"}} | {"/phases/0": {"operation": "prepare", "measured": false}} | phases[1].operation: create: the files are there already: put unlink before it
+        tree | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "create"}} | {"/phases/1": {"operation": "create"}} | phases[1].operation: create: the files exist already: put unlink before it
+        tree | {"/phases/0": {"operation": "stat"}, "/phases/1": {"operation": "unlink"}, "/reuse_files": true} | {"/reuse_files": true} | phases[0].operation: create: the files exist already: put unlink before it
+        tree | {"/phases/0": {"operation": "prepare", "measured": false}, "/phases/1": {"operation": "stat"}, "/phases/2": {"operation": "unlink"}} | {"/phases/0": {"operation": "prepare", "measured": false}} | phases[1].operation: create: the files exist already: put unlink before it
         tree | {"/phases/1": {"operation": "stat"}} | {"/phases/0": {"operation": "stat"}} | phases[0].operation: stat: there are no files: put create or prepare before it
         tree | {"/phases/1": {"operation": "rename"}, "/phases/2": {"operation": "unlink"}} | {"/phases/1": {"operation": "unlink"}, "/phases/2": {"operation": "rename"}} | phases[2].operation: rename: there are no files: put create or prepare before it
-        tree | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "rmdir"}, "/phases/3": {"operation": "mkdir"}} | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "mkdir"}} | phases[2].operation: mkdir: the directories are there already: put rmdir before it
+        tree | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "rmdir"}, "/phases/3": {"operation": "mkdir"}} | {"/phases/1": {"operation": "mkdir"}, "/phases/2": {"operation": "mkdir"}} | phases[2].operation: mkdir: the directories exist already: put rmdir before it
         tree | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}} | {"/phases/1": {"operation": "rmdir"}} | phases[1].operation: rmdir: there are no directories: put mkdir before it
         tree | {} | {"/phases/0": {"operation": "mkdir"}, "/phases/1": {"operation": "rmdir"}, "/phases/2": {"operation": "rmdir"}} | phases[2].operation: rmdir: there are no directories: put mkdir before it
         "#,
@@ -398,17 +398,17 @@ fn objects_that_are_there_already() {
     hold(
         r#"
         existing | {"/target/existing": "@1024@"} | {"/target/existing": "@1025@"} | target.existing: must be at most 1024 bytes: no key is longer
-        existing | {"/phases/0": {"operation": "get", "range_bytes": 9}} | {"/phases/0": {"operation": "put"}} | phases[0].operation: objects that are there already are only read: use get, head, list, or object_mix of get and head
-        existing | {"/phases/1": {"operation": "list"}} | {"/phases/1": {"operation": "multi_delete"}} | phases[1].operation: objects that are there already are only read: use get, head, list, or object_mix of get and head
-        existing | {"/phases/0": {"operation": "head"}} | {"/phases/0": {"operation": "prepare", "measured": false}} | phases[0].operation: objects that are there already are only read: use get, head, list, or object_mix of get and head
-        existing | {} | {"/phases/0": {"operation": "copy"}} | phases[0].operation: objects that are there already are only read: use get, head, list, or object_mix of get and head
-        existing | {"/phases/0": {"operation": "object_mix", "mix": {"get": 60, "head": 40}}} | {"/phases/0": {"operation": "object_mix", "mix": {"get": 60, "put": 40}}} | phases[0].operation: objects that are there already are only read: use get, head, list, or object_mix of get and head
-        existing | {"/objects/count": 2500000, "/ranks": 2, "/lanes": 2} | {"/objects/count": 2500001, "/ranks": 2, "/lanes": 2} | objects.count: all lanes together have 10000004, at most 10000000 where objects are there already
-        existing | {} | {"/file_size_bytes": 1} | file_size_bytes: their list tells the sizes of objects that are there already: set it to 0
-        existing | {} | {"/sizes": {"distribution": "range", "min_bytes": 0, "max_bytes": 7}} | sizes: their list tells the sizes of objects that are there already: leave it out
+        existing | {"/phases/0": {"operation": "get", "range_bytes": 9}} | {"/phases/0": {"operation": "put"}} | phases[0].operation: existing objects are only read: use get, head, list, or object_mix of get and head
+        existing | {"/phases/1": {"operation": "list"}} | {"/phases/1": {"operation": "multi_delete"}} | phases[1].operation: existing objects are only read: use get, head, list, or object_mix of get and head
+        existing | {"/phases/0": {"operation": "head"}} | {"/phases/0": {"operation": "prepare", "measured": false}} | phases[0].operation: existing objects are only read: use get, head, list, or object_mix of get and head
+        existing | {} | {"/phases/0": {"operation": "copy"}} | phases[0].operation: existing objects are only read: use get, head, list, or object_mix of get and head
+        existing | {"/phases/0": {"operation": "object_mix", "mix": {"get": 60, "head": 40}}} | {"/phases/0": {"operation": "object_mix", "mix": {"get": 60, "put": 40}}} | phases[0].operation: existing objects are only read: use get, head, list, or object_mix of get and head
+        existing | {"/objects/count": 2500000, "/ranks": 2, "/lanes": 2} | {"/objects/count": 2500001, "/ranks": 2, "/lanes": 2} | objects.count: all lanes together have 10000004, at most 10000000 existing objects
+        existing | {} | {"/file_size_bytes": 1} | file_size_bytes: the sizes of existing objects come from their list: set it to 0
+        existing | {} | {"/sizes": {"distribution": "range", "min_bytes": 0, "max_bytes": 7}} | sizes: the sizes of existing objects come from their list: leave it out
         existing | {} | {"/objects/part_size_bytes": 5} | objects.part_size_bytes: nothing is put: leave it out
         existing | {} | {"/reuse_files": true} | reuse_files: the objects are those of the target's list: set it to false
-        existing | {} | {"/data": {"verify": true}} | data.verify: what objects that are there already hold is not known: set it to false
+        existing | {} | {"/data": {"verify": true}} | data.verify: the contents of existing objects are unknown: set it to false
         existing | {"/target/checksum": "md5"} | {"/target/storage_class": "COLD"} | target.storage_class: is for objects that are put: leave it out, or existing
         existing | {} | {"/target/versioned": true} | target.versioned: is for objects that are put: leave it out, or existing
         existing | {} | {"/target/if_none_match": true} | target.if_none_match: is for objects that are put: leave it out, or existing

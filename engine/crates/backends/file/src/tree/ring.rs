@@ -50,10 +50,7 @@ impl TreeRing {
         let mut depth = setup.queue_depth.min(u32::try_from(most).unwrap_or(u32::MAX));
         let set_up = Ring { sqpoll: setup.tuning.sqpoll, ..Ring::default() };
         let entries = (CHAIN * depth).next_power_of_two();
-        let (ring, _) = uring::build(entries, set_up).map_err(|error| format!("the kernel refuses it ({error})"))?;
-        if !ring.params().is_feature_ext_arg() {
-            return Err("the kernel is older than 5.11".to_owned());
-        }
+        let (ring, _) = uring::open(entries, set_up)?;
         let mut probe = Probe::new();
         ring.submitter().register_probe(&mut probe).map_err(|error| format!("it cannot be probed ({error})"))?;
         // A process may have no more direct descriptors than ordinary ones.

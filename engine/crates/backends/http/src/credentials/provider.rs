@@ -15,9 +15,6 @@ pub(crate) struct CredentialProvider {
 
 impl CredentialProvider {
     /// Finds credentials, unless requests are `anonymous`.
-    ///
-    /// # Errors
-    /// If there are none.
     pub(crate) fn find(
         profile: Option<&str>,
         (region, service): (&str, &'static str),

@@ -39,9 +39,6 @@ pub(crate) fn refusal_message(answer: &Answer) -> Option<String> {
 }
 
 /// Returns the answer, if it is a success.
-///
-/// # Errors
-/// The fault, if not.
 pub(crate) fn success(answer: Answer) -> Result<Answer, Fault> {
     answer.into_success(refusal)
 }

@@ -50,9 +50,6 @@ impl Place {
     }
 
     /// Sends a request and returns its answer, if it is a success.
-    ///
-    /// # Errors
-    /// Why not.
     pub(crate) async fn send(&self, client: &Client, action: &'static str, body: String) -> Result<Answer, Fault> {
         let signer = self.access.signer()?;
         let call = Call { action, body };

@@ -9,6 +9,7 @@ use super::table::{is_missing, Ownership};
 use crate::job_objects::JobObjects;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, Pages, Trouble};
+use assay_core::refusals::FOREIGN;
 use assay_core::{fault_name, heartbeat, Fault, SetupError, MALFORMED_TABLE_ANSWER};
 use assay_spec::{PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -234,7 +235,7 @@ impl Place {
             match ownership {
                 Ownership::Missing => return Ok(Vec::new()),
                 Ownership::Foreign if !self.target.destroy => {
-                    return Err(SetupError::new("remove", self.table_path(), "was not made by Assay: left alone"));
+                    return Err(SetupError::new("remove", self.table_path(), FOREIGN));
                 }
                 _ => {}
             }

@@ -31,9 +31,6 @@ pub(crate) use action;
 
 impl Call {
     /// Builds and signs the request.
-    ///
-    /// # Errors
-    /// If it cannot be built, which is a defect.
     pub(crate) fn request(self, endpoint: &Endpoint, signer: &Signer) -> Result<Request<RequestBody>, SetupError> {
         let body = Bytes::from(self.body);
         let mut request = Request::new(RequestBody::Bytes(Some(body.clone())));

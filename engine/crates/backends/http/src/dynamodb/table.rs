@@ -5,6 +5,7 @@ use super::keys::{self, Key, MARK};
 use super::place::Place;
 use super::request::{action, key, write_key};
 use crate::net::{block_on, Client};
+use assay_core::refusals::{ALREADY_THERE, REMOVED_AGAIN};
 use assay_core::{as_errno, fault_name, heartbeat, Fault, SetupError};
 use assay_spec::{Capacity, CONTENTS_ATTRIBUTE};
 use std::fmt::Write as _;
@@ -221,8 +222,7 @@ impl Place {
                     return Ok(());
                 }
             }
-            let message = "another run removes it again and again: name another";
-            Err(SetupError::new("open", self.table_path(), message))
+            Err(SetupError::new("open", self.table_path(), REMOVED_AGAIN))
         })?
     }
 
@@ -251,8 +251,7 @@ impl Place {
         let mark = keys::mark_key(&self.target, keys::job_prefix(&self.target));
         let error = |fault| self.error("create", path.clone(), fault);
         if self.has_item(client, &mark).await.map_err(error)? {
-            let message = "is already there: another job, or remains of one, which `assay-engine clean` removes";
-            return Err(SetupError::new("create", path, message));
+            return Err(SetupError::new("create", path, ALREADY_THERE));
         }
         match self.put_mark(client, &mark, self.run_name()).await {
             Err(fault) if is_missing(fault) => return Ok(false),

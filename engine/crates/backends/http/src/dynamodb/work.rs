@@ -27,9 +27,6 @@ impl<'a> Work<'a> {
     }
 
     /// Executes the operation: one request, sent once.
-    ///
-    /// # Errors
-    /// Why it failed.
     pub(super) async fn run(self) -> Result<u64, Fault> {
         self.shared.place.note_made(self.shared.lane, &self.op);
         match self.op.kind {

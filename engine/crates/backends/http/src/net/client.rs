@@ -51,9 +51,6 @@ impl Client {
     }
 
     /// Sends a request that is built for the endpoint that takes it, and returns the answer, stored whole.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub(crate) async fn send(
         &self,
         make: impl FnOnce(&Endpoint) -> Result<Request<RequestBody>, SetupError>,

@@ -130,9 +130,6 @@ impl Answer {
 /// Sends a request over a connection and returns the answer. The connection goes back to its pool if it can carry
 /// another request. It is closed if it still holds pieces of the request's body: the service has answered before it had
 /// all.
-///
-/// # Errors
-/// Why there is no answer, or not all of it.
 pub(crate) async fn exchange(
     mut pooled: PooledConnection,
     request: Request<RequestBody>,

@@ -83,9 +83,6 @@ impl Pool {
     }
 
     /// An idle connection, or a new one.
-    ///
-    /// # Errors
-    /// Why no connection could be made.
     pub(crate) async fn take(self: &Rc<Self>) -> Result<PooledConnection, Fault> {
         let host = self.choose();
         self.hosts.borrow_mut()[host].busy += 1;

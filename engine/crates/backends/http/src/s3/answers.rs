@@ -20,18 +20,12 @@ pub(crate) fn refusal_message(answer: &Answer) -> Option<String> {
 }
 
 /// Returns the answer, if it is a success.
-///
-/// # Errors
-/// The fault, if not.
 pub(crate) fn success(answer: Answer) -> Result<Answer, Fault> {
     answer.into_success(refusal)
 }
 
 /// Like `success`, for requests whose answer may hold an error although its status is good, since the service begins to
 /// answer before it knows (CompleteMultipartUpload, CopyObject).
-///
-/// # Errors
-/// The fault, if not.
 pub(crate) fn success_by_body(answer: Answer) -> Result<Answer, Fault> {
     let answer = success(answer)?;
     let document = xml::parse(&answer.body).ok_or(MALFORMED_ANSWER)?;

@@ -7,7 +7,7 @@ use super::lane;
 use super::place::Place;
 use super::remove::Scope;
 use crate::job_objects::JobObjects;
-use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, SetupError};
+use assay_core::{Backend, Existing, Lane, LaneSetup, PhasePlan, ServiceBackend, SetupError};
 use assay_spec::{BackendCapabilities, Job, S3Target};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -79,12 +79,6 @@ impl Backend for BucketBackend {
         self.place.prepare(self.alone, self.lanes.start)
     }
 
-    fn existing(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
-        let Some(start) = &self.place.target.existing else { return Ok(None) };
-        let found = Arc::new(self.place.draw(start, &self.draw, go_on)?);
-        Ok(Some(Arc::clone(self.existing.get_or_init(|| found))))
-    }
-
     fn begin_phase(&self, plan: &PhasePlan) -> Result<String, SetupError> {
         crate::capability::refuse_cache(plan, self.place.bucket_path())
     }
@@ -102,11 +96,23 @@ impl Backend for BucketBackend {
         format!("{}/{}", self.place.bucket_path(), keys::lane_prefix(&self.place.target, keys::LETTERS[0], lane))
     }
 
+    fn service(&self) -> Option<&dyn ServiceBackend> {
+        Some(self)
+    }
+
     fn cleanup(&self) -> Result<(), SetupError> {
         if self.place.target.existing.is_some() {
             return Ok(());
         }
         let answer = self.place.remove_all(&self.scope())?;
         answer.left.into_iter().next().map_or(Ok(()), |left| Err(SetupError::new("remove", left.path, left.why)))
+    }
+}
+
+impl ServiceBackend for BucketBackend {
+    fn existing(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<Arc<Existing>>, SetupError> {
+        let Some(start) = &self.place.target.existing else { return Ok(None) };
+        let found = Arc::new(self.place.draw(start, &self.draw, go_on)?);
+        Ok(Some(Arc::clone(self.existing.get_or_init(|| found))))
     }
 }

@@ -6,6 +6,7 @@ use super::place::Place;
 use super::request::Call;
 use super::xml;
 use crate::net::{block_on, Client};
+use assay_core::refusals::{ALREADY_THERE, REMOVED_AGAIN};
 use assay_core::{as_errno, fault_name, Fault, SetupError};
 use hyper::Method;
 use std::sync::atomic::Ordering;
@@ -149,16 +150,14 @@ impl Place {
                 }
                 self.refuse_foreign(ownership)?;
                 if alone && !self.some_keys(&client, &keys::job_prefix(&self.target)).await.map_err(error)?.is_empty() {
-                    let message =
-                        "is already there: another job, or remains of one, which `assay-engine clean` removes";
                     let path = format!("{}/{}", self.root_path(), self.target.directory);
-                    return Err(SetupError::new("create", path, message));
+                    return Err(SetupError::new("create", path, ALREADY_THERE));
                 }
                 if ownership != Ownership::OtherRun || self.put_use_mark(&client, lane).await.map_err(error)? {
                     return self.detect_versions(&client).await.map_err(error);
                 }
             }
-            Err(SetupError::new("open", self.bucket_path(), "another run removes it again and again: name another"))
+            Err(SetupError::new("open", self.bucket_path(), REMOVED_AGAIN))
         })?
     }
 

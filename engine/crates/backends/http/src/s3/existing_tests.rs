@@ -169,7 +169,7 @@ fn processes_of_one_job_share_them_out() {
         let job =
             foreign.job(&json!({"ranks": 2, "rank": rank, "objects": {"count": 4}}), &json!([{"operation": "get"}]));
         let backend = Buckets.open(&job).unwrap();
-        let existing = backend.existing(&mut |_| true).unwrap().unwrap();
+        let existing = backend.service().unwrap().existing(&mut |_| true).unwrap().unwrap();
         assert_eq!((existing.found.listed, existing.found.objects, existing.lanes.len()), (50, 24, 3));
         names.extend(existing.lanes.iter().flat_map(|lane| lane.iter().map(|one| one.name.clone())));
     }
@@ -185,7 +185,7 @@ fn a_stop_ends_the_listing() {
     let job = foreign.job(&json!({}), &json!([{"operation": "get"}]));
     let backend = Buckets.open(&job).unwrap();
     let mut calls = Vec::new();
-    let stopped = backend.existing(&mut |listed| {
+    let stopped = backend.service().unwrap().existing(&mut |listed| {
         calls.push(listed);
         false
     });
@@ -203,7 +203,7 @@ fn a_lane_refuses_whatever_writes() -> Result<(), SetupError> {
     let job = foreign.job(&json!({"lanes": 1}), &json!([{"operation": "get"}]));
     let backend = Buckets.open(&job)?;
     backend.prepare()?;
-    assert!(backend.existing(&mut |_| true)?.is_some());
+    assert!(backend.service().unwrap().existing(&mut |_| true)?.is_some());
     let buffers = Arc::new(assay_core::Buffers::new(1, 4096, false).unwrap());
     let setup = LaneSetup { lane: 0, queue_depth: 1, tuning: job.tuning.clone(), direct: false, buffers, source: None };
     let mut lane = backend.open_lane(setup)?;

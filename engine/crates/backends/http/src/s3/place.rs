@@ -62,9 +62,6 @@ impl Place {
     }
 
     /// Sends a request with no body or a short one; a refusal is an answer.
-    ///
-    /// # Errors
-    /// Why there is no answer.
     pub(crate) async fn send(&self, client: &Client, call: Call, body: &[u8]) -> Result<Answer, Fault> {
         let signer = self.access.signer()?;
         let answer = client

@@ -11,6 +11,7 @@ use crate::checksum::{encoded as encoded_checksum, RunningChecksum};
 use crate::job_objects::JobObjects;
 use crate::net::{block_on, Client};
 use crate::pages::{Bounds, NewEntries, Pages, Trouble, MAX_PAGE_ENTRIES};
+use assay_core::refusals::FOREIGN;
 use assay_core::{as_errno, fault_name, heartbeat, Fault, SetupError, MALFORMED_ANSWER};
 use assay_spec::{Checksum, PlaceAnswer, Remains};
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -316,7 +317,7 @@ impl Place {
             match self.ownership(&client).await.map_err(error)? {
                 Ownership::Missing => return Ok(PlaceAnswer::default()),
                 Ownership::Foreign if !self.target.destroy => {
-                    return Err(SetupError::new("remove", self.bucket_path(), "was not made by Assay: left alone"));
+                    return Err(SetupError::new("remove", self.bucket_path(), FOREIGN));
                 }
                 Ownership::Ours | Ownership::OtherRun | Ownership::Foreign => {}
             }

@@ -65,9 +65,6 @@ impl Call {
     }
 
     /// Builds and signs the request.
-    ///
-    /// # Errors
-    /// If it cannot be built, which is a defect.
     pub(crate) fn request(
         &self,
         target: &S3Target,

@@ -33,9 +33,6 @@ impl Uploads {
     }
 
     /// The id of an object's upload.
-    ///
-    /// # Errors
-    /// If it was not begun.
     pub(crate) fn id(&self, object: u64) -> Result<String, Fault> {
         self.0.get(&object).map(|upload| upload.id.clone()).ok_or(UNKNOWN)
     }
@@ -48,9 +45,6 @@ impl Uploads {
     }
 
     /// The list of an upload's parts, as XML.
-    ///
-    /// # Errors
-    /// If it was not begun.
     pub(crate) fn list(&self, object: u64) -> Result<String, Fault> {
         let upload = self.0.get(&object).ok_or(UNKNOWN)?;
         let part = |(number, part): (&u64, &Part)| {

@@ -35,9 +35,6 @@ impl<'a> Work<'a> {
     }
 
     /// Executes the operation: one request, sent once.
-    ///
-    /// # Errors
-    /// Why it failed.
     pub(super) async fn run(self) -> Result<u64, Fault> {
         // No phase of a job asks for more than reading, but a defect must not write either.
         let only_reads = self.shared.place.target.existing.is_some();

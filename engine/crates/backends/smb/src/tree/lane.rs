@@ -8,7 +8,8 @@ use crate::tree::put_leaf;
 use crate::tree::work::{Context, Work};
 use assay_core::names::{Name, Names};
 use assay_core::{
-    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceUse, SetupError,
+    clock, Completion, Fault, HostCounts, Lane, LaneSetup, MethodChoice, Op, OpKind, PhasePlan, ServiceLane,
+    ServiceUse, SetupError,
 };
 use assay_remote::{execute, reap, Forest, Outcome, RemotePlace, Transport};
 use assay_spec::{data_operations, name_kinds, object_kinds, object_operations};
@@ -297,15 +298,21 @@ impl Lane for TreeLane {
         execute(self, op, |lane| &mut lane.early)
     }
 
+    fn service(&mut self) -> Option<&mut dyn ServiceLane> {
+        Some(self)
+    }
+
+    fn end(&mut self) -> Result<(), SetupError> {
+        self.file.end()
+    }
+}
+
+impl ServiceLane for TreeLane {
     fn host_counts(&mut self) -> Vec<HostCounts> {
         vec![self.client().transport.take_counts()]
     }
 
     fn service_counts(&mut self) -> Option<ServiceUse> {
         self.client().transport.take_lost()
-    }
-
-    fn end(&mut self) -> Result<(), SetupError> {
-        self.file.end()
     }
 }
