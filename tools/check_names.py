@@ -20,7 +20,7 @@ RUST = ("engine/crates",)
 GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
 
 SERIALISED = {
-    "engine/crates/core/src/lane.rs": {"most_requests"},
+    "engine/crates/core/src/service.rs": {"most_requests"},
     "engine/crates/relay/src/merge/end.rs": {"least_ops", "most_ops"},
     "engine/crates/spec/src/event.rs": {"least_ops", "most_ops", "most_requests"},
     "engine/crates/spec/src/place.rs": {"kept"},
