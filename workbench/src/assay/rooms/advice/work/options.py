@@ -54,7 +54,7 @@ def _price(item: Assessment) -> OptionPrice:
         per_gbs_high=per_gbs(rate.low if rate else None),
         bought=is_purchased(item),
         present=offer.present_value if need.discount else None,
-        once=offer.migration_cost,
+        once=EXACT.add(offer.migration_cost, offer.upload_cost),
         lacks=offer.missing_prices,
         books=books_of(item),
         lines=tuple(_lines(item)),
