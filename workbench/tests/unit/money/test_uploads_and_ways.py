@@ -191,3 +191,10 @@ def test_what_is_written_again_and_again_does_not_get_cold():
     moved = next(line for line in found.price.lines if line.what == "bytes moved to infrequent access")
     # 45 TB = 41,909.52 GiB x 0.01
     assert moved.month.quantize(CENT) == Decimal("419.10")
+
+
+def test_a_rate_that_is_given_up_is_not_paid_for():
+    """Without 10 TB/s 10 TB are read once: 9,313 GiB x 0.02 + 9.5 million GET and, over 12 months, PUT."""
+    answer = advised("gcp-us-central1", capacity="10TB", read="10TB/s", candidates=["gcs"], durability="region")
+    (item,) = [item for item in answer.relaxed if item.requirement == "read"]
+    assert "gcs class=gcs-standard stored=10TB for 194.05 USD a month" in item.text
