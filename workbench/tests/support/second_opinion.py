@@ -201,16 +201,24 @@ class Asked:
     def months(self) -> int:
         return int(self.written.get("months", 12))
 
+    @property
+    def record(self) -> Decimal:
+        return size(self.written.get("profile", {}).get("record", "1MiB"))
+
     def objects(self, key: str) -> Decimal:
         """How many objects are `read` or `written` in a month."""
-        record = size(self.written.get("profile", {}).get("record", "1MiB"))
-        return self.bytes(key, "monthly") / record
+        return self.bytes(key, "monthly") / self.record
+
+    def first(self, book: Book, item: str, dimension: str = "object-requests") -> Line:
+        """What writing all that lies there costs once, spread over the months."""
+        return book.line(dimension, item, up(self.bytes("capacity") / self.record)).over(self.months)
 
 
 def bucket(book: Book, asked: Asked, kind: str, stored: Decimal, egress: bool = False) -> list[Line]:
-    """A bucket in one class: what lies there, requests, what retrieval costs, and what leaves."""
+    """A bucket in one class: what lies there, the first upload, requests, what retrieval costs, and what leaves."""
     lines = [
         book.line("object-capacity", kind, stored),
+        asked.first(book, f"{kind}/put"),
         book.line("object-requests", f"{kind}/put", asked.objects("written")),
         book.line("object-requests", f"{kind}/get", asked.objects("read")),
     ]

@@ -251,6 +251,7 @@ def need_09(asked: Asked) -> list[Candidate]:
 def need_10(asked: Asked) -> list[Candidate]:
     book = MADE_UP
     kept = book.line("table-capacity", "dynamodb", asked.bytes("capacity"))
+    filling = book.line("table-write", "dynamodb", up(asked.bytes("capacity") / KIB) / 3600)
 
     def bought(reads: int, writes: int) -> Candidate:
         units = [
@@ -260,7 +261,7 @@ def need_10(asked: Asked) -> list[Candidate]:
         return Candidate(
             "dynamodb-provisioned",
             {"reads": reads, "writes": writes, "item": "1KiB", "stored": "100GB"},
-            [kept, *units],
+            [kept, *units, filling.over(asked.months)],
         )
 
     paid = [
@@ -271,7 +272,11 @@ def need_10(asked: Asked) -> list[Candidate]:
     return [
         bought(*rates),
         bought(5000, 1000),
-        Candidate("dynamodb-on-demand", {"item": "1KiB", "stored": "100GB"}, [kept, *paid]),
+        Candidate(
+            "dynamodb-on-demand",
+            {"item": "1KiB", "stored": "100GB"},
+            [kept, *paid, asked.first(book, "dynamodb/write", "table-requests")],
+        ),
     ]
 
 
@@ -347,6 +352,7 @@ def need_12(asked: Asked) -> list[Candidate]:
             book.line("purchase", "isilon-h500", chassis).over(asked.months),
             book.line("rack", "rack", 6 * chassis),
             book.line("port", "direct-connect-10g", links * book.hours),
+            book.line("transfer-out", "direct-connect", asked.bytes("write") * Decimal("1.5") * book.hours * 3600),
         ]
         fails = too_slow(links * 1250 * MB, read) or (
             "" if chassis * 178 * TB >= stored else f"{chassis * 178} TB for 225"
@@ -568,6 +574,7 @@ def intelligent(asked: Asked, stored: Decimal, active: Decimal, throughput: Deci
         AWS.line("filesystem-throughput", name, throughput),
         AWS.line("filesystem-requests", f"{name}/read", asked.objects("read")),
         AWS.line("filesystem-requests", f"{name}/write", asked.objects("written")),
+        asked.first(AWS, f"{name}/write", "filesystem-requests"),
     ]
 
 
@@ -619,6 +626,7 @@ def need_19(asked: Asked) -> list[Candidate]:
         AWS.line("filesystem-capacity", "efs-standard", stored * active),
         AWS.line("filesystem-capacity", "efs-ia", stored * (1 - active)),
         AWS.line("filesystem-access", "efs-ia-write", asked.bytes("written", "monthly") * (1 - active)),
+        AWS.line("filesystem-access", "efs-ia-write", stored * (1 - active)).over(asked.months),
     ]
     pool = [
         AWS.line("filesystem-capacity", "fsx-ontap-multi-az-1-ssd", whole * active),

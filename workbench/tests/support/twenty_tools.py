@@ -94,7 +94,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "spot costs 71 % less than on demand",
         "up to 5 % of d3en.12xlarge on spot are interrupted",
     ),
-    "16": ("13,633.97 USD a month",),
+    "16": ("13,634.96 USD a month",),
     "17": ("81 % + 8.1 % = 89 % of FSx for Lustre, which reads and writes share", "gcp-managed-lustre"),
     "18": ("from month 20 on own-minio", "azure-blob class=blob-hot", "Without a contract nobody mends it but you"),
     "19": ("the next design, efs-bursting infrequent=95%", "begins to be read after tens of milliseconds"),

@@ -63,7 +63,7 @@ def test_what_follows_is_paid_for_and_said():
     assert best(found).price.month == pytest.approx(requests + 25 * Decimal(10**9) / 2**30, rel=Decimal("0.001"))
     assert "follow from 20,000 reads/s and 3,000 writes/s all the time" in reason(found, "monthly", "note")
     none = advice_on("10", monthly={}, read_iops=None, write_iops=None, candidates=["dynamodb-on-demand"])
-    assert "includes 0 B of them" in reason(none, "requests_unknown", "against")
+    assert "100 GB read a month are assumed, all data once" in reason(none, "requests_unknown", "against")
 
 
 def test_requests_that_follow_fall_with_the_duty():
@@ -301,7 +301,7 @@ def test_hours_of_people_are_those_of_who_runs_it(design, people, hours):
 def test_what_one_runs_oneself_without_hours_says_so(design, told):
     book = "own-2026" if design.startswith("own") else "aws-us-east-1"
     for people, missing in (({}, told), ({"own": 5}, False)):
-        need = ask(book=book, candidates=[design], people=people)
+        need = ask(book=book, candidates=[design], admin_hours=people)
         found = advise(need, (load_book(book), load_book("own-2026")) if book != "own-2026" else (load_book(book),))
         texts = best(found).conditions
         assert any("no hours of the people who run it" in text for text in texts) == missing
@@ -328,8 +328,9 @@ def test_what_lacks_only_prices_of_requests_stays_in_and_says_so():
 
 
 def test_a_missing_price_that_cannot_turn_the_order_does_not_keep_from_winning():
-    # 100 GB read in a month: 95,368 GET of 1 MiB, whose price the book lacks.
+    # 745,059 PUT at first and 1,491 GET a month of 64 MiB, whose prices the book lacks.
     few = {"durability": "zone", "read": None, "monthly": {"read": "100GB", "written": "0B"}}
+    few["profile"] = {"record": "64MiB"}
     advice = advice_on("09", **few)
     assert advice.result == "recommended" and best(advice).design == "s3-one-zone"
     assert "it costs about" in reason(advice, "cost")

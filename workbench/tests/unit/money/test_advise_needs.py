@@ -132,7 +132,7 @@ def test_a_busy_table_is_provisioned_and_a_quiet_one_paid_by_request():
     assert best(quiet).design == "dynamodb-on-demand"
     assert "follow from 4,000 reads/s and 800 writes/s" in str(advice_on("10", monthly={}).options)
     unknown = advice_on("10", monthly={}, read_iops=None, write_iops=None, candidates=["dynamodb-on-demand"])
-    assert "includes 0 B of them" in reason(unknown, "requests_unknown", "against")
+    assert "reading all data once costs 12.21 USD" in reason(unknown, "requests_unknown", "against")
 
 
 def test_a_cluster_with_kept_data_gets_a_parallel_file_system_in_its_zone():

@@ -416,9 +416,11 @@ class BillItem(Frozen):
         pieces: Number of pieces.
         each: Quantity of one piece for each `per`, in base units of the dimension's kind. A capacity for a month is in
             bytes; an hour of an instance is 1.
-        per: hour and month: paid continuously, and counted in this unit; once: a purchase; job: for each job.
+        per: hour and month: paid continuously, and counted in this unit; once: a purchase, or a first upload; job: for
+            each job.
         stops_when_off: Not paid while the design is switched off.
-        years: Purchases only: time in use, for the cost of an hour or month.
+        years: Purchases only: time in use, for the cost of an hour or month. What is paid once without `years` is not
+            paid again.
     """
 
     what: str

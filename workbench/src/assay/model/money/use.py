@@ -64,11 +64,13 @@ class Use(Frozen):
 
     Attributes:
         duty: Share of the time that it is switched on.
-        egress: Bytes in a month that leave the provider, by `egress_way`, an item of the book's `transfer-out` rows.
+        egress: Bytes in a month that leave the provider.
+        egress_way: Item of the book's `transfer-out` rows; None: the design's leased line, else the internet.
         zone_traffic: Bytes a month between zones.
         puts, gets: Requests a month.
         retrieved: Bytes in a month read from a class that charges for it, or from an elastic file system.
         written: Bytes a month written to an elastic file system.
+        distinct_writes: Share of them that is not written again in the month, so that it may get cold.
         table_reads, table_writes: Requests a month of a table on demand.
         volume_requests: Requests a month to volumes that charge for them.
         snapshots: Bytes of stored snapshots or backups.
@@ -85,12 +87,13 @@ class Use(Frozen):
 
     duty: Share = Decimal(1)
     egress: UsedSize = 0
-    egress_way: str = "internet"
+    egress_way: str | None = None
     zone_traffic: UsedSize = 0
     puts: Amount = Decimal(0)
     gets: Amount = Decimal(0)
     retrieved: UsedSize = 0
     written: UsedSize = 0
+    distinct_writes: Share = Decimal(1)
     table_reads: Amount = Decimal(0)
     table_writes: Amount = Decimal(0)
     volume_requests: Amount = Decimal(0)

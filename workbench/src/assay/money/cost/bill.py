@@ -32,6 +32,7 @@ EFS_MOVED = "efs-ia-write"
 SUSPICIOUS_BYTES = 10**6
 """Capacities below this many bytes probably lack their unit."""
 _YEAR = re.compile(r"-(19|20)[0-9]{2}$")
+_RATE = re.compile(r"-[0-9]+g$")
 
 
 def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
@@ -51,6 +52,49 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
         *_use(design, use),
     ]
     return Bill(lines=tuple(line for line in lines if line.pieces and line.each))
+
+
+def first_upload(design: Design, size: int, requests: Decimal) -> tuple[BillItem, ...]:
+    """Return what storing so much once costs, at the beginning: what the design charges for writing, and nothing else.
+
+    What goes to a class for cold data is moved there once, too. Provisioned tables have no requests: the write units
+    of the upload are rented for the time that it takes. Few for long cost as much as many for a short time.
+
+    Args:
+        design: The design.
+        size: Bytes.
+        requests: Requests for them; of tables, write units.
+    """
+    lines = [*_access(design, _upload(size, requests))]
+    if isinstance(design.service, DynamoDb) and design.service.mode == "provisioned":
+        lines = [_line("write units", "table-write", "dynamodb", requests / 3600, "month")]
+    if "standard" in _volume_types(design):
+        lines += _nonzero("requests to volumes", "volume-requests", "standard", requests, "month")
+    return tuple(
+        _line(f"first upload: {line.what}", line.dimension, line.item, line.each, "once") for line in lines if line.each
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _upload(size: int, requests: Decimal) -> Use:
+    return Use(puts=requests, written=size, table_writes=requests)
+
+
+def one_reading(design: Design, size: int, requests: Decimal, cold: Decimal) -> tuple[BillItem, ...]:
+    """Return what reading so much costs: what the design charges for reading, and nothing else.
+
+    Args:
+        design: The design.
+        size: Bytes.
+        requests: Requests for them; of tables, read units.
+        cold: Share of them in a class for cold data.
+    """
+    return tuple(_access(design, Use(gets=requests, retrieved=size, table_reads=requests, cold_reads=cold)))
+
+
+def egress_way(design: Design) -> str:
+    """Return the item of `transfer-out` rows by which data leaves: the leased line without its rate, or `internet`."""
+    return _RATE.sub("", design.link.item) if design.link is not None else "internet"
 
 
 def volume_count(volumes: ServerVolumes) -> int:
@@ -236,16 +280,20 @@ def _link(design: Design) -> Iterator[BillItem]:
 def _use(design: Design, use: Use) -> Iterator[BillItem]:
     hours = design.admin_hours + use.admin_hours
     yield from _nonzero("administration", "administration", "administrator", hours, "month")
-    yield from _nonzero("data transfer out", "transfer-out", use.egress_way, use.egress, "month")
-    yield from _nonzero("data transfer out of a job", "transfer-out", use.egress_way, use.job_egress, "job")
+    way = use.egress_way or egress_way(design)
+    yield from _nonzero("data transfer out", "transfer-out", way, use.egress, "month")
+    yield from _nonzero("data transfer out of a job", "transfer-out", way, use.job_egress, "job")
     yield from _nonzero("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     yield from _access(design, use)
-    types = sorted({book_item(group.volumes.type) for group in design.servers if group.volumes})
     backup = backup_item(design)
     if backup is not None:
         yield from _nonzero(BACKUPS[backup[0]], *backup, use.snapshots, "month")
-    if "standard" in types:
+    if "standard" in _volume_types(design):
         yield from _nonzero("requests to volumes", "volume-requests", "standard", use.volume_requests, "month")
+
+
+def _volume_types(design: Design) -> set[str]:
+    return {book_item(group.volumes.type) for group in design.servers if group.volumes}
 
 
 def _access(design: Design, use: Use) -> Iterator[BillItem]:
@@ -263,7 +311,7 @@ def _access(design: Design, use: Use) -> Iterator[BillItem]:
         if service.infrequent:
             cold = use.retrieved * use.cold_reads
             yield from _nonzero("bytes read of infrequent access", "filesystem-access", "efs-ia-read", cold, "month")
-            moved = use.written * service.infrequent
+            moved = use.written * use.distinct_writes * service.infrequent
             yield from _nonzero("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
     if isinstance(service, Managed):
         sold = catalog().managed(service.type).prices
@@ -303,7 +351,7 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
     name = service.storage_class
     yield from _nonzero("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
     if service.cold_class is not None:
-        moved = use.puts * service.cold_share
+        moved = use.puts * use.distinct_writes * service.cold_share
         yield from _nonzero(
             "transitions to a colder class", "object-requests", move_item(service.cold_class), moved, "month"
         )

@@ -28,7 +28,7 @@ class Charge(Frozen):
         running: Cost of a month in which the design is always on; falls in proportion to the duty cycle.
         fixed: Cost of each month, on or off.
         once: Paid at the start of every `once_months`.
-        once_months: Months of the term or of the hardware's life; 0 if nothing is paid at once.
+        once_months: Months of the term or of the hardware's life; 0: `once` is paid at the beginning only.
         job: Cost of each job.
     """
 
@@ -44,8 +44,12 @@ class Charge(Frozen):
         """Return the months for which `fixed` is paid if needed for `months`: a commitment lasts to its term's end."""
         return -(-months // self.once_months) * self.once_months if self.once_months else months
 
+    def times_paid(self, months: int) -> int:
+        """Return how often `once` is paid if needed for `months`."""
+        return -(-months // self.once_months) if self.once_months else 1
+
     def month(self, duty: Decimal) -> Decimal:
-        """Return the cost of a month at a duty cycle, with a share of what is paid at once."""
+        """Return the cost of a month at a duty cycle, with a share of what is paid for each term or life."""
         spread = EXACT.divide(self.once, Decimal(self.once_months)) if self.once_months else ZERO
         return EXACT.add(EXACT.add(EXACT.multiply(self.running, duty), self.fixed), spread)
 
@@ -107,8 +111,8 @@ class Cost(Frozen):
         """Return what has been paid for one charge."""
         monthly = EXACT.add(EXACT.multiply(charge.running, self.duty), charge.fixed)
         paid = EXACT.multiply(monthly, Decimal(months))
-        if charge.once_months:
-            paid = EXACT.add(paid, EXACT.multiply(charge.once, Decimal(-(-months // charge.once_months))))
+        if charge.once:
+            paid = EXACT.add(paid, EXACT.multiply(charge.once, Decimal(charge.times_paid(months))))
         return paid
 
     def committed_cost(self, months: int) -> Decimal:
@@ -128,8 +132,9 @@ class Cost(Frozen):
         for charge in self.charges:
             amounts.append(EXACT.multiply(EXACT.multiply(charge.running, self.duty), ends))
             amounts.append(EXACT.multiply(charge.fixed, _present_value(1, charge.months_paid(months) + 1, 1, rate)))
-            if charge.once_months:
-                amounts.append(EXACT.multiply(charge.once, _present_value(0, months, charge.once_months, rate)))
+            if charge.once:
+                every = charge.once_months or months
+                amounts.append(EXACT.multiply(charge.once, _present_value(0, months, every, rate)))
         return exact_sum(amounts)
 
 
@@ -212,7 +217,9 @@ def _charge(line: BillItem, book: PriceBook, term: Term, payment: Payment | None
     if line.per == "job":
         return Charge(line=line, row=row, job=amount)
     if line.per == "once":
-        months = EXACT.multiply(ONE if line.years is None else line.years, Decimal(YEAR))
+        if line.years is None:
+            return Charge(line=line, row=row, once=amount)
+        months = EXACT.multiply(line.years, Decimal(YEAR))
         if months < 1 or months != months.to_integral_value():
             raise AssayError(f"{line.what}: {line.years} years is not a whole number of months", "write 5, 2.5 or 0.25")
         return Charge(line=line, row=row, once=amount, once_months=int(months))

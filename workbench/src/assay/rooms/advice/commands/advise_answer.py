@@ -100,6 +100,8 @@ def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     term = term_text(price.term, price.payment, price.is_purchased)
     about, without = ("about ", f", without {', '.join(price.missing_prices)}") if price.missing_prices else ("", "")
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
+    if price.migration_cost > price.paid * MIN_SHARE:
+        whole += f", {format_money(price.migration_cost, price.currency)} of it once to move the data in"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
     yield f"{_head(advice, best)}: {best.label} for {monthly} ({term}, {whole}){without}"
     yield _next_line(advice, best)
@@ -155,8 +157,9 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
         f"it {least} of {count_text(advice.counts.met, 'variant')} of {count_text(designs, 'design')} "
         "that meet the need"
     )
-    use = next((item.text for item in advice.reasons if item.about == "use"), None)
-    text += f"; {use}" if use else ""
+    for about in ("reading", "use"):
+        found = next((item.text for item in advice.reasons if item.about == about), None)
+        text += f"; {found}" if found else ""
     cheaper = [
         item for item in advice.reasons if item.about == "cheaper" and item.requirement not in FIXED_REQUIREMENTS
     ]
@@ -202,8 +205,6 @@ def _prices_line(advice: Advice, best: AdviceOption) -> str:
         names = ", ".join(advice.unpriced[:MAX_RELAXED])
         unknown.append(f"prices of {names}{f' and {more} more' if more > 0 else ''}")
     unknown += [item.text for item in best.remarks if item.rule == "no_reserved_price"]
-    if any(item.rule == "requests_unknown" for item in best.remarks):
-        unknown.append("the monthly reads and writes, which this design charges for")
     return f"{text}; not known: {', '.join(unknown)}" if unknown else text
 
 

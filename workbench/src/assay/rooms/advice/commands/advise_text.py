@@ -19,6 +19,7 @@ from assay.rooms.advice.work.texts import amount, count_text, percent, seconds, 
 from assay.terminal.output import print_line, print_table
 
 MAX_OPTIONS = 20
+CLIENTS_WORDS = {"internet": "clients come over the internet", "leased-line": "clients come over a leased line"}
 MIN_RATE = 10**6
 """Bytes per second below which a cost per GB/s is meaningless."""
 
@@ -105,6 +106,7 @@ def _need_words(need: Need) -> str:
         words.append(f"budget {format_money(need.budget.amount, need.budget.currency)} {per}")
     monthly = (("read", need.monthly.read), ("written", need.monthly.written), ("egress", need.monthly.egress or None))
     words += [f"{about_size(size)} {name} a month" for name, size in monthly if size is not None]
+    words += [CLIENTS_WORDS[need.clients_at]] if need.clients_at != "region" else []
     words += list(_more_words(need))
     return f"{', '.join(words)}\nprofile  {_profile_words(need)}"
 

@@ -70,7 +70,7 @@ class Remark(Frozen):
         rule: Name of the rule of thumb, or `cost`, `evidence`.
         text: One sentence with the numbers.
         about: `cheaper`: a design that costs less, and what it fails; `use`: the share of the price that depends on
-            use.
+            use; `reading`: what is assumed to be read.
         requirement: Requirement of the need that the design satisfies or fails; empty if the remark concerns none.
     """
 
@@ -78,7 +78,7 @@ class Remark(Frozen):
     stance: Literal["for", "against", "note"]
     text: str
     source: str
-    about: Literal["", "cheaper", "use"] = ""
+    about: Literal["", "cheaper", "use", "reading"] = ""
     requirement: str = ""
 
 

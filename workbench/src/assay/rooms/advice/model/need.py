@@ -214,13 +214,13 @@ class MonthlyTraffic(Frozen):
 
     Attributes:
         read, written: Bytes; None: computed from the rates of the need.
-        egress: Bytes that leave the provider.
+        egress: Bytes that leave the provider; None: what clients outside the region read, else none.
         zone: Bytes between zones of a region.
     """
 
     read: Traffic | None = None
     written: Traffic | None = None
-    egress: Traffic = 0
+    egress: Traffic | None = None
     zone: Traffic = 0
 
 
@@ -313,6 +313,8 @@ class Need(Frozen):
         burst: A higher rate for some hours of each day.
         snapshots: Bytes of stored snapshots or backups.
         migration: Data that must be moved in first.
+        clients_at: Where the clients are: in the region of the data, or on own premises, which the internet or a leased
+            line connects with it.
         client: Instance type of each client, or its link in bytes per second.
         admin_hours: Who runs it -> hours of administration in a month; `own`: what the user runs, on rented servers as
             well.
@@ -354,6 +356,7 @@ class Need(Frozen):
     burst: DailyBurst | None = None
     snapshots: Traffic = 0
     migration: Migration | None = None
+    clients_at: Literal["region", "internet", "leased-line"] = "region"
     client: Annotated[float | str, BeforeValidator(_client)] | None = None
     admin_hours: Annotated[dict[Provider, Amount], BeforeValidator(_by_provider)] = Field(default_factory=dict)
     support: Annotated[dict[Provider, Share], BeforeValidator(_by_provider)] = Field(default_factory=dict)

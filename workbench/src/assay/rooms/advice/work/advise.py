@@ -1,7 +1,7 @@
 """Advice for a need: each variant of each design is priced and checked, and the best one recommended with reasons."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,11 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
     if best is not None and not proven:
         # Variants that are as plausible as the best one compete by cost.
         rivals = [item for item in unproven if item is not best and item.preference[0] == best.preference[0]]
+
+    def reassessed(other: Need, names: set[str]) -> list[Assessment]:
+        built = _build_all(other, market, base, names)
+        return [assess(variant, other, evidence_by_key) for design in built for variant in design.variants]
+
     over_budget = [item for item in failed if item.open_requirements == {"budget"}]
     fastest = _front(proven)
     nothing_fits = not (proven or unproven)
@@ -87,7 +92,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
         changes=tuple(_changes(best, rivals, over_budget, failed)) if best is not None else (),
         rejected=rejected_designs(designs, assessed, _unpriced(designs, need, evidence_by_key)),
         conflicts=conflicts(assessed, need) if nothing_fits and assessed else (),
-        relaxed=tuple(relaxations(assessed, need)) if nothing_fits else (),
+        relaxed=tuple(relaxations(assessed, need, reassessed)) if nothing_fits else (),
         counts=_counts(designs, proven, unproven, failed),
         unpriced=tuple(design.name for design in designs if design.unpriced and not design.variants),
         rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
@@ -141,12 +146,23 @@ def _sold(template: Template, market: Market) -> Sequence[ProviderPrices]:
     return own or market.prices_for(template.provider)
 
 
-def _build_all(need: Need, market: Market, base: Path | None) -> list[DesignVariants]:
-    """Build all variants of each design; without candidates in the need, two designs of equal parts count once."""
+def _build_all(
+    need: Need, market: Market, base: Path | None, names: Container[str] | None = None
+) -> list[DesignVariants]:
+    """Build all variants of each design; without candidates in the need, two designs of equal parts count once.
+
+    Args:
+        need: The need.
+        market: All prices.
+        base: Folder where relative paths of designs start.
+        names: Names of the only designs to build; None: all.
+    """
     results: list[DesignVariants] = []
     # Another book has another price for the same parts.
     built: dict[str, set[DesignKey]] = {}
     for each in considered_designs(need, market, base):
+        if names is not None and each.name not in names:
+            continue
         if each.prices is None:
             about = str(each.template.source.data.get("about", ""))
             results.append(DesignVariants(each.name, about, each.candidate.design, None, each.template.provider))

@@ -13,7 +13,7 @@ from assay.model.base import AssayError
 from assay.model.money.design import DURABILITIES, S3, Design, Servers, Service
 from assay.model.money.price import Bill
 from assay.model.money.volumes import ProvisionedVolume
-from assay.money.cost.bill import make_bill, volume_count
+from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits
@@ -198,7 +198,7 @@ class _VariantBuilder:
 
     def _parts(self, values: Mapping[str, Any]) -> tuple[Design, Bill, Limits]:
         design = self._template.build(values)
-        return design, make_bill(design, self._pricer.use(design)), self._template.limits(values)
+        return design, self._pricer.bill(design), self._template.limits(values)
 
     def _can_build(self, values: Mapping[str, Any]) -> bool:
         with suppress(AssayError):

@@ -19,7 +19,7 @@ RESTORE_WORDS = ("restored", "rehydrated", "offline")
 
 def conditions_of(facts: RuleInput) -> tuple[str, ...]:
     """Return all drawbacks of a variant for a need, each once, the most important first."""
-    rules = (_cold, _stated, _classes, _failures, _taken_away, _loss, _committed)
+    rules = (_cold, _line, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
 
 
@@ -35,6 +35,12 @@ def _cold(facts: RuleInput) -> Iterator[str]:
     read = cold_reads(need, rare)
     part = f"{percent(read)} of the reads are" if read else "none of the reads are"
     yield f"{text}; {percent(need.active)} are active, so {part} from it"
+
+
+def _line(facts: RuleInput) -> Iterator[str]:
+    """Yield that a leased line of the need is not in the price; the design may have its own."""
+    if facts.need.clients_at == "leased-line" and facts.leaving is not None and facts.design.link is None:
+        yield "the price has what leaves the cloud over the leased line, but not the line: it is taken as there already"
 
 
 def _taken_away(facts: RuleInput) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """Needs that no variant meets: which requirements exclude what, and what giving one up would allow."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+from assay.money.cost.limits import METRICS
 from assay.rooms.advice.model.advice import Conflict, RelaxedRequirement, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
@@ -93,18 +94,31 @@ def _is_near(item: Assessment, requirement: str) -> bool:
     return requirement != "capacity" or _missing_share(item, requirement) < MAX_LACKING
 
 
-def relaxations(assessed: Sequence[Assessment], need: Need) -> Iterator[RelaxedRequirement]:
+def relaxations(
+    assessed: Sequence[Assessment], need: Need, again: Callable[[Need, set[str]], Sequence[Assessment]]
+) -> Iterator[RelaxedRequirement]:
     """Yield, for each requirement that alone excludes a variant, the best variant that giving it up would allow.
 
-    A requirement that is not known to be met counts as excluding.
+    A requirement that is not known to be met counts as excluding. Rates determine sizes and what is paid by use, so
+    that without one of them the designs are computed again.
+
+    Args:
+        assessed: All variants.
+        need: The requirements.
+        again: Assesses the variants of the named designs for another need.
     """
     for requirement in sorted({name for item in assessed for name in item.failed_requirements}):
         available = [
             item for item in assessed if item.open_requirements == {requirement} and _is_near(item, requirement)
         ]
         if available and requirement != "access" and _stated(requirement, need):
+            check = _check(sorted_best_first(available)[0], requirement)
+            rates = [name for name in requirement.split(" + ") if name in METRICS]
+            if rates:
+                names = {item.variant.template for item in available}
+                without = again(need.model_copy(update=dict.fromkeys(rates)), names)
+                available = [item for item in without if not item.open_requirements] or available
             best = sorted_best_first(available)[0]
-            check = _check(best, requirement)
             text = f"without {requirement}: {best.variant.label} for {best.month_text} a month"
             yield RelaxedRequirement(
                 requirement=requirement, option=best.variant.label, text=text, shortfall=check.text

@@ -6,17 +6,18 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.money.amount import EXACT, format_money
+from assay.model.units import about_size
 from assay.money.cost.cost import MAX_MONTHS
 from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work import rules
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.migration import first_tiering_notes
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
 from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
+from assay.rooms.advice.work.traffic import uploaded_bytes
 
 MAX_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
@@ -195,7 +196,7 @@ def _check_remark(
 def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     """Yield remarks on what the price includes and what it lacks."""
     offer, need = best.variant.best, best.need
-    largest = _largest_use(offer)
+    largest = _largest_use(offer, need.months)
     if largest is not None:
         yield Remark(rule="cost", stance="note", text=f"{largest} of the price", source=source, about="use")
     if offer.missing_prices:
@@ -204,12 +205,15 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
             text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
         yield Remark(rule="cost", stance="note", text=text, source=source)
-    if offer.migration_cost:
+    if offer.migration_cost and need.migration is not None:
         once = format_money(offer.migration_cost, offer.cost.currency)
-        text = f"{once} of it is the one-time cost of moving the data in"
+        text = f"{once} of it is the one-time cost of moving the data out of {need.migration.origin}"
         yield Remark(rule="migration", stance="note", text=text, source="price book")
-    for text in first_tiering_notes(best.variant.design, need, best.variant.prices, offer.factor):
-        yield Remark(rule="first_move", stance="note", text=text, source=source)
+    if offer.upload_cost:
+        once = format_money(offer.upload_cost, offer.cost.currency)
+        size = about_size(uploaded_bytes(need, offer.cost.hours_per_month))
+        text = f"{once} of it is the one-time cost of writing {size} that must be stored first"
+        yield Remark(rule="first_upload", stance="note", text=text, source=source)
     if need.discount:
         text = f"at a discount of {percent(need.discount)} a year the present value of all payments is "
         text += f"{format_money(offer.present_value, offer.cost.currency)} ; designs are compared by present value"
@@ -219,14 +223,14 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
         yield Remark(rule="cost", stance="note", text=text, source="the need")
 
 
-def _largest_use(offer: TermOffer) -> str | None:
+def _largest_use(offer: TermOffer, months: int) -> str | None:
     """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
-    whole = offer.cost.month
+    whole = offer.cost.committed_cost(months)
     parts: dict[str, Decimal] = {}
     for charge in offer.cost.charges:
         if charge.line.dimension in BY_USE:
-            month = charge.month(offer.cost.duty)
-            parts[charge.line.dimension] = parts.get(charge.line.dimension, Decimal(0)) + month
+            paid = offer.cost.model_copy(update={"charges": (charge,)}).committed_cost(months)
+            parts[charge.line.dimension] = parts.get(charge.line.dimension, Decimal(0)) + paid
     name = max(parts, key=lambda key: parts[key], default=None)
     if name is None or not whole or parts[name] * 2 <= whole:
         return None
@@ -290,7 +294,7 @@ def _break_even_text(own: Assessment, rented: Assessment) -> str:
 
 def _lives(own: Assessment) -> tuple[int, ...]:
     """Return the months after which each piece of hardware is bought again."""
-    return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.per == "once")
+    return tuple(charge.once_months for charge in own.variant.best.cost.charges if charge.line.years is not None)
 
 
 def _spent(item: Assessment, months: int) -> Decimal:

@@ -8,6 +8,7 @@ from assay.model.money.design import Design
 from assay.rooms.advice.model.advice import ExpectedFigure, Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import Variant
+from assay.rooms.advice.work.traffic import Side, leaving_side, paid_by_request
 
 NFS_PAPER, BEEGFS_PAPER, AWS_PAPER = "NFS-2016", "BeeGFS-2016", "AWS-2012"
 AOE_PAPER, ARRAY_PAPER = "AoE-2007", "PowerScale-2020"
@@ -51,6 +52,17 @@ class RuleInput:
         pieces = pieces or [piece for piece in self.design.hardware if piece.rack_units and piece.read is not None]
         pieces = pieces or [piece for piece in self.design.hardware if piece.usable]
         return max(1, rented + sum(piece.count for piece in pieces))
+
+    @property
+    def leaving(self) -> Side | None:
+        """Which traffic leaves the cloud; None: none of it must."""
+        return leaving_side(self.need, self.design, self.design.provider or self.variant.prices.provider)
+
+    @property
+    def pays_for_traffic(self) -> bool:
+        """Whether the bill depends on what is read or written."""
+        is_derived = self.need.monthly.egress is None and self.leaving is not None
+        return is_derived or paid_by_request(self.design)
 
     @property
     def has_copy(self) -> bool:

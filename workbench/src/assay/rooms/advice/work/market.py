@@ -11,7 +11,9 @@ from assay.model.money.price import BillItem, PriceBook, PriceRow, PriceTier, Sp
 from assay.rooms.advice.model.need import ExchangeRates, Need
 
 SHARED_DIMENSIONS = frozenset({"port"})
-"""Dimensions that designs of any provider may use: leased lines connect own premises to clouds."""
+"""Dimensions that designs of any provider may use: leased lines connect own premises to clouds.
+
+What leaves a cloud over a line is shared, too."""
 OWN_DIMENSIONS = frozenset({"administration", "power", "rack", "support", "purchase"})
 """Dimensions in books of own hardware that rented designs also pay for."""
 
@@ -86,7 +88,7 @@ class Market:
         for other in self._converted:
             usable = SHARED_DIMENSIONS | OWN_DIMENSIONS if other.provider == "own" else SHARED_DIMENSIONS
             for row in other.rows:
-                if row.dimension in usable:
+                if row.dimension in usable or (row.dimension == "transfer-out" and row.item != "internet"):
                     rows.setdefault(row.key, (row, other.book))
         book = (
             own
@@ -147,12 +149,13 @@ def _times(row: PriceRow, rate: Decimal) -> PriceRow:
     )
 
 
-def transfer_out(book: PriceBook, size: int) -> Decimal | None:
+def transfer_out(book: PriceBook, size: int, way: str) -> Decimal | None:
     """Return the cost of moving so many bytes out of a cloud in one month; None if the book has no price.
 
     Args:
         book: Price book of the provider that has the data.
         size: Bytes.
+        way: Item of the row.
     """
-    row = next((row for row in book.rows if (row.dimension, row.item) == ("transfer-out", "internet")), None)
+    row = next((row for row in book.rows if (row.dimension, row.item) == ("transfer-out", way)), None)
     return None if row is None else row.cost(Decimal(size))

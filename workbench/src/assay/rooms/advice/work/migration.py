@@ -1,15 +1,14 @@
-"""Migration: moving data in over a link, the cost of leaving a cloud, and the first move to a colder class."""
+"""Migration: moving data in over a link, and the cost of leaving a cloud."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 
-from assay.model.money.amount import EXACT, format_money
-from assay.model.money.design import S3, Design, Efs
+from assay.model.money.amount import format_money
 from assay.model.units import about_size
-from assay.money.cost.bill import EFS_MOVED, move_item
 from assay.rooms.advice.model.need import Need
-from assay.rooms.advice.work.market import Market, ProviderPrices, transfer_out
+from assay.rooms.advice.work.market import Market, transfer_out
+from assay.rooms.advice.work.traffic import leased_way
 
 LINK_SHARE = 0.8
 """Share of a link that a copy of many files fills on average; a planning figure, not measured."""
@@ -40,7 +39,8 @@ def migration_estimate(need: Need, market: Market, provider: str | None) -> Migr
     if plan.origin == "own":
         return MigrationEstimate(size, seconds, Decimal(0))
     sold = next((each for each in market.sold if each.provider == plan.origin), None)
-    cost = transfer_out(sold.book, size) if sold is not None else None
+    way = leased_way(need, plan.origin) or "internet"
+    cost = transfer_out(sold.book, size, way) if sold is not None else None
     return MigrationEstimate(size, seconds, cost)
 
 
@@ -65,41 +65,9 @@ def migration_notes(need: Need, market: Market) -> Iterator[str]:
     )
     text = f"moving the data from {origin} takes {migration.duration_s / 86400:,.1f} days: {time}"
     if migration.cost is None:
-        yield f"{text}; egress cost is not included: give a price book of {origin}"
+        yield f"{text}; egress cost is not included: give a price book of {origin} that has it"
     elif migration.cost:
         egress = format_money(migration.cost, market.currency)
         yield f"{text}; egress costs {egress} once, for all designs except those of {origin}"
     else:
         yield text
-
-
-def first_tiering_notes(design: Design, need: Need, prices: ProviderPrices, factor: Decimal) -> Iterator[str]:
-    """Yield the one-time cost of moving existing data to the class for cold data; the bill has only new data.
-
-    Args:
-        design: The design with its sizes.
-        need: Its record is the size of an object.
-        prices: The prices that apply.
-        factor: Factor for support and tax.
-    """
-    service = design.service
-    if isinstance(service, S3) and service.cold_class is not None and service.cold_share:
-        name, dimension, item = service.cold_class, "object-requests", move_item(service.cold_class)
-        count = EXACT.divide(EXACT.multiply(Decimal(service.stored), service.cold_share), Decimal(need.profile.record))
-        each = count.to_integral_value(ROUND_CEILING)
-        what = f"{each:,} requests"
-    elif isinstance(service, Efs) and service.infrequent:
-        name, dimension, item = "infrequent access", "filesystem-access", EFS_MOVED
-        each = EXACT.multiply(Decimal(service.stored), service.infrequent)
-        what = about_size(int(each))
-    else:
-        return
-    text = f"moving the existing data to {name} once takes {what}"
-    row = next((row for row in prices.book.rows if (row.dimension, row.item) == (dimension, item)), None)
-    if row is None:
-        yield f"{text}, which the price book does not have"
-    else:
-        yield (
-            f"{text}: {format_money(EXACT.multiply(row.cost(each), factor), prices.book.currency)} "
-            "not included in the price"
-        )

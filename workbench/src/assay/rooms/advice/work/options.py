@@ -55,7 +55,7 @@ def _price(item: Assessment) -> OptionPrice:
         per_gbs_high=per_gbs(rate.low if rate else None),
         is_purchased=is_purchased(item),
         present_value=offer.present_value if need.discount else None,
-        migration_cost=offer.migration_cost,
+        migration_cost=EXACT.add(offer.migration_cost, offer.upload_cost),
         missing_prices=offer.missing_prices,
         books=books_of(item),
         lines=tuple(_lines(item)),

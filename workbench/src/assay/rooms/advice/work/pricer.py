@@ -5,17 +5,24 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from assay.model.money.amount import EXACT, Payment, Term
+from assay.model.money.amount import EXACT, Payment, Term, exact_sum
 from assay.model.money.design import S3, Design, DynamoDb
 from assay.model.money.price import Bill, BillItem
 from assay.model.money.use import Use
-from assay.money.cost.bill import ONE, backup_item, book_item
+from assay.money.cost.bill import ONE, backup_item, book_item, first_upload, make_bill
 from assay.money.cost.cost import ZERO, Charge, Cost, price_bill
 from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.migration import migration_cost
-from assay.rooms.advice.work.traffic import client_ports, cold_byte_share, people_key, use_of
+from assay.rooms.advice.work.traffic import (
+    client_ports,
+    cold_byte_share,
+    people_key,
+    uploaded_bytes,
+    use_of,
+    write_requests,
+)
 
 OPTIONAL_DIMENSIONS = BY_USE | {"administration", "support", "power", "rack"}
 """Dimensions that may lack a price: the storage itself is still priced without them."""
@@ -55,6 +62,12 @@ class TermOffer:
     is_unpriced: bool = False
     interruption_chance: Decimal | None = None
 
+    @property
+    def upload_cost(self) -> Decimal:
+        """Part of the total that is paid for the first upload."""
+        lines = (charge.once for charge in self.cost.charges if charge.line.per == "once" and charge.line.years is None)
+        return EXACT.multiply(exact_sum(lines), self.factor)
+
 
 class Pricer:
     """Prices bills on all terms that a need allows; caches what the books have."""
@@ -63,7 +76,7 @@ class Pricer:
         """Store the need and index the prices."""
         self._need, self._sold, self._market, self._book = need, sold, market, sold.book
         self._known: dict[Payment | None, dict[tuple[int, str], tuple[BillItem, Charge]]] = {}
-        self._use: dict[tuple[bool, Decimal, str | None, int], Use] = {}
+        self._use: dict[tuple[bool, bool, Decimal, str | None, int], Use] = {}
         self._on_demand_items = {(row.dimension, row.item) for row in self._book.rows if row.term == "on-demand"}
         self._terms: dict[tuple[Term, Payment | None], set[str]] = {}
         for row in self._book.rows:
@@ -75,10 +88,24 @@ class Pricer:
         rare = cold_byte_share(design)
         provider = design.provider or self._sold.provider
         ports = client_ports(self._need, design)
-        key = (isinstance(design.service, DynamoDb), rare, people_key(design, provider), ports)
+        has_link = design.link is not None
+        key = (isinstance(design.service, DynamoDb), has_link, rare, people_key(design, provider), ports)
         if key not in self._use:
             self._use[key] = use_of(self._need, design, self._book.hours_per_month, rare, provider)
         return self._use[key]
+
+    def bill(self, design: Design) -> Bill:
+        """Return the bill of a design: its parts, what the need's traffic adds, and the first upload.
+
+        Raises:
+            AssayError: The catalogue does not have a part, or the capacity cannot be split evenly into volumes.
+        """
+        bill, size = make_bill(design, self.use(design)), self._uploaded
+        return Bill(lines=(*bill.lines, *first_upload(design, size, write_requests(self._need, design, size))))
+
+    @cached_property
+    def _uploaded(self) -> int:
+        return uploaded_bytes(self._need, self._book.hours_per_month)
 
     def offers(self, bill: Bill, design: Design) -> tuple[TermOffer, ...]:
         """Return the cost on each allowed term, cheapest first; one `unpriced` offer if the storage has no price."""
@@ -176,7 +203,8 @@ class Pricer:
                 return None
             if line.per == "hour":
                 highest = EXACT.multiply(highest, self._book.hours_per_month)
-            total = EXACT.add(total, EXACT.multiply(highest, Decimal(MISSING_PRICE_FACTOR * self._need.months)))
+            times = 1 if line.per == "once" else self._need.months
+            total = EXACT.add(total, EXACT.multiply(highest, Decimal(MISSING_PRICE_FACTOR * times)))
         return EXACT.multiply(total, factor)
 
     def _unpriced_offer(self, bill: Bill, lacking: list[BillItem]) -> TermOffer:

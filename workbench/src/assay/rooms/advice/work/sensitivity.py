@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from assay.model.money.amount import EXACT, exact_sum, format_money
-from assay.money.cost.cost import Charge, Cost
+from assay.money.cost.cost import Charge
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
+from assay.rooms.advice.work.pricer import TermOffer
 from assay.rooms.advice.work.texts import amount, percent, rounded_12
-from assay.rooms.advice.work.traffic import traffic_sides
+from assay.rooms.advice.work.traffic import Side, follows_from_rate, traffic_sides
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))
 Item = tuple[str, str, str]
@@ -90,7 +91,7 @@ def _by_item(item: Assessment) -> dict[Item, Decimal]:
     scale = EXACT.divide(whole, bare) if bare else Decimal(1)
     for charge in item.variant.best.cost.charges:
         key = (charge.row.dimension, charge.row.item, charge.row.term)
-        fixed, running = _parts(charge, need)
+        fixed, running = _parts(charge, item)
         paid = EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
         parts[key] = EXACT.add(parts.get(key, Decimal(0)), paid)
     return parts
@@ -150,12 +151,8 @@ def duty_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[Dec
     need = best.need
     if need.prefer != "cost" or need.discount or need.migration is not None:
         return
-    lines = [
-        (*_line(offer.cost, need, offer.factor), item, offer)
-        for item in (best, *others)
-        for offer in item.variant.offers
-    ]
-    fixed, running = _line(best.variant.best.cost, need, best.variant.best.factor)
+    lines = [(*_line(item, offer), item, offer) for item in (best, *others) for offer in item.variant.offers]
+    fixed, running = _line(best, best.variant.best)
     budget = _total_budget(need)
     for up in (False, True):
         crossings = []
@@ -186,26 +183,34 @@ def duty_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[Dec
             yield DecisionChange(kind="duty", text=text, to=item.variant.label, at=rounded_12(duty))
 
 
-def _line(cost: Cost, need: Need, factor: Decimal) -> tuple[Decimal, Decimal]:
+def _line(item: Assessment, offer: TermOffer) -> tuple[Decimal, Decimal]:
     """Return what is paid at duty 0, and what full duty adds; their sum is `Cost.committed_cost`."""
-    parts = [_parts(charge, need) for charge in cost.charges]
-    return EXACT.multiply(exact_sum(fixed for fixed, _ in parts), factor), EXACT.multiply(
-        exact_sum(running for _, running in parts), factor
+    parts = [_parts(charge, item) for charge in offer.cost.charges]
+    return EXACT.multiply(exact_sum(fixed for fixed, _ in parts), offer.factor), EXACT.multiply(
+        exact_sum(running for _, running in parts), offer.factor
     )
 
 
-def _parts(charge: Charge, need: Need) -> tuple[Decimal, Decimal]:
-    months = Decimal(need.months)
+def _parts(charge: Charge, item: Assessment) -> tuple[Decimal, Decimal]:
+    need, months = item.need, Decimal(item.need.months)
     fixed = EXACT.multiply(charge.fixed, Decimal(charge.months_paid(need.months)))
     running = EXACT.multiply(charge.running, months)
-    if charge.once_months:
-        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(-(-need.months // charge.once_months))))
-    sides = traffic_sides(charge.row.dimension, charge.row.item)
-    stated = {"read": need.monthly.read, "write": need.monthly.written}
-    if sides and all(stated[side] is None for side in sides):
+    if charge.once:
+        fixed = EXACT.add(fixed, EXACT.multiply(charge.once, Decimal(charge.times_paid(need.months))))
+    sides = _sides(charge, item)
+    if sides and all(follows_from_rate(need, side) for side in sides):
         # Requests computed from the rates are made only while the design is on.
         return EXACT.subtract(fixed, fixed), EXACT.add(running, EXACT.divide(fixed, need.duty))
     return fixed, running
+
+
+def _sides(charge: Charge, item: Assessment) -> frozenset[Side]:
+    """Return which traffic of a month a charge depends on."""
+    if charge.line.per != "month":
+        return frozenset()
+    if charge.row.dimension == "transfer-out" and item.need.monthly.egress is None:
+        return frozenset() if item.facts.leaving is None else frozenset({item.facts.leaving})
+    return traffic_sides(charge.row.dimension, charge.row.item)
 
 
 def _step(step: Decimal) -> str:

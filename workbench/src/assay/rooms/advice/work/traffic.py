@@ -16,7 +16,10 @@ from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.texts import amount, percent
 
 Side = Literal["read", "write"]
+SIDES: tuple[Side, ...] = ("read", "write")
 HOUR = 3600
+LEASED_WAYS = {"aws": "direct-connect", "azure": "expressroute", "gcp": "interconnect"}
+"""Provider -> item of `transfer-out` rows for what leaves over a leased line."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +30,20 @@ class Traffic:
         size_bytes: Bytes.
         operations: Operations of `profile.record` bytes each.
         rate_text: The required rate they are computed from, in words; empty: `monthly` states them, or nothing does.
+        is_assumed: Nothing states them: active data is read once.
     """
 
     size_bytes: int
     operations: Decimal
     rate_text: str = ""
+    is_assumed: bool = False
 
 
 def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
     """Return the bytes and operations of one side in a month.
 
-    What `monthly` does not state is rate x seconds of a month x duty.
+    What `monthly` does not state is rate x seconds of a month x duty. Without a rate each byte of active data is read
+    once, and nothing is written.
 
     Args:
         need: Its rates, record, and duty.
@@ -51,8 +57,12 @@ def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
     rate, iops = getattr(need, side), getattr(need, f"{side}_iops")
     required = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
     required += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
-    if not required:
+    if not required and (side == "write" or need.profile.read_share == 0):
         return Traffic(0, Decimal(0))
+    if not required:
+        filled = EXACT.multiply(Decimal(need.capacity), _average_fill(need.growth_per_year, need.months))
+        once = int(EXACT.multiply(filled, active_share(need)))
+        return Traffic(once, Decimal(-(-once // record)), is_assumed=True)
     each, words = max(required)
     seconds = EXACT.multiply(EXACT.multiply(hours, Decimal(HOUR)), need.duty)
     count = EXACT.multiply(each, seconds)
@@ -67,6 +77,12 @@ def active_share(need: Need) -> Decimal:
     if need.monthly.read is not None:
         return min(Decimal(1), EXACT.divide(Decimal(need.monthly.read), Decimal(need.capacity)))
     return Decimal(0) if need.profile.cold else Decimal(1)
+
+
+def follows_from_rate(need: Need, side: Side) -> bool:
+    """Return whether the traffic of a side is computed from a rate: `monthly` does not state it, but a rate is."""
+    stated = need.monthly.read if side == "read" else need.monthly.written
+    return stated is None and (getattr(need, side) is not None or getattr(need, f"{side}_iops") is not None)
 
 
 def cold_byte_share(design: Design) -> Decimal:
@@ -98,6 +114,80 @@ def _average_fill(growth: Decimal, months: int) -> Decimal:
     return min(Decimal(1), sum(grown, Decimal(0)) / months / end)
 
 
+def uploaded_bytes(need: Need, hours: Decimal) -> int:
+    """Return the bytes that must be stored once, in addition to what is written each month.
+
+    These are the data at the beginning: `migration.size`, else the capacity without yearly growth; and what is added
+    later, as far as the writes of all months are less. Scratch data is written by the work itself.
+
+    Args:
+        need: With its capacity after growth.
+        hours: Hours of a month, by the price book.
+    """
+    plan = need.migration
+    if plan is None and need.data == "scratch":
+        return 0
+    years = EXACT.divide(Decimal(need.months), Decimal(12))
+    first = int(EXACT.divide(Decimal(need.capacity), EXACT.power(1 + need.growth_per_year, years)))
+    if plan is not None and plan.size is not None:
+        first = min(plan.size, need.capacity)
+    written = monthly_traffic(need, "write", hours).size_bytes * need.months
+    return first + max(0, need.capacity - first - written)
+
+
+def write_requests(need: Need, design: Design, size: int) -> Decimal:
+    """Return the requests that write so many bytes, each of one record; for tables, the write units."""
+    requests = Decimal(-(-size // need.profile.record))
+    if isinstance(design.service, DynamoDb):
+        return EXACT.multiply(requests, Decimal(catalog().table("dynamodb").write_units(need.profile.record)))
+    return requests
+
+
+def read_requests(need: Need, design: Design, size: int) -> Decimal:
+    """Return the requests that read so many bytes, each of one record; for tables, the read units."""
+    requests = Decimal(-(-size // need.profile.record))
+    if isinstance(design.service, DynamoDb):
+        return EXACT.multiply(requests, Decimal(str(catalog().table("dynamodb").read_units(need.profile.record))))
+    return requests
+
+
+def distinct_write_share(need: Need, written: int) -> Decimal:
+    """Return the share of a month's writes that are distinct: no more than the active data that the need states."""
+    if not need.active or not written:
+        return Decimal(1)
+    return min(Decimal(1), EXACT.divide(EXACT.multiply(need.active, Decimal(need.capacity)), Decimal(written)))
+
+
+def leaving_side(need: Need, design: Design, provider: str | None) -> Side | None:
+    """Return which traffic leaves the cloud: what clients elsewhere read, or what the cloud writes to an own array.
+
+    None: the clients are where the data is, or on own premises as the data is.
+
+    Args:
+        need: Where its clients are.
+        design: Its leased line connects own premises to a cloud.
+        provider: Provider of the design.
+    """
+    if provider == "own":
+        return "write" if design.link is not None and need.clients_at == "region" else None
+    return "read" if design.link is not None or need.clients_at != "region" else None
+
+
+def leased_way(need: Need, provider: str | None) -> str | None:
+    """Return the item of `transfer-out` rows for a cloud's leased line; None: the need has none, or no cloud."""
+    return LEASED_WAYS.get(provider or "") if need.clients_at == "leased-line" else None
+
+
+def _egress(need: Need, design: Design, provider: str | None, traffic: dict[Side, Traffic]) -> int:
+    """Return the bytes of a month that leave the cloud: as stated, else the traffic of the side that leaves."""
+    side = leaving_side(need, design, provider)
+    if provider == "own" and side is None and need.clients_at != "region":
+        return 0
+    if need.monthly.egress is not None:
+        return need.monthly.egress
+    return traffic[side].size_bytes if side is not None else 0
+
+
 def _kept_days(need: Need) -> int:
     """Return how many days bytes are stored: the whole need, or until new writes have replaced all data."""
     months = Decimal(need.months)
@@ -116,23 +206,22 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         rare: Share of the bytes in a class for cold data.
         provider: Provider of the design.
     """
-    read_traffic, write_traffic, record = (
-        monthly_traffic(need, "read", hours),
-        monthly_traffic(need, "write", hours),
-        need.profile.record,
-    )
+    traffic: dict[Side, Traffic] = {side: monthly_traffic(need, side, hours) for side in SIDES}
+    read_traffic, write_traffic, record = traffic["read"], traffic["write"], need.profile.record
     reads, writes = read_traffic.operations, write_traffic.operations
     if isinstance(design.service, DynamoDb):
         kind = catalog().table("dynamodb")
         reads, writes = reads * int(kind.read_units(record)), writes * kind.write_units(record)
     return Use(
         duty=need.duty,
-        egress=need.monthly.egress,
+        egress=_egress(need, design, provider, traffic),
+        egress_way=leased_way(need, provider),
         zone_traffic=need.monthly.zone,
         gets=read_traffic.operations,
         puts=write_traffic.operations,
         retrieved=read_traffic.size_bytes,
         written=write_traffic.size_bytes,
+        distinct_writes=distinct_write_share(need, write_traffic.size_bytes) if rare else Decimal(1),
         table_reads=reads,
         table_writes=writes,
         volume_requests=read_traffic.operations + write_traffic.operations,
@@ -208,6 +297,18 @@ def derived_traffic_text(need: Need, hours: Decimal) -> str:
     whats, rates = (" and ".join(each[place] for each in parts) for place in (0, 1))
     less = "they are" if len(parts) > 1 else "it is"
     return f"{whats} a month follow from {rates} {time}; state {keys} if {less} less"
+
+
+def assumed_reading_text(need: Need, hours: Decimal) -> str:
+    """Return in words what is assumed to be read in a month because nothing states it; empty if something does."""
+    traffic = monthly_traffic(need, "read", hours)
+    if not traffic.is_assumed:
+        return ""
+    if not traffic.size_bytes:
+        return "nothing is assumed to be read: state `monthly.read`"
+    share = active_share(need)
+    what = "all data" if share == 1 else f"{percent(share)} of the data"
+    return f"{_large_size_text(traffic.size_bytes)} read a month are assumed, {what} once: state `monthly.read`"
 
 
 def _large_size_text(size: int) -> str:

@@ -4,8 +4,10 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
-from assay.model.money.amount import EXACT
+from assay.model.base import AssayError
+from assay.model.money.amount import EXACT, exact_sum, format_money
 from assay.model.units import about_size
+from assay.money.cost.bill import one_reading
 from assay.money.cost.cost import Cost
 from assay.money.cost.limits import METRICS
 from assay.money.cost.network_traffic import switch_count, switch_piece, used_ports
@@ -13,7 +15,14 @@ from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult, failed_check
 from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.texts import amount, percent
-from assay.rooms.advice.work.traffic import client_ports, derived_traffic_text, paid_by_request
+from assay.rooms.advice.work.traffic import (
+    assumed_reading_text,
+    client_ports,
+    cold_byte_share,
+    derived_traffic_text,
+    monthly_traffic,
+    read_requests,
+)
 
 MAX_LOSS = 0.01
 """Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
@@ -107,22 +116,40 @@ def switch_ports(facts: RuleInput) -> Iterator[RuleResult]:
 
 
 def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
-    """Yield the requests and bytes that are paid for and were computed from the rates, or that they are unknown.
+    """Yield the requests and bytes that are paid for and were computed from the rates, or that are assumed.
 
     Source: the design's bill.
     """
-    need = facts.need
-    if not paid_by_request(facts.design):
+    need, hours = facts.need, facts.variant.best.cost.hours_per_month
+    if not facts.pays_for_traffic:
         return
     source = f"design {facts.variant.template}"
-    text = derived_traffic_text(need, facts.variant.best.cost.hours_per_month)
+    text = derived_traffic_text(need, hours)
     if text:
         yield Remark(rule="monthly", stance="note", text=f"{text}; they cost money here", source=source)
-    elif need.monthly.read is None and need.monthly.written is None:
-        text = (
-            "reads and writes cost money here; the price includes 0 B of them: state monthly.read and monthly.written"
-        )
-        yield Remark(rule="requests_unknown", stance="against", text=text, source=source)
+    if need.monthly.egress is None and facts.leaving is not None:
+        what = "reads" if facts.leaving == "read" else "writes"
+        size = about_size(monthly_traffic(need, facts.leaving, hours).size_bytes)
+        text = f"all {what} leave the cloud, {size} a month: state `monthly.egress` if it is less"
+        yield Remark(rule="egress", stance="note", text=text, source=source)
+    text = assumed_reading_text(need, hours)
+    if text:
+        price = _reading_price(facts)
+        text += f"; reading all data once costs {price}" if price else ""
+        yield Remark(rule="requests_unknown", stance="against", text=text, source=source, about="reading")
+
+
+def _reading_price(facts: RuleInput) -> str:
+    """Return what reading all data once costs, with support and tax; empty if a price is missing."""
+    need, design, offer = facts.need, facts.design, facts.variant.best
+    requests = read_requests(need, design, need.capacity)
+    lines = one_reading(design, need.capacity, requests, cold_byte_share(design))
+    book = facts.variant.prices.book
+    try:
+        costs = [book.row(line.dimension, line.item, "on-demand", None).cost(line.each) for line in lines]
+    except AssayError:
+        return ""
+    return format_money(EXACT.multiply(exact_sum(costs), offer.factor), offer.cost.currency)
 
 
 def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:

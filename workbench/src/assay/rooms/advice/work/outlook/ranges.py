@@ -12,7 +12,7 @@ from assay.model.units import about_number, about_size
 from assay.rooms.advice.model.need import MAX_MONTHS, Need
 from assay.rooms.advice.work.outlook.reassess import Answer, BookRow, Reassessment
 from assay.rooms.advice.work.texts import count_text, percent
-from assay.rooms.advice.work.traffic import monthly_traffic, paid_by_request
+from assay.rooms.advice.work.traffic import leased_way, monthly_traffic
 
 STEP = Decimal("0.2")
 """Share by which an assumption is lowered and raised, unless its range is otherwise limited."""
@@ -145,7 +145,7 @@ def _extent(again: Reassessment) -> Iterator[AssumptionRange]:
 def _traffic(again: Reassessment) -> Iterator[AssumptionRange]:
     """Yield the ranges of monthly traffic: as stated, or as it follows from the rates where it costs money."""
     need = again.need
-    paid = any(item is not None and paid_by_request(item.variant.design) for item in again.base_answer.values())
+    paid = any(item is not None and item.facts.pays_for_traffic for item in again.base_answer.values())
 
     def end(key: str, size: int) -> ChangedNeed:
         # Bytes read determine which share of the data is active.
@@ -157,14 +157,14 @@ def _traffic(again: Reassessment) -> Iterator[AssumptionRange]:
         if stated:
             low, high = (round(stated * factor) for factor in (1 - STEP, 1 + STEP))
             yield AssumptionRange(words, about_size(stated), end(key, low), end(key, high))
-        elif stated is None and paid:
-            size = monthly_traffic(
+        elif stated is None and paid and key in ("read", "written"):
+            traffic = monthly_traffic(
                 need.after_growth, "read" if key == "read" else "write", again.market.books[0].hours_per_month
-            ).size_bytes
+            )
+            size = traffic.size_bytes
             if size:
-                yield AssumptionRange(
-                    words, f"{about_size(size)} by the rates", end(key, round(size * LOW_TRAFFIC_SHARE)), None
-                )
+                value = f"{about_size(size)} {'assumed' if traffic.is_assumed else 'by the rates'}"
+                yield AssumptionRange(words, value, end(key, round(size * LOW_TRAFFIC_SHARE)), None)
     if need.snapshots:
         low, high = (round(need.snapshots * factor) for factor in (1 - STEP, 1 + STEP))
         ends = (_end(again, again.rebilled, about_size(size), snapshots=size) for size in (low, high))
@@ -252,7 +252,9 @@ def _origin(again: Reassessment) -> BookRow | None:
     """Return the price of leaving the cloud that has the data."""
     plan = again.need.migration
     sold = next((each for each in again.market.sold if plan is not None and each.provider == plan.origin), None)
-    return None if sold is None else (sold.name, "transfer-out", "internet")
+    if plan is None or sold is None:
+        return None
+    return sold.name, "transfer-out", leased_way(again.need, plan.origin) or "internet"
 
 
 def _largest(again: Reassessment) -> list[BookRow]:

@@ -11,7 +11,6 @@ from assay.model.base import AssayError
 from assay.model.money.amount import EXACT
 from assay.model.money.price import PriceBook
 from assay.model.money.priced_designs import DesignEvidence
-from assay.money.cost.bill import make_bill
 from assay.money.cost.sizing import SIZE_PARAMETERS
 from assay.rooms.advice.model.advice import Advice, AdviceOption
 from assay.rooms.advice.model.need import CandidateDesign, Need
@@ -160,7 +159,7 @@ class Reassessment:
         pricer = Pricer(grown, _sold(design), self.market)
         priced = []
         for variant in self._base_variants(design):
-            offers = pricer.offers(make_bill(variant.design, pricer.use(variant.design)), variant.design)
+            offers = pricer.offers(pricer.bill(variant.design), variant.design)
             priced += [] if offers[0].is_unpriced else [replace(variant, offers=offers)]
         return self._best_of(priced, grown)
 
