@@ -27,7 +27,7 @@ from assay.model.money.design import (
     StatedLimit,
 )
 from assay.model.money.filesystems import filesystem_limits
-from assay.model.money.volumes import VolumeType, volume_limits
+from assay.model.money.volumes import ProvisionedVolume, VolumeType, volume_limits
 from assay.money.cost.bill import volume_count, volume_size
 from assay.money.cost.catalog import catalog
 
@@ -47,6 +47,8 @@ class Limit(Frozen):
         burst_seconds: How long bytes burst, from full credits; None: not published.
         iops_burst_seconds: The same for operations.
         shared: Reads and writes count against one sum: each can have all of it only without the other.
+        provisioned: The provider sells or promises these rates, with the volume or the service; else they are what a
+            link or a disk can carry at most.
         how: The formula with its numbers.
     """
 
@@ -59,6 +61,7 @@ class Limit(Frozen):
     burst_seconds: float | None = None
     iops_burst_seconds: float | None = None
     shared: bool = False
+    provisioned: bool = False
     how: str = ""
     source: str = ""
 
@@ -264,6 +267,7 @@ def _all_volumes(
         burst_seconds=one.rate_burst_seconds,
         iops_burst_seconds=one.burst_seconds,
         shared=True,
+        provisioned=isinstance(kind, ProvisionedVolume),
         how=how,
         source=kind.source,
         **{metric: keeps for metric, (keeps, _) in all_values.items()},
@@ -347,6 +351,7 @@ def _service(design: Design) -> Iterator[Limit]:
             burst_seconds=limits.burst_seconds,
             # EFS meters reads and writes together, and so do Lustre's disks; elastic EFS limits each on its own.
             shared=not (efs and service.type == "efs-elastic"),
+            provisioned=True,
             how=limits.how,
             source=kind.source,
         )
@@ -357,6 +362,7 @@ def _service(design: Design) -> Iterator[Limit]:
             layer=f"{object_class.label} requests",
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
+            provisioned=True,
             how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; no throughput limit is stated",
             source=object_class.source,
         )
@@ -389,6 +395,7 @@ def _managed(service: Managed) -> Limit:
         burst=burst_rates,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
+        provisioned=True,
         how="; ".join(words) or "no rate is stated",
         source=kind.source,
     )
@@ -407,6 +414,7 @@ def _table(service: DynamoDb) -> Limit:
         write=write_iops * service.item,
         read_iops=read_iops,
         write_iops=write_iops,
+        provisioned=True,
         how=f"{how}; items of {service.item} bytes, strongly consistent",
         source=kind.source,
     )
