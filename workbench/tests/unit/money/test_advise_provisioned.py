@@ -23,6 +23,73 @@ def ask(*books, **changes):
     return advised(need, tuple(load_book(book) for book in books or (US_EAST,)), ())
 
 
+def table(**changes):
+    return ask(access="table", capacity="100GB", **changes)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    record=st.integers(1, 400 * KIB),
+    reads=st.integers(1, 100_000),
+    writes=st.integers(1, 100_000),
+    item=st.sampled_from(("record", "1KiB", "64KiB")),
+)
+def test_units_of_a_table_follow_from_the_record(record, reads, writes, item):
+    """A write takes ceil(item / 1 KiB) units, a consistent read ceil(item / 4 KiB); a record may be several items."""
+    values = {"item": f"{record}B" if item == "record" else item, "reads": 1, "writes": 1}
+    need = Need.model_validate(
+        {
+            "need": "x",
+            "access": "table",
+            "capacity": "1GB",
+            "profile": {"record": f"{record}B"},
+            "read_iops": f"{reads}/s",
+            "write_iops": f"{writes}/s",
+        }
+    )
+    size = {"record": record, "1KiB": KIB, "64KiB": 64 * KIB}[item]
+    items = math.ceil(record / size)
+    units = provisioned_rates(load_template("dynamodb-provisioned").build(values), ("reads", "writes"), need)
+    assert units == {
+        "reads": reads * items * math.ceil(size / (4 * KIB)),
+        "writes": writes * items * math.ceil(size / KIB),
+    }
+
+
+@pytest.mark.parametrize(
+    ("record", "rate", "units", "month"),
+    [
+        # units x 730 h x 0.00065 + 17.03 of storage and 0.09 of one read unit
+        ("2KiB", 10_000, 20_000, "9507.13"),
+        ("1KiB", 39_000, 39_000, "18522.63"),
+        ("4KiB", 15_000, 60_000, "28487.13"),
+    ],
+)
+def test_a_table_is_priced_by_the_units_of_its_records(record, rate, units, month):
+    found = best(table(write_iops=f"{rate}/s", profile={"record": record}))
+    assert (found.design, found.set["writes"], found.set["item"]) == ("dynamodb-provisioned", units, record)
+    assert found.price.month.quantize(Decimal("0.01")) == Decimal(month)
+
+
+def test_a_first_quota_is_a_condition_and_no_wall():
+    many = table(write_iops="45000/s", profile={"record": "1KiB"})
+    chosen, on_demand = many.options
+    assert (chosen.set["writes"], on_demand.design) == (45_000, "dynamodb-on-demand")
+    for option in (chosen, on_demand):
+        (text,) = [text for text in option.conditions if "first quota" in text]
+        assert "45,000" in text and "40,000" in text and "AWS raises it on request (https://" in text
+    few = table(write_iops="40000/s", profile={"record": "1KiB"})
+    assert len(few.options) == 2, "all of the quota counts: nothing of it is a link"
+    assert not [text for option in few.options for text in option.conditions if "quota" in text]
+
+
+def test_a_bucket_beyond_its_first_quota_has_a_condition():
+    wanted = {"access": "object", "read_iops": "50000/s"}
+    for design, book, quota in (("gcs", "gcp-us-central1", "5,000"), ("azure-blob", "azure-eastus", "40,000")):
+        option = best(ask(book, **wanted, candidates=[design]))
+        assert any("above the first quota" in text and quota in text for text in option.conditions)
+
+
 def layers(design, **values):
     return {layer.layer: usable_share(layer) for layer in load_template(design).limits(values).layers}
 

@@ -28,6 +28,7 @@ from assay.model.money.design import (
 )
 from assay.model.money.filesystems import filesystem_limits
 from assay.model.money.volumes import ProvisionedVolume, VolumeType, volume_limits
+from assay.model.units import format_size
 from assay.money.cost.bill import volume_count, volume_size
 from assay.money.cost.catalog import catalog
 
@@ -49,6 +50,7 @@ class Limit(Frozen):
         shared: Reads and writes count against one sum: each can have all of it only without the other.
         provisioned: The provider sells or promises these rates, with the volume or the service; else they are what a
             link or a disk can carry at most.
+        raised: How more than these rates is had, in words: they are a first quota; empty: they are a limit.
         how: The formula with its numbers.
     """
 
@@ -62,6 +64,7 @@ class Limit(Frozen):
     iops_burst_seconds: float | None = None
     shared: bool = False
     provisioned: bool = False
+    raised: str = ""
     how: str = ""
     source: str = ""
 
@@ -363,6 +366,7 @@ def _service(design: Design) -> Iterator[Limit]:
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
             provisioned=True,
+            raised=object_class.raised,
             how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; no throughput limit is stated",
             source=object_class.source,
         )
@@ -405,9 +409,8 @@ def _table(service: DynamoDb) -> Limit:
     kind = catalog().table("dynamodb")
     reads, writes = service.read_units or kind.table_reads, service.write_units or kind.table_writes
     read_iops, write_iops = reads / kind.read_units(service.item), writes / kind.write_units(service.item)
-    how = f"{reads} read and {writes} write units of the table" + (
-        "" if service.mode == "provisioned" else ", the initial quota of an on-demand table"
-    )
+    how = f"{reads:,} read and {writes:,} write units of the table"
+    on_demand = service.mode == "on-demand"
     return Limit(
         layer="DynamoDB units",
         read=read_iops * service.item,
@@ -415,7 +418,8 @@ def _table(service: DynamoDb) -> Limit:
         read_iops=read_iops,
         write_iops=write_iops,
         provisioned=True,
-        how=f"{how}; items of {service.item} bytes, strongly consistent",
+        raised=kind.raised if on_demand else "",
+        how=f"{how}{', its first quota' * on_demand}; items of {format_size(service.item)}, strongly consistent",
         source=kind.source,
     )
 

@@ -38,6 +38,7 @@ class _Bound:
         shared: Reads and writes count against it together.
         share: Share of it that is expected in practice.
         cap: The limit of the clients that it stands for; None: it is a layer of the design.
+        quota: The first quota that the need exceeds, and how it is raised; empty: `value` is a limit.
     """
 
     value: float
@@ -48,6 +49,7 @@ class _Bound:
     shared: bool = False
     share: float = COMPONENT_SHARE
     cap: Cap | None = None
+    quota: str = ""
 
     @property
     def expected(self) -> float:
@@ -56,6 +58,11 @@ class _Bound:
     @property
     def share_text(self) -> str:
         return percent(self.share) if self.share < 1 else "all"
+
+    def text(self, metric: Metric) -> str:
+        return (
+            self.quota or f"{self.share_text} of {amount(metric, self.value)}, the limit of {self.layer} ({self.how})"
+        )
 
     @property
     def sources(self) -> str:
@@ -180,7 +187,7 @@ class Expectation:
         doubtful = min(bound.expected for bound in known)
         known, doubt = _without_doubtful(known, getattr(need, metric), metric)
         binding = min(known, key=lambda bound: bound.expected)
-        how = f"{binding.share_text} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
+        how = binding.text(metric)
         source, value = binding.sources, binding.expected
         basis: Basis = "ceiling" if unknown or doubt else "rule"
         plausible = self._plausible(metric, unknown) if unknown or doubt or need.profile.small_files else None
@@ -484,6 +491,17 @@ def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
     operations = metric.endswith("_iops")
     bound = _Bound(0.0, layer.layer, layer.how, layer.source, shared=layer.shared, share=usable_share(layer))
     if rate is not None:
-        yield replace(bound, value=rate / record if operations else rate, kind="rate")
+        rate_bound = replace(bound, value=rate / record if operations else rate, kind="rate")
+        yield _with_raised_quota(rate_bound, layer, metric, need)
     if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
-        yield replace(bound, value=iops if operations else iops * record, kind="iops")
+        iops_bound = replace(bound, value=iops if operations else iops * record, kind="iops")
+        yield _with_raised_quota(iops_bound, layer, metric, need)
+
+
+def _with_raised_quota(bound: _Bound, layer: Limit, metric: Metric, need: Need) -> _Bound:
+    """Return a bound at what the need requires, if that is above a first quota that the provider raises."""
+    wanted = getattr(need, metric)
+    if not layer.raised or wanted is None or wanted <= bound.value:
+        return bound
+    quota = f"above the first quota of {amount(metric, bound.value)} of {layer.layer} ({layer.how}): {layer.raised}"
+    return replace(bound, value=wanted, quota=quota)

@@ -109,17 +109,15 @@ def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], ra
     return max(known, default=0.0) if len(known) == len(needs) else None
 
 
-def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:
-    """Return the table units for the need; provisioned units can be used up, so no share is kept in reserve."""
-    kind = catalog().table("dynamodb")
+def _units(service: DynamoDb, need: Need) -> dict[str, Any]:
+    """Return the table units for the need: an operation of a record takes the units of each item that it touches."""
+    kind, items = catalog().table("dynamodb"), -(-need.profile.record // service.item)
     operations = []
     for side in ("read", "write"):
         rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
-        operations.append(max(iops, rate / service.item))
+        operations.append(max(iops * items, rate / service.item))
     reads = max(1, math.ceil(operations[0] * kind.read_units(service.item)))
     writes = max(1, math.ceil(operations[1] * kind.write_units(service.item)))
-    if reads > kind.table_reads or writes > kind.table_writes:
-        return None
     return {"reads": reads, "writes": writes}
 
 
