@@ -109,3 +109,12 @@ def test_a_need_of_what_was_bought_is_met():
     assert ask(read="540MB/s", candidates=bought).result == "none"
 
 
+@pytest.mark.parametrize(
+    ("book", "design"), [("azure-eastus", "direct-azure-disks"), ("gcp-us-central1", "direct-gcp-hyperdisk")]
+)
+def test_each_cloud_has_block_storage(book, design):
+    wanted = {"access": "block", "capacity": "2TB", "profile": {"record": "8KiB", "pattern": "random"}}
+    found = ask(book, **wanted, read_iops="20000/s")
+    assert (found.result, best(found).design) == ("recommended", design)
+
+
