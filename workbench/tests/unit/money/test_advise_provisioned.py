@@ -118,3 +118,11 @@ def test_each_cloud_has_block_storage(book, design):
     assert (found.result, best(found).design) == ("recommended", design)
 
 
+def test_what_lacks_the_access_could_not_be_cheaper():
+    """Azure Managed Lustre has no price; it is a file system."""
+    azure = {"capacity": "1TB"}
+    assert "azure-managed-lustre" in ask("azure-eastus", **azure).unpriced
+    bucket = ask("azure-eastus", **azure, access="object")
+    assert (bucket.unpriced, bucket.counts.unpriced) == ((), 0)
+    counts = bucket.counts
+    assert counts.enumerated == counts.impossible + counts.met + counts.unproven + counts.failed
