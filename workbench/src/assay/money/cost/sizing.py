@@ -253,13 +253,16 @@ def is_sufficient(limits: Limits, demand: Demand) -> bool:
 
 def _loads(limits: Limits, demand: Demand) -> Iterator[float]:
     """Yield what each layer must carry, for each metric and for reads and writes at once, by what is expected of it."""
+    required = [(metric, wanted) for metric in METRICS if (wanted := getattr(demand, metric)) is not None]
     for layer in limits.layers:
-        for metric in METRICS:
-            wanted, sustained = getattr(demand, metric), layer.sustained(metric)
-            if wanted is not None and sustained is not None:
-                yield wanted / sustained / usable_share(layer) if sustained else math.inf
-        if layer.shared:
-            yield from (_used_share(layer, pair, demand) / usable_share(layer) for pair in PAIRS)
+        share = usable_share(layer)
+        for metric, wanted in required:
+            sustained = layer.sustained(metric)
+            if sustained is not None:
+                yield wanted / sustained / share if sustained else math.inf
+        if layer.shared and len(required) > 1:
+            for pair in PAIRS:
+                yield _used_share(layer, pair, demand) / share
 
 
 def _used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> float:
