@@ -52,6 +52,7 @@ class Limit(Frozen):
             link or a disk can carry at most.
         raised: How more than these rates is had, in words: they are a first quota; empty: they are a limit.
         how: The formula with its numbers.
+        formulas: Metric -> its own formula, for each rate that is known; empty: `how` is of all rates.
     """
 
     layer: str
@@ -66,6 +67,7 @@ class Limit(Frozen):
     provisioned: bool = False
     raised: str = ""
     how: str = ""
+    formulas: dict[Metric, str] = Field(default_factory=dict)
     source: str = ""
 
     def sustained(self, metric: Metric) -> float | None:
@@ -384,8 +386,9 @@ def _managed(service: Managed) -> Limit:
     if throughput is None:
         throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0
     iops = float(service.iops) if service.iops is not None else kind.iops.included(size) if kind.iops else 0.0
-    laws = {"reading": kind.read, "writing": kind.write, "read IOPS": kind.read_iops, "write IOPS": kind.write_iops}
-    words = [f"{name} {law.formula()}" for name, law in laws.items() if law is not None]
+    names = {"read": "reading", "write": "writing", "read_iops": "read IOPS", "write_iops": "write IOPS"}
+    laws = {metric: getattr(kind, metric) for metric in METRICS}
+    formulas = {metric: f"{names[metric]} {law.formula()}" for metric, law in laws.items() if law is not None}
     burst_rates: dict[Metric, float] = {}
     for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
         if law is not None:
@@ -400,7 +403,8 @@ def _managed(service: Managed) -> Limit:
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
         provisioned=True,
-        how="; ".join(words) or "no rate is stated",
+        how="; ".join(formulas.values()) or "no rate is stated",
+        formulas=formulas,
         source=kind.source,
     )
 

@@ -1,13 +1,20 @@
 """Advice in a few lines: the choice, the next best, the reason, what would change the choice, what is not known."""
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 from assay.model.money.amount import format_money
-from assay.model.units import about_number
+from assay.model.units import about_number, about_size
 from assay.rooms.advice.model.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
 from assay.rooms.advice.work.plausible import LIKELY
-from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
+from assay.rooms.advice.work.texts import (
+    LEAST_SHARE,
+    SAME_COST,
+    amount,
+    count_text,
+    missing_prices_text,
+    percent,
+    term_text,
+)
 from assay.rooms.advice.work.warnings import OLD_RULE
 from assay.terminal.output import print_line
 
@@ -21,7 +28,7 @@ FIXED_REQUIREMENTS = ("profile", "where", "term")
 """Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
-LEAST_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MANY_TIMES = 2
 MOST_RELAXED, MOST_CONDITIONS = 3, 6
 
 
@@ -81,37 +88,39 @@ def old_prices_words(advice: Advice) -> str:
 def shortened(text: str) -> str:
     """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one.
 
-    A single part is cut after 2 * `SHORT_CHARS` characters.
+    A part is never cut: the figure that decides may be at its end.
     """
     beginning = ""
     for part in text.split("; "):
         if beginning and len(beginning) + len(part) + 2 > SHORT_CHARS:
             break
         beginning = f"{beginning}; {part}" if beginning else part
-    if len(beginning) <= 2 * SHORT_CHARS:
-        return beginning
-    beginning = beginning[: 2 * SHORT_CHARS].rsplit(" ", 1)[0]
-    # Drop a bracket that the cut left open.
-    return f"{beginning.rsplit(' (', 1)[0] if beginning.count('(') > beginning.count(')') else beginning} ..."
+    return beginning
 
 
 def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     price, months = best.price, advice.need.months
     term = term_text(price.term, price.payment, price.bought)
-    about, without = ("about ", f", without {', '.join(price.lacks)}") if price.lacks else ("", "")
+    about, without = ("about ", f", without {missing_prices_text(price.lacks)}") if price.lacks else ("", "")
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
-    yield f"{_head(advice, best)}: {best.label} for {monthly} ({term}, {whole}){without}"
+    yield f"{_head(advice, best)}: {_sized_label(best)} for {monthly} ({term}, {whole}){without}"
     yield _next_line(advice, best)
     yield f"Reason: {_reason(advice, best)}"
     yield from _measure_lines(advice, best)
     change = (
-        shortened(advice.changes[0].text)
+        advice.changes[0].text
         if advice.changes
         else "with no price 20 % lower or higher, and with neither end of any confidence interval"
     )
     yield f"The choice would change: {change}"
     yield _prices_line(advice, best)
+
+
+def _sized_label(option: AdviceOption) -> str:
+    """Return the label; a label that states another size, such as that of each server, with the usable bytes of all."""
+    usable = about_size(option.usable)
+    return option.label if usable.replace(" ", "") in option.label else f"{option.label} ({usable} usable in all)"
 
 
 def _next_line(advice: Advice, best: AdviceOption) -> str:
@@ -124,20 +133,19 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
     lacks = other.price.lacks
-    about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
+    about, without = ("about ", f", without {missing_prices_text(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)
-    return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
+    return f"{head}: {_sized_label(other)} for {about}{month} a month, {_more(other, best)}{without}"
 
 
 def _more(other: AdviceOption, best: AdviceOption) -> str:
     """Return in words how the monthly price of `other` differs from that of `best`."""
     if other.price.month == best.price.month or not best.price.month:
-        return "as much" if other.price.month == best.price.month else "more"
+        return SAME_COST if other.price.month == best.price.month else "more"
     share = other.price.month / best.price.month - 1
     if share >= MANY_TIMES:
         return f"{about_number(share + 1)} times as much"
-    difference = format_money(abs(other.price.month - best.price.month), best.price.currency)
-    return f"{percent(abs(share)) if abs(share) >= LEAST_SHARE else difference} {'more' if share > 0 else 'less'}"
+    return f"{percent(abs(share))} {'more' if share > 0 else 'less'}" if abs(share) >= LEAST_SHARE else SAME_COST
 
 
 def _reason(advice: Advice, best: AdviceOption) -> str:

@@ -16,7 +16,7 @@ from assay.rooms.advice.work.migration import first_tiering_notes
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
-from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
+from assay.rooms.advice.work.texts import amount, count_text, missing_prices_text, more_text, percent, term_text
 
 MOST_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
@@ -83,7 +83,8 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[
     highest = offer.missing_cost_max
     if highest is not None and best.rank(best.present_value + highest) <= whole.rank():
         return None, ""
-    text = f"{best.variant.label} costs about {best.month_text} a month without {', '.join(offer.missing_prices)}"
+    lacks = missing_prices_text(offer.missing_prices)
+    text = f"{best.variant.label} costs about {best.month_text} a month without {lacks}"
     text += f", {whole.variant.label} {whole.month_text} with everything"
     gap = format_money((whole.present_value - best.present_value) / best.need.months, offer.cost.currency)
     text += f": the choice changes if the missing prices exceed {gap} a month"
@@ -199,7 +200,7 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     if largest is not None:
         yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
     if offer.missing_prices:
-        text = f"the price does not include {', '.join(offer.missing_prices)}, which the price book does not have"
+        text = f"the total lacks {missing_prices_text(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
             text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"

@@ -243,7 +243,8 @@ class Expectation:
         used, key, parts, bound = max(loads, key=lambda item: (item[0] / item[3].share, item[1]))
         rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
         text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
-        text += f"of {key[0]}, which reads and writes share ({bound.how}); {bound.share_text} can be expected"
+        how = "; ".join(dict.fromkeys(side[key].how for side in sides))
+        text += f"of {key[0]}, which reads and writes share ({how}); {bound.share_text} can be expected"
         return SharedLoad(used, bound.share, text, bound.sources)
 
     def _plausible_loads(self, metrics: tuple[Metric, Metric]) -> Iterator[PlausibleLoad]:
@@ -489,19 +490,21 @@ def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
     side_iops: Metric = "read_iops" if side == "read" else "write_iops"
     rate, iops, record = layer.sustained(side), layer.sustained(side_iops), need.profile.record
     operations = metric.endswith("_iops")
-    bound = _Bound(0.0, layer.layer, layer.how, layer.source, shared=layer.shared, share=usable_share(layer))
+    wanted = getattr(need, metric) if layer.raised else None
     if rate is not None:
-        rate_bound = replace(bound, value=rate / record if operations else rate, kind="rate")
-        yield _with_raised_quota(rate_bound, layer, metric, need)
+        value, how = rate / record if operations else rate, layer.formulas[side] if layer.formulas else layer.how
+        yield _bound_of(layer, value, "rate", how, metric, wanted)
     if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
-        iops_bound = replace(bound, value=iops if operations else iops * record, kind="iops")
-        yield _with_raised_quota(iops_bound, layer, metric, need)
+        value, how = iops if operations else iops * record, layer.formulas[side_iops] if layer.formulas else layer.how
+        yield _bound_of(layer, value, "iops", how, metric, wanted)
 
 
-def _with_raised_quota(bound: _Bound, layer: Limit, metric: Metric, need: Need) -> _Bound:
-    """Return a bound at what the need requires, if that is above a first quota that the provider raises."""
-    wanted = getattr(need, metric)
-    if not layer.raised or wanted is None or wanted <= bound.value:
-        return bound
-    quota = f"above the first quota of {amount(metric, bound.value)} of {layer.layer} ({layer.how}): {layer.raised}"
-    return replace(bound, value=wanted, quota=quota)
+def _bound_of(
+    layer: Limit, value: float, kind: Literal["rate", "iops"], how: str, metric: Metric, wanted: float | None
+) -> _Bound:
+    """Return the bound of a layer: `wanted`, which is known for first quotas only, if it is above its value."""
+    quota = ""
+    if wanted is not None and wanted > value:
+        quota = f"above the first quota of {amount(metric, value)} of {layer.layer} ({how}): {layer.raised}"
+        value = wanted
+    return _Bound(value, layer.layer, how, layer.source, kind, layer.shared, usable_share(layer), quota=quota)

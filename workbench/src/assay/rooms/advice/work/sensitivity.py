@@ -8,7 +8,7 @@ from assay.money.cost.cost import Charge, Cost
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.texts import amount, percent, rounded_12
+from assay.rooms.advice.work.texts import amount, missing_prices_text, percent, rounded_12
 from assay.rooms.advice.work.traffic import traffic_sides
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))
@@ -64,7 +64,8 @@ def _change(
     now = _month(cost(best), best)
     if rival is not None and least is not None and (not is_affordable or least < best.rank(cost(best))):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
-        lacks = f", without {', '.join(rival.variant.best.missing_prices)}" if rival.variant.best.missing_prices else ""
+        missing = rival.variant.best.missing_prices
+        lacks = f", without {missing_prices_text(missing)}" if missing else ""
         text += f"({_month(cost(rival), rival)} a month instead of {now}{lacks})"
         yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
     elif not is_affordable:

@@ -8,6 +8,29 @@ from functools import lru_cache
 from assay.model.units import about_number, about_size
 
 MANY_TIMES, HUNDRED = 10, 100
+LEAST_SHARE = Decimal("0.001")
+"""Costs that differ by less are called the same."""
+SAME_COST = "the same cost within 0.1 %"
+SOLD = {
+    "filesystem-backup": "backups",
+    "filesystem-capacity": "capacity",
+    "filesystem-throughput": "throughput",
+    "filesystem-iops": "IOPS",
+    "filesystem-access": "reading and writing",
+    "filesystem-requests": "requests",
+    "object-requests": "requests",
+    "object-retrieval": "retrieval",
+    "table-requests": "requests",
+    "volume-requests": "requests",
+    "snapshot-capacity": "snapshots",
+    "transfer-out": "traffic out of the region",
+    "transfer-zone": "traffic between zones",
+    "transfer-region": "traffic between regions",
+    "people": "administration",
+    "power": "electricity",
+    "rack": "rack space",
+}
+"""Dimension of a price book -> what is sold, in words."""
 TWELVE_DIGITS = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
@@ -57,9 +80,20 @@ def sum_text(parts: Sequence[float]) -> str:
 
 def more_text(ratio: Decimal) -> str:
     """Return how much more something is: `12 % more`, from ten times on `14.1 times as much`."""
+    if ratio < 1 + LEAST_SHARE:
+        return SAME_COST
     if ratio >= HUNDRED:
         return f"{ratio:,.0f} times as much"
     return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
+
+
+def missing_prices_text(names: Sequence[str]) -> str:
+    """Return items without a price in words: `the price of backups (fsx-ontap-multi-az-2)`."""
+    words = []
+    for name in names:
+        dimension, _, item = name.partition(" ")
+        words.append(f"the price of {SOLD[dimension]} ({item})" if dimension in SOLD and item else name)
+    return ", ".join(words)
 
 
 def count_text(count: int, what: str) -> str:
