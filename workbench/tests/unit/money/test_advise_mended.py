@@ -275,7 +275,7 @@ def test_a_missing_price_that_cannot_turn_the_order_does_not_keep_from_winning()
     advice = advice_on("09", **few)
     assert advice.result == "recommended" and best(advice).design == "s3-one-zone"
     assert "it costs about" in reason(advice, "cost")
-    assert "the total lacks the price of requests (s3-one-zone-ia/get)" in reason(advice, "cost", "note")
+    assert "the total lacks the price of requests of s3-one-zone-ia/get" in reason(advice, "cost", "note")
 
 
 def test_that_nothing_reserved_could_be_compared_is_said():

@@ -40,7 +40,7 @@ def test_a_tie_is_called_a_tie():
 def test_a_missing_price_is_named_in_words():
     lacks = ("filesystem-backup fsx-ontap-multi-az-2", "instance m5.large", "a common term for all its instances")
     assert missing_prices_text(lacks) == (
-        "the price of backups (fsx-ontap-multi-az-2), instance m5.large, a common term for all its instances"
+        "the price of backups of fsx-ontap-multi-az-2, instance m5.large, a common term for all its instances"
     )
 
 
@@ -61,3 +61,9 @@ def test_all_has_the_profile_in_a_line_of_its_own_and_counts_what_lacks_the_acce
     assert lines[1].startswith("profile  random")
     (other,) = [line for line in lines if "without block access: " in line]
     assert other.strip().endswith(" designs") and len(other) < 60
+
+
+def test_a_long_sentence_is_without_its_formula():
+    adds_up = f"they take 93 % + 56 % = 149 %{' of a service with a long name' * 4}"
+    assert shortened(f"{adds_up} (reading 12 MiB/s (8 bits) per TiB; writing less); all can be expected") == adds_up
+    assert shortened("few (one; two); more") == "few (one; two); more"

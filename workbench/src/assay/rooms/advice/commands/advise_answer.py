@@ -1,5 +1,6 @@
 """Advice in a few lines: the choice, the next best, the reason, what would change the choice, what is not known."""
 
+import re
 from collections.abc import Iterator
 
 from assay.model.money.amount import format_money
@@ -30,6 +31,8 @@ SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
 MANY_TIMES = 2
 MOST_RELAXED, MOST_CONDITIONS = 3, 6
+_INNERMOST = re.compile(r" ?\([^()]*\)")
+"""Brackets without further ones inside."""
 
 
 def print_answer(advice: Advice) -> None:
@@ -88,14 +91,31 @@ def old_prices_words(advice: Advice) -> str:
 def shortened(text: str) -> str:
     """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one.
 
-    A part is never cut: the figure that decides may be at its end.
+    If the first is longer, it is without its brackets, which hold formulas. It is not cut: the figure that decides may
+    be at its end.
     """
-    beginning = ""
-    for part in text.split("; "):
-        if beginning and len(beginning) + len(part) + 2 > SHORT_CHARS:
+    parts = _parts(text)
+    beginning = parts[0]
+    while len(beginning) > SHORT_CHARS and _INNERMOST.search(beginning):
+        beginning = _INNERMOST.sub("", beginning)
+    for part in parts[1:]:
+        if len(beginning) + len(part) + 2 > SHORT_CHARS:
             break
-        beginning = f"{beginning}; {part}" if beginning else part
+        beginning = f"{beginning}; {part}"
     return beginning
+
+
+def _parts(text: str) -> list[str]:
+    """Return the parts of a text that `; ` outside of brackets separates."""
+    parts: list[str] = []
+    depth = 0
+    for piece in text.split("; "):
+        if depth:
+            parts[-1] += f"; {piece}"
+        else:
+            parts.append(piece)
+        depth += piece.count("(") - piece.count(")")
+    return parts
 
 
 def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:

@@ -16,7 +16,7 @@ from assay.rooms.advice.work.migration import first_tiering_notes
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
-from assay.rooms.advice.work.texts import amount, count_text, missing_prices_text, more_text, percent, term_text
+from assay.rooms.advice.work.texts import SOLD, amount, count_text, missing_prices_text, more_text, percent, term_text
 
 MOST_CHEAPER = 5
 """Most cheaper designs of sufficient capacity and the right access that are listed with what excludes them."""
@@ -198,7 +198,7 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     offer, need = best.variant.best, best.need
     largest = _largest_use(offer)
     if largest is not None:
-        yield Remark(rule="cost", speaks="note", text=f"{largest} of the price", source=source, about="use")
+        yield Remark(rule="cost", speaks="note", text=largest, source=source, about="use")
     if offer.missing_prices:
         text = f"the total lacks {missing_prices_text(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
@@ -221,7 +221,7 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
 
 
 def _largest_use(offer: TermOffer) -> str | None:
-    """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
+    """Return what is paid by use, if it is more than half of the cost: `87 % of the price is for requests`."""
     whole = offer.cost.month
     parts: dict[str, Decimal] = {}
     for charge in offer.cost.charges:
@@ -231,7 +231,7 @@ def _largest_use(offer: TermOffer) -> str | None:
     name = max(parts, key=lambda key: parts[key], default=None)
     if name is None or not whole or parts[name] * 2 <= whole:
         return None
-    return f"{name} is {percent(parts[name] / whole)}"
+    return f"{percent(parts[name] / whole)} of the price is for {SOLD.get(name, name)}"
 
 
 def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> Iterator[Remark]:

@@ -8,7 +8,7 @@ from assay.money.cost.cost import Charge, Cost
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.texts import amount, missing_prices_text, percent, rounded_12
+from assay.rooms.advice.work.texts import amount, item_text, missing_prices_text, percent, rounded_12
 from assay.rooms.advice.work.traffic import traffic_sides
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))
@@ -32,7 +32,7 @@ def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[De
         near = list(others)
     shares = {id(item): _by_item(item) for item in (best, *near)}
     for name in sorted({name for parts in shares.values() for name in parts}):
-        what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
+        what = item_text(name[0], name[1]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
         for step in STEPS:
 
             def changed(item: Assessment, name: Item = name, step: Decimal = step) -> Decimal:

@@ -12,23 +12,28 @@ LEAST_SHARE = Decimal("0.001")
 """Costs that differ by less are called the same."""
 SAME_COST = "the same cost within 0.1 %"
 SOLD = {
+    "filesystem-access": "reading and writing",
     "filesystem-backup": "backups",
     "filesystem-capacity": "capacity",
-    "filesystem-throughput": "throughput",
     "filesystem-iops": "IOPS",
-    "filesystem-access": "reading and writing",
     "filesystem-requests": "requests",
+    "filesystem-throughput": "throughput",
+    "object-capacity": "capacity",
     "object-requests": "requests",
     "object-retrieval": "retrieval",
-    "table-requests": "requests",
-    "volume-requests": "requests",
+    "service-fee": "the fee",
     "snapshot-capacity": "snapshots",
-    "transfer-out": "traffic out of the region",
-    "transfer-zone": "traffic between zones",
+    "table-capacity": "capacity",
+    "table-read": "read units",
+    "table-requests": "requests",
+    "table-write": "write units",
+    "transfer-out": "traffic out",
     "transfer-region": "traffic between regions",
-    "people": "administration",
-    "power": "electricity",
-    "rack": "rack space",
+    "transfer-zone": "traffic between zones",
+    "volume-capacity": "capacity",
+    "volume-iops": "IOPS",
+    "volume-requests": "requests",
+    "volume-throughput": "throughput",
 }
 """Dimension of a price book -> what is sold, in words."""
 TWELVE_DIGITS = Context(prec=12, rounding=ROUND_HALF_UP)
@@ -87,12 +92,17 @@ def more_text(ratio: Decimal) -> str:
     return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
 
 
+def item_text(dimension: str, item: str) -> str:
+    """Return an item of a price book in words: `backups of fsx-ontap-multi-az-2`, `instance m5.large`."""
+    return f"{SOLD[dimension]} of {item}" if dimension in SOLD else f"{dimension} {item}"
+
+
 def missing_prices_text(names: Sequence[str]) -> str:
-    """Return items without a price in words: `the price of backups (fsx-ontap-multi-az-2)`."""
+    """Return items without a price in words: `the price of backups of fsx-ontap-multi-az-2`."""
     words = []
     for name in names:
         dimension, _, item = name.partition(" ")
-        words.append(f"the price of {SOLD[dimension]} ({item})" if dimension in SOLD and item else name)
+        words.append(f"the price of {item_text(dimension, item)}" if dimension in SOLD else name)
     return ", ".join(words)
 
 
