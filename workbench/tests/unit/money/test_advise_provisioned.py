@@ -101,6 +101,12 @@ def test_all_of_a_provisioned_rate_is_expected_and_90_percent_of_a_link():
     assert set(layers("own-nfs-flash").values()) == {COMPONENT_SHARE}
 
 
+def test_all_that_a_service_gives_a_client_is_expected():
+    """A client of elastic EFS has 1500 MiB/s, which are 1.57 GB/s."""
+    elastic = {"clients": 1, "capacity": "1TB", "candidates": ["efs-elastic"]}
+    assert [ask(read=rate, **elastic).result for rate in ("1.5GB/s", "1.6GB/s")] == ["recommended", "none"]
+
+
 def test_a_need_of_what_was_bought_is_met():
     """536.9 MB/s are 512 MiB/s; at 90 % they were 483 MB/s, which failed 500 MB/s."""
     bought = [{"design": "fsx-ontap", "set": {"throughput": ["512MiB/s"]}}]
