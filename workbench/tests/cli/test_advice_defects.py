@@ -354,7 +354,9 @@ def test_09_a_missing_price_of_cents_does_not_hide_the_cheapest_archive(tmp_path
     month += Decimal("41.7") * 10**12 / 2**26 * Decimal("0.1") / 1000
     assert Decimal(best(found)["price"]["month"]) == pytest.approx(month)
     first = advise(tmp_path, need).stdout.splitlines()[0]
-    assert f"about {month:,.2f} USD a month" in first and first.endswith("without object-requests s3-deep-archive/get")
+    assert f"about {month:,.2f} USD a month" in first and first.endswith(
+        "without the price of requests of s3-deep-archive/get"
+    )
 
 
 def test_09_a_missing_price_that_may_turn_the_order_is_told_and_wins_nothing(tmp_path: Path) -> None:

@@ -193,9 +193,14 @@ class Asked:
         return size((self.written.get(within, {}) if within else self.written).get(key, 0))
 
     @property
+    def sold(self) -> Decimal:
+        """Bytes per second of reading and writing at once, of a rate that is bought: all of it counts."""
+        return self.bytes("read") + self.bytes("write")
+
+    @property
     def both(self) -> Decimal:
-        """Bytes per second of reading and writing at once, over 90 %."""
-        return (self.bytes("read") + self.bytes("write")) / USABLE
+        """The same of a link or of disks, over 90 %."""
+        return self.sold / USABLE
 
     @property
     def months(self) -> int:

@@ -68,7 +68,7 @@ def need_01(asked: Asked) -> list[Candidate]:
     half = {"volume": "st1", "volumes": 1, "capacity": gigabytes(whole / 2)}
     two = book.machines("c6in.2xlarge", 2)
     one = {"volume": "st1", "volumes": 2, "capacity": gigabytes(whole)}
-    lustre = max(up(stored / GIB, 2400), up(asked.both / (125 * MB) * TIB / GIB, 2400)) * GIB
+    lustre = max(up(stored / GIB, 2400), up(asked.sold / (125 * MB) * TIB / GIB, 2400)) * GIB
     slow = {name: too_slow(TO_VOLUMES[name] * MB, asked.both) for name in ("m5.4xlarge", "c5n.9xlarge")}
     return [
         Candidate("orangefs-volumes", {"instance": "c6in.2xlarge", "nodes": 2, **half}, [two, disks]),
@@ -98,7 +98,7 @@ def need_01(asked: Asked) -> list[Candidate]:
 @need
 def need_02(asked: Asked) -> list[Candidate]:
     book, stored = MADE_UP, asked.bytes("capacity")
-    iops = (asked.bytes("read_iops") + asked.bytes("write_iops")) / USABLE
+    iops = asked.bytes("read_iops") + asked.bytes("write_iops")
 
     def volumes(instance: str, count: int, most: int) -> Candidate:
         each = max(up(iops / count, 100), Decimal(3000))
@@ -118,7 +118,7 @@ def need_02(asked: Asked) -> list[Candidate]:
             "throughput": f"{rate}MiB/s",
             "capacity": "4TB",
         }
-        few = "" if most >= iops else f"{most:,} IOPS of the instance for {iops:,.0f}"
+        few = "" if most >= iops / USABLE else f"{most:,} IOPS of the instance for {iops / USABLE:,.0f}"
         chance = LOSS.format(volumes=count, chance=lost(count)) if lost(count) > Decimal("0.01") else ""
         return Candidate("direct-volumes", settings, lines, few or chance)
 
@@ -284,7 +284,7 @@ def lustre(
     book: Book, kind: str, per_tib: int, step: int, asked: Asked, design: str = "fsx-lustre-persistent"
 ) -> Candidate:
     """FSx for Lustre of so many MB/s for each TiB, in steps of so many GiB: for the rate or the data."""
-    capacity = up(max(asked.both / (per_tib * MB) * TIB, asked.bytes("capacity")) / GIB, step) * GIB
+    capacity = up(max(asked.sold / (per_tib * MB) * TIB, asked.bytes("capacity")) / GIB, step) * GIB
     name = f"{'fsx-lustre-efa' if design.endswith('efa') else 'fsx-lustre-persistent-ssd'}-{per_tib}"
     line = book.line("filesystem-capacity", kind, capacity)
     return Candidate(design, {"type": name, "capacity": gibibytes(capacity)}, [line])
@@ -311,7 +311,7 @@ def need_11(asked: Asked) -> list[Candidate]:
     pairs = up(mirrored / (TO_VOLUMES["c6in.2xlarge"] * MB))
     half = 8 * up(2 * stored / pairs / 8, int(GB))
     how = {"instance": "c6in.2xlarge", "volume": "gp3", "volumes": 8, "layout": "raid10", "servers": int(pairs)}
-    fast = up(asked.bytes("write") / USABLE / MIB + asked.bytes("read") / USABLE / MIB / 3)
+    fast = up(asked.bytes("write") / MIB + asked.bytes("read") / MIB / 3)
     return [
         lustre(book, kind, 125, 2400, asked),
         lustre(book, kind, 125, 38400, asked, "fsx-lustre-efa"),
@@ -401,7 +401,7 @@ def need_14(asked: Asked) -> list[Candidate]:
     ceph = {"storage-server-4u36": nodes, HDD: nodes * disks, "metadata-server-1u": 3, "switch-25gbe-48": 2}
     beegfs = {"storage-server-4u36": 1, HDD: 36, "metadata-server-1u": 2, "switch-25gbe-48": 1}
     kind = "fsx-lustre-persistent-hdd-12"
-    rented = max(up(stored / GIB, 6000), up(asked.both / (12 * MB) * TIB / GIB, 6000)) * GIB
+    rented = max(up(stored / GIB, 6000), up(asked.sold / (12 * MB) * TIB / GIB, 6000)) * GIB
     ports = max(asked.bytes("read"), asked.bytes("write")) / USABLE
     return [
         Candidate(
@@ -438,12 +438,10 @@ def need_15(asked: Asked) -> list[Candidate]:
     dense = int(up(asked.both / (6200 * MB)))
     parallel = up(stored / TIB, 4) * TIB
     reads, writes = parallel * Decimal("1.15") / 1024, parallel / 2 / 1024
-    slow = too_slow(reads, asked.bytes("read") / USABLE) or too_slow(writes, asked.bytes("write") / USABLE)
+    slow = too_slow(reads, asked.bytes("read")) or too_slow(writes, asked.bytes("write"))
     servers = up(asked.both / (TO_VOLUMES["m5.4xlarge"] * MB))
     each = 8 * up(stored / servers / 8, int(GB))
-    scratch = (
-        up((asked.bytes("read") / (200 * MB) + asked.bytes("write") / (100 * MB)) / USABLE * TIB / GIB, 2400) * GIB
-    )
+    scratch = up((asked.bytes("read") / (200 * MB) + asked.bytes("write") / (100 * MB)) * TIB / GIB, 2400) * GIB
     fast = lustre(AWS, "fsx-lustre-persistent-ssd-500", 500, 2400, asked)
 
     def part(whole: Candidate) -> Candidate:
@@ -477,7 +475,7 @@ def need_15(asked: Asked) -> list[Candidate]:
                 AWS.machines("m6a.xlarge", 1, duty),
                 AWS.line("volume-capacity", "gp3", each * servers * duty),
             ],
-            too_slow(8 * servers * GP3, asked.both),
+            too_slow(8 * servers * GP3, asked.sold),
             term="spot",
         ),
         part(fast),
@@ -517,9 +515,9 @@ def need_16(asked: Asked) -> list[Candidate]:
 @need
 def need_17(asked: Asked) -> list[Candidate]:
     stored = asked.bytes("capacity")
-    google = up(max(asked.both / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
-    ultra = up(max(asked.both / (128 * MIB), stored / TIB)) * TIB
-    tiered = up(asked.both, 4000 * int(MB))
+    google = up(max(asked.sold / (125 * MB) * TIB, stored) / GIB, 72_000) * GIB
+    ultra = up(max(asked.sold / (128 * MIB), stored / TIB)) * TIB
+    tiered = up(asked.sold, 4000 * int(MB))
     servers = up(asked.both / (TO_VOLUMES["c6in.2xlarge"] * MB))
     each = 8 * up(stored / servers / 8, int(GB))
     how = {
@@ -662,7 +660,7 @@ def need_20(asked: Asked) -> list[Candidate]:
             AWS.line("filesystem-throughput", "fsx-openzfs-multi-az-1", rate * MIB),
         ]
         settings = {"throughput": f"{rate}MiB/s", "capacity": gibibytes(whole)}
-        return Candidate("fsx-openzfs-multi-az", settings, lines, too_slow(rate * MIB, asked.both))
+        return Candidate("fsx-openzfs-multi-az", settings, lines, too_slow(rate * MIB, asked.sold))
 
     filestore = up(stored / GIB, 2560) * GIB
     return [
@@ -670,7 +668,7 @@ def need_20(asked: Asked) -> list[Candidate]:
             "azure-files-zrs",
             {"capacity": gibibytes(whole)},
             [AZURE.line("filesystem-capacity", "files-premium-zrs", whole)],
-            too_slow(follows, asked.both),
+            too_slow(follows, asked.sold),
         ),
         openzfs(1280),
         Candidate("efs-bursting", {"stored": "20TB"}, [AWS.line("filesystem-capacity", "efs-standard", stored)]),

@@ -68,7 +68,7 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
 
 REASONS: dict[str, tuple[str, ...]] = {
     "01": ("56 % + 34 % = 90 % of st1 volumes, which reads and writes share", "the next design, beegfs-volumes"),
-    "02": ("access is random, which is what SSD volumes such as gp3 are for", "44.6 % + 44.6 % = 89.3 %"),
+    "02": ("access is random, which is what SSD volumes such as gp3 are for", "50 % + 50 % = 100 %"),
     "03": (
         "7.65 GB/s measured with 24 clients",
         "6.81 GB/s measured with 24 clients",
@@ -80,8 +80,8 @@ REASONS: dict[str, tuple[str, ...]] = {
     "07": ("36 months are long enough for reserved-3y, all-upfront, which costs 65 % less",),
     "08": ("which takes 12 hours (standard)", "3.9 % more for objects of 1.05 MB", "the next design, s3"),
     "09": ("1,000 streams at once", "the need does not set `cold`"),
-    "10": ("4000 read and 800 write units", "the next design, dynamodb-on-demand"),
-    "11": ("54 % + 36 % = 90 % of FSx for Lustre, which reads and writes share", "one NFS server saturates at"),
+    "10": ("4,000 read and 800 write units", "the next design, dynamodb-on-demand"),
+    "11": ("57 % + 38 % = 95 % of FSx for Lustre, which reads and writes share", "one NFS server saturates at"),
     "12": ("2 lines carry 50 % of growth", "1.12 GB/s expected, 1.5 GB/s are needed"),
     "13": ("has cost less in total than s3-archive class=s3-deep-archive", "somebody has fetched its cartridge"),
     "14": (
@@ -95,7 +95,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "up to 5 % of d3en.12xlarge on spot are interrupted",
     ),
     "16": ("13,634.96 USD a month",),
-    "17": ("81 % + 8.1 % = 89 % of FSx for Lustre, which reads and writes share", "gcp-managed-lustre"),
+    "17": ("87.5 % + 8.8 % = 96.3 % of FSx for Lustre, which reads and writes share", "gcp-managed-lustre"),
     "18": ("from month 20 on own-minio", "azure-blob class=blob-hot", "Without a contract nobody mends it but you"),
     "19": ("the next design, efs-bursting infrequent=95%", "begins to be read after tens of milliseconds"),
     "20": ("24 % + 15 % = 39 % of Azure Files", "the next design, fsx-openzfs-multi-az throughput=1280MiB/s"),

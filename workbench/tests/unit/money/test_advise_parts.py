@@ -254,7 +254,7 @@ def test_price_changes_are_what_happens_if_the_book_changes(name, designs):
 
 
 def test_duty_changes_are_what_happens_at_another_duty():
-    few = {"candidates": ["fsx-lustre-persistent", "orangefs-volumes"], "archive": True}
+    few = {"candidates": ["fsx-lustre-persistent", "orangefs-volumes"], "archive": True, "capacity": "48TB"}
     advice = advice_on("11", **few)
     (change,) = [item for item in advice.changes if item.kind == "duty"]
     below, above = (advice_on("11", duty=change.at + step, **few) for step in (Decimal("-0.001"), Decimal("0.001")))

@@ -105,15 +105,15 @@ def test_one_tib_of_ontap_stays_on_ssd_whatever_the_share() -> None:
 
 
 def test_the_throughput_of_home_directories_is_bought() -> None:
-    # Both count against one sum: 800 MB/s / 0.9 = 847.7 MiB/s.
+    # Both count against one sum: 800 MB/s = 762.9 MiB/s.
     both = {"access": "file", "read": "500MB/s", "write": "300MB/s"}
     assert bought("fsx-windows", "40TiB", **both) == {"throughput": "1GiB/s"}
-    # 40,000 / 0.9 = 44,445 operations are above those of 1,024 MB/s.
+    # 40,000 operations are those of 1,024 MB/s, and are bought.
     small = {"access": "file", "profile": {"record": "4KiB", "pattern": "random"}}
-    assert bought("fsx-windows", "40TiB", **small, read_iops="40000/s") == {"throughput": "2GiB/s", "iops": 44_500}
-    # 60,000 / 0.9 / 39.0625 = 1,706.7 MiB/s; bought are 66,667 in hundreds.
+    assert bought("fsx-windows", "40TiB", **small, read_iops="40000/s") == {"throughput": "1GiB/s", "iops": 40_000}
+    # 60,000 / 39.0625 = 1,536 MiB/s, the next on sale is 2,560.
     found = bought("fsx-openzfs", "40TiB", **small, read_iops="60000/s")
-    assert found == {"throughput": "2560MiB/s", "iops": 66_700}
+    assert found == {"throughput": "2560MiB/s", "iops": 60_000}
     # 1 TiB of SSD gives 750 MB/s, whatever is bought.
     assert bought("fsx-windows", "1TiB", **both) is None
 

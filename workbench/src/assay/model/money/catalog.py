@@ -139,6 +139,7 @@ class ObjectClass(CatalogEntry):
         label: Common name of the store.
         writes_per_prefix: PUT, COPY, POST or DELETE requests per second for each prefix.
         reads_per_prefix: GET or HEAD requests per second for each prefix.
+        raised: How more requests per second are had, in words; empty: by prefixes only.
     """
 
     zones: int = Field(ge=1)
@@ -161,6 +162,7 @@ class ObjectClass(CatalogEntry):
     conditions: tuple[str, ...] = ()
     writes_per_prefix: Count
     reads_per_prefix: Count
+    raised: str = ""
 
 
 class TableType(CatalogEntry):
@@ -178,6 +180,7 @@ class TableType(CatalogEntry):
         largest_item: Most bytes of one item.
         table_reads: Most read units per second of a table at the default quota.
         table_writes: Most write units per second of a table at the default quota.
+        raised: How more than the default quota is had, in words; empty: it is not.
         burst_seconds: Seconds of unused provisioned units that are saved for a burst.
     """
 
@@ -193,6 +196,7 @@ class TableType(CatalogEntry):
     largest_item: Size
     table_reads: int = Field(gt=0)
     table_writes: int = Field(gt=0)
+    raised: str = ""
     burst_seconds: float | None = None
 
     def read_units(self, item: int, consistent: bool = True) -> float:

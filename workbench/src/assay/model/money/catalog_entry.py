@@ -48,5 +48,7 @@ class CatalogEntry(Frozen):
 
 
 def format_mib(rate: float) -> str:
-    """Format bytes per second as MiB/s, for display."""
-    return f"{rate / MIB:.6g} MiB/s"
+    """Format bytes per second for display in the unit in which they are whole: MiB/s, else MB/s or GB/s."""
+    if abs(rate / MIB - round(rate / MIB)) < 1e-6:
+        return f"{rate / MIB:.6g} MiB/s"
+    return f"{rate / 1e9:.5g} GB/s" if rate >= 1e9 else f"{rate / 1e6:.5g} MB/s"

@@ -121,7 +121,8 @@ class CountLaw(Frozen):
     def formula(self) -> str:
         """Return the formula with its numbers."""
         parts = [f"{self.base:,.6g} IOPS"] if self.base else []
-        parts += [f"{self.per_gib:g} IOPS per GiB"] if self.per_gib else []
+        per_gib = f"{self.per_gib:g} IOPS per GiB" if self.per_gib >= 1 else f"{self.per_gib * 1024:.5g} IOPS per TiB"
+        parts += [per_gib] if self.per_gib else []
         parts += [_provisioned_words(self.per_provisioned, "IOPS")] if self.per_provisioned else []
         text = " + ".join(parts) or "0 IOPS"
         text += f", at least {self.min:,.6g}" if self.min else ""

@@ -28,7 +28,8 @@ from assay.model.money.design import (
     StatedLimit,
 )
 from assay.model.money.filesystems import filesystem_limits
-from assay.model.money.volumes import VolumeType, volume_limits
+from assay.model.money.volumes import ProvisionedVolume, VolumeType, volume_limits
+from assay.model.units import format_size
 from assay.money.cost.bill import volume_count, volume_size
 from assay.money.cost.catalog import catalog
 from assay.money.cost.network_traffic import NetworkTraffic, network_traffic
@@ -51,7 +52,11 @@ class Limit(Frozen):
         burst_seconds: How long bytes burst, from full credits; None: not published.
         iops_burst_seconds: The same for operations.
         shared: Reads and writes count against one sum: each can have all of it only without the other.
+        provisioned: The provider sells or promises these rates, with the volume or the service; else they are what a
+            link or a disk can carry at most.
+        raised: How more than these rates is had, in words: they are a first quota; empty: they are a limit.
         how: The formula with its numbers.
+        formulas: Metric -> its own formula, for each rate that is known; empty: `how` is of all rates.
     """
 
     layer: str
@@ -63,7 +68,10 @@ class Limit(Frozen):
     burst_seconds: float | None = None
     iops_burst_seconds: float | None = None
     shared: bool = False
+    provisioned: bool = False
+    raised: str = ""
     how: str = ""
+    formulas: dict[Metric, str] = Field(default_factory=dict)
     source: str = ""
 
     def sustained(self, metric: Metric) -> float | None:
@@ -320,6 +328,7 @@ def _all_volumes(
         burst_seconds=one.rate_burst_seconds,
         iops_burst_seconds=one.burst_seconds,
         shared=True,
+        provisioned=isinstance(kind, ProvisionedVolume),
         how=how,
         source=kind.source,
         **{metric: keeps for metric, (keeps, _) in all_values.items()},
@@ -403,6 +412,7 @@ def _service(design: Design) -> Iterator[Limit]:
             burst_seconds=limits.burst_seconds,
             # EFS meters reads and writes together, and so do Lustre's disks; elastic EFS limits each on its own.
             shared=not (efs and service.type == "efs-elastic"),
+            provisioned=True,
             how=limits.how,
             source=kind.source,
         )
@@ -413,6 +423,8 @@ def _service(design: Design) -> Iterator[Limit]:
             layer=f"{object_class.label} requests",
             read_iops=float(reads * service.prefixes),
             write_iops=float(writes * service.prefixes),
+            provisioned=True,
+            raised=object_class.raised,
             how=f"{service.prefixes} prefixes x {reads} GET and {writes} PUT a second; no throughput limit is stated",
             source=object_class.source,
         )
@@ -431,8 +443,9 @@ def _managed(service: Managed) -> Limit:
     if throughput is None:
         throughput = kind.throughput.included(size) if kind.throughput is not None else 0.0
     iops = float(service.iops) if service.iops is not None else kind.iops.included(size) if kind.iops else 0.0
-    laws = {"reading": kind.read, "writing": kind.write, "read IOPS": kind.read_iops, "write IOPS": kind.write_iops}
-    words = [f"{name} {law.formula()}" for name, law in laws.items() if law is not None]
+    names = {"read": "reading", "write": "writing", "read_iops": "read IOPS", "write_iops": "write IOPS"}
+    laws = {metric: getattr(kind, metric) for metric in METRICS}
+    formulas = {metric: f"{names[metric]} {law.formula()}" for metric, law in laws.items() if law is not None}
     burst_rates: dict[Metric, float] = {}
     for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
         if law is not None:
@@ -446,7 +459,9 @@ def _managed(service: Managed) -> Limit:
         burst=burst_rates,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
-        how="; ".join(words) or "no rate is stated",
+        provisioned=True,
+        how="; ".join(formulas.values()) or "no rate is stated",
+        formulas=formulas,
         source=kind.source,
     )
 
@@ -455,16 +470,17 @@ def _table(service: DynamoDb) -> Limit:
     kind = catalog().table("dynamodb")
     reads, writes = service.read_units or kind.table_reads, service.write_units or kind.table_writes
     read_iops, write_iops = reads / kind.read_units(service.item), writes / kind.write_units(service.item)
-    how = f"{reads} read and {writes} write units of the table" + (
-        "" if service.mode == "provisioned" else ", the initial quota of an on-demand table"
-    )
+    how = f"{reads:,} read and {writes:,} write units of the table"
+    on_demand = service.mode == "on-demand"
     return Limit(
         layer="DynamoDB units",
         read=read_iops * service.item,
         write=write_iops * service.item,
         read_iops=read_iops,
         write_iops=write_iops,
-        how=f"{how}; items of {service.item} bytes, strongly consistent",
+        provisioned=True,
+        raised=kind.raised if on_demand else "",
+        how=f"{how}{', its first quota' * on_demand}; items of {format_size(service.item)}, strongly consistent",
         source=kind.source,
     )
 

@@ -1,7 +1,7 @@
 """Sizes of designs, and their numbers of servers, computed from a capacity and rates."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from assay.money.cost.designs import Template
 from assay.money.cost.limits import METRICS, Limit, Limits, Metric
 
 COMPONENT_SHARE = 0.9
-"""Share of the components' bandwidth that is expected in practice."""
+"""Share of the bandwidth of links and disks that is expected in practice; of provisioned rates all is."""
 COMPONENT_SOURCE = (
     "rule of thumb, taken over from parallel file systems: "
     "BeeGFS-2016, What performance is available: a parallel file system can exceed 90 %"
@@ -27,6 +27,8 @@ MAX_COUNT = 1024
 MAX_TIMES = 1000
 """A design is enlarged to at most this many times the size of the data to reach its rate."""
 GB = 10**9
+TOLERANCE = 1e-9
+"""Relative error of a computed rate that is ignored."""
 PAIRS: tuple[tuple[Metric, Metric], ...] = (("read", "write"), ("read_iops", "write_iops"))
 
 
@@ -236,19 +238,31 @@ class Sizing:
         return False
 
 
-def is_sufficient(limits: Limits, demand: Demand) -> bool:
-    """Return whether a design has the capacity, and 90 % of its known rates suffice, for reads and writes at once.
+def usable_share(layer: Limit) -> float:
+    """Return the share of a layer's rates that is expected: all of what is provisioned, else `COMPONENT_SHARE`."""
+    return 1.0 if layer.provisioned else COMPONENT_SHARE
 
-    The share: `COMPONENT_SOURCE`. An unknown rate of a layer excludes nothing here.
+
+def is_sufficient(limits: Limits, demand: Demand) -> bool:
+    """Return whether a design has the capacity, and what is expected of its layers suffices, for both sides at once.
+
+    The share of each layer: `usable_share`. An unknown rate of a layer excludes nothing here.
     """
-    if limits.usable < demand.capacity:
-        return False
-    for metric in METRICS:
-        wanted, sustained = getattr(demand, metric), limits.sustained(metric)
-        if wanted is not None and sustained is not None and wanted > sustained * COMPONENT_SHARE:
-            return False
-    shared = (layer for layer in limits.layers if layer.shared)
-    return all(_used_share(layer, pair, demand) <= COMPONENT_SHARE for layer in shared for pair in PAIRS)
+    return limits.usable >= demand.capacity and max(_loads(limits, demand), default=0.0) <= 1 + TOLERANCE
+
+
+def _loads(limits: Limits, demand: Demand) -> Iterator[float]:
+    """Yield what each layer must carry, for each metric and for reads and writes at once, by what is expected of it."""
+    required = [(metric, wanted) for metric in METRICS if (wanted := getattr(demand, metric)) is not None]
+    for layer in limits.layers:
+        share = usable_share(layer)
+        for metric, wanted in required:
+            sustained = layer.sustained(metric)
+            if sustained is not None:
+                yield wanted / sustained / share if sustained else math.inf
+        if layer.shared and len(required) > 1:
+            for pair in PAIRS:
+                yield _used_share(layer, pair, demand) / share
 
 
 def _used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> float:
@@ -262,14 +276,7 @@ def _used_share(layer: Limit, pair: tuple[Metric, Metric], demand: Demand) -> fl
 
 def _growth_factor(limits: Limits, demand: Demand) -> float:
     """Return how many times as large a design must be if its rates are proportional to its size: 1 to `MAX_TIMES`."""
-    factors = [1.0]
-    for metric in METRICS:
-        wanted, sustained = getattr(demand, metric), limits.sustained(metric)
-        if wanted is not None and sustained:
-            factors.append(wanted / sustained / COMPONENT_SHARE)
-    shared = (layer for layer in limits.layers if layer.shared)
-    factors += [_used_share(layer, pair, demand) / COMPONENT_SHARE for layer in shared for pair in PAIRS]
-    return min(max(factors), MAX_TIMES)
+    return min(max(1.0, *(load for load in _loads(limits, demand) if load < math.inf)), MAX_TIMES)
 
 
 def next_sale_size(design: Design, least: int) -> int:

@@ -1,13 +1,21 @@
 """Advice in a few lines: the choice, the next best, the reason, what would change the choice, what is not known."""
 
+import re
 from collections.abc import Iterator
-from decimal import Decimal
 
 from assay.model.money.amount import format_money
-from assay.model.units import about_number
+from assay.model.units import about_number, about_size
 from assay.rooms.advice.model.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
 from assay.rooms.advice.work.plausible import LIKELY
-from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
+from assay.rooms.advice.work.texts import (
+    MIN_SHARE,
+    SAME_COST,
+    amount,
+    count_text,
+    missing_prices_text,
+    percent,
+    term_text,
+)
 from assay.rooms.advice.work.warnings import OLD_RULE
 from assay.terminal.output import print_line
 
@@ -21,8 +29,10 @@ FIXED_REQUIREMENTS = ("profile", "where", "term")
 """Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
-MIN_SHARE, MANY_TIMES = Decimal("0.001"), 2
+MANY_TIMES = 2
 MAX_RELAXED, MAX_CONDITIONS = 3, 6
+_INNERMOST = re.compile(r" ?\([^()]*\)")
+"""Brackets without further ones inside."""
 
 
 def print_answer(advice: Advice) -> None:
@@ -81,39 +91,60 @@ def old_prices_words(advice: Advice) -> str:
 def shortened(text: str) -> str:
     """Return the first parts of a text, separated by `; `, that fit into `SHORT_CHARS` characters, but at least one.
 
-    A single part is cut after 2 * `SHORT_CHARS` characters.
+    If the first is longer, it is without its brackets, which hold formulas. It is not cut: the figure that decides may
+    be at its end.
     """
-    beginning = ""
-    for part in text.split("; "):
-        if beginning and len(beginning) + len(part) + 2 > SHORT_CHARS:
+    parts = _parts(text)
+    beginning = parts[0]
+    while len(beginning) > SHORT_CHARS and _INNERMOST.search(beginning):
+        beginning = _INNERMOST.sub("", beginning)
+    for part in parts[1:]:
+        if len(beginning) + len(part) + 2 > SHORT_CHARS:
             break
-        beginning = f"{beginning}; {part}" if beginning else part
-    if len(beginning) <= 2 * SHORT_CHARS:
-        return beginning
-    beginning = beginning[: 2 * SHORT_CHARS].rsplit(" ", 1)[0]
-    # Drop a bracket that the cut left open.
-    return f"{beginning.rsplit(' (', 1)[0] if beginning.count('(') > beginning.count(')') else beginning} ..."
+        beginning = f"{beginning}; {part}"
+    return beginning
+
+
+def _parts(text: str) -> list[str]:
+    """Return the parts of a text that `; ` outside of brackets separates."""
+    parts: list[str] = []
+    depth = 0
+    for piece in text.split("; "):
+        if depth:
+            parts[-1] += f"; {piece}"
+        else:
+            parts.append(piece)
+        depth += piece.count("(") - piece.count(")")
+    return parts
 
 
 def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     price, months = best.price, advice.need.months
     term = term_text(price.term, price.payment, price.is_purchased)
-    about, without = ("about ", f", without {', '.join(price.missing_prices)}") if price.missing_prices else ("", "")
+    about, without = (
+        ("about ", f", without {missing_prices_text(price.missing_prices)}") if price.missing_prices else ("", "")
+    )
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
     if price.migration_cost > price.paid * MIN_SHARE:
         whole += f", {format_money(price.migration_cost, price.currency)} of it once to move the data in"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"
-    yield f"{_head(advice, best)}: {best.label} for {monthly} ({term}, {whole}){without}"
+    yield f"{_head(advice, best)}: {_sized_label(best)} for {monthly} ({term}, {whole}){without}"
     yield _next_line(advice, best)
     yield f"Reason: {_reason(advice, best)}"
     yield from _measure_lines(advice, best)
     change = (
-        shortened(advice.changes[0].text)
+        advice.changes[0].text
         if advice.changes
         else "with no price 20 % lower or higher, and with neither end of any confidence interval"
     )
     yield f"The choice would change: {change}"
     yield _prices_line(advice, best)
+
+
+def _sized_label(option: AdviceOption) -> str:
+    """Return the label; a label that states another size, such as that of each server, with the usable bytes of all."""
+    usable = about_size(option.usable)
+    return option.label if usable.replace(" ", "") in option.label else f"{option.label} ({usable} usable in all)"
 
 
 def _next_line(advice: Advice, best: AdviceOption) -> str:
@@ -126,20 +157,19 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     if other is None:
         return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
     lacks = other.price.missing_prices
-    about, without = ("about ", f", without {', '.join(lacks)}") if lacks else ("", "")
+    about, without = ("about ", f", without {missing_prices_text(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)
-    return f"{head}: {other.label} for {about}{month} a month, {_more(other, best)}{without}"
+    return f"{head}: {_sized_label(other)} for {about}{month} a month, {_more(other, best)}{without}"
 
 
 def _more(other: AdviceOption, best: AdviceOption) -> str:
     """Return in words how the monthly price of `other` differs from that of `best`."""
     if other.price.month == best.price.month or not best.price.month:
-        return "as much" if other.price.month == best.price.month else "more"
+        return SAME_COST if other.price.month == best.price.month else "more"
     share = other.price.month / best.price.month - 1
     if share >= MANY_TIMES:
         return f"{about_number(share + 1)} times as much"
-    difference = format_money(abs(other.price.month - best.price.month), best.price.currency)
-    return f"{percent(abs(share)) if abs(share) >= MIN_SHARE else difference} {'more' if share > 0 else 'less'}"
+    return f"{percent(abs(share))} {'more' if share > 0 else 'less'}" if abs(share) >= MIN_SHARE else SAME_COST
 
 
 def _reason(advice: Advice, best: AdviceOption) -> str:

@@ -37,6 +37,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
         return
     counts, prices = advice.counts, advice.prices
     print_line(f"need     {advice.need.need}: {_need_words(advice.need)}")
+    print_line(f"profile  {_profile_words(advice.need)}")
     books = ", ".join(f"{book.book} ({book.region})" for book in advice.books or (prices,))
     print_line(
         f"prices   {books}, {dates_of(advice)}, {prices.currency}, {assumed_words(advice)}{old_prices_words(advice)}"
@@ -88,7 +89,7 @@ def _print_conditions(advice: Advice) -> None:
 
 
 def _need_words(need: Need) -> str:
-    """Return the need in words, with its profile."""
+    """Return the need in words, without its profile."""
     words = [f"{need.access}, {about_size(need.capacity)}"]
     for name in ("read", "write", "read_iops", "write_iops"):
         value = getattr(need, name)
@@ -108,7 +109,7 @@ def _need_words(need: Need) -> str:
     words += [f"{about_size(size)} {name} a month" for name, size in monthly if size is not None]
     words += [CLIENTS_WORDS[need.clients_at]] if need.clients_at != "region" else []
     words += list(_more_words(need))
-    return f"{', '.join(words)}\nprofile  {_profile_words(need)}"
+    return ", ".join(words)
 
 
 def _more_words(need: Need) -> Iterator[str]:
@@ -257,5 +258,5 @@ def _print_rejected(advice: Advice) -> None:
         print_line(f"  {name} ({item.variants} tried): {rejected_words(item)}")
     if other:
         # For a design without the required access, further reasons matter little.
-        print_line(f"  without {advice.need.access} access: {', '.join(item.design for item in other)}")
+        print_line(f"  without {advice.need.access} access: {count_text(len(other), 'design')}")
     print_line("")

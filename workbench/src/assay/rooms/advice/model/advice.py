@@ -229,7 +229,7 @@ class VariantCounts(Frozen):
     Attributes:
         enumerated: Of all designs.
         infeasible: Not available according to the catalogue.
-        unpriced: Not priced by any book.
+        unpriced: Not priced by any book, without designs that no price could let meet the need: these count as failed.
         met, unproven, failed: Outcomes of the priced variants.
     """
 
@@ -265,7 +265,7 @@ class Advice(Frozen):
         options: The cheapest variant of each design that satisfies the need, and the whole front; the best first.
         front: Labels of the Pareto front: no other option costs less and is as fast; cheapest first.
         unproven: Options with a requirement that is not known to be satisfied: the cheapest of each design.
-        unpriced: Designs for which no book prices any variant.
+        unpriced: Designs that may meet the need, for which no book prices any variant.
         rows: Prices of the options, so that the answer is complete in itself.
         notes: Notes on the evidence and the prices.
         sensitivity: What would change the choice, if requested.

@@ -10,7 +10,15 @@ from assay.report.document import Mono, Strong, Text
 from assay.rooms.advice.model.advice import Advice, AdviceOption, Remark
 from assay.rooms.advice.model.sensitivity import Sensitivity
 from assay.rooms.advice.work.plausible import LIKELY
-from assay.rooms.advice.work.texts import amount, count_text, percent, term_text
+from assay.rooms.advice.work.texts import (
+    MIN_SHARE,
+    SAME_COST,
+    amount,
+    count_text,
+    missing_prices_text,
+    percent,
+    term_text,
+)
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
 MAX_REASONS, MAX_ACCEPTED, MAX_UNKNOWN = 3, 6, 9
@@ -77,8 +85,8 @@ def runner_up_sentence(advice: Advice) -> Text:
 
 
 def _difference(more: Decimal, best: AdviceOption) -> str:
-    if not more:
-        return "as much"
+    if abs(more) <= best.price.month * MIN_SHARE:
+        return SAME_COST
     share = f" ({percent(abs(more) / best.price.month)})" if best.price.month else ""
     return f"{format_money(abs(more), best.price.currency)}{share} {'more' if more > 0 else 'less'}"
 
@@ -168,10 +176,10 @@ def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
 
 def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
     if best.price.missing_prices:
-        yield f"The price does not include {', '.join(best.price.missing_prices)}: no price book has a price of it."
+        yield f"The total missing_prices {missing_prices_text(best.price.missing_prices)}: no price book has it."
     other = runner_up(advice, best)
     if other is not None and other.price.missing_prices:
-        yield f"The price of the runner-up does not include {', '.join(other.price.missing_prices)}."
+        yield f"The total of the runner-up missing_prices {missing_prices_text(other.price.missing_prices)}."
     for check in best.checks:
         if check.outcome == "unproven" or not check.is_certain:
             yield sentence(f"not proven: {check.requirement}: {check.text}")

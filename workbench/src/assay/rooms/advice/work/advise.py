@@ -77,6 +77,8 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
     nothing_fits = not (proven or unproven)
     shown, possible = _shown(decision, proven, fastest), best_of_each(unproven)
     used = [*shown, *possible] or best_of_each(failed)
+    unpriced = _unpriced(designs, need, evidence_by_key)
+    could_fit = tuple(name for name, items in unpriced.items() if any(item.outcome != "failed" for item in items))
     return Advice(
         need=stated,
         prices=_prices(market.books[0], market.currency),
@@ -90,11 +92,11 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
         front=tuple(item.variant.label for item in fastest),
         unproven=tuple(option_of(item) for item in possible),
         changes=tuple(_changes(best, rivals, over_budget, failed)) if best is not None else (),
-        rejected=rejected_designs(designs, assessed, _unpriced(designs, need, evidence_by_key)),
+        rejected=rejected_designs(designs, assessed, unpriced),
         conflicts=conflicts(assessed, need) if nothing_fits and assessed else (),
         relaxed=tuple(relaxations(assessed, need, reassessed)) if nothing_fits else (),
-        counts=_counts(designs, proven, unproven, failed),
-        unpriced=tuple(design.name for design in designs if design.unpriced and not design.variants),
+        counts=_counts(designs, proven, unproven, failed, could_fit),
+        unpriced=could_fit,
         rows=tuple(dict.fromkeys(row for item in used for row in item.variant.best.cost.rows)),
         notes=(
             *_notes(designs, decision),
@@ -233,14 +235,18 @@ def _counts(
     proven: Sequence[Assessment],
     unproven: Sequence[Assessment],
     failed: Sequence[Assessment],
+    could_fit: Container[str],
 ) -> VariantCounts:
+    """Count the variants by outcome; a design without any price that fails the need all the same counts as failed."""
+    without_price = sum(len(design.unpriced) for design in designs)
+    open_price = sum(len(design.unpriced) for design in designs if design.variants or design.name in could_fit)
     return VariantCounts(
         enumerated=sum(design.count for design in designs),
         infeasible=sum(design.build_errors.total() for design in designs),
-        unpriced=sum(len(design.unpriced) for design in designs),
+        unpriced=open_price,
         met=len(proven),
         unproven=len(unproven),
-        failed=len(failed),
+        failed=len(failed) + without_price - open_price,
     )
 
 

@@ -142,4 +142,4 @@ def efs_clients(variant: Variant, metric: Metric, need: Need) -> Cap | None:
     kind = catalog().filesystem(service.type)
     each = float(getattr(kind, "per_client", 0.0))
     text = f"{count_text(need.clients, 'client')} x {about_size(each)}/s"
-    return Cap("the number of clients", need.clients * each, text, kind.source) if each else None
+    return Cap("the number of clients", need.clients * each, text, kind.source, whole=True) if each else None

@@ -11,7 +11,7 @@ from assay.model.money.amount import EXACT, format_money
 from assay.model.money.design import DURABILITIES
 from assay.model.units import about_size
 from assay.money.cost.limits import METRICS, Limits, Metric
-from assay.money.cost.sizing import COMPONENT_SOURCE
+from assay.money.cost.sizing import COMPONENT_SOURCE, TOLERANCE
 from assay.rooms.advice.model.advice import ExpectedFigure, Outcome, Remark, RequirementCheck
 from assay.rooms.advice.model.need import CostLimit, Need
 from assay.rooms.advice.work.candidates import Variant
@@ -243,9 +243,9 @@ def _figure_checks(facts: RuleInput) -> Iterator[RequirementCheck]:
 def _sum_check(pair: tuple[Metric, Metric], load: SharedLoad, facts: RuleInput) -> Iterator[RequirementCheck]:
     """Yield the check of reads and writes at once, unless one of them alone fails already."""
     figures = facts.figures
-    if any((figures[metric].value or 0.0) < getattr(facts.need, metric) for metric in pair):
+    if any((figures[metric].value or 0.0) < getattr(facts.need, metric) * (1 - TOLERANCE) for metric in pair):
         return
-    fits = load.used_share <= load.usable_share * (1 + 1e-9)
+    fits = load.used_share <= load.usable_share * (1 + TOLERANCE)
     unsure = any(figures[metric].basis == "ceiling" for metric in pair)
     yield RequirementCheck(
         requirement=" + ".join(pair),
@@ -254,7 +254,7 @@ def _sum_check(pair: tuple[Metric, Metric], load: SharedLoad, facts: RuleInput) 
         share=min(1.0, load.scale),
         text=load.text,
         source=load.source,
-        rule="component_share",
+        rule=_rule(load),
     )
 
 
@@ -277,7 +277,7 @@ def _rate_check(figure: ExpectedFigure, wanted: float, limits: Limits) -> Requir
             source=figure.source,
         )
     text = f"{amount(metric, value)} expected, {needed}; {figure.how}"
-    if value < wanted:
+    if value < wanted * (1 - TOLERANCE):
         burst = limits.burst(_metric(metric)) if figure.basis != "measured" else None
         if burst is not None and burst[0] >= wanted:
             text += f"; it bursts to {amount(metric, burst[0])}, but only temporarily"
@@ -313,7 +313,7 @@ def _metric(name: str) -> Metric:
     return next(metric for metric in METRICS if metric == name)
 
 
-def _rule(figure: ExpectedFigure) -> str:
+def _rule(figure: ExpectedFigure | SharedLoad) -> str:
     return "component_share" if COMPONENT_SOURCE in figure.source else ""
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from assay.model.money.catalog import ObjectClass
-from assay.model.money.design import S3, Managed
+from assay.model.money.design import S3, DynamoDb, Managed
 from assay.model.units import about_duration, about_number, about_size, format_size
 from assay.money.cost.catalog import catalog
+from assay.money.cost.limits import METRICS
 from assay.rooms.advice.work.facts import RuleInput
 from assay.rooms.advice.work.losses import yearly_loss
 from assay.rooms.advice.work.requirements import RESTORED_DURABILITIES, restore_time, zones_of
@@ -19,7 +20,7 @@ RESTORE_WORDS = ("restored", "rehydrated", "offline")
 
 def conditions_of(facts: RuleInput) -> tuple[str, ...]:
     """Return all drawbacks of a variant for a need, each once, the most important first."""
-    rules = (_cold, _line, _stated, _classes, _failures, _taken_away, _loss, _committed)
+    rules = (_cold, _line, _quotas, _stated, _classes, _failures, _taken_away, _loss, _committed)
     return tuple(dict.fromkeys(text for rule in rules for text in rule(facts)))
 
 
@@ -106,6 +107,30 @@ def _loss(facts: RuleInput) -> Iterator[str]:
     loss = yearly_loss(facts.design)
     if loss is not None and loss.chance > MAX_LOSS:
         yield loss.text
+
+
+def _quotas(facts: RuleInput) -> Iterator[str]:
+    """Yield which first quotas the provider must raise."""
+    need, service = facts.need, facts.design.service
+    for layer in facts.variant.limits.layers:
+        for metric in METRICS if layer.raised else ():
+            wanted, quota = getattr(need, metric), layer.sustained(metric)
+            if wanted is not None and quota is not None and wanted > quota:
+                yield (
+                    f"{amount(metric, wanted)} are above the first quota of {layer.layer}, {amount(metric, quota)}: "
+                    f"{layer.raised} ({layer.source})"
+                )
+    if isinstance(service, DynamoDb):
+        kind = catalog().table("dynamodb")
+        for side, units, quota in (
+            ("read", service.read_units, kind.table_reads),
+            ("write", service.write_units, kind.table_writes),
+        ):
+            if units is not None and units > quota:
+                yield (
+                    f"{units:,} {side} units are above the first quota of a table, {quota:,}: "
+                    f"{kind.raised} ({kind.source})"
+                )
 
 
 def _committed(facts: RuleInput) -> Iterator[str]:

@@ -16,7 +16,7 @@ from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
 from assay.rooms.advice.work.plausible import LIKELY, SAFE
 from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
-from assay.rooms.advice.work.texts import amount, count_text, more_text, percent, term_text
+from assay.rooms.advice.work.texts import SOLD, amount, count_text, missing_prices_text, more_text, percent, term_text
 from assay.rooms.advice.work.traffic import uploaded_bytes
 
 MAX_CHEAPER = 5
@@ -84,7 +84,8 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[
     highest = offer.missing_cost_max
     if highest is not None and best.rank(best.present_value + highest) <= whole.rank():
         return None, ""
-    text = f"{best.variant.label} costs about {best.month_text} a month without {', '.join(offer.missing_prices)}"
+    lacks = missing_prices_text(offer.missing_prices)
+    text = f"{best.variant.label} costs about {best.month_text} a month without {lacks}"
     text += f", {whole.variant.label} {whole.month_text} with everything"
     gap = format_money((whole.present_value - best.present_value) / best.need.months, offer.cost.currency)
     text += f": the choice changes if the missing prices exceed {gap} a month"
@@ -198,9 +199,9 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     offer, need = best.variant.best, best.need
     largest = _largest_use(offer, need.months)
     if largest is not None:
-        yield Remark(rule="cost", stance="note", text=f"{largest} of the price", source=source, about="use")
+        yield Remark(rule="cost", stance="note", text=largest, source=source, about="use")
     if offer.missing_prices:
-        text = f"the price does not include {', '.join(offer.missing_prices)}, which the price book does not have"
+        text = f"the total lacks {missing_prices_text(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
             text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
@@ -224,7 +225,7 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
 
 
 def _largest_use(offer: TermOffer, months: int) -> str | None:
-    """Return what is paid by use, if it is more than half of the cost: `transfer-out is 87 %`."""
+    """Return what is paid by use, if it is more than half of the cost: `87 % of the price is for requests`."""
     whole = offer.cost.committed_cost(months)
     parts: dict[str, Decimal] = {}
     for charge in offer.cost.charges:
@@ -234,7 +235,7 @@ def _largest_use(offer: TermOffer, months: int) -> str | None:
     name = max(parts, key=lambda key: parts[key], default=None)
     if name is None or not whole or parts[name] * 2 <= whole:
         return None
-    return f"{name} is {percent(parts[name] / whole)}"
+    return f"{percent(parts[name] / whole)} of the price is for {SOLD.get(name, name)}"
 
 
 def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> Iterator[Remark]:

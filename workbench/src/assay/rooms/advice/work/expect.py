@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal
 
-from assay.model.money.design import S3, DynamoDb
+from assay.model.money.design import S3
 from assay.model.money.priced_designs import DesignEvidence
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import METRICS, Limit, Metric
-from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE, PAIRS
+from assay.money.cost.sizing import COMPONENT_SHARE, COMPONENT_SOURCE, PAIRS, usable_share
 from assay.rooms.advice.model.advice import Basis, ExpectedFigure
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.candidates import DesignKey, Variant
@@ -38,6 +38,7 @@ class _Bound:
         shared: Reads and writes count against it together.
         share: Share of it that is expected in practice.
         cap: The limit of the clients that it stands for; None: it is a layer of the design.
+        quota: The first quota that the need exceeds, and how it is raised; empty: `value` is a limit.
     """
 
     value: float
@@ -48,10 +49,24 @@ class _Bound:
     shared: bool = False
     share: float = COMPONENT_SHARE
     cap: Cap | None = None
+    quota: str = ""
 
     @property
     def expected(self) -> float:
         return self.value * self.share
+
+    @property
+    def share_text(self) -> str:
+        return percent(self.share) if self.share < 1 else "all"
+
+    def text(self, metric: Metric) -> str:
+        return (
+            self.quota or f"{self.share_text} of {amount(metric, self.value)}, the limit of {self.layer} ({self.how})"
+        )
+
+    @property
+    def sources(self) -> str:
+        return "; ".join(part for part in (self.source, COMPONENT_SOURCE if self.share < 1 else "") if part)
 
     def freed(self, metric: Metric) -> "_Bound | None":
         """Return the bound without doubt: None if it is only assumed; the higher figure where two contradict."""
@@ -154,7 +169,7 @@ class Expectation:
         """Return the rate that the variant is expected to sustain.
 
         The best fitting measurement counts. Without one, the lowest limit of its layers and clients counts, times the
-        share `COMPONENT_SHARE` that is expected in practice.
+        share that is expected in practice (`usable_share`).
         """
         measured, unused_text = self._measured(metric)
         if measured is not None:
@@ -172,10 +187,8 @@ class Expectation:
         doubtful = min(bound.expected for bound in known)
         known, doubt = _without_doubtful(known, getattr(need, metric), metric)
         binding = min(known, key=lambda bound: bound.expected)
-        part = percent(binding.share) if binding.share < 1 else "all"
-        how = f"{part} of {amount(metric, binding.value)}, the limit of {binding.layer} ({binding.how})"
-        source = "; ".join(part for part in (binding.source, COMPONENT_SOURCE if binding.share < 1 else "") if part)
-        value = binding.expected
+        how = binding.text(metric)
+        source, value = binding.sources, binding.expected
         basis: Basis = "ceiling" if unknown or doubt else "rule"
         plausible = self._plausible(metric, unknown) if unknown or doubt or need.profile.small_files else None
         if plausible is not None:
@@ -227,11 +240,12 @@ class Expectation:
             loads.append((sum(parts), key, parts, sides[0][key]))
         if not loads:
             return None
-        used, key, parts, bound = max(loads, key=lambda item: (item[0], item[1]))
+        used, key, parts, bound = max(loads, key=lambda item: (item[0] / item[3].share, item[1]))
         rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
         text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
-        text += f"of {key[0]}, which reads and writes share ({bound.how}); {percent(bound.share)} can be expected"
-        return SharedLoad(used, bound.share, text, "; ".join(part for part in (bound.source, COMPONENT_SOURCE) if part))
+        how = "; ".join(dict.fromkeys(side[key].how for side in sides))
+        text += f"of {key[0]}, which reads and writes share ({how}); {bound.share_text} can be expected"
+        return SharedLoad(used, bound.share, text, bound.sources)
 
     def _plausible_loads(self, metrics: tuple[Metric, Metric]) -> Iterator[PlausibleLoad]:
         """Yield the load of reads and writes at once on each shared layer without a stated rate."""
@@ -464,9 +478,6 @@ def _bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
         if not layer_bounds or (random and iops is None and not layer.layer.startswith(_WIRES)):
             unknown.append(layer)
         known += layer_bounds
-    if isinstance(variant.design.service, DynamoDb) and variant.design.service.mode == "provisioned":
-        # Provisioned units can be used up.
-        known = [replace(bound, share=1.0) for bound in known]
     for cap in caps(variant, metric, need):
         share = 1.0 if cap.whole else COMPONENT_SHARE
         known.append(_Bound(cap.value, cap.what, cap.text, cap.source, share=share, cap=cap))
@@ -479,8 +490,21 @@ def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
     side_iops: Metric = "read_iops" if side == "read" else "write_iops"
     rate, iops, record = layer.sustained(side), layer.sustained(side_iops), need.profile.record
     operations = metric.endswith("_iops")
-    about = (layer.layer, layer.how, layer.source)
+    wanted = getattr(need, metric) if layer.raised else None
     if rate is not None:
-        yield _Bound(rate / record if operations else rate, *about, kind="rate", shared=layer.shared)
+        value, how = rate / record if operations else rate, layer.formulas[side] if layer.formulas else layer.how
+        yield _bound_of(layer, value, "rate", how, metric, wanted)
     if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
-        yield _Bound(iops if operations else iops * record, *about, kind="iops", shared=layer.shared)
+        value, how = iops if operations else iops * record, layer.formulas[side_iops] if layer.formulas else layer.how
+        yield _bound_of(layer, value, "iops", how, metric, wanted)
+
+
+def _bound_of(
+    layer: Limit, value: float, kind: Literal["rate", "iops"], how: str, metric: Metric, wanted: float | None
+) -> _Bound:
+    """Return the bound of a layer: `wanted`, which is known for first quotas only, if it is above its value."""
+    quota = ""
+    if wanted is not None and wanted > value:
+        quota = f"above the first quota of {amount(metric, value)} of {layer.layer} ({how}): {layer.raised}"
+        value = wanted
+    return _Bound(value, layer.layer, how, layer.source, kind, layer.shared, usable_share(layer), quota=quota)

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.model.units import display_value, parse_size
+from assay.model.units import display_value, format_size, parse_size
 from assay.money.cost.designs import Template
 from assay.money.cost.sizing import SIZE_PARAMETERS, Sizing, normalized_value
 from assay.rooms.advice.model.need import CandidateDesign, Need
@@ -15,6 +15,9 @@ from assay.rooms.advice.work.traffic import active_share
 
 COLD_SHARE_PARAMETERS = ("infrequent", "cold_share")
 """Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
+
+ITEM = "item"
+"""Parameter of the bytes of an item of a table: what the need calls a record."""
 
 
 class BadValueError(AssayError):
@@ -123,6 +126,8 @@ class NeedSizing(Sizing):
         """
         super().__init__(template, need, candidate.set)
         self.need, self.axes = need, axes_of(template, candidate)
+        if ITEM in template.parameters and ITEM not in candidate.set:
+            self.axes[ITEM] = (format_size(need.profile.record),)
         self.provisioned_keys = tuple(
             key for key in PROVISIONED if key in template.parameters and key not in candidate.set
         )
@@ -133,7 +138,7 @@ class NeedSizing(Sizing):
         """Parameters whose values distinguish the combinations."""
         shown = {key for key, values in self.axes.items() if len(values) > 1}
         sizes = {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in self.template.parameters}
-        return shown | sizes | {*self.provisioned_keys, *self.count_keys}
+        return shown | sizes | {ITEM, *self.provisioned_keys, *self.count_keys} & {*self.template.parameters}
 
     def points(self) -> Iterator[tuple[dict[str, Any], bool]]:
         """Yield each combination, with the sizes, counts and cold shares that the need requires.

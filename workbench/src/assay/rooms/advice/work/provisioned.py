@@ -12,7 +12,6 @@ from assay.model.units import format_throughput
 from assay.money.cost.bill import volume_count
 from assay.money.cost.catalog import catalog
 from assay.money.cost.limits import design_limits
-from assay.money.cost.sizing import COMPONENT_SHARE
 from assay.rooms.advice.model.need import Need
 
 PROVISIONED = ("iops", "throughput", "reads", "writes")
@@ -58,12 +57,12 @@ def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
     if not isinstance(kind, EfsType) or kind.mode != "provisioned":
         return None
     metered = _per_second(need, "read")[0] / kind.read_factor + _per_second(need, "write")[0]
-    rate = max(1, math.ceil(metered / COMPONENT_SHARE / MIB)) * MIB
+    rate = max(1, math.ceil(metered / MIB)) * MIB
     return {"throughput": _mib(rate)} if rate <= kind.max_write else None
 
 
 def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, Any] | None:
-    """Return the lowest throughput and IOPS on sale with 90 % of which the need is met; only those in `names`."""
+    """Return the lowest throughput and IOPS on sale with which the need is met; only those in `names`."""
     kind = catalog().managed(service.type)
     size = kind.frequent_bytes(service.capacity, service.infrequent)
     (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
@@ -92,13 +91,9 @@ def _invert_rates(
     kind: ManagedType, size: int, rates: tuple[float, float], counts: tuple[float, float]
 ) -> float | None:
     """Return the bytes per second to provision for these rates and operations; None if no amount suffices."""
-    needs = [
-        law.needed(size, rate / COMPONENT_SHARE)
-        for law, rate in zip((kind.read, kind.write), rates, strict=True)
-        if law
-    ]
+    needs = [law.needed(size, rate) for law, rate in zip((kind.read, kind.write), rates, strict=True) if law]
     laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
-    needs += [law.rate_for(count / COMPONENT_SHARE) for law, count in laws if law and count]
+    needs += [law.rate_for(count) for law, count in laws if law and count]
     known = [each for each in needs if each is not None]
     return max(known, default=0.0) if len(known) == len(needs) else None
 
@@ -109,22 +104,20 @@ def _invert_counts(kind: ManagedType, size: int, counts: tuple[float, float], ra
     None if no amount suffices.
     """
     laws = zip((kind.read_iops, kind.write_iops), counts, strict=True)
-    needs = [law.needed(size, count / COMPONENT_SHARE, rate) for law, count in laws if law]
+    needs = [law.needed(size, count, rate) for law, count in laws if law]
     known = [each for each in needs if each is not None]
     return max(known, default=0.0) if len(known) == len(needs) else None
 
 
-def _units(service: DynamoDb, need: Need) -> dict[str, Any] | None:
-    """Return the table units for the need; provisioned units can be used up, so no share is kept in reserve."""
-    kind = catalog().table("dynamodb")
+def _units(service: DynamoDb, need: Need) -> dict[str, Any]:
+    """Return the table units for the need: an operation of a record takes the units of each item that it touches."""
+    kind, items = catalog().table("dynamodb"), -(-need.profile.record // service.item)
     operations = []
     for side in ("read", "write"):
         rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
-        operations.append(max(iops, rate / service.item))
+        operations.append(max(iops * items, rate / service.item))
     reads = max(1, math.ceil(operations[0] * kind.read_units(service.item)))
     writes = max(1, math.ceil(operations[1] * kind.write_units(service.item)))
-    if reads > kind.table_reads or writes > kind.table_writes:
-        return None
     return {"reads": reads, "writes": writes}
 
 
@@ -150,10 +143,10 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     operations = reads / (layer.read_iops or 1) + writes / (layer.write_iops or 1)
     load = read / (layer.read or 1) + write / (layer.write or 1)
     probe_rate = kind.rate_free if kind.rate_free is not None else float(probe * kind.largest_io)
-    rate = load * min(probe_rate, probe * kind.largest_io) / COMPONENT_SHARE
+    rate = load * min(probe_rate, probe * kind.largest_io)
     if "throughput" in names and kind.rate_free is not None:
         rate = max(kind.rate_free, math.ceil(rate / MIB) * MIB)
-    iops = max(kind.iops_min, math.ceil(operations * probe / COMPONENT_SHARE), math.ceil(rate / kind.largest_io))
+    iops = max(kind.iops_min, math.ceil(operations * probe), math.ceil(rate / kind.largest_io))
     iops = -(-iops // IOPS_STEP) * IOPS_STEP
     if iops > kind.max_iops(size) or rate > kind.rate_max:
         return None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from assay.model.money.design import S3, Design, Efs, FsxLustre, Managed
 from assay.model.units import about_duration, about_size
 from assay.money.cost.catalog import catalog
-from assay.money.cost.limits import Metric
-from assay.money.cost.sizing import COMPONENT_SHARE
+from assay.money.cost.limits import Limits, Metric
+from assay.money.cost.sizing import usable_share
 from assay.rooms.advice.model.advice import Outcome, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult
 from assay.rooms.advice.work.plausible import availability_chance
@@ -162,8 +162,8 @@ def _burst_check(facts: RuleInput, metric: Metric, wanted: float, hours: float) 
             return check("unproven", f"{figure.how}; {needed}")
         text = f"{amount(metric, figure.value)} expected, without a burst; {needed}"
         return check("unproven" if figure.basis == "ceiling" else "failed", text, figure.value / wanted)
-    most, seconds = limit_burst[0] * COMPONENT_SHARE, limit_burst[1]
-    text = f"it bursts to {amount(metric, most)}, {percent(COMPONENT_SHARE)} of {amount(metric, limit_burst[0])}"
+    most, text = _expected_burst(facts.variant.limits, metric)
+    seconds = limit_burst[1]
     if most < wanted:
         return check("failed", f"{text}; {needed}", most / wanted)
     if seconds is None:
@@ -175,6 +175,16 @@ def _burst_check(facts: RuleInput, metric: Metric, wanted: float, hours: float) 
     if lacking is not None:
         return check("failed", f"{text}, but {lacking}; {needed}")
     return check("met", f"{text}; {needed}", 1.0)
+
+
+def _expected_burst(limits: Limits, metric: Metric) -> tuple[float, str]:
+    """Return the highest rate for a while that is expected, and the sentence about it."""
+    known = [
+        (rate * usable_share(layer), rate) for layer in limits.layers if (rate := layer.burst_rate(metric)) is not None
+    ]
+    most, rate = min(known)
+    text = f"it bursts to {amount(metric, most)}"
+    return most, text if most == rate else f"{text}, {percent(most / rate)} of {amount(metric, rate)}"
 
 
 def _credit_shortage(facts: RuleInput, metric: Metric, wanted: float, hours: float) -> str | None:

@@ -9,7 +9,7 @@ from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.pricer import TermOffer
-from assay.rooms.advice.work.texts import amount, percent, rounded_12
+from assay.rooms.advice.work.texts import amount, item_text, missing_prices_text, percent, rounded_12
 from assay.rooms.advice.work.traffic import Side, follows_from_rate, traffic_sides
 
 STEPS = (Decimal("0.8"), Decimal("1.2"))
@@ -33,7 +33,7 @@ def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[De
         near = list(others)
     shares = {id(item): _by_item(item) for item in (best, *near)}
     for name in sorted({name for parts in shares.values() for name in parts}):
-        what = " ".join(part for part in name[:2]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
+        what = item_text(name[0], name[1]) + (f" ({name[2]})" if name[2] != "on-demand" else "")
         for step in STEPS:
 
             def changed(item: Assessment, name: Item = name, step: Decimal = step) -> Decimal:
@@ -65,7 +65,8 @@ def _change(
     now = _month(cost(best), best)
     if rival is not None and least is not None and (not is_affordable or least < best.rank(cost(best))):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
-        lacks = f", without {', '.join(rival.variant.best.missing_prices)}" if rival.variant.best.missing_prices else ""
+        missing = rival.variant.best.missing_prices
+        lacks = f", without {missing_prices_text(missing)}" if missing else ""
         text += f"({_month(cost(rival), rival)} a month instead of {now}{lacks})"
         yield DecisionChange(kind="price", text=text, to=rival.variant.label, at=step)
     elif not is_affordable:

@@ -8,6 +8,34 @@ from functools import lru_cache
 from assay.model.units import about_number, about_size
 
 MANY_TIMES, HUNDRED = 10, 100
+MIN_SHARE = Decimal("0.001")
+"""Costs that differ by less are called the same."""
+SAME_COST = "the same cost within 0.1 %"
+SOLD = {
+    "filesystem-access": "reading and writing",
+    "filesystem-backup": "backups",
+    "filesystem-capacity": "capacity",
+    "filesystem-iops": "IOPS",
+    "filesystem-requests": "requests",
+    "filesystem-throughput": "throughput",
+    "object-capacity": "capacity",
+    "object-requests": "requests",
+    "object-retrieval": "retrieval",
+    "service-fee": "the fee",
+    "snapshot-capacity": "snapshots",
+    "table-capacity": "capacity",
+    "table-read": "read units",
+    "table-requests": "requests",
+    "table-write": "write units",
+    "transfer-out": "traffic out",
+    "transfer-region": "traffic between regions",
+    "transfer-zone": "traffic between zones",
+    "volume-capacity": "capacity",
+    "volume-iops": "IOPS",
+    "volume-requests": "requests",
+    "volume-throughput": "throughput",
+}
+"""Dimension of a price book -> what is sold, in words."""
 TWELVE_DIGITS = Context(prec=12, rounding=ROUND_HALF_UP)
 
 
@@ -57,9 +85,25 @@ def sum_text(parts: Sequence[float]) -> str:
 
 def more_text(ratio: Decimal) -> str:
     """Return how much more something is: `12 % more`, from ten times on `14.1 times as much`."""
+    if ratio < 1 + MIN_SHARE:
+        return SAME_COST
     if ratio >= HUNDRED:
         return f"{ratio:,.0f} times as much"
     return f"{about_number(ratio)} times as much" if ratio >= MANY_TIMES else f"{percent(ratio - 1)} more"
+
+
+def item_text(dimension: str, item: str) -> str:
+    """Return an item of a price book in words: `backups of fsx-ontap-multi-az-2`, `instance m5.large`."""
+    return f"{SOLD[dimension]} of {item}" if dimension in SOLD else f"{dimension} {item}"
+
+
+def missing_prices_text(names: Sequence[str]) -> str:
+    """Return items without a price in words: `the price of backups of fsx-ontap-multi-az-2`."""
+    words = []
+    for name in names:
+        dimension, _, item = name.partition(" ")
+        words.append(f"the price of {item_text(dimension, item)}" if dimension in SOLD else name)
+    return ", ".join(words)
 
 
 def count_text(count: int, what: str) -> str:
