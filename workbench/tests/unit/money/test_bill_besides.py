@@ -85,7 +85,7 @@ def test_versions_in_a_bucket_cost_as_much_as_the_rest():
     idle = {"access": "object", "monthly": {"read": "0B", "written": "0B"}, "set": {"class": "s3-standard"}}
     one, other = option("s3", capacity="40TB", snapshots="10TB", **idle), option("s3", capacity="50TB", **idle)
     # Only the data are uploaded at the beginning.
-    kept, whole = (each.price.month - each.price.once for each in (one, other))
+    kept, whole = (each.price.month - each.price.migration_cost for each in (one, other))
     assert kept == whole
     assert kept.quantize(CENT) == Decimal("1071.02")
 
@@ -235,7 +235,7 @@ def test_moves_to_a_colder_class_are_requests(design, book, stays, chosen, moves
     put = price["object-requests", f"{stays}/put"].cost(Decimal(10_000_000))
     idle = colder(design, book, set=chosen, monthly={"read": "0B", "written": "0B"})
     assert found.price.month - idle.price.month - put == Decimal(moves)
-    assert found.price.once == idle.price.once == 10 * put + Decimal(first)
+    assert found.price.migration_cost == idle.price.migration_cost == 10 * put + Decimal(first)
 
 
 def test_moves_without_a_price_are_lacking():
@@ -253,7 +253,7 @@ def test_moves_to_infrequent_access_are_paid_by_the_byte():
     answers = [advised("efs-bursting", monthly={"read": "0B", "written": size}, **rare) for size in ("5TB", "0B")]
     found, idle = (answer.options[0].price for answer in answers)
     assert (found.month - idle.month).quantize(CENT) == Decimal("44.24")
-    assert found.once.quantize(CENT) == idle.once.quantize(CENT) == Decimal("4423.78")
+    assert found.migration_cost.quantize(CENT) == idle.migration_cost.quantize(CENT) == Decimal("4423.78")
     (text,) = [item.text for item in answers[0].reasons if item.rule == "first_upload"]
     assert text == "4,423.78 USD of it is the one-time cost of writing 500 TB that must be stored first"
 
@@ -267,8 +267,8 @@ def test_watching_what_is_used_is_paid_for():
     chosen = {"throughput": "4000MB/s", "infrequent": "95%", "stored": "500TB"}
     idle = {"read": "0B", "written": "0B"}
     found = option("fsx-lustre-intelligent-tiering", capacity="500TB", active="5%", set=chosen, monthly=idle)
-    assert (found.price.month - found.price.once).quantize(CENT) == Decimal("8424.64")
-    assert found.price.once.quantize(CENT) == Decimal("2384.19")
+    assert (found.price.month - found.price.migration_cost).quantize(CENT) == Decimal("8424.64")
+    assert found.price.migration_cost.quantize(CENT) == Decimal("2384.19")
     assert not found.price.missing_prices
 
 

@@ -28,33 +28,24 @@ class Assessment:
     """A variant with its expected performance and its checks against the need.
 
     Attributes:
-        facts: The variant, the need and the expected figures: the input of the rules.
+        figures: Metric -> what is expected.
+        facts: Input of the rules.
         checks: The check of each requirement.
         rate: The rate that ranks variants, as `Expectation.ranking_rate`.
+        outcome: The worst outcome of its checks.
         failed_requirements: Requirements that it fails.
         rule_remarks: Remarks of the rules that may exclude.
     """
 
+    variant: Variant
+    need: Need
+    figures: Mapping[str, ExpectedFigure]
     facts: RuleInput
     checks: tuple[RequirementCheck, ...]
     rate: ExpectedFigure | None
+    outcome: Outcome
     failed_requirements: frozenset[str]
     rule_remarks: tuple[Remark, ...] = ()
-
-    @property
-    def variant(self) -> Variant:
-        """The design with its values and prices."""
-        return self.facts.variant
-
-    @property
-    def need(self) -> Need:
-        """The requirements."""
-        return self.facts.need
-
-    @property
-    def figures(self) -> Mapping[str, ExpectedFigure]:
-        """Metric -> what is expected."""
-        return self.facts.figures
 
     @property
     def remarks(self) -> tuple[Remark, ...]:
@@ -66,13 +57,6 @@ class Assessment:
     def conditions(self) -> tuple[str, ...]:
         """Drawbacks to accept with it; computed on demand, because only few variants are shown."""
         return conditions_of(self.facts)
-
-    @property
-    def outcome(self) -> Outcome:
-        """The worst outcome of its checks."""
-        if self.failed_requirements:
-            return "failed"
-        return "unproven" if any(check.outcome == "unproven" for check in self.checks) else "met"
 
     @property
     def total_cost(self) -> Decimal:
@@ -162,11 +146,17 @@ def assess(variant: Variant, need: Need, evidence: EvidenceByKey) -> Assessment:
         checks += [] if load is None else _sum_check(pair, load, facts)
         checks += (_plausible_check(pair, each) for each in expected.plausible_loads[pair])
     checks += [result for result in rule_results if isinstance(result, RequirementCheck)]
+    failed = frozenset(check.requirement for check in checks if check.outcome == "failed")
+    unproven = any(check.outcome == "unproven" for check in checks)
     return Assessment(
+        variant=variant,
+        need=need,
+        figures=expected.figures,
         facts=facts,
         checks=tuple(checks),
         rate=expected.ranking_rate,
-        failed_requirements=frozenset(check.requirement for check in checks if check.outcome == "failed"),
+        outcome="failed" if failed else "unproven" if unproven else "met",
+        failed_requirements=failed,
         rule_remarks=tuple(result for result in rule_results if isinstance(result, Remark)),
     )
 

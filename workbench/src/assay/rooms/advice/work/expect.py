@@ -147,13 +147,14 @@ class Expectation:
         self.figures: dict[str, ExpectedFigure] = {metric: self._rate(metric) for metric in metrics}
         if need.p99 is not None:
             self.figures |= {f"{side}_p99": self._latency(f"{side}_latency_p99") for side in sides_of(need)}
-        self.loads = {pair: self._load(pair) for pair in PAIRS}
-        self.plausible_loads = {pair: list(self._plausible_loads(pair)) for pair in PAIRS}
+        required = [pair for pair in PAIRS if None not in (getattr(need, pair[0]), getattr(need, pair[1]))]
+        self.loads = {pair: self._load(pair) for pair in required}
+        self.plausible_loads = {pair: list(self._plausible_loads(pair)) for pair in required}
 
     @property
     def ranking_rate(self) -> ExpectedFigure | None:
         """The lowest of the required rates, or of both if none is required; under the load of both sides at once."""
-        need, load = self._need, self.loads["read", "write"]
+        need, load = self._need, self.loads.get(("read", "write"))
         metrics = [metric for metric in ("read", "write") if getattr(need, metric) is not None] or sides_of(need)
         known = [self.figures[metric] for metric in metrics if self.figures[metric].value is not None]
         if len(known) != len(metrics):
