@@ -38,9 +38,9 @@ class AssayError(Exception):
         message: One line: what is wrong and where.
         hint: One line: how to fix it; empty if the message says so.
         exit_code: Exit code of the command (see `assay.model.base.EXIT_*`).
-        other_errors: Further errors as (message, hint); they are shown before this one.
+        others: Further errors as (message, hint); they are shown before this one.
         code: Kind of the error; None if every caller treats it alike.
-        bare_message: The message without the place that `at` puts before it, for callers that name another place.
+        what: The message without the place that `at` puts before it, for callers that name another place.
     """
 
     def __init__(

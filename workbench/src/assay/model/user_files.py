@@ -33,8 +33,8 @@ class UnreadableError(AssayError):
     """A file that cannot be read.
 
     Attributes:
-        is_missing: There is no file of that name.
-        is_invalid_name: No file can have such a name.
+        missing: There is no file of that name.
+        unnamable: No file can have such a name.
     """
 
     def __init__(

@@ -125,7 +125,7 @@ class RunView:
     Attributes:
         targets: Names in the study's order.
         workloads: The workloads with results, in plan order.
-        current_book: A price book to show beside the prices of the run; None: show only those of the run.
+        today: A price book to show beside the prices of the run; None: show only those of the run.
     """
 
     def __init__(self, analysis: RunAnalysis, current_book: PriceBook | None = None) -> None:

@@ -49,7 +49,7 @@ class RunReader:
 
     Attributes:
         folder: The run's folder.
-        original_folder: The folder's path when the run made things elsewhere; these name the run by that path.
+        made_as: The folder's path when the run made things elsewhere; these name the run by that path.
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection, locks: Sequence[RunLock]) -> None:

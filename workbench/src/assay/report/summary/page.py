@@ -38,10 +38,10 @@ class PageContents:
         needs: A line for each need of the study.
         lines: A line for each kind of work.
         dots: The repeats behind the lines; one chart for each unit.
-        more: The number of lines left out.
+        omitted_line_count: The number of lines left out.
         cost: Which target costs least per measured rate; empty without prices.
         caveats: All caveats, the gravest first.
-        step: What to do next, with the command for it.
+        next_step: What to do next, with the command for it.
     """
 
     lead: Text

@@ -26,7 +26,7 @@ class BadValueError(AssayError):
     Attributes:
         candidate: The candidate.
         key: Its parameter.
-        index: Index in the list of values; None: the whole list, or there is no list.
+        place: Index in the list of values; None: the whole list, or there is no list.
     """
 
     def __init__(self, candidate: CandidateDesign, key: str, place: int | None, message: str, hint: str) -> None:

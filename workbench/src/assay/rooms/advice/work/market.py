@@ -44,7 +44,7 @@ class Market:
         currency: Currency of all amounts.
         books: The books as they were read.
         exchange: Rates by which books in other currencies were converted; None if none was.
-        prices: Prices by each book.
+        sold: Prices by each book.
     """
 
     def __init__(self, books: Sequence[PriceBook], currency: str, exchange: ExchangeRates | None = None) -> None:

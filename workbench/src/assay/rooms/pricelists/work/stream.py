@@ -23,7 +23,7 @@ class Stream:
         name: Name of the file, for messages.
         what: What it should be, such as `an AWS price list file`.
         hint: What to give instead if it is not.
-        is_cut: Whether the last line has no line end.
+        cut: Whether the last line has no line end.
     """
 
     def __init__(self, text: TextIO, name: str, what: str, hint: str) -> None:

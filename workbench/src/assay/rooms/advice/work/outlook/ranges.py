@@ -43,7 +43,7 @@ class ChangedNeed:
     """An end of a range.
 
     Attributes:
-        words: Its value in words.
+        text: Its value in words.
         need: The need with that value.
         answer: Computes the best variant of each design for it.
     """
