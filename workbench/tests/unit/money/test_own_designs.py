@@ -152,7 +152,7 @@ def test_disks_are_bought_and_pay_for_capacity() -> None:
         cost = price_bill(make_bill(design), book)
         # Ten disks of a group, two of parity: 8 x 24 TB.
         assert design_limits(design).usable == groups * 8 * 24 * 10**12
-        bought = sum(charge.migration_cost for charge in cost.charges)
+        bought = sum(charge.once for charge in cost.charges)
         assert bought == Decimal("20483.8861") + groups * 10 * Decimal("1079.99")
 
 
