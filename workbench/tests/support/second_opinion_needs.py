@@ -626,6 +626,14 @@ def need_19(asked: Asked) -> list[Candidate]:
         AWS.line("filesystem-access", "efs-ia-write", asked.bytes("written", "monthly") * (1 - active)),
         AWS.line("filesystem-access", "efs-ia-write", stored * (1 - active)).over(asked.months),
     ]
+    elastic = [
+        efs[0],
+        AWS.line("filesystem-capacity", "efs-elastic-ia", stored * (1 - active)),
+        *efs[2:],
+        AWS.line("filesystem-access", "efs-elastic-read", asked.bytes("read", "monthly")),
+        AWS.line("filesystem-access", "efs-elastic-write", asked.bytes("written", "monthly")),
+        AWS.line("filesystem-access", "efs-elastic-write", stored).over(asked.months),
+    ]
     pool = [
         AWS.line("filesystem-capacity", "fsx-ontap-multi-az-1-ssd", whole * active),
         AWS.line("filesystem-capacity", "fsx-ontap-capacity-pool-multi-az-1", whole * (1 - active)),
@@ -638,6 +646,7 @@ def need_19(asked: Asked) -> list[Candidate]:
             {"throughput": "4000MB/s", **cold, "stored": "500TB"},
             intelligent(asked, stored, active, 4000 * MB),
         ),
+        Candidate("efs-elastic", {**cold, "stored": "500TB"}, elastic),
         Candidate("efs-bursting", {**cold, "stored": "500TB"}, efs),
         Candidate("fsx-ontap-multi-az", {"throughput": "128MiB/s", **cold, "capacity": gibibytes(whole)}, pool),
         Candidate(

@@ -59,7 +59,7 @@ OTHERWISE: list[tuple[str, dict[str, Any], str | None]] = [
     ("17", {"where": {"providers": ["azure"]}}, "azure-netapp-files"),
     ("18", {"where": CLOUDS}, "azure-blob"),
     ("18", {"budget": "4000 EUR/month"}, None),
-    ("19", {"availability": 99.99}, "efs-bursting"),
+    ("19", {"availability": 99.99}, "efs-elastic"),
     ("19", {"durability": "host"}, "own-nfs-server"),
     ("20", {"where": {"providers": ["gcp"]}}, "gcp-filestore-regional-large"),
     ("20", {"where": {"providers": ["aws"]}}, "fsx-openzfs-multi-az"),
@@ -97,7 +97,7 @@ REASONS: dict[str, tuple[str, ...]] = {
     "16": ("13,634.96 USD a month",),
     "17": ("87.5 % + 8.8 % = 96.3 % of FSx for Lustre, which reads and writes share", "gcp-managed-lustre"),
     "18": ("from month 20 on own-minio", "azure-blob class=blob-hot", "Without a contract nobody mends it but you"),
-    "19": ("the next design, efs-bursting infrequent=95%", "begins to be read after tens of milliseconds"),
+    "19": ("the next design, efs-elastic infrequent=95%", "begins to be read after tens of milliseconds"),
     "20": ("24 % + 15 % = 39 % of Azure Files", "the next design, fsx-openzfs-multi-az throughput=1280MiB/s"),
 }
 """What must be said of each choice."""
