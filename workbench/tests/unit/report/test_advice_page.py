@@ -58,11 +58,11 @@ def test_it_has_its_parts_in_order_and_nothing_from_elsewhere(looked: Looked) ->
 
 
 def test_the_answer_has_its_price_and_the_runner_up_the_difference(looked: Looked) -> None:
-    best = sentences.chosen(looked.advice)
+    best = looked.advice.choice
     assert best is not None
     first = plain(sentences.answer_sentence(looked.advice))
     assert format_money(best.price.month, "USD") in first and best.label in first
-    other, second = sentences.runner_up(looked.advice, best), plain(sentences.runner_up_sentence(looked.advice))
+    other, second = looked.advice.runner_up, plain(sentences.runner_up_sentence(looked.advice))
     if other is None:
         assert "no other design" in second
     else:

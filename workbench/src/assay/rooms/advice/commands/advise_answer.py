@@ -37,7 +37,7 @@ _INNERMOST = re.compile(r" ?\([^()]*\)")
 
 def print_answer(advice: Advice) -> None:
     """Print the answer in five lines, then the conditions of the choice; if nothing meets the need, about ten lines."""
-    best = chosen(advice)
+    best = advice.choice
     for line in _no_answer_lines(advice) if best is None else _answer_lines(advice, best):
         print_line(line)
     more = () if best is None else best.conditions
@@ -50,15 +50,9 @@ def print_answer(advice: Advice) -> None:
     print_line(f"\n`--all` prints the reasons, the options and {count_text(len(advice.rejected), 'rejected design')}")
 
 
-def chosen(advice: Advice) -> AdviceOption | None:
-    """Return the option that is recommended first; None if there is none."""
-    label = advice.recommended[0] if advice.recommended else None
-    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
-
-
 def dates_of(advice: Advice) -> str:
     """Return the range of dates of the choice's prices; without a choice, of all prices used."""
-    best = chosen(advice)
+    best = advice.choice
     lines = best.price.lines if best is not None else ()
     dates = [line.date for line in lines if line.date is not None]
     dates = dates or [row.date or advice.prices.date for row in advice.rows] or [advice.prices.date]
@@ -74,7 +68,7 @@ def assumed_words(advice: Advice) -> str:
         by = f" by {exchange.source}" if exchange.source else ""
         worth = [f"1 {name} is {rate.normalize():f} {advice.prices.currency}" for name, rate in exchange.rates.items()]
         words.append(f"{', '.join(worth)} of {exchange.date}{by}")
-    best = chosen(advice)
+    best = advice.choice
     used = best is not None and any(line.dimension == "power" for line in best.price.lines)
     power = next((row for row in advice.rows if row.dimension == "power" and row.price is not None), None)
     if used and power is not None and power.price is not None:
@@ -149,13 +143,13 @@ def _sized_label(option: AdviceOption) -> str:
 
 def _next_line(advice: Advice, best: AdviceOption) -> str:
     """Return a line about the other recommended option, or the best option of another design."""
-    pool = advice.options if best in advice.options else advice.unproven
-    other = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    safer = f"Safest plausible choice (chance {percent(other.chance)})" if other is not None else ""
-    head = "Next" if other is None else safer if advice.result == "unproven" else "Equally good"
-    other = other or next((item for item in pool if item.design != best.design), None)
+    other = advice.runner_up
     if other is None:
-        return f"{head}: no other design {'meets the need' if best in advice.options else 'may meet it'}"
+        return f"Next: no other design {'meets the need' if best in advice.options else 'may meet it'}"
+    head = "Next"
+    if other.label in advice.recommended[1:]:
+        safest = f"Safest plausible choice (chance {percent(other.chance)})"
+        head = safest if advice.result == "unproven" else "Equally good"
     lacks = other.price.missing_prices
     about, without = ("about ", f", without {missing_prices_text(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)

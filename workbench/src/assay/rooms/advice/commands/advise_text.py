@@ -7,7 +7,6 @@ from assay.model.units import about_duration, about_size
 from assay.rooms.advice.commands.advise_answer import (
     HEADS,
     assumed_words,
-    chosen,
     dates_of,
     old_prices_words,
     print_answer,
@@ -65,7 +64,7 @@ def print_advice(advice: Advice, whole: bool = False) -> None:
 
 def _print_bill(advice: Advice) -> None:
     """Print the bill of the choice: each line with its monthly cost, price book and date."""
-    best = chosen(advice)
+    best = advice.choice
     if best is None:
         return
     print_line(f"What it costs in a month, line by line ({advice.prices.currency}, before support and tax):")
@@ -79,7 +78,7 @@ def _print_bill(advice: Advice) -> None:
 
 
 def _print_conditions(advice: Advice) -> None:
-    best = chosen(advice)
+    best = advice.choice
     texts = () if best is None else best.conditions
     if texts:
         print_line("Conditions of this choice:")

@@ -292,3 +292,17 @@ class Advice(Frozen):
     notes: tuple[str, ...] = ()
     unpriced: tuple[str, ...] = ()
     sensitivity: Sensitivity | None = None
+
+    @property
+    def choice(self) -> AdviceOption | None:
+        """The option that is recommended first; None if there is none."""
+        label = self.recommended[0] if self.recommended else None
+        return next((item for item in (*self.options, *self.unproven) if item.label == label), None)
+
+    @property
+    def runner_up(self) -> AdviceOption | None:
+        """The second recommended option, else the best of another design than the choice; None if there is none."""
+        best = self.choice
+        pool = self.options if best in self.options else self.unproven
+        second = next((item for item in pool if item.label in self.recommended[1:]), None)
+        return second or next((item for item in pool if best is not None and item.design != best.design), None)

@@ -54,7 +54,7 @@ def build_page(advice: Advice, today: dt.date) -> Document:
         Section("unknown", "What is not known", (Bullets(tuple(texts.unknowns(advice, today))),)),
         Section("books", "Price books", (Bullets(tuple(texts.price_books(advice))),)),
     ]
-    if texts.chosen(advice) is None:
+    if advice.choice is None:
         sections = [section for section in sections if section.id != "accept"]
     return Document(
         f"Assay advice · {today}",

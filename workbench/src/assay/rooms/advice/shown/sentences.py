@@ -26,22 +26,9 @@ LONGEST_SENTENCE = 230
 """Longest sentence, in characters."""
 
 
-def chosen(advice: Advice) -> AdviceOption | None:
-    """Return the option that is recommended first; None if none is."""
-    label = advice.recommended[0] if advice.recommended else None
-    return next((item for item in (*advice.options, *advice.unproven) if item.label == label), None)
-
-
-def runner_up(advice: Advice, best: AdviceOption) -> AdviceOption | None:
-    """Return the second recommended option, which is not separable from the first, else the best of another design."""
-    pool = advice.options if best in advice.options else advice.unproven
-    inseparable = next((item for item in pool if item.label in advice.recommended[1:]), None)
-    return inseparable or next((item for item in pool if item.design != best.design), None)
-
-
 def answer_sentence(advice: Advice) -> Text:
     """Return the answer in one sentence with the price."""
-    best = chosen(advice)
+    best = advice.choice
     if best is None:
         return (Strong("Nothing meets this need"), f": {count_text(advice.counts.enumerated, 'variant')} were tried.")
     price, months = best.price, count_text(advice.need.months, "month")
@@ -70,8 +57,8 @@ def _about(advice: Advice, option: AdviceOption) -> str:
 
 def runner_up_sentence(advice: Advice) -> Text:
     """Return a sentence on the runner-up and its difference in cost; empty without a choice."""
-    best = chosen(advice)
-    other = runner_up(advice, best) if best is not None else None
+    best = advice.choice
+    other = advice.runner_up
     if best is None:
         return ""
     if other is None:
@@ -96,7 +83,7 @@ def reason_sentences(advice: Advice) -> Iterator[str]:
 
     Without a choice, yield the requirements that conflict.
     """
-    best = chosen(advice)
+    best = advice.choice
     if best is None:
         for conflict in advice.conflicts[:MAX_REASONS]:
             yield sentence(f"{' + '.join(conflict.requirements)}: {conflict.text}")
@@ -122,7 +109,7 @@ def _ranked(advice: Advice) -> list[str]:
 
 def drawbacks(advice: Advice) -> Iterator[str]:
     """Yield the conditions of the choice and the reasons against it."""
-    best = chosen(advice)
+    best = advice.choice
     if best is None:
         return
     texts = [*best.conditions, *(each.text for each in advice.reasons if each.stance == "against")]
@@ -142,7 +129,7 @@ def drawbacks(advice: Advice) -> Iterator[str]:
 
 def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
     """Yield what the advice does not know or assumes."""
-    best = chosen(advice)
+    best = advice.choice
     if best is not None:
         yield from _of_option(advice, best)
     if advice.counts.unpriced:
@@ -176,10 +163,10 @@ def unknowns(advice: Advice, today: dt.date) -> Iterator[str]:
 
 def _of_option(advice: Advice, best: AdviceOption) -> Iterator[str]:
     if best.price.missing_prices:
-        yield f"The total missing_prices {missing_prices_text(best.price.missing_prices)}: no price book has it."
-    other = runner_up(advice, best)
+        yield f"The total lacks {missing_prices_text(best.price.missing_prices)}: no price book has it."
+    other = advice.runner_up
     if other is not None and other.price.missing_prices:
-        yield f"The total of the runner-up missing_prices {missing_prices_text(other.price.missing_prices)}."
+        yield f"The total of the runner-up lacks {missing_prices_text(other.price.missing_prices)}."
     for check in best.checks:
         if check.outcome == "unproven" or not check.is_certain:
             yield sentence(f"not proven: {check.requirement}: {check.text}")
@@ -219,8 +206,8 @@ def _power(advice: Advice) -> str:
 
 def price_books(advice: Advice) -> Iterator[Text]:
     """Yield the price books, each with the options it was used for."""
-    best = chosen(advice)
-    other = runner_up(advice, best) if best is not None else None
+    best = advice.choice
+    other = advice.runner_up
     for book in advice.books or (advice.prices,):
         uses = [
             name

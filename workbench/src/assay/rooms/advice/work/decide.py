@@ -166,9 +166,9 @@ def reasons(
     yield from _price_remarks(best, source)
     yield from _break_even_remarks(best, proven)
     for check in best.checks:
-        speaks: Literal["for", "note"] = "for" if check.outcome == "met" and check.is_certain else "note"
+        stance: Literal["for", "note"] = "for" if check.outcome == "met" and check.is_certain else "note"
         text = f"{check.requirement}: {check.text}"
-        yield _check_remark(check, speaks, text)
+        yield _check_remark(check, stance, text)
     yield from best.remarks
     remark = rules.saturated_nfs(best.variant.design, best.need, nfs_max_rates([*proven, *failed]))
     if remark is not None:
@@ -188,10 +188,10 @@ def reasons(
 
 
 def _check_remark(
-    check: RequirementCheck, speaks: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
+    check: RequirementCheck, stance: Literal["for", "note"], text: str, about: Literal["", "cheaper"] = ""
 ) -> Remark:
     rule = check.rule or check.requirement
-    return Remark(rule=rule, stance=speaks, text=text, source=check.source, about=about, requirement=check.requirement)
+    return Remark(rule=rule, stance=stance, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
 def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:

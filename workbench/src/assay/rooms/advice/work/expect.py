@@ -220,12 +220,12 @@ class Expectation:
         return reduce(PlausibleRange.lowered_to, known, unbounded) if len(known) == len(ranges) else None
 
     def _load(self, metrics: tuple[Metric, Metric]) -> SharedLoad | None:
-        """Return the load of reads and writes at once on a layer that both share; None if only one is required.
+        """Return the load of reads and writes at once on a layer that both share; None if they share none.
 
         A measured rate overrides a layer's limit; if both are measured, there is no sum.
         """
         wanted = [getattr(self._need, metric) for metric in metrics]
-        if None in wanted or all(self.figures[metric].basis == "measured" for metric in metrics):
+        if all(self.figures[metric].basis == "measured" for metric in metrics):
             return None
         sides = [
             {(bound.layer, bound.kind): bound for bound in self._bounds[metric][0] if bound.shared}
@@ -249,9 +249,9 @@ class Expectation:
         return SharedLoad(used, bound.share, text, bound.sources)
 
     def _plausible_loads(self, metrics: tuple[Metric, Metric]) -> Iterator[PlausibleLoad]:
-        """Yield the load of reads and writes at once on each shared layer without a stated rate."""
+        """Yield the load of required reads and writes at once on each shared layer without a stated rate."""
         wanted = [getattr(self._need, metric) for metric in metrics]
-        if None in wanted or any(self.figures[metric].basis == "measured" for metric in metrics):
+        if any(self.figures[metric].basis == "measured" for metric in metrics):
             return
         unknown = {layer.layer: layer for metric in metrics for layer in self._bounds[metric][1] if layer.shared}
         for layer in unknown.values():

@@ -19,9 +19,9 @@ from assay.rooms.advice.work.traffic import (
     client_ports,
     cold_byte_share,
     people_key,
+    requests_for,
     uploaded_bytes,
     use_of,
-    write_requests,
 )
 
 OPTIONAL_DIMENSIONS = BY_USE | {"administration", "support", "power", "rack"}
@@ -101,7 +101,7 @@ class Pricer:
             AssayError: The catalogue does not have a part, or the capacity cannot be split evenly into volumes.
         """
         bill, size = make_bill(design, self.use(design)), self._uploaded
-        return Bill(lines=(*bill.lines, *first_upload(design, size, write_requests(self._need, design, size))))
+        return Bill(lines=(*bill.lines, *first_upload(design, size, requests_for(self._need, design, "write", size))))
 
     @cached_property
     def _uploaded(self) -> int:

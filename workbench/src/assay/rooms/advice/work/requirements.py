@@ -104,7 +104,7 @@ def _servers_text(design: Design, promise: float) -> str:
     count = sum(group.count for group in design.servers if group.role != "client")
     if design.part_count > 1:
         text = f"{count} servers with {design.redundancy} run {promise:.6g} % of the time at most, if each runs as "
-        return f"{text}sla_availability, they fail independently and take over at once; that is no promise"
+        return f"{text}promised, they fail independently and take over at once; that is no promise"
     return f"{promise:.6g} % is committed" + (
         f" if {count} servers, which must all run, fail independently" if count > 1 else ""
     )

@@ -135,20 +135,18 @@ def uploaded_bytes(need: Need, hours: Decimal) -> int:
     return first + max(0, need.capacity - first - written)
 
 
-def write_requests(need: Need, design: Design, size: int) -> Decimal:
-    """Return the requests that write so many bytes, each of one record; for tables, the write units."""
-    requests = Decimal(-(-size // need.profile.record))
-    if isinstance(design.service, DynamoDb):
-        return EXACT.multiply(requests, Decimal(catalog().table("dynamodb").write_units(need.profile.record)))
-    return requests
+def requests_for(need: Need, design: Design, side: Side, size: int) -> Decimal:
+    """Return the requests that read or write so many bytes, each of one record; for tables, the units."""
+    return _charged(need, design, side, Decimal(-(-size // need.profile.record)))
 
 
-def read_requests(need: Need, design: Design, size: int) -> Decimal:
-    """Return the requests that read so many bytes, each of one record; for tables, the read units."""
-    requests = Decimal(-(-size // need.profile.record))
-    if isinstance(design.service, DynamoDb):
-        return EXACT.multiply(requests, Decimal(str(catalog().table("dynamodb").read_units(need.profile.record))))
-    return requests
+def _charged(need: Need, design: Design, side: Side, operations: Decimal) -> Decimal:
+    """Return operations of one record as a design charges them: a table in units, others one by one."""
+    if not isinstance(design.service, DynamoDb):
+        return operations
+    kind, record = catalog().table("dynamodb"), need.profile.record
+    each = int(kind.read_units(record)) if side == "read" else kind.write_units(record)
+    return EXACT.multiply(operations, Decimal(each))
 
 
 def distinct_write_share(need: Need, written: int) -> Decimal:
@@ -208,10 +206,6 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
     """
     traffic: dict[Side, Traffic] = {side: monthly_traffic(need, side, hours) for side in SIDES}
     read_traffic, write_traffic, record = traffic["read"], traffic["write"], need.profile.record
-    reads, writes = read_traffic.operations, write_traffic.operations
-    if isinstance(design.service, DynamoDb):
-        kind = catalog().table("dynamodb")
-        reads, writes = reads * int(kind.read_units(record)), writes * kind.write_units(record)
     return Use(
         duty=need.duty,
         egress=_egress(need, design, provider, traffic),
@@ -222,8 +216,8 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         retrieved=read_traffic.size_bytes,
         written=write_traffic.size_bytes,
         distinct_writes=distinct_write_share(need, write_traffic.size_bytes) if rare else Decimal(1),
-        table_reads=reads,
-        table_writes=writes,
+        table_reads=_charged(need, design, "read", read_traffic.operations),
+        table_writes=_charged(need, design, "write", write_traffic.operations),
         volume_requests=read_traffic.operations + write_traffic.operations,
         snapshots=need.snapshots,
         cold_reads=cold_reads(need, rare) if rare else Decimal(0),
@@ -239,7 +233,7 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
 
 
 def people_key(design: Design, provider: str | None) -> str | None:
-    """Return the key of the need's `people` that holds for a design: `own` if its user runs it, else its provider."""
+    """Return the key of `admin_hours` for a design: `own` if its user runs it, else its provider."""
     return "own" if design.is_self_run else provider
 
 

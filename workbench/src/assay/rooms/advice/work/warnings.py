@@ -21,7 +21,7 @@ from assay.rooms.advice.work.traffic import (
     cold_byte_share,
     derived_traffic_text,
     monthly_traffic,
-    read_requests,
+    requests_for,
 )
 
 MAX_LOSS = 0.01
@@ -142,7 +142,7 @@ def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
 def _reading_price(facts: RuleInput) -> str:
     """Return what reading all data once costs, with support and tax; empty if a price is missing."""
     need, design, offer = facts.need, facts.design, facts.variant.best
-    requests = read_requests(need, design, need.capacity)
+    requests = requests_for(need, design, "read", need.capacity)
     lines = one_reading(design, need.capacity, requests, cold_byte_share(design))
     book = facts.variant.prices.book
     try:
