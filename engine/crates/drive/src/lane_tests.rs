@@ -47,6 +47,16 @@ fn read(records: u64, script: Script) -> Scene {
     Scene::of(Operation::Read, records, script)
 }
 
+#[test]
+fn in_closed_loop_the_end_of_one_operation_is_the_start_of_the_next() {
+    let played = read(100, takes(|number| (number + 1) * MS)).play();
+    assert_eq!(starts(&played, 0), (0..100).map(|number| number * (number + 1) / 2 * MS).collect::<Vec<_>>());
+    holds(played.end.latency(OpKind::Read), (1..=100).map(|number| number * MS));
+    assert_eq!(played.end.last_finisher.end_ns, 5050 * MS);
+    assert_eq!((played.end.ops(OpKind::Read), played.end.bytes(OpKind::Read)), (100, 100 * RECORD));
+    assert!(played.end.start_delay.is_none());
+}
+
 /// Of successful operations, one at a time and several in flight; none if the lane does not report first bytes.
 #[test]
 fn first_bytes_count_from_where_the_latency_does() {
@@ -95,6 +105,19 @@ fn a_stall_shows_whole_in_open_loop() {
             assert!((1000 - waited..1000 - waited + 2).contains(&late), "{late} were {waited} ms late");
         }
     }
+}
+
+/// The time from the intended start to the submission is the engine's and the queue's, from there on it is the
+/// storage's.
+#[test]
+fn response_time_is_service_time_and_delay() {
+    let service = |number: u64| if number == 3 { 35 * MS } else { MS };
+    let played = read(10, takes(service)).rate(100.0).play();
+    let due: Vec<u64> = (0..10).map(|number| number * 10 * MS).collect();
+    let served = queue(&due, &(0..10).map(service).collect::<Vec<_>>(), 1);
+    assert_eq!(served[4..8].iter().map(|(_, delay, _)| delay / MS).collect::<Vec<_>>(), [25, 16, 7, 0]);
+    holds(played.end.start_delay.as_ref(), served.iter().map(|(_, delay, _)| *delay));
+    holds(played.end.latency(OpKind::Read), served.iter().map(|(_, _, response)| *response));
 }
 
 #[test]

@@ -16,6 +16,9 @@ mod memory;
 mod mix;
 mod op;
 mod place;
+#[cfg(test)]
+#[path = "../../../testing/soak.rs"]
+mod soak;
 mod target;
 mod tree;
 mod validate;

@@ -165,6 +165,32 @@ mod tests {
     }
 
     #[test]
+    fn delays_of_both_ports_add_up() {
+        let rules = |delay| Rules { delay, loss: 0 };
+        let mut switch = Switch::new(vec![rules(5), rules(7), rules(0)]);
+        switch.take(0, &frame(255, 4), 100);
+        assert_eq!(switch.due(), Some(105));
+        assert_eq!(pop_due(&mut switch, 104), [0; 0]);
+        assert_eq!(pop_due(&mut switch, 105), [2]);
+        assert_eq!(pop_due(&mut switch, 111), [0; 0]);
+        assert_eq!(pop_due(&mut switch, 112), [1]);
+        assert_eq!(switch.due(), None);
+    }
+
+    #[test]
+    fn frames_due_together_keep_their_order() {
+        let mut switch = Switch::new(vec![Rules { delay: 9, loss: 0 }; 2]);
+        for mark in 0..50 {
+            let mut bytes = frame(255, 4);
+            bytes[HEADER + 20] = mark;
+            switch.take(0, &bytes, 3);
+        }
+        let marks: Vec<u8> =
+            std::iter::from_fn(|| switch.pop_due(21)).map(|queued| queued.bytes[HEADER + 20]).collect();
+        assert_eq!(marks, (0..50).collect::<Vec<u8>>());
+    }
+
+    #[test]
     fn loss_rate_matches_the_rule() {
         let mut switch = Switch::new(vec![Rules { delay: 0, loss: 10_000 }, Rules::default()]);
         for _ in 0..100_000 {

@@ -172,24 +172,28 @@ mod tests {
     }
 
     #[test]
+    fn refused_replies_are_not_accepted() {
+        assert!(accepted(&reply([0x8000_0018, 7, 1, 0, 0, 0, 0]), 7));
+        assert!(!accepted(&reply([0x8000_0018, 8, 1, 0, 0, 0, 0]), 7), "another call's");
+        assert!(!accepted(&reply([0x8000_0018, 7, 1, 1, 0, 0, 0]), 7), "denied");
+        assert!(!accepted(&reply([0x8000_0018, 7, 1, 0, 0, 0, 1]), 7), "program unavailable");
+    }
+
+    #[test]
     fn null_call_is_sent_and_answered() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        // Bytes that come of the reply, its status, and whether the call succeeds.
-        let replies = [(28, 0, true), (28, 1, false), (27, 0, false), (4, 0, false), (0, 0, false)];
         let server = std::thread::spawn(move || {
-            for (length, status, _) in replies {
+            for status in [0, 1] {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut call = [0; 44];
                 stream.read_exact(&mut call).unwrap();
                 let id = u32::from_be_bytes([call[4], call[5], call[6], call[7]]);
-                stream.write_all(&reply([0x8000_0018, id, 1, 0, 0, 0, status])[..length]).unwrap();
+                stream.write_all(&reply([0x8000_0018, id, 1, 0, 0, 0, status])).unwrap();
             }
         });
-        for (length, status, succeeds) in replies {
-            let done = null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 3);
-            assert_eq!(done.is_ok(), succeeds, "{length} bytes, status {status}");
-        }
+        assert_eq!(null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 3), Ok(()));
+        assert!(null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 9).is_err());
         server.join().unwrap();
     }
 
@@ -198,6 +202,10 @@ mod tests {
         for (answer, found) in [
             ("HTTP/1.1 200 OK\r\n", Some(200)),
             ("HTTP/1.0 403", Some(403)),
+            ("HTTP/1.1 503 Slow", Some(503)),
+            ("HTTP/1.1 20", None),
+            ("HTTP/1.1 999 ", None),
+            ("HTTP/1.1", None),
             ("SSH-2.0-OpenSSH_9", None),
             ("220 ftp ready", None),
             ("", None),
@@ -237,6 +245,26 @@ mod tests {
             let same = matches!(bit / 32, 0 | 4);
             assert_eq!(accepted(&changed, 7), same, "bit {bit}");
         }
+    }
+
+    #[test]
+    fn truncated_replies_are_errors() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            for length in [0, 4, 27] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut call = [0; 44];
+                stream.read_exact(&mut call).unwrap();
+                let id = u32::from_be_bytes([call[4], call[5], call[6], call[7]]);
+                stream.write_all(&reply([0x8000_0018, id, 1, 0, 0, 0, 0])[..length]).unwrap();
+            }
+        });
+        for length in [0, 4, 27] {
+            let answered = null_call(&mut TcpStream::connect(address).unwrap(), 100_003, 3);
+            assert!(answered.is_err(), "after {length} bytes");
+        }
+        server.join().unwrap();
     }
 
     #[test]

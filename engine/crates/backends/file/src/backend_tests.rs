@@ -1,9 +1,9 @@
 //! What a backend makes, empties, refuses and removes in a marked directory.
 
-use crate::test_dir::{names, plan, target, TestDir, RECORD};
+use crate::test_dir::{begin_lane, fill_slot, names, op, plan, slot_bytes, target, TestDir, RECORD};
 use crate::{Devices, Files};
-use assay_core::{Backend, Kind, SetupError};
-use assay_spec::{CacheAction, Operation};
+use assay_core::{Backend, Kind, OpKind, SetupError};
+use assay_spec::{CacheAction, Layout, Operation};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -155,9 +155,7 @@ fn what_stands_in_a_files_place_is_not_written_to() {
             assert!(error.message.contains(reason), "{error}");
         }
         let mut lane = backend.open_lane(crate::test_dir::setup(0, 1)).unwrap();
-        for operation in [Operation::RandomWrite, Operation::Read] {
-            assert!(lane.begin(&plan(operation)).unwrap_err().message.contains(reason), "{operation:?}");
-        }
+        assert!(lane.begin(&plan(Operation::RandomWrite)).unwrap_err().message.contains(reason));
         assert_eq!(fs::read(&precious).unwrap(), b"precious");
     };
     symlink(&precious, &file).unwrap();
@@ -288,4 +286,22 @@ fn cleaning_reports_all_shares() {
     // A share without a mark is foreign, and so is the whole target.
     described["shares"] = json!([grounds[2].root()]);
     assert!(Files.clean(&target(described), false, 0).unwrap().foreign);
+}
+
+#[test]
+fn a_record_goes_there_and_back() {
+    let test_dir = TestDir::new("record");
+    let backend = opened(&test_dir, &json!({"layout": Layout::Shared}));
+    backend.prepare().unwrap();
+    backend.begin_phase(&plan(Operation::Write)).unwrap();
+    let (mut lane, buffers) = begin_lane(backend.as_ref(), 0, &plan(Operation::Write));
+    fill_slot(&buffers, 0, 7);
+    assert_eq!(lane.execute(&op(OpKind::Write, RECORD as u64, RECORD)), Ok(RECORD as u64));
+    lane.end().unwrap();
+    let (mut lane, buffers) = begin_lane(backend.as_ref(), 0, &plan(Operation::Read));
+    fill_slot(&buffers, 0, 1);
+    assert_eq!(lane.execute(&op(OpKind::Read, 0, RECORD)), Ok(RECORD as u64));
+    assert_eq!(slot_bytes(&buffers, 0), vec![0; RECORD]);
+    assert_eq!(lane.execute(&op(OpKind::Read, RECORD as u64, RECORD)), Ok(RECORD as u64));
+    assert_eq!(slot_bytes(&buffers, 0), vec![7; RECORD]);
 }

@@ -1,7 +1,7 @@
 //! A lane's file by every method, and requests that cannot be satisfied.
 
 use super::*;
-use crate::test_dir::{fill_slot, op, plan, run_all, setup, TestDir, RECORD};
+use crate::test_dir::{fill_slot, op, plan, run_all, setup, slot_bytes, TestDir, RECORD};
 use assay_core::OpKind;
 use std::fs;
 
@@ -19,6 +19,44 @@ fn methods() -> Vec<Method> {
 
 fn by(method: Method, operation: Operation) -> PhasePlan {
     PhasePlan { method, ..plan(operation) }
+}
+
+/// Records that each hold their number, written and read in any order by all methods, buffered and direct.
+#[test]
+fn each_method_puts_records_where_they_belong() {
+    let test_dir = TestDir::new("methods");
+    let number = |slot: u32| (slot * 5 + 3) % 8;
+    for method in methods() {
+        for direct in [false, true] {
+            let mut lane = lane(&test_dir, 4);
+            let buffers = Arc::clone(&lane.setup.buffers);
+            fs::write(test_dir.at("f0"), vec![0; 8 * RECORD]).unwrap();
+            let writing = PhasePlan { direct, ..by(method, Operation::RandomWrite) };
+            let Ok(choice) = lane.begin(&writing) else {
+                assert!(direct, "{method:?}");
+                continue;
+            };
+            assert_eq!(choice.method, method);
+            let each = |kind, first: u32| -> Vec<Op> {
+                let one = |slot| Op { slot, ..op(kind, u64::from(number(first + slot)) * RECORD as u64, RECORD) };
+                (0..4).map(one).collect()
+            };
+            for first in [0, 4] {
+                (0..4).for_each(|slot| fill_slot(&buffers, slot, number(first + slot) as u8 + 1));
+                let done = run_all(&mut lane, &each(OpKind::Write, first));
+                assert!(done.iter().all(|one| one.result == Ok(RECORD as u64)), "{method:?}: {done:?}");
+            }
+            assert_eq!(lane.execute(&op(OpKind::Sync, 0, 0)), Ok(0));
+            lane.end().unwrap();
+            let expected: Vec<u8> = (0..8).flat_map(|byte| vec![byte + 1; RECORD]).collect();
+            assert!(fs::read(test_dir.at("f0")).unwrap() == expected, "{method:?}, direct {direct}");
+            lane.begin(&PhasePlan { direct, ..by(method, Operation::RandomRead) }).unwrap();
+            let done = run_all(&mut lane, &each(OpKind::Read, 2));
+            assert_eq!(done.len(), 4);
+            (0..4).for_each(|slot| assert_eq!(slot_bytes(&buffers, slot), vec![number(2 + slot) as u8 + 1; RECORD]));
+            lane.end().unwrap();
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A marked directory for a test, and tools for tests in it.
 
-use assay_core::{Buffers, Completion, Lane, LaneSetup, Op, OpKind, PhasePlan};
+use assay_core::{Backend, Buffers, Completion, Lane, LaneSetup, Op, OpKind, PhasePlan};
 use assay_spec::{Job, Method, Operation, Target, SPEC_VERSION};
 use serde_json::{json, Value};
 use std::path::PathBuf;
@@ -92,10 +92,25 @@ pub(crate) fn op(kind: OpKind, offset: u64, length: usize) -> Op {
     Op { kind, count: 1, slot: 0, object: 0, offset, length: length as u64 }
 }
 
+/// Opens a lane of a backend, and begins a phase with it.
+pub(crate) fn begin_lane(backend: &dyn Backend, lane: u32, plan: &PhasePlan) -> (Box<dyn Lane>, Arc<Buffers>) {
+    let setup = setup(lane, 1);
+    let buffers = Arc::clone(&setup.buffers);
+    let mut lane = backend.open_lane(setup).unwrap();
+    lane.begin(plan).unwrap();
+    (lane, buffers)
+}
+
 /// Fills a slot.
 pub(crate) fn fill_slot(buffers: &Buffers, slot: u32, byte: u8) {
     // SAFETY: nothing is in flight, and nothing else refers to the slot.
     unsafe { buffers.slice(slot, buffers.length()) }.fill(byte);
+}
+
+/// The bytes of a slot.
+pub(crate) fn slot_bytes(buffers: &Buffers, slot: u32) -> Vec<u8> {
+    // SAFETY: as above.
+    unsafe { buffers.slice(slot, buffers.length()) }.to_vec()
 }
 
 /// Executes all operations, as many at once as the lane takes; results by slot.

@@ -4,22 +4,54 @@ use crate::fake::{contents, plain};
 use crate::fake_store::StoreServer;
 use crate::kind::open;
 use crate::place::Place;
+use crate::status::{EXIST, NOENT};
 use crate::Exports;
 use assay_core::{Backend, Buffers, Fault, Kind, Lane, LaneSetup, Op, OpKind, PhasePlan, SetupError};
 use assay_remote::RemoteBackend;
-use assay_spec::{Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, Tree};
-use serde_json::json;
+use assay_spec::{Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, Tree, Tuning};
 use std::sync::Arc;
 
-/// A job of three lanes with changes.
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
-    let mut job = serde_json::from_value(json!({
-        "spec_version": assay_spec::SPEC_VERSION, "id": "test", "target": Target::Nfs(target.clone()), "lanes": 3,
-        "file_size_bytes": 100_000, "record_size_bytes": 50_000, "queue_depth": 5, "sync": "fsync", "phases": [],
-    }))
-    .unwrap();
+    let mut job = Job { target: Target::Nfs(target.clone()), lanes: 3, ..least_job() };
     change(&mut job);
     job
+}
+
+/// The least job; the fields that matter here are the caller's.
+fn least_job() -> Job {
+    Job {
+        spec_version: assay_spec::SPEC_VERSION,
+        id: "test".to_owned(),
+        seed: 0,
+        target: Target::Null(assay_spec::NullTarget::default()),
+        lanes: 1,
+        layout: Layout::Separate,
+        block_size_bytes: None,
+        file_size_bytes: 100_000,
+        record_size_bytes: 50_000,
+        queue_depth: 5,
+        method: Method::Auto,
+        tuning: Tuning::default(),
+        tree: None,
+        objects: None,
+        sizes: None,
+        direct: false,
+        sync: SyncPolicy::Fsync,
+        preallocate: false,
+        data: assay_spec::DataSpec::default(),
+        phases: Vec::new(),
+        interval_ns: 1_000_000_000,
+        ranks: 1,
+        rank: 0,
+        wait_for_go: false,
+        lease_ns: None,
+        stall_limit_ns: None,
+        error_limit: 1,
+        keep_files: false,
+        order_seed: None,
+        reuse_files: false,
+        watch: vec![],
+    }
 }
 
 fn plan(operation: Operation) -> PhasePlan {
@@ -181,25 +213,37 @@ fn remains_are_removed_but_no_other_file_system() {
 }
 
 #[test]
-fn names_are_in_their_directories_and_are_removed() {
-    for (layout, lane, top) in [(Layout::Separate, 1, "t1"), (Layout::Shared, 2, "t0")] {
+fn names_are_made_found_and_removed() {
+    for (layout, lane) in [(Layout::Separate, 1), (Layout::Shared, 2)] {
         let server = StoreServer::start();
         let tree = Tree { files: 20, depth: 2, width: 2, more: 0, inner: false };
         let with_tree = |job: &mut Job| (job.layout, job.tree) = (layout, Some(tree));
         let backend = open(&server.target(), &job(&server.target(), with_tree)).unwrap();
         backend.prepare().unwrap();
         backend.begin_phase(&plan(Operation::Create)).unwrap();
-        let (mut lane_of_names, _buffers) = open_lane(&backend, lane);
-        for (operation, kind, length) in [
-            (Operation::Create, OpKind::Create, 10_000),
-            (Operation::Rename, OpKind::Rename, 0),
-            (Operation::Mkdir, OpKind::Mkdir, 0),
-        ] {
-            let results = each(lane_of_names.as_mut(), &plan(operation), kind, 20, length);
-            assert_eq!(results, vec![Ok(length); 20], "{operation:?}");
+        let (mut lane, _buffers) = open_lane(&backend, lane);
+        let mut one = |operation, kind, numbers, length| each(lane.as_mut(), &plan(operation), kind, numbers, length);
+        assert_eq!(one(Operation::Create, OpKind::Create, 10, 10_000), vec![Ok(10_000); 10]);
+        let again = one(Operation::Create, OpKind::Create, 20, 0);
+        assert_eq!(again, [vec![Err(EXIST); 10], vec![Ok(0); 10]].concat());
+        let sizes = [vec![Ok(10_000); 10], vec![Ok(0); 10]].concat();
+        assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), sizes);
+        assert_eq!(one(Operation::Open, OpKind::Open, 20, 0), vec![Ok(0); 20]);
+        assert_eq!(one(Operation::Readdir, OpKind::Readdir, 4, 0), vec![Ok(5); 4]);
+        assert_eq!(one(Operation::Unlink, OpKind::Unlink, 10, 0), vec![Ok(0); 10]);
+        let (gone, there) = (vec![Err(NOENT); 10], vec![Ok(0); 10]);
+        for (operation, kind) in [(Operation::Open, OpKind::Open), (Operation::Rename, OpKind::Rename)] {
+            assert_eq!(one(operation, kind, 20, 0), [gone.clone(), there.clone()].concat());
         }
+        assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(NOENT); 20]);
+        assert_eq!(one(Operation::Mkdir, OpKind::Mkdir, 20, 0), vec![Ok(0); 20]);
+        assert_eq!(one(Operation::Rmdir, OpKind::Rmdir, 19, 0), vec![Ok(0); 19]);
+        assert_eq!(one(Operation::Create, OpKind::Sync, 1, 0), [Ok(0)]);
+        let top = if layout == Layout::Shared { "t0" } else { "t1" };
+        let lane = if layout == Layout::Shared { 2 } else { 1 };
+        let expected = [format!("d{lane}.19"), format!("r{lane}.15")];
         let paths = server.store().paths(0);
-        for name in [format!("d{lane}.19"), format!("r{lane}.15")] {
+        for name in expected {
             assert!(paths.contains(&format!("assay/job/{top}/b1/b1/{name}")), "{name}: {paths:?}");
         }
         backend.cleanup().unwrap();

@@ -4,7 +4,6 @@
 use assay_spec::{Bye, ErrorSample, Event, PhaseEnd};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,8 +52,7 @@ pub fn null_job(change: &Value) -> Value {
     merged(json!({"target": {"kind": "null"}, "file_size_bytes": 1 << 20, "record_size_bytes": 4096}), change)
 }
 
-/// A job with `change` merged in.
-pub fn merged(mut job: Value, change: &Value) -> Value {
+fn merged(mut job: Value, change: &Value) -> Value {
     job["spec_version"] = json!(assay_spec::SPEC_VERSION);
     job["id"] = json!("test");
     for (key, value) in change.as_object().unwrap() {
@@ -124,26 +122,6 @@ pub fn run(job: &Value) -> RunOutput {
     run_output(&output)
 }
 
-/// Runs a job with a limit of file sizes; the first byte above it fails with EFBIG, a write up to it is short.
-pub fn run_limited(job: &Value, largest: u64) -> RunOutput {
-    let mut command = engine();
-    let limited = command.arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // SAFETY: setrlimit is async-signal-safe and touches only its argument.
-    unsafe {
-        limited.pre_exec(move || {
-            let limit = libc::rlimit { rlim_cur: largest, rlim_max: largest };
-            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
-            Ok(())
-        });
-    }
-    let mut child = limited.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    writeln!(input, "{job}").unwrap();
-    let output = run_output(&child.wait_with_output().unwrap());
-    drop(input);
-    output
-}
-
 /// Exit code and report of the contract suite on a target.
 pub fn conform(target: &Value, words: &[&str]) -> (i32, Value) {
     let mut child = engine();
@@ -185,13 +163,6 @@ impl Session {
     /// The next event.
     pub fn next(&self) -> Value {
         serde_json::from_str(&self.lines.recv().unwrap()).unwrap()
-    }
-
-    /// The greatest resident memory of the engine so far, in bytes.
-    pub fn max_memory(&self) -> u64 {
-        let table = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = table.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
     /// The remaining events.

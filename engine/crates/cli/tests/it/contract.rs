@@ -1,10 +1,11 @@
-//! The contract suite on a disk file system and on tmpfs, and options of jobs there.
+//! The contract suite on a disk file system and on tmpfs, and the engine's refusals of what is impossible there.
 
 use crate::common::{conform, engine, file_job, run, Marked};
 use assay_spec::{Capabilities, Group, OpKind, Operation};
 use serde_json::{json, Value};
 use std::collections::BTreeSet;
 
+const LANES: u64 = 3;
 const FILE: u64 = 1 << 20;
 
 /// Directories on a disk and in memory. /var/tmp is on a disk on any usual system.
@@ -26,12 +27,26 @@ impl Way {
         format!("{} {}, {cache}, {}", self.operation.name(), self.layout, self.method)
     }
 
-    /// Whether a job may do so anywhere; the tests of `spec` have the reasons.
-    fn is_possible(&self) -> bool {
-        match (self.operation.stdio(), self.method) {
-            (_, "mmap") => !self.direct && !self.operation.stdio(),
-            (true, method) => !self.direct && method == "sync",
-            (false, _) => true,
+    fn job(&self, root: &Marked) -> Value {
+        let mut job = file_job(
+            root,
+            &json!({
+                "layout": self.layout, "direct": self.direct, "lanes": LANES, "method": self.method,
+                "phases": [{"operation": "prepare", "measured": false}, {"operation": self.operation.name()}],
+            }),
+        );
+        job["queue_depth"] = json!(if ["io_uring", "threads"].contains(&self.method) { 4 } else { 1 });
+        job
+    }
+
+    /// The reason that the engine must give, if this is impossible everywhere.
+    fn refusal(&self) -> Option<&'static str> {
+        match (self.operation.stdio(), self.direct, self.method) {
+            (_, true, "mmap") => Some("mmap goes through the page cache"),
+            (true, _, "mmap") => Some("C stdio does not go through a mapping"),
+            (true, true, _) => Some("C stdio has no O_DIRECT"),
+            (true, _, "io_uring" | "threads") => Some("C stdio does not go through io_uring or threads"),
+            _ => None,
         }
     }
 }
@@ -70,22 +85,35 @@ fn everything_holds_in_directories_on_disks_and_in_memory() {
         let done: BTreeSet<String> =
             of_data.map(|row| format!("{} {}", text(row, "check"), text(row, "way"))).collect();
         let can_be_past = able(&root).direct;
-        for way in ways().iter().filter(|way| way.is_possible() && (can_be_past || !way.direct)) {
+        for way in ways().iter().filter(|way| way.refusal().is_none() && (can_be_past || !way.direct)) {
             assert!(done.contains(&way.words()), "{below}: {}", way.words());
         }
         for operation in Operation::of_group(Group::Names) {
             let named = |row: &&Value| row["group"] == "names" && row["check"] == operation.name();
             assert_eq!(rows.iter().filter(named).count(), 8, "{below}: {operation:?}");
         }
-        for operation in Operation::of_group(Group::Data).filter(|one| one.on_file_sets()) {
-            let of = if operation.needs_tree() { "" } else { " of a set" };
-            let named =
-                |row: &&Value| row["group"] == "file sets" && row["check"] == format!("{}{of}", operation.name());
-            assert!(rows.iter().filter(named).count() >= 4, "{below}: {operation:?}");
-        }
         assert_eq!(root.remains(), Vec::<String>::new(), "{below}");
         println!("{below}: {} checks hold", rows.len());
     }
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_the_reason() {
+    let mut refused = 0;
+    for below in PLACES {
+        let root = Marked::new(below);
+        let past = able(&root).direct;
+        for way in ways() {
+            let missing = (way.direct && !past).then_some("has no O_DIRECT");
+            let Some(reason) = way.refusal().or(missing) else { continue };
+            let output = run(&way.job(&root));
+            assert_eq!(output.code, 2, "{} in {below}", way.words());
+            assert!(output.stderr.contains(reason), "{}: {}", way.words(), output.stderr);
+            assert_eq!(root.remains(), Vec::<String>::new(), "{} in {below}", way.words());
+            refused += 1;
+        }
+    }
+    println!("{refused} combinations refused with the right reason");
 }
 
 #[test]

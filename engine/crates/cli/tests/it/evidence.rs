@@ -5,6 +5,22 @@ use assay_spec::OpKind;
 use serde_json::json;
 
 #[test]
+fn a_changed_service_time_holds_from_its_operation_on_and_in_each_phase_anew() {
+    let slow = json!([{"at_op": 50, "latency": {"distribution": "fixed", "ns": 2_000_000}, "lane": 1}]);
+    let target = json!({"kind": "null", "latency": {"distribution": "fixed", "ns": 100_000}, "changes": slow});
+    let phase = json!({"operation": "read"});
+    let job = json!({"target": target, "phases": [phase, phase], "lanes": 2, "record_size_bytes": 4096,
+                     "file_size_bytes": 100 * 4096});
+    let output = run(&null_job(&job));
+    for end in output.ends().into_iter().filter(|end| end.measured) {
+        let length = |lane: usize| end.lanes[lane].end_ns - end.lanes[lane].start_ns;
+        assert!(length(1) > 100_000_000, "fifty operations of two milliseconds: {}", length(1));
+        let summary = end.latency(OpKind::Read).unwrap();
+        assert!(summary.min_ns < 2_000_000, "the others keep their time: {summary:?}");
+    }
+}
+
+#[test]
 fn a_clock_step_is_seen_and_a_clock_that_was_not_set_is_not() {
     let wall_shift = |step: i64| {
         let target = json!({"kind": "null", "clock_step_ns": step});

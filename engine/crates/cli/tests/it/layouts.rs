@@ -1,6 +1,6 @@
 //! Layouts of several lanes in files: lanes read what others have written, and a write limited by time wears out.
 
-use crate::common::{file_job, merged, run, Marked, Session};
+use crate::common::{file_job, run, Marked, Session};
 use assay_spec::{OpKind, PhaseEnd, PhaseStatus};
 use serde_json::{json, Value};
 
@@ -10,11 +10,17 @@ const LANES: u64 = 4;
 const RECORD: u64 = 4096;
 
 fn job(root: &Marked, change: &Value) -> Value {
-    let base = json!({
-        "lanes": LANES, "seed": 5, "layout": "shared", "record_size_bytes": RECORD, "sync": "none",
-        "data": {"verify": true},
-    });
-    file_job(root, &merged(base, change))
+    let mut job = file_job(
+        root,
+        &json!({
+            "lanes": LANES, "seed": 5, "layout": "shared", "record_size_bytes": RECORD, "sync": "none",
+            "data": {"verify": true},
+        }),
+    );
+    for (key, value) in change.as_object().unwrap() {
+        job[key] = value.clone();
+    }
+    job
 }
 
 /// Operations of each lane in a phase.

@@ -4,20 +4,64 @@ mod jobs;
 mod safety;
 
 use self::jobs::{
-    all_places, errors, files, phases, place, run_after, starts, tree_job, FILES, LANES, METHODS, NOTHING, PLACES,
+    all_places, errors, files, phases, place, run_after, starts, tree_job, FILES, LANES, METHODS, NOTHING, PLACES, SEED,
 };
-use crate::common::{null_job, run, run_limited, Marked};
-use assay_spec::{ErrorKind, Event, Method, Operation, PhaseStatus};
-use serde_json::json;
+use crate::common::{engine, null_job, run, run_output, Marked, RunOutput};
+use assay_drive::data::{Base, Data};
+use assay_spec::{DataSpec, ErrorKind, Event, Method, Operation, PhaseStatus};
+use serde_json::{json, Value};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
 
 /// Every operation, with the files renamed twice and inspected in between.
 const ROUND: [&str; 12] =
     ["create", "stat", "open", "readdir", "rename", "stat", "open", "rename", "stat", "unlink", "mkdir", "rmdir"];
 
 #[test]
-fn created_files_are_where_they_should_be() {
+fn all_operations_in_all_ways() {
+    let mut done = 0;
+    for below in PLACES {
+        let root = Marked::new(below);
+        for (layout, method) in
+            [("separate", METHODS[0]), ("separate", METHODS[1]), ("shared", "sync"), ("shared", "io_uring")]
+        {
+            for (levels, width, used) in [(0, 1, 1), (2, 3, 8)] {
+                for contents in [0, 700] {
+                    let output = run(&tree_job(
+                        &root,
+                        method,
+                        &ROUND,
+                        &json!({
+                            "layout": layout, "tree": {"files": FILES, "depth": levels, "width": width},
+                            "file_size_bytes": contents,
+                        }),
+                    ));
+                    let context = format!("{below} {layout} {method} {levels} {contents}: {output:?}");
+                    assert_eq!(output.code, 0, "{context}");
+                    assert_eq!(output.ends().len(), ROUND.len(), "{context}");
+                    for (end, (_, used_method, reason)) in output.ends().iter().zip(starts(&output)) {
+                        let names = if end.operation == Operation::Readdir { used } else { FILES };
+                        assert_eq!((end.status, end.all_ops()), (PhaseStatus::Done, LANES * names), "{context}");
+                        assert_eq!(end.operations[0].latency.as_ref().unwrap().count, LANES * names, "{context}");
+                        let bytes = if end.operation == Operation::Create { LANES * FILES * contents } else { 0 };
+                        assert_eq!(end.last_finisher.bytes, bytes, "{context}");
+                        let ring = method == "io_uring" && end.operation != Operation::Readdir;
+                        let expected = if ring { Method::IoUring } else { Method::Sync };
+                        assert_eq!(used_method, expected, "{reason}");
+                        done += 1;
+                    }
+                    assert_eq!(root.remains(), NOTHING, "{context}");
+                }
+            }
+        }
+    }
+    println!("{done} phases done and checked");
+}
+
+#[test]
+fn created_files_are_where_and_what_they_should_be() {
     for (method, layout) in [("sync", "separate"), ("io_uring", "separate"), ("sync", "shared"), ("io_uring", "shared")]
     {
         let root = Marked::new(PLACES[0]);
@@ -25,6 +69,15 @@ fn created_files_are_where_they_should_be() {
         let keep = json!({"layout": layout, "keep_files": true});
         assert_eq!(run(&tree_job(&root, method, &["create"], &keep)).code, 0);
         assert_eq!(files(&root), all_places(shared, 'f'));
+        let mut data = Data::new(&Base::new(&DataSpec::default(), SEED), &DataSpec::default(), SEED, 0);
+        for lane in 0..LANES {
+            for number in 0..FILES {
+                let path = root.0.join("job").join(place(if shared { 0 } else { lane }, 'f', lane, number));
+                let found = fs::read(&path).unwrap();
+                data.select(lane * FILES + number);
+                assert_eq!((found.len(), data.check(0, &found)), (700, None), "{}", path.display());
+            }
+        }
         let reuse = json!({"layout": layout, "keep_files": true, "reuse_files": true});
         assert_eq!(run(&tree_job(&root, method, &["stat", "mkdir", "rmdir"], &reuse)).code, 0);
         assert_eq!(files(&root), all_places(shared, 'f'), "still there");
@@ -32,6 +85,19 @@ fn created_files_are_where_they_should_be() {
         assert_eq!(files(&root), all_places(shared, 'r'), "after one rename");
         let back = tree_job(&root, method, &["unlink"], &reuse);
         assert_eq!(errors(run(&back).ends()[0]), [(ErrorKind::Fault, Some(libc::ENOENT), LANES * FILES)]);
+    }
+}
+
+#[test]
+fn two_renames_bring_the_first_name_back() {
+    for method in METHODS {
+        let root = Marked::new(PLACES[1]);
+        let keep = json!({"keep_files": true});
+        assert_eq!(run(&tree_job(&root, method, &["create", "rename", "rename"], &keep)).code, 0);
+        assert_eq!(files(&root), all_places(false, 'f'));
+        let reuse = json!({"reuse_files": true});
+        assert_eq!(run(&tree_job(&root, method, &["stat", "unlink", "create", "rename", "stat"], &reuse)).code, 0);
+        assert_eq!(root.remains(), NOTHING);
     }
 }
 
@@ -146,13 +212,32 @@ fn each_operation_on_a_missing_name_fails_once() {
     }
 }
 
+/// Run with a limit of file sizes; the first byte above it fails with EFBIG, a write up to it is short.
+fn run_limited(root: &Marked, job: &Value, largest: u64) -> RunOutput {
+    let file = root.0.join("job.json");
+    fs::write(&file, job.to_string()).unwrap();
+    let mut command = engine();
+    let limited = command.arg("run").arg(&file).stdin(Stdio::null());
+    // SAFETY: setrlimit is async-signal-safe and touches only its argument.
+    unsafe {
+        limited.pre_exec(move || {
+            let limit = libc::rlimit { rlim_cur: largest, rlim_max: largest };
+            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
+            Ok(())
+        });
+    }
+    let output = run_output(&limited.output().unwrap());
+    fs::remove_file(&file).unwrap();
+    output
+}
+
 #[test]
 fn a_write_that_fails_is_one_failed_create_and_the_file_stays() {
     for method in METHODS {
         for (largest, expected) in [(0, (ErrorKind::Fault, Some(libc::EFBIG))), (500, (ErrorKind::ShortWrite, None))] {
             let root = Marked::new(PLACES[1]);
             let job = tree_job(&root, method, &["create"], &json!({"keep_files": true}));
-            let output = run_limited(&job, largest);
+            let output = run_limited(&root, &job, largest);
             let end = output.ends()[0];
             assert_eq!(errors(end), [(expected.0, expected.1, LANES * FILES)], "{method}: {output:?}");
             assert_eq!((end.status, end.all_ops()), (PhaseStatus::Failed, 0), "{method}");

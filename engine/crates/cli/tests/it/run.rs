@@ -1,10 +1,12 @@
 //! Stalls, errors, corruption, control and safety, with the real engine.
 
-use crate::common::{file_job, null_job, run, run_limited, signal, Marked, Session};
+use crate::common::{engine, file_job, null_job, run, run_output, signal, Marked, Session};
 use assay_core::as_errno;
 use assay_spec::{ByeStatus, ErrorKind, Event, Fault, OpKind, PhaseStatus};
 use rustix::process::Signal;
 use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 
 const SECOND: u64 = 1_000_000_000;
 /// Memory growth in bytes allowed to a job with a thousand times more data.
@@ -44,6 +46,18 @@ fn open_loop_shows_the_whole_stall() {
 }
 
 #[test]
+fn too_high_a_rate_is_reported() {
+    let output = run(&null_job(&json!({
+        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 1_000_000}},
+        "phases": [{"operation": "read", "runtime_ns": SECOND / 2, "rate_per_s": 10_000}],
+    })));
+    let end = output.ends()[0];
+    assert_eq!(end.target_per_s, Some(10_000.0));
+    assert_eq!(end.ops(OpKind::Read) + end.unstarted_ops, 5000, "every operation is done or told as never started");
+    assert!(end.unstarted_ops > 3500, "{}", end.unstarted_ops);
+}
+
+#[test]
 fn intervals_add_up_to_the_totals() {
     let output = run(&null_job(&json!({
         "target": {"kind": "null", "latency": {"distribution": "exponential", "mean_ns": 100_000}},
@@ -74,6 +88,27 @@ fn intervals_add_up_to_the_totals() {
     }
     let share = end.ops(OpKind::Read) as f64 / (end.ops(OpKind::Read) + end.ops(OpKind::Write)) as f64;
     assert!((0.65..0.75).contains(&share), "{share}");
+}
+
+#[test]
+fn slow_lane_separates_first_and_last_finisher() {
+    let slow: Vec<Value> = (0..10).map(|at| json!({"at_op": at * 25, "duration_ns": 20_000_000, "lane": 2})).collect();
+    let output = run(&null_job(&json!({
+        "target": {"kind": "null", "latency": {"distribution": "fixed", "ns": 400_000}, "stalls": slow},
+        "lanes": 4, "phases": [{"operation": "read"}],
+    })));
+    let end = output.ends()[0];
+    assert_eq!(end.last_finisher.ops, 4 * 256);
+    // Ten stalls, and the other operations after them.
+    assert!(end.last_finisher.end_ns > 10 * 20_000_000 + 246 * 400_000);
+    let first = end.lanes.iter().map(|lane| lane.end_ns).min();
+    assert_eq!(Some(end.first_finisher.end_ns), first);
+    assert!((256..=4 * 256).contains(&end.first_finisher.ops), "{:?}", end.first_finisher);
+    if end.first_finisher.end_ns < end.last_finisher.end_ns {
+        assert!(end.first_finisher.ops < end.last_finisher.ops, "{end:?}");
+    }
+    let steady = end.steady.unwrap();
+    assert!(steady.start_ns > 0 && steady.end_ns <= end.first_finisher.end_ns && steady.ops <= end.first_finisher.ops);
 }
 
 #[test]
@@ -162,23 +197,34 @@ fn a_huge_file_takes_no_more_memory_than_a_small_one() {
     assert!(huge < small + MEMORY_TOLERANCE, "{small} and {huge}");
 }
 
+/// Starts a job on standard input that would run for a minute, and waits until it runs.
+fn long_job(root: &Marked) -> (std::process::Child, BufReader<std::process::ChildStdout>) {
+    let job = file_job(root, &json!({"phases": [{"operation": "write", "runtime_ns": 60 * SECOND}]}));
+    let mut child =
+        engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("phase_start") {
+        line.clear();
+        assert!(output.read_line(&mut line).unwrap() > 0);
+    }
+    (child, output)
+}
+
 #[test]
 fn a_stop_line_the_end_of_input_and_a_signal_each_end_the_job_in_order() {
-    for way in ["line", "two lines", "end", "signal"] {
+    for way in ["line", "end", "signal"] {
         let root = Marked::new("/dev/shm");
-        let job = file_job(&root, &json!({"phases": [{"operation": "write", "runtime_ns": 60 * SECOND}]}));
-        let mut session = Session::start(&job);
-        session.until("phase_start");
-        let stop = r#"{"stop":true}"#;
+        let (mut child, output) = long_job(&root);
         match way {
-            "line" => session.send_line(stop),
-            // The second may come when the engine has ended.
-            "two lines" => drop([session.try_send(stop), session.try_send(stop)]),
-            "end" => drop(session.child.stdin.take()),
-            _ => signal(&session.child, Signal::TERM),
+            "line" => writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap(),
+            "end" => drop(child.stdin.take()),
+            _ => signal(&child, Signal::TERM),
         }
-        let output = session.rest();
-        assert_eq!((output.bye().status, output.code), (ByeStatus::Stopped, 1), "{way}");
+        let last = output.lines().map(Result::unwrap).last().unwrap();
+        assert!(matches!(serde_json::from_str(&last).unwrap(), Event::Bye(bye) if bye.status == ByeStatus::Stopped));
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{way}");
         assert_eq!(root.remains(), Vec::<String>::new(), "{way}");
     }
 }
@@ -214,6 +260,7 @@ fn stuck_lane_does_not_block_the_engine() {
 
 #[test]
 fn a_write_that_fails_at_the_end_is_reported() {
+    use std::os::unix::process::CommandExt;
     let root = Marked::new("/dev/shm");
     let job = file_job(
         &root,
@@ -221,12 +268,90 @@ fn a_write_that_fails_at_the_end_is_reported() {
             "file_size_bytes": 32768, "sync": "none", "phases": [{"operation": "fwrite"}, {"operation": "read"}],
         }),
     );
-    let output = run_limited(&job, 28_672);
+    let file = root.0.join("job.json");
+    std::fs::write(&file, job.to_string()).unwrap();
+    let mut command = engine();
+    let limited = command.arg("run").arg(&file).stdin(Stdio::null());
+    // SAFETY: setrlimit is async-signal-safe and touches only its argument.
+    unsafe {
+        limited.pre_exec(|| {
+            let limit = libc::rlimit { rlim_cur: 28_672, rlim_max: 28_672 };
+            libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit);
+            Ok(())
+        });
+    }
+    let output = run_output(&limited.output().unwrap());
+    std::fs::remove_file(&file).unwrap();
     assert_eq!((output.code, output.ends()[0].status), (1, PhaseStatus::Failed), "{output:?}");
     assert_eq!(output.errors()[0].fault.and_then(as_errno), Some(libc::EFBIG));
     assert_eq!(output.ends()[0].errors[0].fault.and_then(as_errno), Some(libc::EFBIG));
     assert!(output.bye().reason.as_ref().unwrap().contains("File too large"), "{:?}", output.bye());
     assert_eq!(root.remains(), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_outside_the_marked_directory_is_written() {
+    let root = Marked::new("/var/tmp");
+    let job = |change: Value| {
+        let mut job = file_job(&root, &json!({"phases": [{"operation": "write"}]}));
+        for (key, value) in change.as_object().unwrap() {
+            job["target"][key] = value.clone();
+        }
+        job
+    };
+    let outside = Marked::new("/var/tmp");
+    let unmarked = Marked::new("/var/tmp");
+    std::fs::remove_file(unmarked.0.join(".assay-target")).unwrap();
+    let link = root.0.join("link");
+    std::os::unix::fs::symlink(&outside.0, &link).unwrap();
+    let refusals = [
+        (json!({"root": unmarked.path()}), "has no .assay-target"),
+        (json!({"root": link}), "symbolic link"),
+        (json!({"root": format!("{}/../x", root.path())}), "without . or .. parts"),
+        (json!({"root": "relative"}), "absolute path"),
+        (json!({"directory": "../x"}), "plain name"),
+        (json!({"directory": ".."}), "plain name"),
+        (json!({"directory": "a/b"}), "plain name"),
+        (json!({"directory": "link"}), "already there"),
+    ];
+    for (change, reason) in refusals {
+        let output = run(&job(change.clone()));
+        assert_eq!(output.code, 2, "{change}");
+        assert!(output.stderr.contains(reason), "{change}: {}", output.stderr);
+    }
+    assert_eq!(outside.remains(), Vec::<String>::new());
+    assert_eq!(unmarked.remains(), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_planted_in_place_of_a_file_is_used() {
+    for (plant, reason) in [
+        ("symlink", "leads out of the marked directory"),
+        ("hard link", "not a plain file with one name"),
+        ("pipe", "not a plain file with one name"),
+    ] {
+        let root = Marked::new("/var/tmp");
+        let victim = root.0.join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        std::fs::create_dir(root.0.join("job")).unwrap();
+        let place = root.0.join("job/f0");
+        match plant {
+            "symlink" => std::os::unix::fs::symlink(&victim, &place).unwrap(),
+            "hard link" => std::fs::hard_link(&victim, &place).unwrap(),
+            _ => assert!(std::process::Command::new("mkfifo").arg(&place).status().unwrap().success()),
+        }
+        for operation in ["write", "rewrite", "read"] {
+            let output = run(&file_job(
+                &root,
+                &json!({
+                    "reuse_files": true, "keep_files": true, "phases": [{"operation": operation}],
+                }),
+            ));
+            assert_eq!(output.code, 1, "{plant} {operation}");
+            assert!(output.errors()[0].message.contains(reason), "{plant} {operation}: {output:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    }
 }
 
 #[test]
@@ -268,6 +393,19 @@ fn lanes_of_all_counts_start_and_end() {
         assert_eq!(end.ops(OpKind::Read), (64 << 20) / 4096);
         assert_eq!(end.lanes.len(), lanes);
     }
+}
+
+#[test]
+fn two_stops_are_no_error() {
+    let root = Marked::new("/dev/shm");
+    let (mut child, output) = long_job(&root);
+    let input = child.stdin.as_mut().unwrap();
+    let _ = writeln!(input, r#"{{"stop":true}}"#);
+    let _ = writeln!(input, r#"{{"stop":true}}"#);
+    let last = output.lines().map(Result::unwrap).last().unwrap();
+    assert!(last.contains(r#""status":"stopped""#), "{last}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(root.remains(), Vec::<String>::new());
 }
 
 /// Each kind of operation has its own counts and latencies, and a scripted fault its domain and name.

@@ -3,6 +3,8 @@
 mod files;
 mod objects;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 use crate::{Claim, Job, Layout, Method, MethodShape, Phase, SyncPolicy, SPEC_VERSION};

@@ -4,7 +4,7 @@ use super::calls::Calls;
 use super::leaves::Leaves;
 use super::ring::TreeRing;
 use super::*;
-use crate::test_dir::{fill_slot, names, op, plan, setup, TestDir, RECORD};
+use crate::test_dir::{fill_slot, names, op, plan, setup, slot_bytes, TestDir, RECORD};
 use assay_core::{Fault, LaneSetup, Op, OpKind, PhasePlan, Source};
 use assay_spec::{Operation, SyncPolicy};
 use std::fs as files;
@@ -218,6 +218,20 @@ fn contents_that_are_longer_than_a_slot_are_made_piece_by_piece() {
     assert_eq!(calls.execute(&numbered(OpKind::Create, 5, length)), Ok(length as u64));
     let expected: Vec<u8> = (0..length).map(|at| (at / 100 + 5) as u8).collect();
     assert!(files::read(test_dir.at("t0/f0.5")).unwrap() == expected);
+}
+
+#[test]
+fn a_small_file_is_read_whole() {
+    let test_dir = TestDir::new("read");
+    let job_tree = small(&test_dir);
+    files::write(test_dir.at("t0/f0.0"), "abcdef").unwrap();
+    let (mut calls, setup) = calls(&job_tree, &plan(Operation::Open));
+    fill_slot(&setup.buffers, 0, b'.');
+    for (length, there) in [(100, 6), (6, 6), (4, 4), (0, 0)] {
+        assert_eq!(calls.execute(&numbered(OpKind::Read, 0, length)), Ok(there));
+    }
+    assert_eq!(&slot_bytes(&setup.buffers, 0)[..7], b"abcdef.");
+    assert_eq!(calls.execute(&numbered(OpKind::Read, 1, 4)), error(libc::ENOENT));
 }
 
 /// In a phase on the data of files, one file is open at a time; operations without an open file fail.

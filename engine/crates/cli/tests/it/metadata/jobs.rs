@@ -1,11 +1,13 @@
 //! Jobs on trees, and where their files are.
 
-use crate::common::{file_job, merged, Marked, RunOutput, Session};
+use crate::common::{engine, file_job, run_output, Marked, RunOutput};
 use assay_core::as_errno;
 use assay_spec::{ErrorKind, Event, Method, Operation, PhaseEnd};
 use serde_json::{json, Value};
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 pub(crate) const LANES: u64 = 3;
 pub(crate) const FILES: u64 = 40;
@@ -30,12 +32,18 @@ pub(crate) fn phases(operations: &[&str]) -> Value {
 
 /// A job on a tree of 3 lanes with 40 files each, with `change` merged in.
 pub(crate) fn tree_job(root: &Marked, method: &str, operations: &[&str], change: &Value) -> Value {
-    let base = json!({
-        "lanes": LANES, "seed": SEED, "tree": {"files": FILES, "depth": 2, "width": 3}, "file_size_bytes": 700,
-        "method": method, "queue_depth": depth(method), "sync": "none", "error_limit": 1000,
-        "phases": phases(operations),
-    });
-    file_job(root, &merged(base, change))
+    let mut job = file_job(
+        root,
+        &json!({
+            "lanes": LANES, "seed": SEED, "tree": {"files": FILES, "depth": 2, "width": 3}, "file_size_bytes": 700,
+            "method": method, "queue_depth": depth(method), "sync": "none", "error_limit": 1000,
+            "phases": phases(operations),
+        }),
+    );
+    for (key, value) in change.as_object().unwrap() {
+        job[key] = value.clone();
+    }
+    job
 }
 
 /// Run a job that waits, and change its directory before it starts.
@@ -43,24 +51,35 @@ pub(crate) fn run_after(job: Value, meanwhile: impl FnOnce(&Path)) -> RunOutput 
     run_until(job, meanwhile, None)
 }
 
-/// The same; stop the job at its first event of the kind `last`, if given.
+/// The same; stop the job when its output contains `last`, if given.
 pub(crate) fn run_until(mut job: Value, meanwhile: impl FnOnce(&Path), last: Option<&str>) -> RunOutput {
     job["wait_for_go"] = json!(true);
     let target = &job["target"];
     let folder = Path::new(target["root"].as_str().unwrap()).join(target["directory"].as_str().unwrap());
-    let mut session = Session::start(&job);
-    session.until("ready");
+    let mut child =
+        engine().arg("run").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{job}").unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    while !text.contains(r#""event":"ready""#) {
+        assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+    }
     meanwhile(&folder);
     // For all following barriers: two for each phase, and one before the removal.
     let barriers = 2 * job["phases"].as_array().unwrap().len() + 1;
     for _ in 0..barriers {
-        session.send_line(r#"{"go":true}"#);
+        writeln!(child.stdin.as_mut().unwrap(), r#"{{"go":true}}"#).unwrap();
     }
-    if let Some(kind) = last {
-        session.until(kind);
-        session.send_line(r#"{"stop":true}"#);
+    if let Some(word) = last {
+        while !text.contains(word) {
+            assert!(output.read_line(&mut text).unwrap() > 0, "{text}");
+        }
+        writeln!(child.stdin.as_mut().unwrap(), r#"{{"stop":true}}"#).unwrap();
     }
-    session.rest()
+    output.read_to_string(&mut text).unwrap();
+    let mut ended = child.wait_with_output().unwrap();
+    ended.stdout = text.into_bytes();
+    run_output(&ended)
 }
 
 pub(crate) fn starts(output: &RunOutput) -> Vec<(Operation, Method, String)> {

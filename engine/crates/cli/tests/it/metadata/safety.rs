@@ -101,6 +101,17 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     }
 }
 
+#[test]
+fn everything_in_the_directory_is_removed_and_nothing_else() {
+    for below in PLACES {
+        let (root, outside) = (Marked::new(below), precious(below));
+        let output = run_after(tree_job(&root, "sync", &["create"], &json!({})), |job| plant(&outside, job));
+        assert_eq!(output.code, 0, "{output:?}");
+        assert_eq!(root.remains(), NOTHING);
+        untouched(&outside);
+    }
+}
+
 /// Links to the outside, and nested directories, all under names that jobs give.
 fn plant(outside: &Marked, job: &Path) {
     symlink(&outside.0, job.join("f7")).unwrap();
@@ -141,7 +152,7 @@ fn what_a_stopped_job_has_made_is_removed() {
             let root = Marked::new(PLACES[1]);
             let change = json!({"tree": {"files": 50_000_000, "depth": 2, "width": 9}, "interval_ns": 20_000_000});
             let job = tree_job(&root, method, &[operation], &change);
-            let output = run_until(job, |_| {}, Some("interval"));
+            let output = run_until(job, |_| {}, Some(r#""event":"interval""#));
             assert_eq!((output.code, output.ends()[0].status), (1, PhaseStatus::Stopped), "{output:?}");
             assert!(output.ends()[0].all_ops() > 0);
             assert_eq!(root.remains(), NOTHING);
