@@ -12,13 +12,13 @@ use assay_spec::{Job, Layout, Method, NfsTarget, Operation, SyncPolicy, Target, 
 use std::sync::Arc;
 
 fn job(target: &NfsTarget, change: impl FnOnce(&mut Job)) -> Job {
-    let mut job = Job { target: Target::Nfs(target.clone()), lanes: 3, ..least_job() };
+    let mut job = Job { target: Target::Nfs(target.clone()), lanes: 3, ..min_job() };
     change(&mut job);
     job
 }
 
 /// The least job; the fields that matter here are the caller's.
-fn least_job() -> Job {
+fn min_job() -> Job {
     Job {
         spec_version: assay_spec::SPEC_VERSION,
         id: "test".to_owned(),

@@ -267,6 +267,17 @@ mod tests {
         out
     }
 
+    proptest! {
+        #[test]
+        fn whatever_a_server_says_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = (Opened::read(&bytes), read_data(&bytes), written(&bytes), queried(&bytes));
+            let _ = (links(&bytes), free_bytes(&bytes), text(&bytes));
+            let mut told = 0;
+            let _ = entries(&bytes, |_| told += 1);
+            prop_assert!(told <= 5);
+        }
+    }
+
     #[test]
     fn entries_are_told_but_those_of_the_directory_itself() {
         let listing = [entry(72, ".", 16), entry(72, "..", 16), entry(72, "f0", 32), entry(0, "deep", 16)].concat();

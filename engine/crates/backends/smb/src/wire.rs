@@ -220,6 +220,16 @@ mod tests {
         assert_eq!(u32_at(&message[80..], AT_FLAGS), Some(FLAG_RELATED));
     }
 
+    proptest! {
+        #[test]
+        fn whatever_comes_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Header::read(&bytes);
+            for range in parts(&bytes).take(10) {
+                prop_assert!(range.end <= bytes.len());
+            }
+        }
+    }
+
     /// The head of an answer that is right.
     fn head() -> Vec<u8> {
         let mut out = ID.to_vec();

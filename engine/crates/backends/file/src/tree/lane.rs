@@ -144,3 +144,98 @@ impl Lane for TreeLane {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_dir::{self, plan};
+    use assay_core::{Buffers, OpKind};
+    use assay_posix::place::Place;
+    use assay_spec::{Layout, Tree};
+
+    /// A tree in a marked directory.
+    struct TestDir {
+        job_tree: Arc<JobTree>,
+        _directory: test_dir::TestDir,
+    }
+
+    impl TestDir {
+        fn new(name: &str, files: u64, width: u32) -> Self {
+            let test_dir = test_dir::TestDir::new(&format!("tree-{name}"));
+            std::fs::create_dir(test_dir.at("")).unwrap();
+            let place = Arc::new(Place::directory(&test_dir.root(), "job", None).unwrap());
+            let tree = Tree { files, depth: 1, width, more: 0, inner: false };
+            let job_tree = JobTree::new(vec![place], tree, Layout::Separate, 0..1);
+            job_tree.make().unwrap();
+            TestDir { job_tree: Arc::new(job_tree), _directory: test_dir }
+        }
+
+        fn lane(&self, method: Method, queue_depth: u32) -> TreeLane {
+            let buffers = Arc::new(Buffers::new(queue_depth as usize, 100, false).unwrap());
+            let setup = LaneSetup::of(0, queue_depth, buffers);
+            let mut lane = TreeLane::new(Arc::clone(&self.job_tree), setup);
+            lane.choose(method).unwrap();
+            lane
+        }
+    }
+
+    /// Executes an operation on each number; returns the results in order of the numbers.
+    fn each(lane: &mut TreeLane, plan: &PhasePlan, kind: OpKind, numbers: u64, length: u64) -> Vec<Result<u64, Fault>> {
+        let depth = u64::from(lane.begin(plan).unwrap().depth);
+        let mut results = Vec::new();
+        for first in (0..numbers).step_by(depth as usize) {
+            let count = depth.min(numbers - first);
+            let op = |slot| Op { kind, count: 1, slot: slot as u32, object: first + slot, offset: 0, length };
+            let ops: Vec<Op> = (0..count).map(op).collect();
+            assert_eq!(lane.submit(&ops), ops.len());
+            let mut done = Vec::new();
+            while done.len() < ops.len() {
+                lane.reap(&mut done, u64::MAX);
+            }
+            // A second completion of an operation would come now or with the next batch.
+            lane.reap(&mut done, 0);
+            done.sort_unstable_by_key(|completion| completion.slot);
+            let slots: Vec<u32> = done.iter().map(|completion| completion.slot).collect();
+            assert_eq!(slots, (0..count as u32).collect::<Vec<_>>(), "one completion for each operation");
+            results.extend(done.iter().map(|completion| completion.result));
+        }
+        lane.end().unwrap();
+        results
+    }
+
+    fn both_ways(name: &str, files: u64, width: u32, test: impl Fn(&mut TreeLane)) {
+        for (method, depth) in [(Method::Sync, 1), (Method::IoUring, 1), (Method::IoUring, 7)] {
+            let test_dir = TestDir::new(&format!("{name}-{depth}-{}", method as u8), files, width);
+            test(&mut test_dir.lane(method, depth));
+        }
+    }
+
+    #[test]
+    fn a_listing_counts_the_names() {
+        both_ways("list", 2500, 2, |lane| {
+            assert_eq!(each(lane, &plan(Operation::Create), OpKind::Create, 1300, 0), vec![Ok(0); 1300]);
+            assert_eq!(each(lane, &plan(Operation::Readdir), OpKind::Readdir, 2, 0), [Ok(1250), Ok(50)]);
+        });
+    }
+
+    #[test]
+    fn results_are_sizes_and_each_operation_ends_once() {
+        both_ways("once", 20, 20, |lane| {
+            let mut one = |operation, kind, numbers, length| each(lane, &plan(operation), kind, numbers, length);
+            assert_eq!(one(Operation::Create, OpKind::Create, 10, 100), vec![Ok(100); 10]);
+            let again = one(Operation::Create, OpKind::Create, 20, 100);
+            assert_eq!(again, [vec![Err(Fault::os(libc::EEXIST)); 10], vec![Ok(100); 10]].concat());
+            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 5), vec![Ok(100); 20]);
+            assert_eq!(one(Operation::Open, OpKind::Open, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Unlink, OpKind::Unlink, 10, 0), vec![Ok(0); 10]);
+            let (gone, there) = (vec![Err(Fault::os(libc::ENOENT)); 10], vec![Ok(0); 10]);
+            for (operation, kind) in [(Operation::Open, OpKind::Open), (Operation::Rename, OpKind::Rename)] {
+                assert_eq!(one(operation, kind, 20, 0), [gone.clone(), there.clone()].concat());
+            }
+            assert_eq!(one(Operation::Stat, OpKind::Stat, 20, 0), vec![Err(Fault::os(libc::ENOENT)); 20]);
+            assert_eq!(one(Operation::Mkdir, OpKind::Mkdir, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Rmdir, OpKind::Rmdir, 20, 0), vec![Ok(0); 20]);
+            assert_eq!(one(Operation::Create, OpKind::Sync, 1, 0), [Ok(0)]);
+        });
+    }
+}
