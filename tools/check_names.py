@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fail where a name contains a word that docs/style.md bans.
+"""Fail where a name contains a word that docs/style.md bans, or two classes share a name.
 
 Names of modules, classes, functions, their parameters, fields and constants are checked, in Python and in Rust.
 The words are read from the table in docs/style.md. Words of a row marked "alone or last" are banned only where
@@ -10,6 +10,7 @@ constants in seconds end with SECONDS.
 import ast
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,14 +20,8 @@ PYTHON = ("workbench/src/assay", "tools", "bench")
 RUST = ("engine/crates",)
 GENERATED = re.compile(r"_generated\.py$|_answers\.py$")
 
-SERIALISED = {
-    "engine/crates/core/src/service.rs": {"most_requests"},
-    "engine/crates/relay/src/merge/end.rs": {"least_ops", "most_ops"},
-    "engine/crates/spec/src/event.rs": {"least_ops", "most_ops", "most_requests"},
-    "engine/crates/spec/src/place.rs": {"kept"},
-    "workbench/src/assay/model/result/observations.py": {"least_ops", "most_ops"},
-}
-"""File -> fields that are named so in the contract of engine and workbench."""
+SHARED_NAMES = {"FixedDesign", "PublishedFigure"}
+"""Names that two classes have: one of them in the advice."""
 
 BOUND = re.compile(r"(?:^|_)(MOST|LEAST)(?:_|$)")
 """In a constant: a word for which we write MAX or MIN."""
@@ -105,20 +100,31 @@ def faults() -> Iterator[str]:
         for path in sorted(path for folder in folders for path in (ROOT / folder).rglob(f"*.{suffix}")):
             if GENERATED.search(path.name) or "tests" in path.parts:
                 continue
-            serialised = SERIALISED.get(str(path.relative_to(ROOT)), set())
             for line, name in [(1, path.stem), *names(path.read_text())]:
                 words = words_of(name)
                 wrong = [word for word in words if word in anywhere] + [word for word in words[-1:] if word in at_end]
                 wrong += [form] if (form := unusual(name)) else []
-                if wrong and name not in serialised:
+                if wrong:
                     yield f"{path.relative_to(ROOT)}:{line}: {name} contains {', '.join(wrong)}"
 
 
+def shared_classes() -> Iterator[str]:
+    """A line for each name that several classes of the workbench have; generated and private ones do not count."""
+    homes = defaultdict[str, list[str]](list)
+    for path in sorted((ROOT / PYTHON[0]).rglob("*.py")):
+        if not GENERATED.search(path.name):
+            for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(), re.MULTILINE):
+                homes[name].append(str(path.relative_to(ROOT)))
+    for name, files in homes.items():
+        if len(files) > 1 and name not in SHARED_NAMES:
+            yield f"{files[0]}: {name} is also a class of {', '.join(files[1:])}"
+
+
 def main() -> int:
-    found = list(faults())
+    found = [*faults(), *shared_classes()]
     print(*found, sep="\n")
     if found:
-        print(f"{len(found)} names contain words that docs/style.md bans; see what it has instead", file=sys.stderr)
+        print(f"{len(found)} names are not as docs/style.md wants them", file=sys.stderr)
     return 1 if found else 0
 
 

@@ -28,7 +28,7 @@ def main() -> int:
         if only_wheel and machine.name != here:
             continue
         try:
-            programs = build(machine)
+            programs = build(machine, fast=only_wheel)
         except MissingError as error:
             if machine.name == here:
                 print(f"error: {error}", file=sys.stderr)

@@ -52,8 +52,12 @@ class Machine:
 MACHINES = (Machine("x86_64", "amd64"), Machine("aarch64", "arm64"))
 
 
-def build(machine: Machine) -> Path:
+def build(machine: Machine, fast: bool = False) -> Path:
     """Build the programs for an architecture; returns their folder.
+
+    Args:
+        machine: The architecture.
+        fast: With few optimisations, for tests that do not look at speed.
 
     Raises:
         MissingError: Its Rust target or C compiler is not there and cannot be had.
@@ -68,6 +72,8 @@ def build(machine: Machine) -> Path:
         f"CC_{low}": machine.compiler,
         f"CARGO_TARGET_{low.upper()}_LINKER": machine.compiler,
     }
+    if fast:
+        settings["CARGO_PROFILE_RELEASE_OPT_LEVEL"] = "1"
     crates = [word for crate in PROGRAMS.values() for word in ("--package", crate)]
     words = ["cargo", "build", "--release", "--locked", "--quiet", "--target", machine.triple, *crates]
     subprocess.run(words, cwd=ROOT, env=os.environ | settings, check=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram
-from nfs_tools import MIB, SECOND, after, box_of, boxes_below, execute
+from nfs_tools import MIB, SECOND, after, box_of, boxes_below, execute, longer_than
 from run_tools import ASSAY, ENGINE
 from testbed_tools import assert_soon, inside, said
 
@@ -148,13 +147,6 @@ def at_phase(operation: str, action: Callable[[], None]) -> Callable[[str, Event
             after(0.5, action)
 
     return hear
-
-
-def longer_than(sample: Sample, nanoseconds: float) -> int:
-    """How many operations took longer."""
-    assert sample.histogram
-    recorded = HdrHistogram.decode(sample.histogram).get_recorded_iterator()
-    return sum(item.count_at_value_iterated_to for item in recorded if item.value_iterated_to > nanoseconds)
 
 
 def kill(box: RunningBox) -> None:

@@ -15,7 +15,7 @@ from run_tools import assay
 from soak import times
 from testbed_tools import GUARD, assert_nothing_left, left
 
-CYCLES = times(5, 20)
+CYCLES = times(3, 20)
 SEED = int(os.environ.get("ASSAY_BOX_SEED", "20261125"))
 DISKS = "[{size: 1GiB, device: d0}, {size: 1GiB, device: d1}, {size: 256MiB, mount: /store}]"
 HOSTS = f"""

@@ -39,10 +39,16 @@ def disk_reads(sample: Sample) -> float:
 
 
 def test_what_was_dropped_is_read_from_the_disk(root: Path, tmp_path: Path) -> None:
-    run = Run(tmp_path, HOSTS, STUDY, quick=True)
-    run.ends(0)
-    kept, dropped = (sample for sample in run.samples() if sample.operation == "read")
-    assert kept.uses and dropped.uses
+    # Other tests drop the caches of this machine, and with them those of the box: then it is tried again.
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run = Run(folder, HOSTS, STUDY, quick=True)
+        run.ends(0)
+        kept, dropped = (sample for sample in run.samples() if sample.operation == "read")
+        assert kept.uses and dropped.uses
+        if disk_reads(kept) < 0.01 * kept.throughput:
+            break
     assert disk_reads(kept) < 0.01 * kept.throughput, "it was in memory"
     assert disk_reads(dropped) > 5 * disk_reads(kept) + 1e6, (disk_reads(kept), disk_reads(dropped))
     assert left(root) == {}

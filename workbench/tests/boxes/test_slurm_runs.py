@@ -195,10 +195,10 @@ def test_a_job_that_is_ended_is_resumed_in_a_new_one(how: str, box: RunningBox, 
 
 def test_a_run_stops_before_its_time_limit(box: RunningBox, place: str) -> None:
     write_study(box, place, repeats=LONG)
-    # Slurm sends the signal when it next looks at its jobs: less than 59 s are left from the start.
-    limited = assay(box, place, "run", "study.yaml", "--slurm", "-N 3 -t 1 --signal=B:TERM@59")
+    # Slurm sends the signal when it looks at its jobs, every 30 s; less than 110 s are left 10 s after the start.
+    limited = assay(box, place, "run", "study.yaml", "--slurm", "-N 3 -t 2 --signal=B:TERM@110")
     assert limited.returncode == 130, limited.stderr
-    assert "before its time limit (00:01:00)" in limited.stderr
+    assert " its time limit (00:02:00)" in limited.stderr
     assert said(box, "node1", "ls", "-A", f"{place}/data") == ""
     again = assay(box, place, "run", "last", "--resume", "--slurm", "-N 3 -t 10")
     assert again.returncode == 0, again.stderr
@@ -206,7 +206,7 @@ def test_a_run_stops_before_its_time_limit(box: RunningBox, place: str) -> None:
     with RunStore.open(files_of(box, place)) as store:
         (first, _) = (part for name, part in store.info().environment.items() if name.startswith(SECTION))
     assert first["stopped"].startswith("stopped ")
-    assert first["options"] == "-N 3 -t 1 --signal=B:TERM@59"
+    assert first["options"] == "-N 3 -t 2 --signal=B:TERM@110"
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP], ids=lambda how: how.name)

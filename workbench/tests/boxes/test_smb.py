@@ -88,14 +88,17 @@ def test_the_operations_are_all_that_make_sense_without_a_file_system(able: Back
 
 WAYS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
     (("server1",), {}, "SMB 3.1.1, neither signed nor encrypted"),
-    (("server1",), {"shares": ("export", "data"), "channels": 2, "signing": True}, "SMB 3.1.1, signed with AES-128-"),
     (("server1",), {"version": "3.0", "encryption": True, "rsize": 4097}, "SMB 3.0, encrypted with AES-128-CCM"),
+]
+"""Servers, how they are used, and what is said of the session."""
+OTHER_WAYS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
+    (("server1",), {"shares": ("export", "data"), "channels": 2, "signing": True}, "SMB 3.1.1, signed with AES-128-"),
     (("server1",), {"version": "2.1", "wsize": 5000}, "SMB 2.1, neither signed nor encrypted"),
     (("signed",), {"version": "2.1"}, "SMB 2.1, signed with HMAC-SHA256"),
     (("signed",), {"version": "3.0.2", "channels": 1}, "SMB 3.0.2, signed with AES-128-CMAC"),
     (("sealed",), {}, "SMB 3.1.1, encrypted with AES-128-GCM"),
 ]
-"""Servers, how they are used, and what is said of the session."""
+"""The same, which differ from those above by how bytes are sealed only."""
 
 
 @pytest.mark.parametrize(("servers", "how", "about"), WAYS)
@@ -115,6 +118,20 @@ def test_everything_holds_of_a_real_server(
     assert {operation.value for operation in able.operations} <= {row["check"] for row in report["rows"]}
     assert {f"sync {policy.value}" for policy in able.sync} <= {row["check"] for row in report["rows"]}
     assert about in done.stdout
+    nothing_stays(box)
+
+
+@pytest.mark.parametrize(("servers", "how", "about"), OTHER_WAYS)
+def test_every_byte_is_as_written_in_the_other_ways(
+    box: RunningBox, servers: tuple[str, ...], how: dict[str, Any], about: str
+) -> None:
+    phases = [{"operation": "write"}, {"operation": "read"}, {"operation": "random_read"}]
+    one = job(target=target(box, *servers, **how), data={"verify": True}, lanes=2, queue_depth=4, phases=phases)
+    done, samples = execute(box, ["client1"], one)
+    assert done.status == "ok", done.reason
+    assert [(sample.status, sample.errors) for sample in samples] == [("done", ())] * 3
+    assert all(sample.verified_bytes == sample.read_bytes > 0 for sample in samples[1:3])
+    assert about in samples[0].method_reason
     nothing_stays(box)
 
 

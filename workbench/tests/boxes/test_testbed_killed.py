@@ -37,7 +37,7 @@ from assay.rooms.testbed.work.folders import boxes_root, disks_root, make_disks_
 from assay.rooms.testbed.work.up import bring_up
 from assay.site.installed import find_program
 
-CYCLES = times(5, 50)
+CYCLES = times(3, 50)
 SEED = int(os.environ.get("ASSAY_BOX_SEED", "20261122"))
 SERVED = "servers: [{kind: nfs-ganesha, exports: [/export]}]"
 TEXT = """name: victim
@@ -134,7 +134,7 @@ def test_a_disk_that_was_attached_but_not_mounted_yet_is_detached(root: Path, tm
     need_box(written(tmp_path, _text()))
     folder, disks = boxes_root() / "victim", disks_root() / "victim"
     folder.mkdir(parents=True)
-    journal.Journal(folder, disks).close()
+    journal.BoxJournal(folder, disks).close()
     make_disks_folder(disks, folder)
     image = disks / "server1-0.img"
     image.touch()

@@ -106,8 +106,8 @@ def test_01_own_and_rented_are_compared_each_by_its_own_book(tmp_path: Path) -> 
     assert (rented["design"], rented["price"]["books"]) == ("direct-volumes", ["rented"])
     # 2 x 1,500 + 1,200 + 2 x 30 once, 200 W x 730 h x 0.2 a month, for 48 months, with 10 % of tax.
     assert Decimal(own["price"]["paid"]) == (4260 + Decimal("29.2") * 48) * Decimal("1.1")
-    # (730 h x 1 + 1,000 GB x 0.1) EUR, each worth 2 USD, with 10 % of tax.
-    assert Decimal(rented["price"]["month"]) == 830 * 2 * Decimal("1.1")
+    # 1,000 GB x 0.1 EUR, each worth 2 USD, with 10 % of tax; the host of the volumes is a client.
+    assert Decimal(rented["price"]["month"]) == 100 * 2 * Decimal("1.1")
     assert found["recommended"] == [own["label"]]
 
 
@@ -116,12 +116,12 @@ def test_01_tax_exchange_and_power_are_told(tmp_path: Path) -> None:
     assert (found["exchange"]["rates"], found["exchange"]["date"]) == ({"EUR": "2"}, "2026-09-23")
     assert "10 % above the price books" in said(found)
     rows = {(row["dimension"], row["item"]) for row in found["rows"]}
-    assert {("power", "electricity"), ("purchase", "aoe-server"), ("instance", "m5.4xlarge")} <= rows
+    assert {("power", "electricity"), ("purchase", "aoe-server"), ("volume-capacity", "gp3")} <= rows
     text = advise(tmp_path, mixed(tmp_path), "--all").stdout
     assert "bought (us-east-1), rented (us-east-1), of 2026-11-01, USD" in text
     for assumed in ("10 % tax included", "1 EUR is 2 USD of 2026-09-23 by a bank", "electricity at 0.2"):
         assert assumed in text and assumed in advise(tmp_path, mixed(tmp_path)).stdout
-    assert "month 3 on aoe-rack" in text, "4,260 are spent after three months of 1,660"
+    assert "month 25 on aoe-rack" in text, "4,260 are 25 months of 200 without 29.20 of power"
 
 
 # 2. Counts follow from the need
@@ -362,9 +362,9 @@ def test_09_a_missing_price_of_cents_does_not_hide_the_cheapest_archive(tmp_path
 
 
 def test_09_a_missing_price_that_may_turn_the_order_is_told_and_wins_nothing(tmp_path: Path) -> None:
-    book(tmp_path, *CLASSES)
-    # 32.6 million GET of 6000 KiB: 33 USD a month by the only row of them, and ten times that may be asked for; without
-    # them the archive is 258 USD a month cheaper.
+    # 32.6 million GET of 6000 KiB at 10 USD a million, by the dearest row of them, are 326 USD a month; without them
+    # the archive is 258 USD a month cheaper.
+    book(tmp_path, *CLASSES, "object-requests s3-glacier-instant/get: price: 0.01, unit: 1000 requests")
     found = answer(tmp_path, ARCHIVE.replace("RECORD", "6000KiB").replace("41.7TB", "200TB"))
     assert found["result"] == "not separable" and len(found["recommended"]) == 2
     assert "may be up to" in said(found)
@@ -481,13 +481,14 @@ def test_14_the_answer_is_short_whether_something_meets_the_need_or_nothing(tmp_
     # Ten lines, and where to read more.
     assert len(nothing) <= 12 and max(map(len, nothing)) < 500
     found = advise(tmp_path, SIZED).stdout.splitlines()
-    assert [line.partition(":")[0] for line in found[:4]] == [
+    assert [line.partition(":")[0] for line in found[:5]] == [
         "Recommended",
         "Next",
         "Reason",
+        "Of the price",
         "The choice would change",
     ]
-    assert found[4].startswith("Prices of ") and len(found) <= 15
+    assert any(line.startswith("Prices of ") for line in found[5:7]) and len(found) <= 17
 
 
 def test_14_no_cost_for_each_gb_per_s_is_in_billions(tmp_path: Path) -> None:

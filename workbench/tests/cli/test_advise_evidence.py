@@ -12,7 +12,7 @@ from assay.model.money.use import DesignChoice, Use
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.stored_prices import priced_design
-from assay.rooms.advice.commands.evidence import evidence_of, gather_evidence
+from assay.rooms.advice.commands.evidence import gather_evidence
 from assay.rooms.advice.work.published_evidence import published_evidence
 
 NEEDS = GOLDEN / "needs"
@@ -53,7 +53,6 @@ def test_a_run_gives_its_sound_rows_with_their_intervals(runs):
     assert (item.pattern, item.record, item.clients) == ("sequential", 65536, 1)
     assert item.source == "run r1, c0001 read"
     assert {item.metric for item in found.evidence} == {"read", "write", "read_iops", "write_iops"}
-    assert evidence_of("r1", runs) == found.evidence
 
 
 def test_what_is_left_out_is_counted_with_its_reason(runs):
@@ -64,7 +63,7 @@ def test_what_is_left_out_is_counted_with_its_reason(runs):
 def test_a_run_without_designs_is_refused(tmp_path):
     store_run(tmp_path, "plain", {("disk", "read"): READ})
     with pytest.raises(AssayError, match="the run plain names no design for its targets"):
-        evidence_of("plain", tmp_path)
+        gather_evidence("plain", tmp_path)
 
 
 def test_the_command_takes_runs_and_says_what_does_not_count(runs):

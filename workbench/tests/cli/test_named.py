@@ -26,7 +26,7 @@ from assay.model.site.host import MAX_HOSTS
 from assay.model.source import MAX_FILE_BYTES, read_source
 from assay.model.user_files import UnreadableError, open_user_file, read_user_file
 from assay.rooms.testbed.work.box import load_box
-from assay.site.inventory.hosts import read_hostfile
+from assay.site.inventory.hosts import resolve_hosts
 
 MAX_BYTES = 1000
 
@@ -217,7 +217,7 @@ def test_an_inventory_that_is_a_bomb_is_one_line(tmp_path: Path, text: str) -> N
     path = tmp_path / "hosts.yaml"
     path.write_text(text)
     with pytest.raises(AssayError) as caught:
-        read_hostfile(path)
+        resolve_hosts({"inventory": str(path)}, Path.cwd())
     assert "\n" not in caught.value.message
     assert caught.value.message.startswith(str(path))
     assert len(caught.value.message) < len(str(path)) + 300
@@ -229,21 +229,21 @@ def test_hosts_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pyt
     path.write_text("hosts:\n" + "".join(f"  h{number}:\n" for number in range(90_000)))
     monkeypatch.setattr("assay.site.inventory.hosts.node_names", lambda *_: pytest.fail("expanded"))
     with pytest.raises(AssayError, match=rf":{MAX_HOSTS + 3}: more than {MAX_HOSTS:,} entries in one place"):
-        read_hostfile(path)
+        resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
 def test_plain_lists_of_hosts_end_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("".join(f"h{number}\n" for number in range(100_000)))
     with pytest.raises(AssayError, match=rf":{MAX_HOSTS + 1}: .* more than {MAX_HOSTS} hosts"):
-        read_hostfile(path)
+        resolve_hosts({"inventory": str(path)}, Path.cwd())
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "fifo", "/proc/kmsg", "huge", "folder", "loop"])
 def test_boxes_and_inventories_are_files(things: Path, name: str) -> None:
     for read in (
         lambda: load_box(f"./{name}" if name[0] != "/" else name, things),
-        lambda: read_hostfile(things / name),
+        lambda: resolve_hosts({"inventory": str(things / name)}, Path.cwd()),
     ):
         with pytest.raises(AssayError) as caught:
             read()

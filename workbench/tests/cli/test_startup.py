@@ -15,7 +15,7 @@ from stored_runs import store_run
 from assay.cli.main import COMMANDS, LazyGroup
 from assay.model.result.brief_result import BriefResult
 from assay.store import RunStore
-from assay.terminal.help.group import summary
+from assay.terminal.command_group import summary
 
 PROGRAM = """
 import json, os, sys
@@ -64,7 +64,7 @@ def loaded(folder: Path, *commands: tuple[str, ...]) -> list[tuple[int, set[str]
     return [(code, set(names)) for code, names in json.loads(done.stdout)]
 
 
-TYPED = {"assay", "assay.cli", "assay.terminal", "assay.terminal.help", "assay.model", "assay.rooms"} | {
+TYPED = {"assay", "assay.cli", "assay.terminal", "assay.model", "assay.rooms"} | {
     f"assay.rooms.{path.parent.name}"
     for path in (REPOSITORY / "workbench" / "src" / "assay" / "rooms").glob("*/room.py")
 }
@@ -74,7 +74,7 @@ NAMED = {"assay.store", "assay.run"}
 READ = TYPED | {"assay.model.study", "assay.model.money", "assay.model.site", "assay.model.result", "pydantic"}
 PLANNED = READ | {
     *("assay.cli.studies", "assay.cli.stages", "assay.contract", "assay.kinds", "assay.launch", "assay.plan"),
-    *("assay.launch.environment", "assay.plan.growth", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
+    *("assay.launch.environment", "assay.plan.layout", "assay.report", "assay.run", "yaml"),
     *("assay.run.costs", "assay.run.places"),
 }
 LISTED = TYPED | {"assay.report", "assay.store", "pydantic", "sqlite3"}

@@ -12,9 +12,12 @@ from killing import Start
 from run_tools import ASSAY
 from s3_servers import ACCESS_KEY, FLAVOURS, SECRET_KEY, S3Server, installed, s3_server
 from s3_tools import At, environment
+from ssh_tools import Sshd, private_sshd
 from table_servers import installed as installed_tables
 from table_servers import table_server
 from table_tools import TableAt
+
+from assay.launch.shell import close_shells
 
 
 @pytest.fixture
@@ -112,3 +115,10 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server
     (tmp_path / "server").mkdir()
     with s3_server("moto", tmp_path / "server") as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    with private_sshd(tmp_path_factory.mktemp("sshd")) as found:
+        yield found
+        close_shells()

@@ -84,7 +84,7 @@ def test_all_answers_may_have_an_unusual_form(fast: At, harm: Harm) -> None:
     closes = harm in (says_close, until_closed)
     for end in ended.ends():
         (host,) = end["connections"]
-        assert (host["most_requests"] == 1) == closes
+        assert (host["max_requests"] == 1) == closes
         if closes:
             # Those that are open already, but idle, when a phase ends belong to the next.
             assert host["closed"] == host["requests"], host

@@ -7,12 +7,11 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from run_tools import needs_engine
-from ssh_tools import Sshd, private_sshd
+from ssh_tools import Sshd
 from testbed_tools import GUARD, assert_soon
 
 from assay.contract._generated import Capabilities
@@ -20,19 +19,12 @@ from assay.launch.binary import Engine, load_engine
 from assay.launch.engine import run_job
 from assay.launch.install import COPY_SCRIPT, FIND_SCRIPT, UNUSABLE_FOLDER, HostLauncher, ensure_engine, launcher_for
 from assay.launch.launcher import LocalLauncher
-from assay.launch.shell import CommandResult, Shell, close_shells, make_shell
+from assay.launch.shell import CommandResult, Shell, make_shell
 from assay.model.base import AssayError
 from assay.model.site.host import THIS_HOST, Host
 from assay.plan.jobs import SPEC_VERSION
 
 PROGRAM = '#!/bin/sh\n[ "$1" = --version ] && echo \'assay-engine 9\' && exit\nread -r line; echo "$* $line"\n'
-
-
-@pytest.fixture(scope="module")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    with private_sshd(tmp_path_factory.mktemp("sshd")) as found:
-        yield found
-        close_shells()
 
 
 def made_engine(folder: Path, text: str = PROGRAM) -> Engine:

@@ -7,11 +7,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ssh_tools import Sshd, free_port, private_sshd
+from s3_servers import free_port
+from ssh_tools import Sshd
 from testbed_tools import GUARD, assert_soon
 
 from assay.launch import shell as shell_module
@@ -20,13 +20,6 @@ from assay.model.base import AssayError
 from assay.wires.remote_command import RemoteCommand
 
 AWKWARD = ["a b", "it's", '"', "$HOME", "`id`", "*", "\\", "-n", "ä", "", "a\tb", "~", "!x", "#"]
-
-
-@pytest.fixture(scope="module")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    with private_sshd(tmp_path_factory.mktemp("sshd")) as found:
-        yield found
-        close_shells()
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ _MADE: dict[tuple[object, ...], Made] = {}
 def advised(need: Need, books: Sequence[PriceBook], evidence: Sequence[DesignEvidence]) -> Advice:
     """Advice, made once for all tests that ask for the same of the same books."""
     # Books and evidence are kept with the answer, so that nothing else gets their identities.
-    key = (need.model_dump_json(), *map(id, books), None, *map(id, evidence))
+    key = (need.model_dump_json(), need.model_dump_json(exclude_unset=True), *map(id, books), None, *map(id, evidence))
     if key not in _MADE:
         _MADE[key] = advise(need, books, evidence, NEEDS), books, evidence
     return _MADE[key][0]

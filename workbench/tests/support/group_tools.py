@@ -6,7 +6,8 @@ from typing import Any
 
 from run_tools import ENGINE
 
-from assay.analyse.ranks import read_rank, samples_from_ranks
+from assay.analyse.ranks import Rank, samples_from_ranks
+from assay.analyse.samples import sort_events
 from assay.contract._generated import Job
 from assay.contract.reader import read_events
 from assay.launch.group import GroupOutcome, Member
@@ -45,7 +46,7 @@ def members(whole: Job, change: Callable[[int, Job], Job] = lambda _, one: one) 
 
 def samples(done: GroupOutcome) -> tuple[Sample, ...]:
     ranks = [
-        read_rank(part.host, part.offset_ns, part.uncertainty_ns, read_events(part.events.splitlines()))
+        Rank(part.host, part.offset_ns, part.uncertainty_ns, sort_events(read_events(part.events.splitlines())))
         for part in done.parts
     ]
     return samples_from_ranks("c", 1, ranks)

@@ -17,7 +17,8 @@ from hdrh.histogram import HdrHistogram
 from run_tools import ASSAY, ENGINE, only_run
 from testbed_tools import GUARD, assert_nothing_left, assert_soon, need_box, written
 
-from assay.analyse.ranks import read_rank, samples_from_ranks
+from assay.analyse.ranks import Rank, samples_from_ranks
+from assay.analyse.samples import sort_events
 from assay.contract._generated import Job
 from assay.contract.messages import Event, PhaseStartEvent
 from assay.contract.reader import read_events
@@ -145,7 +146,7 @@ def execute(
     ]
     done = run_group(members, silence, on_event)
     ranks = [
-        read_rank(part.host, part.offset_ns, part.uncertainty_ns, read_events(part.events.splitlines()))
+        Rank(part.host, part.offset_ns, part.uncertainty_ns, sort_events(read_events(part.events.splitlines())))
         for part in done.parts
     ]
     return done, samples_from_ranks("c0001", 1, ranks)

@@ -8,7 +8,8 @@ from typing import Any
 from builders import hdr
 from plan_tools import backend
 
-from assay.analyse.ranks import Rank, read_rank
+from assay.analyse.ranks import Rank
+from assay.analyse.samples import sort_events
 from assay.contract.messages import HelloEvent, IntervalEvent, LatencySummary, PhaseEndEvent, PhaseStartEvent
 
 MS = 1_000_000
@@ -203,7 +204,7 @@ def phase_end(made: Made) -> PhaseEndEvent:
 
 
 def rank(made: Made, name: str = "h1", ranks: int = 1, uncertainty: int | None = 1000, end: bool = True) -> Rank:
-    return read_rank(name, made.offset, uncertainty, events(made, ranks, end))
+    return Rank(name, made.offset, uncertainty, sort_events(events(made, ranks, end)))
 
 
 def together(every: Sequence[Made]) -> list[Rank]:

@@ -39,7 +39,7 @@ GCP = Book(BOOKS / "gcp-us-central1.yaml")
 TO_VOLUMES = {"c6in.2xlarge": Decimal("781.25"), "c5n.9xlarge": Decimal("1187.5"), "m5.4xlarge": Decimal("593.75")}
 """MB/s that an instance keeps to its volumes (EC2 user guide, EBS-optimized instances); below those of 2016."""
 TO_VOLUMES_2016 = {"c4.4xlarge": Decimal(250), "c4.8xlarge": Decimal(500)}
-HDD, DISK = "hdd-24TB", 24 * TB
+HDD, DISK = "hdd-22TB", 22 * TB
 LOSS = "{volumes} volumes without copies are lost with {chance:.1%} a year, more than 1 %"
 
 
@@ -104,7 +104,6 @@ def need_02(asked: Asked) -> list[Candidate]:
         each = max(up(iops / count, 100), Decimal(3000))
         rate = max(up(iops * size("16KiB") / count / MIB), Decimal(125))
         lines = [
-            book.machines(instance),
             book.line("volume-capacity", "gp3", stored),
             book.line("volume-iops", "gp3", each * count, each=count),
             book.line("volume-throughput", "gp3", rate * count * MIB, each=count),
@@ -123,12 +122,9 @@ def need_02(asked: Asked) -> list[Candidate]:
         return Candidate("direct-volumes", settings, lines, few or chance)
 
     return [
-        volumes("c6in.2xlarge", 4, 25_000),
-        volumes("c6in.2xlarge", 2, 25_000),
         volumes("c6in.2xlarge", 1, 25_000),
         volumes("c6in.2xlarge", 8, 25_000),
-        volumes("c5n.9xlarge", 4, 40_000),
-        volumes("m5.4xlarge", 4, 18_750),
+        volumes("m5.4xlarge", 1, 18_750),
     ]
 
 
@@ -222,10 +218,34 @@ def need_08(asked: Asked) -> list[Candidate]:
     return [
         Candidate("s3-archive", {"class": "s3-deep-archive", "stored": "500TB"}, deep),
         Candidate(
+            "s3-tiered",
+            {"cold_class": "s3-deep-archive", "cold_share": "99%", "stored": "500TB"},
+            moved_to_deep_archive(MADE_UP, asked, stored),
+        ),
+        Candidate(
             "s3", {"class": "s3-standard-ia", "stored": "500TB"}, bucket(MADE_UP, asked, "s3-standard-ia", stored)
         ),
         Candidate("s3", {"class": "s3-standard", "stored": "500TB"}, bucket(MADE_UP, asked, "s3-standard", stored)),
         one_zone,
+    ]
+
+
+def moved_to_deep_archive(book: Book, asked: Asked, stored: Decimal) -> list[Line]:
+    """All is put into the standard class, and 99 % moved on: what is not read in a month; so are 99 % of the reads."""
+    rare = Decimal("0.99")
+    cold, reads = stored * rare, asked.objects("read")
+    return [
+        book.line("object-capacity", "s3-standard", stored - cold),
+        book.line("object-capacity", "s3-deep-archive", archived(cold, MIB)),
+        book.line("object-capacity", "s3-standard", indexed(cold, MIB)),
+        asked.first(book, "s3-standard/put"),
+        book.line("object-requests", "s3-deep-archive/transition", up(stored / MIB) * rare).over(asked.months),
+        book.line("object-requests", "s3-standard/put", asked.objects("written")),
+        book.line("object-requests", "s3-deep-archive/transition", asked.objects("written") * rare),
+        book.line("object-requests", "s3-standard/get", reads * (1 - rare)),
+        book.line("object-requests", "s3-deep-archive/get", reads * rare),
+        book.line("object-requests", "s3-deep-archive/restore", reads * rare),
+        book.line("object-retrieval", "s3-deep-archive", asked.bytes("read", "monthly") * rare),
     ]
 
 
@@ -376,9 +396,9 @@ def need_13(asked: Asked) -> list[Candidate]:
 
     def tape(cartridge: int, copies: int, fails: str = "") -> Candidate:
         count = int(up(copies * stored / (cartridge * TB)))
-        pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 2, "metadata-server-1u": 1}
-        settings = {"cartridge": f"{cartridge}TB", "copies": copies, "drives": 2, "cartridges": count}
-        return Candidate("own-tape", settings, OWN.own(pieces, 520, 3, hours, asked.months), fails)
+        pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 1, "sas-hba": 1, "server-1u": 1}
+        settings = {"cartridge": f"{cartridge}TB", "copies": copies, "drives": 1, "cartridges": count}
+        return Candidate("own-tape", settings, OWN.own(pieces, 385, 2, hours, asked.months), fails)
 
     deep = bucket(AWS, asked, "s3-deep-archive", archived(stored, record))
     deep.append(AWS.line("object-capacity", "s3-standard", indexed(stored, record)))
@@ -396,27 +416,30 @@ def need_13(asked: Asked) -> list[Candidate]:
 def need_14(asked: Asked) -> list[Candidate]:
     stored, hours, months = asked.bytes("capacity"), int(asked.written["admin_hours"]["own"]), asked.months
     groups = int(up(stored / (8 * DISK)))
-    server = {"storage-server-4u36": 1, HDD: 10 * groups}
+    group = int(up(stored / (groups * DISK))) + 2
+    server = {"storage-server-4u36": 1, HDD: group * groups}
     nodes, disks = 3, 36
-    ceph = {"storage-server-4u36": nodes, HDD: nodes * disks, "metadata-server-1u": 3, "switch-25gbe-48": 2}
-    beegfs = {"storage-server-4u36": 1, HDD: 36, "metadata-server-1u": 2, "switch-25gbe-48": 1}
+    ceph = {"ceph-server-4u36": nodes, HDD: nodes * disks, "switch-25gbe-16": 3}
+    beegfs = {**server, "metadata-server-1u": 2, "switch-25gbe-16": 2}
     kind = "fsx-lustre-persistent-hdd-12"
     rented = max(up(stored / GIB, 6000), up(asked.sold / (12 * MB) * TIB / GIB, 6000)) * GIB
     ports = max(asked.bytes("read"), asked.bytes("write")) / USABLE
     return [
         Candidate(
             "own-nfs-server",
-            {"groups": groups},
-            OWN.own(server, 680 + 140 * groups, 4, hours, months),
+            {"groups": groups, "group": group, "disk": "22TB"},
+            OWN.own(server, 505 + 14 * group * groups, 4, hours, months),
             too_slow(6250 * MB, ports),
         ),
         Candidate(
-            "own-beegfs", {"servers": 1, "groups": 3}, OWN.own(beegfs, 680 + 36 * 14 + 2 * 520 + 460, 7, hours, months)
+            "own-beegfs",
+            {"servers": 1, "groups": groups, "group": group, "gigabits": 25, "disk": "22TB"},
+            OWN.own(beegfs, 505 + 14 * group * groups + 2 * 520 + 2 * 146, 8, hours, months),
         ),
         Candidate(
             "own-ceph",
-            {"nodes": nodes, "disks": disks, "copies": 3},
-            OWN.own(ceph, nodes * (680 + disks * 14) + 3 * 520 + 2 * 460, 4 * nodes + 5, hours, months),
+            {"nodes": nodes, "disks": disks, "disk": "22TB", "copies": 3},
+            OWN.own(ceph, nodes * (640 + disks * 14) + 3 * 146, 4 * nodes + 3, hours, months),
         ),
         Candidate(
             "fsx-lustre-hdd",
@@ -425,9 +448,9 @@ def need_14(asked: Asked) -> list[Candidate]:
         ),
         Candidate(
             "own-nfs-server",
-            {"groups": groups - 1},
-            OWN.own({**server, HDD: 10 * groups - 10}, 680 + 140 * (groups - 1), 4, hours, months),
-            f"{(groups - 1) * 8 * 24} TB for 500",
+            {"groups": groups - 1, "group": 12, "disk": "22TB"},
+            OWN.own({**server, HDD: 12 * (groups - 1)}, 505 + 14 * 12 * (groups - 1), 4, hours, months),
+            f"{(groups - 1) * 10 * 22} TB for 500",
         ),
     ]
 
@@ -444,11 +467,18 @@ def need_15(asked: Asked) -> list[Candidate]:
     scratch = up((asked.bytes("read") / (200 * MB) + asked.bytes("write") / (100 * MB)) * TIB / GIB, 2400) * GIB
     fast = lustre(AWS, "fsx-lustre-persistent-ssd-500", 500, 2400, asked)
 
+    whole, rate = up(stored / GIB) * GIB, int(up(asked.sold / MIB))
+    files = [
+        AZURE.line("filesystem-capacity", "files-ssd-v2-lrs", whole),
+        AZURE.line("filesystem-throughput", "files-ssd-v2-lrs", (rate - 100) * MIB),
+    ]
+
     def part(whole: Candidate) -> Candidate:
         shares = [Line(f"{line.formula} x {duty}", line.cost * duty) for line in whole.lines]
         return Candidate(whole.design, whole.settings, shares)
 
     return [
+        part(Candidate("azure-files-v2", {"throughput": f"{rate}MiB/s", "capacity": gibibytes(whole)}, files)),
         Candidate(
             "beegfs-dense",
             {"servers": dense, "layout": "raid0"},
@@ -542,6 +572,7 @@ def need_17(asked: Asked) -> list[Candidate]:
             "azure-netapp-files",
             {"type": "azure-netapp-files-ultra", "capacity": f"{ultra / TIB:.0f}TiB"},
             [AZURE.line("filesystem-capacity", "netapp-files-ultra", ultra)],
+            fails="the largest volume has 12,800 MiB/s, and 44 GB/s are 41,962 MiB/s",
         ),
         Candidate(
             "fsx-lustre-intelligent-tiering",
@@ -583,19 +614,19 @@ def need_18(asked: Asked) -> list[Candidate]:
     dublin, brabant, brussels = (
         Book(BOOKS / f"{name}.yaml") for name in ("aws-eu-west-1", "azure-westeurope", "gcp-europe-west1")
     )
-    minio = {"storage-server-4u36": 4, HDD: 48, "switch-25gbe-48": 2}
-    ceph = {"storage-server-4u36": 3, HDD: 108, "metadata-server-1u": 3, "switch-25gbe-48": 2}
+    minio = {"storage-server-2u12": 4, HDD: 48, "switch-25gbe-8": 2}
+    ceph = {"storage-server-2u12": 6, HDD: 54, "switch-25gbe-8": 2}
     return [
         Candidate(
             "own-minio",
-            {"nodes": 4, "disks": 12, "copies": "12+4"},
-            OWN.own(minio, 4 * 680 + 48 * 14 + 920, 18, hours, months),
+            {"nodes": 4, "disks": 12, "disk": "22TB", "copies": "12+4"},
+            OWN.own(minio, 4 * 475 + 48 * 14 + 138, 10, hours, months),
             rate=rate,
         ),
         Candidate(
             "own-ceph",
-            {"nodes": 3, "disks": 36, "copies": 3},
-            OWN.own(ceph, 3 * 680 + 108 * 14 + 1560 + 920, 17, hours, months),
+            {"nodes": 6, "disks": 9, "disk": "22TB", "copies": "4+2"},
+            OWN.own(ceph, 6 * 475 + 54 * 14 + 138, 14, hours, months),
             rate=rate,
         ),
         Candidate(
@@ -672,7 +703,14 @@ def need_20(asked: Asked) -> list[Candidate]:
         return Candidate("fsx-openzfs-multi-az", settings, lines, too_slow(rate * MIB, asked.sold))
 
     filestore = up(stored / GIB, 2560) * GIB
+    both = up(asked.sold / MIB)
+    bought = [
+        AZURE.line("filesystem-capacity", "files-ssd-v2-zrs", whole),
+        AZURE.line("filesystem-throughput", "files-ssd-v2-zrs", (both - 100) * MIB),
+    ]
+    settings = {"throughput": f"{both}MiB/s", "capacity": gibibytes(whole)}
     return [
+        Candidate("azure-files-v2-zrs", settings, bought),
         Candidate(
             "azure-files-zrs",
             {"capacity": gibibytes(whole)},

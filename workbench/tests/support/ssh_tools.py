@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from faulty import HANG_GUARD
+from s3_servers import free_port
 
 from assay.model.site.host import Host
 
@@ -35,14 +36,6 @@ class Sshd:
     folder: Path
     home: Path
     port: int
-
-
-def free_port() -> int:
-    """A TCP port that nobody uses."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager

@@ -43,8 +43,8 @@ class LocalFlavour(Flavour):
 
 
 def _local(program: str, folder: Path, port: int) -> list[str]:
-    words = [program, "-Xmx512m", "-XX:+UseSerialGC", f"-Djava.library.path={JARS}", "-cp", f"{JARS}/*", MAIN]
-    return [*words, "-dbPath", str(folder), "-port", str(port), "-disableTelemetry"]
+    words = [program, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", f"-Djava.library.path={JARS}"]
+    return [*words, "-cp", f"{JARS}/*", MAIN, "-dbPath", str(folder), "-port", str(port), "-disableTelemetry"]
 
 
 TABLE_FLAVOURS: dict[str, Flavour] = {

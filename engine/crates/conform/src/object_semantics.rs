@@ -6,14 +6,13 @@ use crate::data::NEW;
 use crate::finding::{Finding, Symptom};
 use crate::job::{phase, Recipe};
 use crate::manual_lane::{Failed, Kind, ManualLane};
+use crate::objects::PART;
 use crate::pattern::{compare, Pattern};
 use crate::session::Session;
 use assay_core::LIST_PAGE;
 use assay_spec::{Layout, Objects, Operation, SyncPolicy};
 
 const SIZES: [u64; 6] = [0, 1, 511, 512, 4096, 65_537];
-/// The smallest part size that services accept, except for the last part.
-const PART: u64 = 5 << 20;
 /// Size of the largest object: two parts and a short one.
 const LARGEST: u64 = 2 * PART + 1;
 const FEW: u64 = 10;

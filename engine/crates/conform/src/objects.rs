@@ -20,7 +20,7 @@ const LANES: u32 = 2;
 /// Piece size of a job. Objects larger than this are generated and verified while they are transferred.
 const PIECE: u64 = 4096;
 /// The smallest part size that services accept, except for the last part.
-const PART: u64 = 5 << 20;
+pub(crate) const PART: u64 = 5 << 20;
 /// An object of three parts.
 const LARGE: u64 = 2 * PART + 700;
 

@@ -49,7 +49,7 @@ pub struct HostCounts {
     /// Connections that ended before the lane did.
     pub closed: u64,
     /// Most requests on one connection.
-    pub most_requests: u64,
+    pub max_requests: u64,
     /// Time to open each connection, TLS included, in nanoseconds.
     pub setup_ns: Vec<u64>,
 }

@@ -80,8 +80,8 @@ pub(crate) fn stonewall(work: &Work, start: u64, most: Option<u64>) -> Option<St
     let at: Vec<(u64, Counts)> = work.outcomes.iter().flatten().filter_map(|lane| lane.at_limit).collect();
     let end = at.iter().map(|(time, _)| time.saturating_sub(start)).max()?;
     let done = sum(at.iter().map(|(_, counts)| *counts));
-    let least_ops = at.iter().map(|(_, counts)| counts.ops).min().unwrap_or(0);
-    Some(Stonewall { window: window(0, end, Counts::default(), done), least_ops, most_ops: most? })
+    let min_ops = at.iter().map(|(_, counts)| counts.ops).min().unwrap_or(0);
+    Some(Stonewall { window: window(0, end, Counts::default(), done), min_ops, max_ops: most? })
 }
 
 /// Connections of all lanes, host by host, in the target's order.
@@ -99,7 +99,7 @@ fn connections(outcomes: &[(u32, &LaneOutcome)]) -> Vec<HostConnections> {
         host.opened += counts.opened;
         host.refused += counts.refused;
         host.closed += counts.closed;
-        host.most_requests = host.most_requests.max(counts.most_requests);
+        host.max_requests = host.max_requests.max(counts.max_requests);
         let mut times = Histogram::default();
         counts.setup_ns.iter().for_each(|ns| times.record(*ns));
         setup.add(&times.take());

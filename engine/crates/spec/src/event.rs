@@ -411,9 +411,9 @@ pub struct Stonewall {
     /// From the release of the barrier until the last lane had ended what it had begun before the limit.
     pub window: Window,
     /// Operations of the lane with the fewest.
-    pub least_ops: u64,
+    pub min_ops: u64,
     /// Operations of the lane with the most, of all engines: what each lane did in the end, if it had that many to do.
-    pub most_ops: u64,
+    pub max_ops: u64,
 }
 
 /// Order statistics of latencies in nanoseconds, from the histogram merged over all lanes.
@@ -572,7 +572,7 @@ pub struct HostConnections {
     /// Connections that ended before their lane did.
     pub closed: u64,
     /// Most requests on one connection since it was opened.
-    pub most_requests: u64,
+    pub max_requests: u64,
     /// Times to open a connection, TLS included; none if none was opened.
     pub setup: Option<LatencySummary>,
 }

@@ -147,7 +147,7 @@ pub struct PlaceAnswer {
     /// Nothing is at the path.
     pub absent: bool,
     /// Data was kept there on purpose.
-    pub kept: bool,
+    pub retained: bool,
     /// Why the request failed; empty if all went well.
     pub error: String,
     /// The storage does not respond.

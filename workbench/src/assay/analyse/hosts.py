@@ -33,7 +33,7 @@ class HostSummary(NamedTuple):
     uncertainty_ns: float
 
 
-class HostLine(NamedTuple):
+class HostFigures(NamedTuple):
     """One host of a result; figures are medians over the repeats that all hosts completed.
 
     Attributes:
@@ -74,7 +74,7 @@ def summary(row: ResultRow) -> HostSummary | None:
     )
 
 
-def lines(row: ResultRow) -> list[HostLine]:
+def lines(row: ResultRow) -> list[HostFigures]:
     """Return one line for each host, in the order of the study."""
     found: dict[str, list[tuple[HostShare, Sample]]] = {}
     for sample in multi_host_samples(row.samples):
@@ -83,14 +83,14 @@ def lines(row: ResultRow) -> list[HostLine]:
     return [_line(host, parts) for host, parts in found.items()]
 
 
-def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostLine:
+def _line(host: str, parts: Sequence[tuple[HostShare, Sample]]) -> HostFigures:
     def middle(name: str) -> float | None:
         known = [
             found for share, _ in parts if (found := reliable_latencies(share.latency, share.ops).get(name)) is not None
         ]
         return median(known) if len(known) == len(parts) else None
 
-    return HostLine(
+    return HostFigures(
         host=host,
         rate=median(_rate(share, sample) for share, sample in parts),
         bytes=median(share.bytes for share, _ in parts),

@@ -119,6 +119,8 @@ class _Times:
         spans: dict[str, dict[int, list[tuple[float, float]]]] = {}
         for row in rows:
             for sample in row.samples:
+                if not sample.has("started_at"):
+                    continue
                 span = (sample.started_at, sample.started_at + (sample.get_value("elapsed_ns") or 0) / 1e9)
                 spans.setdefault(row.case.id, {}).setdefault(sample.repeat, []).append(span)
         whole = {case: [_whole(parts) for parts in each.values()] for case, each in spans.items()}

@@ -26,7 +26,7 @@ def repeat_percentiles(samples: Iterable[Sample], name: str) -> dict[int, float]
     """
     found: dict[int, float] = {}
     for sample in samples:
-        if sample.ops < MIN_OPS[name] or name not in sample.latency:
+        if name not in sample.latency or sample.ops < MIN_OPS[name]:
             return {}
         found[sample.repeat] = sample.latency[name]
     return found

@@ -7,7 +7,7 @@ done at a moment that another host marked, such as the end of its first lane, is
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample, sort_events
+from assay.analyse.samples import EventLog, ended_sample, failed_writes, merged_latency, phase_sample
 from assay.contract.counts import group_by_kind, progress_counts, summed_fields
 from assay.contract.messages import (
     HostConnections,
@@ -50,11 +50,6 @@ class Rank:
         """Return when a phase started, on the controller's clock in nanoseconds; None if it did not."""
         start = self.log.starts.get(number)
         return start.at_ns - self.offset_ns if start else None
-
-
-def read_rank(host: str, offset_ns: int, uncertainty_ns: int | None, events: Iterable[object]) -> Rank:
-    """Return a rank from its events; arguments as in `Rank`."""
-    return Rank(host, offset_ns, uncertainty_ns, sort_events(events))
 
 
 def samples_from_ranks(case_id: str, repeat: int, ranks: Sequence[Rank]) -> tuple[Sample, ...]:
@@ -217,7 +212,7 @@ def _connections(parts: Sequence[HostConnections]) -> list[HostConnections]:
             **{
                 name: sum(getattr(part, name) for part in group) for name in ("requests", "opened", "refused", "closed")
             },
-            most_requests=max(part.most_requests for part in group),
+            max_requests=max(part.max_requests for part in group),
             setup=_latency([part.setup for part in group]),
         )
         for host, group in groups.items()
@@ -289,8 +284,8 @@ def _stonewall(walls: Sequence[Stonewall | None], shifts: Sequence[int]) -> Ston
         ops=sum(wall.window.ops for wall in known),
         bytes=sum(wall.window.bytes for wall in known),
     )
-    least = min(wall.least_ops for wall in known)
-    return Stonewall(window=window, least_ops=least, most_ops=max(wall.most_ops for wall in known))
+    least = min(wall.min_ops for wall in known)
+    return Stonewall(window=window, min_ops=least, max_ops=max(wall.max_ops for wall in known))
 
 
 def _common_window(windows: Sequence[Window | None], done: HostsProgress) -> Window | None:

@@ -50,7 +50,7 @@ class EventLog:
     intervals: dict[int, list[IntervalEvent]] = field(default_factory=dict)
 
 
-def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> tuple[Sample, ...]:
+def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, ...]:
     """Return the measured phases of one repeat, one sample each, in the order of the job.
 
     A planned phase without an end is `crashed` if the engine sent no `bye`, else `stopped` or `failed`, by the status
@@ -59,13 +59,8 @@ def samples_from_events(case_id: str, repeat: int, events: Iterable[object]) -> 
     Args:
         case_id: Case of the repeat.
         repeat: Its number.
-        events: Events as `assay.contract.reader` read them; anything else is skipped.
+        log: Its events, sorted by phase.
     """
-    return samples_from_log(case_id, repeat, sort_events(events))
-
-
-def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, ...]:
-    """As `samples_from_events`, from events that are sorted by phase."""
     if log.hello is None:
         return ()
     planned = [number for number, phase in enumerate(log.hello.job.phases) if phase.measured]
@@ -73,7 +68,7 @@ def samples_from_log(case_id: str, repeat: int, log: EventLog) -> tuple[Sample, 
 
 
 def phase_sample(case_id: str, repeat: int, number: int, log: EventLog) -> Sample:
-    """Return the sample of one phase of one repeat that had a `hello`; arguments as in `samples_from_events`."""
+    """Return the sample of one phase of one repeat that had a `hello`; arguments as in `samples_from_log`."""
     assert log.hello is not None
     end = log.ends.get(number)
     if end is None:
@@ -235,7 +230,7 @@ def _at_limit(end: PhaseEndEvent) -> LimitProgress | None:
         return None
     window = wall.window
     return LimitProgress(
-        elapsed_ns=window.end_ns, ops=window.ops, bytes=window.bytes, least_ops=wall.least_ops, most_ops=wall.most_ops
+        elapsed_ns=window.end_ns, ops=window.ops, bytes=window.bytes, min_ops=wall.min_ops, max_ops=wall.max_ops
     )
 
 

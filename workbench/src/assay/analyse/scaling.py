@@ -173,7 +173,7 @@ def _point(row: ResultRow, count: int, each: float, reaches: dict[int, float]) -
     reach = reaches.get(count)
     sure = None if reach is None else (efficiency * math.exp(-reach), efficiency * math.exp(reach))
     timed = row.case.parameters.get_value("runtime") is not None
-    spans = sorted(sample.elapsed_ns for sample in usable(row.samples))
+    spans = sorted(sample.get_value("elapsed_ns", 0) for sample in usable(row.samples))
     seconds = None if timed or not spans or not spans[-1] else spans[len(spans) // 2] / 1e9
     return ScalingPoint(count, rate.median, rate.low, rate.high, efficiency, row.limiting_ceiling, sure, seconds)
 

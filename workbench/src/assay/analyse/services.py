@@ -57,12 +57,13 @@ def sample_report(sample: Sample) -> ServiceReport | None:
     if service is not None and (service.frames or service.sessions_lost or service.looks):
         # A disk or a share, which reports none of this; looks have a table of their own.
         return None
-    charged = sample.ops + _of_name(sample, frozenset({PARTIAL_FAILURE}))
+    ops = sample.get_value("ops", 0)
+    charged = ops + _of_name(sample, frozenset({PARTIAL_FAILURE}))
     if not refused and (service is None or not charged):
         return None
     elapsed_ns = sample.get_value("elapsed_ns")
     seconds = float(elapsed_ns) / 1e9 if elapsed_ns else None
-    objects = (service.objects if service else 0) or sample.ops
+    objects = (service.objects if service else 0) or ops
     per_s = objects / seconds if seconds else None
     if service is None or not charged:
         return ServiceReport(per_s, None, None, None, refused, service.unprocessed if service else 0)

@@ -17,4 +17,4 @@ def usable(samples: Iterable[Sample]) -> tuple[Sample, ...]:
 def _counts(sample: Sample) -> bool:
     whole = sample.status in ("done", "time_limit") and not sample.errors
     # Without operations a sample counts only if some were due, see `Sample.is_idle`.
-    return whole and bool(sample.ops or not sample.is_idle) and not sample.failed_writes
+    return whole and not sample.is_idle and not sample.failed_writes

@@ -84,17 +84,17 @@ class Run:
     def results(self) -> "pd.DataFrame":
         """A row for each operation of each case: rates, latencies, parameters, verdict, the binding ceiling."""
         from assay.api.frames import table_frame
-        from assay.report.tables import results_table
+        from assay.report.tables import results_table, with_origin
 
-        return table_frame(results_table(self.analysis))
+        return table_frame(with_origin(results_table(self.analysis), self._info))
 
     @property
     def samples(self) -> "pd.DataFrame":
         """A row for each repeat of each row of `results`."""
         from assay.api.frames import table_frame
-        from assay.report.tables import samples_table
+        from assay.report.tables import samples_table, with_origin
 
-        return table_frame(samples_table(self.analysis))
+        return table_frame(with_origin(samples_table(self.analysis), self._info))
 
     @property
     def ceilings(self) -> "pd.DataFrame":

@@ -47,7 +47,11 @@ def print_comparison(found: RunsComparison, everything: bool) -> None:
     blocks += [Paragraph(line) for line in (difference_counts(found), *caveat_lines(found))]
     blocks += _latencies(found, everything)
     blocks += [Heading("Not compared", "uncompared"), uncompared_table(found)] if found.uncompared else []
-    print_blocks(*blocks, *([] if one else differences_blocks(found.differences)))
+    if found.before.imported or found.after.imported:
+        blocks.append(Paragraph("of an imported run the environment is not known"))
+    elif not one:
+        blocks += differences_blocks(found.differences)
+    print_blocks(*blocks)
 
 
 def _runs(found: RunsComparison) -> Facts:
@@ -67,7 +71,8 @@ def _machines(found: RunsComparison) -> list[Note]:
 
 def run_words(run: RunLabel) -> str:
     """Return a run in words: `20261121-211503-quickstart (complete, 2026-11-21 21:15 UTC)`."""
-    return f"{run.id} ({run.status}, {datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M} UTC)"
+    moment = f"{datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{run.id} ({', '.join(filter(None, (run.status, moment, run.imported)))})"
 
 
 def _first(rows: Sequence[ComparedRow]) -> list[ComparedRow]:

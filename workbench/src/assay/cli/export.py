@@ -121,18 +121,19 @@ def _write_rows(folder: Path, table: TableName, destination: OutputFile | None, 
 
     with RunStore.open(folder) as store:
         # Only the table of results needs verdicts, and latencies over all repeats.
-        columns, found = {
+        measured, found = {
             TableName.RESULTS: lambda: (tables.RESULT_COLUMNS, tables.result_records(judged_rows(store, quick=False))),
             TableName.SAMPLES: lambda: (tables.SAMPLE_COLUMNS, tables.sample_records(row_samples(store))),
             TableName.KINDS: lambda: (kinds_table.KIND_COLUMNS, kinds_table.kind_records(row_samples(store))),
         }[table]()
+        columns, records = tables.records_with_origin(measured, found, store.info())
 
         def write(temporary: Path) -> None:
             with temporary.open("w", encoding="utf-8") as file:
-                write_csv(columns, found, file)
+                write_csv(columns, records, file)
 
         if destination is not None and destination.prints:
-            write_csv(columns, found, typer.get_text_stream("stdout"))
+            write_csv(columns, records, typer.get_text_stream("stdout"))
             return
         file = destination or OutputFile(
             default_path(store.info().id, Format.CSV, table), mark_of(Format.CSV, table), force
@@ -193,7 +194,7 @@ def mark_of(format_: Format, table: TableName) -> Mark:
 
 
 def _heading(table: TableName) -> bytes:
-    """Return the first line of a table as CSV."""
+    """Return the first line of a table as CSV; for an imported run it has one column more."""
     from assay.report.cost_table import COST_COLUMNS
     from assay.report.kinds_table import KIND_COLUMNS
     from assay.report.tables import CEILING_COLUMNS, RESULT_COLUMNS, SAMPLE_COLUMNS
@@ -205,7 +206,7 @@ def _heading(table: TableName) -> bytes:
         TableName.CEILINGS: CEILING_COLUMNS,
         TableName.COSTS: COST_COLUMNS,
     }[table]
-    return ",".join(column.name for column in columns).encode() + b"\n"
+    return ",".join(column.name for column in columns).encode()
 
 
 def _text(analysis: "RunAnalysis", format_: Format, table: TableName) -> str:
@@ -231,7 +232,7 @@ def _text(analysis: "RunAnalysis", format_: Format, table: TableName) -> str:
 
 
 def _table(analysis: "RunAnalysis", name: TableName) -> "FlatTable":
-    from assay.report.tables import ceilings_table, results_table, samples_table
+    from assay.report.tables import ceilings_table, results_table, samples_table, with_origin
 
     if name is TableName.COSTS:
         from assay.report.cost_table import costs_table
@@ -245,5 +246,6 @@ def _table(analysis: "RunAnalysis", name: TableName) -> "FlatTable":
     if name is TableName.KINDS:
         from assay.report.kinds_table import kinds_table
 
-        return kinds_table(analysis)
-    return results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)
+        return with_origin(kinds_table(analysis), analysis.run)
+    table = results_table(analysis) if name is TableName.RESULTS else samples_table(analysis)
+    return with_origin(table, analysis.run)

@@ -38,7 +38,7 @@ def command(
             run.id,
             run.study,
             f"{datetime.fromtimestamp(run.created_at, UTC):%Y-%m-%d %H:%M:%S}" if run.created_at else "",
-            ": ".join(filter(None, (run.status, run.problem, run.job))),
+            ": ".join(filter(None, (run.status, run.problem, run.job, run.imported))),
             str(run.cases),
             f"{run.finished} of {run.planned}",
         )

@@ -15,7 +15,7 @@ try:
     from assay.model.base import EXIT_BUG, EXIT_INCOMPLETE, EXIT_INTERRUPTED, EXIT_USAGE, AssayError
     from assay.model.own_program import without_working_directory
     from assay.model.room import rooms
-    from assay.terminal.help.group import SETTINGS, Command, Group
+    from assay.terminal.command_group import SETTINGS, AliasCommand, Group
     from assay.terminal.output import prepare_streams, print_line
 except KeyboardInterrupt:
     # Ctrl-C during the imports prints no traceback either.
@@ -154,7 +154,7 @@ class LazyGroup(Group):
             group.name = cmd_name
             return group
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=cmd_name, cls=Command)(module.command)
+        single.command(name=cmd_name, cls=AliasCommand)(module.command)
         found = typer.main.get_command(single)
         found.name = cmd_name
         return found

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from assay.store import RunStore
 
 FIRST_ROWS = 40
+MAX_FILES = 5
+"""Most files of other tools that are named."""
 PERCENTILES = ("p50", "p99", "p99.9", "max")
 _TOO_FEW = "too few"
 """Printed where too few operations ended for a percentile."""
@@ -70,6 +72,7 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         value["results"] = [result_json(result) for result in stored_or_new_results(store)]
         print_json(value)
         return
+    _print_origin(info)
     print_summary(store)
     print_blocks(Facts(tuple(_facts(store, info))))
     print_results(store, limit)
@@ -79,13 +82,20 @@ def _show_run(store: "RunStore", limit: int | None, as_json: bool) -> None:
         print_blocks(Facts((("verdicts", "; ".join(filter(None, (counts.words, counts.also_words)))),)))
 
 
+def _print_origin(info: "RunInfo") -> None:
+    """Print where the results come from, for a run that another tool measured."""
+    if info.imports:
+        print_line(f"{info.import_words}: Assay measured nothing of it")
+        print_line()
+
+
 def _print_io500(store: "RunStore") -> None:
     """Print IO500's summary, if the run has its workloads."""
     from assay.model.study.io500 import is_io500
 
     if not is_io500(store.workloads()):
         return
-    from assay.analyse.io500.score import io500_scores
+    from assay.analyse.io500_score import io500_scores
     from assay.report.formats.io500 import score_lines
     from assay.run.analysis import load_analysis
 
@@ -117,6 +127,7 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
     from assay.report.growth.stages import stage_lines
 
     yield "run", f"{info.id} ({info.status}, {info.finished} of {info.planned} repeats done)"
+    yield from _imported_files(info)
     if plain_file_status(store.folder, BATCH) and (words := hook("job_text")(store.folder)):
         yield "job", words
     for place in info.places:
@@ -145,6 +156,15 @@ def _facts(store: "RunStore", info: "RunInfo") -> "Iterator[tuple[str, str]]":
         yield "machine", info.machine.text
     for workload, rule, reason, count in store.excluded_counts():
         yield "left out", f"{count} {'case' if count == 1 else 'cases'} of {workload} ({rule}): {reason}"
+
+
+def _imported_files(info: "RunInfo") -> "Iterator[tuple[str, str]]":
+    """Yield the first files of other tools that a run was imported from."""
+    for one in info.imports[:MAX_FILES]:
+        measured = ", ".join(filter(None, (one.host, one.date, one.command))) or "not stated when"
+        yield "file", f"{one.file}:{one.line}: {one.form} of {one.program}, {measured}; SHA-256 {one.sha256}"
+    if (more := len(info.imports) - MAX_FILES) > 0:
+        yield "file", f"{more} more: `assay report {info.id}` has all"
 
 
 def _prices_json(store: "RunStore") -> "dict[str, Any] | None":
@@ -237,6 +257,8 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
             }
         )
         return
+    info = store.info()
+    _print_origin(info)
     print_line(f"case     {case_id}: {analysis.cases[0].label}")
     if reason := store.settled().get(case_id):
         print_line(f"repeats  {reason}")
@@ -257,6 +279,9 @@ def _show_case(store: "RunStore", written: str, as_json: bool) -> None:
         if attempt.status != "ok":
             reason = f": {attempt.reason}" if attempt.reason else ""
             print_line(f"repeat {attempt.repeat} {attempt.status}{reason}")
+    if info.imports:
+        print_blocks(*hook("imported_blocks")(store.folder, case_id))
+        return
     _print_job(analysis.jobs)
 
 

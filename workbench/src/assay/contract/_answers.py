@@ -606,10 +606,6 @@ class PlaceAnswer(Message):
     """
     Numbers of the claimed directory, as in `Look`.
     """
-    kept: bool
-    """
-    Data was kept there on purpose.
-    """
     left: list[Remains]
     """
     What could not be removed.
@@ -625,6 +621,10 @@ class PlaceAnswer(Message):
     removed: list[str]
     """
     Removed paths.
+    """
+    retained: bool
+    """
+    Data was kept there on purpose.
     """
     silent: bool
     """

@@ -2038,7 +2038,7 @@ class HostConnections(Message):
     """
     The host as the target names it.
     """
-    most_requests: Annotated[int, Field(ge=0)]
+    max_requests: Annotated[int, Field(ge=0)]
     """
     Most requests on one connection since it was opened.
     """
@@ -2254,13 +2254,13 @@ class Stonewall(Message):
     Progress of the lanes at the time limit of a phase that wears out.
     """
 
-    least_ops: Annotated[int, Field(ge=0)]
-    """
-    Operations of the lane with the fewest.
-    """
-    most_ops: Annotated[int, Field(ge=0)]
+    max_ops: Annotated[int, Field(ge=0)]
     """
     Operations of the lane with the most, of all engines: what each lane did in the end, if it had that many to do.
+    """
+    min_ops: Annotated[int, Field(ge=0)]
+    """
+    Operations of the lane with the fewest.
     """
     window: Window
     """

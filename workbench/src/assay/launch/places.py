@@ -257,7 +257,7 @@ def release_target(
         return [f"{path}: {error.message}"]
     if answer.foreign and not claimed:
         return []
-    return None if answer.kept else leftover_lines(answer)
+    return None if answer.retained else leftover_lines(answer)
 
 
 def parent_numbers(path: str, launcher: Launcher | None = None, patience: float = PATIENCE_SECONDS) -> str:

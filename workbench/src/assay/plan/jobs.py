@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
@@ -146,15 +146,6 @@ def plan_job(study: Study, case: Case, repeat: int, destroy: bool = False) -> Pl
         tasks=parameters.tasks_per_host,
         job=job,
     )
-
-
-def plan_jobs(
-    study: Study, cases: Sequence[Case], order: Sequence[tuple[str, int]], destroy: bool = False
-) -> Iterator[PlannedJob]:
-    """Yield the jobs in an order such as that of `assay.plan.order.order_jobs`."""
-    by_id = {case.id: case for case in cases}
-    for case, repeat in order:
-        yield plan_job(study, by_id[case], repeat, destroy)
 
 
 def _places() -> Mapping[str, tuple[_Place, ...]]:

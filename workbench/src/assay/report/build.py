@@ -2,6 +2,7 @@
 
 from assay.model.money.price import PriceBook
 from assay.model.result.result import RunAnalysis
+from assay.model.result.run import RunInfo
 from assay.model.room import load, rooms
 from assay.report import numbers
 from assay.report.document import Document, Section
@@ -57,7 +58,7 @@ def build_document(
             made = _behind(made, after, section)
     duration = f", {numbers.seconds(run.finished_at - run.created_at)}" if run.finished_at is not None else ""
     meta = (
-        ("Measured", f"{numbers.utc_time(run.created_at)}{duration}"),
+        _made(run, duration),
         ("Targets", ", ".join(view.targets)),
         ("Scope", f"{numbers.plural(len(analysis.cases), 'case')}, {run.repeats_words} each"),
         ("Repeats done", f"{run.finished:,} of {run.planned:,}"),
@@ -70,6 +71,13 @@ def build_document(
     return Document(
         f"Assay storage report · {run.study}", run.question or run.study, run.description, meta, tuple(made)
     )
+
+
+def _made(run: RunInfo, duration: str) -> tuple[str, str]:
+    """When the run was measured; for one that another tool measured, where it was imported from."""
+    if run.imports:
+        return "Imported", f"{run.import_words.removeprefix('imported ')}, {numbers.utc_time(run.created_at)}"
+    return "Measured", f"{numbers.utc_time(run.created_at)}{duration}"
 
 
 def _behind(sections: list[Section], place: str, section: Section) -> list[Section]:

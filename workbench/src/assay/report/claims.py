@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import median
 
 from assay.model.result.decision import PointDecision, PointOutcome, TargetDecision
 from assay.report import numbers
@@ -79,10 +78,6 @@ class ComparisonClaim:
     def opponent_of(self, target: str) -> str:
         """Return the target that is not `target`."""
         return self.base if target == self.other else self.other
-
-    def median_ratio(self, target: str) -> float:
-        """Return the median measured ratio of `target` to the other target over the points at which it is faster."""
-        return median(point.ratio for point in self.points_won_by(target))
 
     def min_ratio(self, target: str) -> float:
         """Return the lowest lower bound of the ratio of `target` to the other target where it is faster."""

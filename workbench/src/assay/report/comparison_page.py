@@ -65,7 +65,7 @@ def comparison_document(found: RunsComparison) -> Document:
 
 def _run(found: RunsComparison, place: int) -> str:
     run = (found.before, found.after)[place]
-    return f"{run.id}, {run.status}, {numbers.utc_time(run.created_at)}"
+    return ", ".join(filter(None, (run.id, run.status, numbers.utc_time(run.created_at), run.imported)))
 
 
 def _answer(found: RunsComparison) -> Section:

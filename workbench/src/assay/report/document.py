@@ -334,7 +334,7 @@ class Spans:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeBlock:
     """Text in fixed-width type, verbatim."""
 
     text: str
@@ -363,7 +363,20 @@ class Fold:
 
 
 Block = (
-    Heading | Paragraph | Bullets | Facts | Dots | Panels | Table | Chart | Gallery | Plots | Spans | Code | Note | Fold
+    Heading
+    | Paragraph
+    | Bullets
+    | Facts
+    | Dots
+    | Panels
+    | Table
+    | Chart
+    | Gallery
+    | Plots
+    | Spans
+    | CodeBlock
+    | Note
+    | Fold
 )
 
 

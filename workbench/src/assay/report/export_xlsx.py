@@ -151,6 +151,7 @@ def _write_summary(book: Any, sheet: Any, analysis: RunAnalysis, results: FlatTa
         ("Status", run.status),
         ("Repeats", f"{run.finished} of {run.planned} executed, {run.repeats_words} of each case"),
         ("Command", run.command),
+        *((("Imported", run.import_words),) if run.imports else ()),
         ("Units", "MB is 10^6 bytes, MiB is 2^20 bytes; units are in the column names"),
     )
     line = 1

@@ -229,7 +229,7 @@ def _gallery(block: doc.Gallery) -> str:
     return f"<div class=gallery>{''.join(_WRITERS[type(figure)](figure) for figure in block.figures)}</div>"
 
 
-def _code(block: doc.Code) -> str:
+def _code(block: doc.CodeBlock) -> str:
     return (
         '<pre class="code '
         f'{escape(block.language)}"><code>{html.escape(escape_lines(block.text), quote=False)}</code></pre>'
@@ -257,7 +257,7 @@ _WRITERS: dict[type[Any], Writer] = {
     doc.Gallery: _gallery,
     doc.Plots: plots_html,
     doc.Spans: spans_html,
-    doc.Code: _code,
+    doc.CodeBlock: _code,
     doc.Note: _note,
     doc.Fold: _fold,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from assay.analyse.scaling import BINDING_SHARE
 from assay.analyse.statistics.significance import t_quantile
 from assay.model.result.result import Estimate, ResultRow
-from assay.model.result.verdict import OWN_SPEED, Verdict
+from assay.model.result.verdict import OWN_SPEED
 from assay.report import numbers
 from assay.report.summary.control_groups import limit_of_row, reached_limits
 from assay.report.view import RunView
@@ -176,8 +176,3 @@ def certainty_sentence(rows: Sequence[ResultRow]) -> str:
     count = f"{len(unsure)} of {len(known)} numbers are not known within ± {100 * CERTAIN_REACH:.0f} %"
     together = f"simultaneous 95 % intervals; the widest is {far}: {where}"
     return f"Uncertain: {count} ({together}). Measure longer, with --time."
-
-
-def doubtful_count(rows: Sequence[ResultRow]) -> int:
-    """Return the number of results with a verdict other than ok and unstable."""
-    return sum(not OWN_SPEED.issuperset(row.verdicts) or row.verdict is Verdict.INCOMPLETE for row in rows)

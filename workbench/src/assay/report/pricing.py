@@ -98,7 +98,7 @@ def _charge(charge: Charge, cost: Cost, book: PriceBook) -> tuple[Cell, ...]:
         Num(f"{format_money(charge.job)} a job", float(charge.job)) if line.per == "job" else money_cell(month),
         Num(numbers.share(share), share),
         str(book.date_of(row)),
-        f"{row.source}{f'; {row.note}' if row.note else ''}",
+        f"{row.source}{f'; {row.remarks}' if row.remarks else ''}",
     )
 
 

@@ -12,6 +12,7 @@ from assay.model.partial import MISSING_TEXT
 from assay.model.result.ceiling import Ceiling
 from assay.model.result.percentile import MIN_OPS
 from assay.model.result.result import Estimate, Percentile, ResultRow, RunAnalysis
+from assay.model.result.run import RunInfo
 from assay.model.result.sample import Sample
 from assay.model.study.axis import ColumnKind as Kind
 from assay.model.study.parameter import Parameter
@@ -411,6 +412,25 @@ def samples_table(analysis: RunAnalysis) -> FlatTable:
     return FlatTable(
         "samples", SAMPLE_COLUMNS, tuple(sample_records(sample for row in analysis.rows for sample in row.samples))
     )
+
+
+ORIGIN = FlatColumn("imported", "text", "Tool, version and file from which the run was imported")
+
+
+def records_with_origin(
+    columns: tuple[FlatColumn, ...], records: Iterable[Record], run: RunInfo
+) -> tuple[tuple[FlatColumn, ...], Iterable[Record]]:
+    """Return columns and records with `ORIGIN` as the last one; unchanged for a run that Assay measured."""
+    if not run.imports:
+        return columns, records
+    words = run.import_words
+    return (*columns, ORIGIN), ({**record, ORIGIN.name: words} for record in records)
+
+
+def with_origin(table: FlatTable, run: RunInfo) -> FlatTable:
+    """Return a table with `ORIGIN` as the last column; unchanged for a run that Assay measured."""
+    columns, records = records_with_origin(table.columns, table.records, run)
+    return FlatTable(table.name, columns, tuple(records))
 
 
 def ceilings_table(analysis: RunAnalysis) -> FlatTable:

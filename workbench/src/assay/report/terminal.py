@@ -123,7 +123,7 @@ def _panels(block: doc.Panels, width: int | None) -> list[StyledLine]:
     return found
 
 
-def _code(block: doc.Code, _width: int | None) -> list[StyledLine]:
+def _code(block: doc.CodeBlock, _width: int | None) -> list[StyledLine]:
     return [(escape_line(line, LONGEST_LINE), False) for line in block.text.splitlines()]
 
 
@@ -261,7 +261,7 @@ _WRITERS: dict[type[Any], Callable[[Any, int | None], list[StyledLine]]] = {
     doc.Gallery: _nothing,
     doc.Plots: _nothing,
     doc.Spans: _nothing,
-    doc.Code: _code,
+    doc.CodeBlock: _code,
     doc.Note: _note,
     doc.Fold: _fold,
 }

@@ -6,7 +6,7 @@ from assay.launch.environment.reading import Files
 from assay.launch.locks import close_all
 from assay.launch.place_commands import patience_of
 from assay.model.base import AssayError, warning
-from assay.run.added.repeats import end_added_repeats
+from assay.run.added_repeats import end_added_repeats
 from assay.run.answers import store_conclusions
 from assay.run.context import RunContext
 from assay.run.control import describe_machine

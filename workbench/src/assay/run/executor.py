@@ -32,7 +32,7 @@ from assay.plan.jobs import PlannedJob, in_directory, plan_job, with_safeguards,
 from assay.plan.layout.legs import Leg
 from assay.plan.layout.shared_files import SharedFiles
 from assay.plan.methods import choices_by_shape, with_methods
-from assay.run.added.repeats import AddedRounds
+from assay.run.added_repeats import AddedRounds
 from assay.run.context import RunContext
 from assay.run.control import Control
 from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of

@@ -11,7 +11,7 @@ from assay.model.study.blocks import Blocks
 from assay.model.units import about_duration
 from assay.plan.schedule import RepeatKey, due_times
 from assay.plan.study_warnings import request_limit_warnings
-from assay.run.added.repeats import AddedRounds
+from assay.run.added_repeats import AddedRounds
 from assay.run.context import RunContext
 from assay.run.costs.spending import ChargeTracker, charge_of_repeat, limits_of
 from assay.run.executor import Executor, silence_limit

@@ -19,7 +19,7 @@ from assay.model.escape import escape_line
 from assay.model.study.blocks import Blocks
 from assay.plan.estimate import estimate_study
 from assay.plan.load import load_study
-from assay.run.added.repeats import add_repeats, current_settling, with_repeats
+from assay.run.added_repeats import add_repeats, current_settling, with_repeats
 from assay.run.conclude import conclude, release
 from assay.run.context import RunContext
 from assay.run.control import describe_machine
@@ -31,7 +31,7 @@ from assay.run.places import claims
 from assay.run.preconditions import CheckRequest, refuse_impossible
 from assay.run.prepare import prepare, study_hash
 from assay.run.run_time import find_past_run, predict_run_time
-from assay.run.staged.stages import accept_stages, end_stage, plan_to_next_stage
+from assay.run.stages import accept_stages, end_stage, plan_to_next_stage
 from assay.run.study_hosts import copy_study_files, hosts_of_study
 from assay.run.study_plan import Plan, new_run_meta, prediction_text
 from assay.store import RunStore, list_runs, lock_holders
@@ -188,10 +188,14 @@ def _resumable(store: RunStore) -> Blocks | None:
     """Return how a run's two sides are measured; None if it has one side.
 
     Raises:
-        AssayError: The sides are engines. A run's folder may come from anywhere, so no program that it names is
-            started.
+        AssayError: Another tool measured it, or the sides are engines. A run's folder may come from anywhere, so no
+            program that it names is started.
     """
-    blocks = store.info().blocks
+    info = store.info()
+    if info.imports:
+        message = f"run {store.folder.name} was {info.import_words}: it has no study that could be measured"
+        raise AssayError(message, "write a study for `assay run`, or import another file", EXIT_REFUSED)
+    blocks = info.blocks
     if blocks is not None and blocks.engines:
         message = f"run {store.folder.name} compares two engines, which a run does not store"
         raise AssayError(message, "measure again: `assay ab ENGINE ENGINE --study STUDY`", EXIT_REFUSED)

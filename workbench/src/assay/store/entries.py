@@ -16,6 +16,8 @@ from assay.store.safe_files import folder_descriptor, irregular_entry
 DATABASE = "run.sqlite"
 STUDY = "study.yaml"
 PRICES = "prices.json"
+IMPORTED = "imported.json"
+"""What the output of another tool says, for a run that was imported from it."""
 INTERVALS = "intervals.csv.gz"
 HEARTBEAT, HEARTBEAT_NEW = "alive.json", "alive.new"
 RUN_LOCK, ENGINE_LOCK = "run.lock", "engine.lock"
@@ -30,7 +32,12 @@ WAL, WAL_INDEX, JOURNAL = (f"{DATABASE}-{end}" for end in ("wal", "shm", "journa
 DATABASE_FILES = (DATABASE, WAL, WAL_INDEX, JOURNAL)
 """The database; the last three are made by SQLite."""
 SERIES_FILES = (INTERVALS, f".{INTERVALS}.new")
-RUN_FILES = (*DATABASE_FILES, STUDY, PRICES, *SERIES_FILES, HEARTBEAT, HEARTBEAT_NEW, TESTBED, INVENTORY, *BATCH_FILES)
+RUN_FILES = (
+    *DATABASE_FILES,
+    *(STUDY, PRICES, IMPORTED, *SERIES_FILES),
+    *(HEARTBEAT, HEARTBEAT_NEW, TESTBED, INVENTORY),
+    *BATCH_FILES,
+)
 ALL_FILES = (*RUN_FILES, RUN_LOCK, ENGINE_LOCK)
 """All names, the locks last."""
 FOREIGN_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")

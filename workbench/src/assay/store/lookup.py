@@ -1,11 +1,13 @@
 """Finds runs by what a user types."""
 
 import contextlib
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.model.base import AssayError
+from assay.model.origin import origin_words
 from assay.store.damage import damage_as_error
 from assay.store.entries import DATABASE
 from assay.store.lock import run_is_alive
@@ -23,6 +25,7 @@ class RunSummary:
         finished: Repeats that have an outcome.
         problem: Why the run cannot be read; empty if it can.
         job: Newest job of a run that was submitted to a scheduler, and its state; else empty.
+        imported: For a run that other tools measured: `imported from fio 3.33, FILE`; else empty.
     """
 
     id: str
@@ -35,6 +38,7 @@ class RunSummary:
     folder: str
     problem: str = ""
     job: str = ""
+    imported: str = ""
 
 
 def run_folders(root: Path) -> list[Path]:
@@ -84,16 +88,20 @@ def run_summary(folder: Path) -> RunSummary:
         with damage_as_error(folder), contextlib.closing(open_to_read(folder)) as connection:
             row = connection.execute(
                 "SELECT id, study, status, created_at, planned, (SELECT count(*) FROM outcomes),"
-                " (SELECT count(*) FROM cases) FROM run"
+                " (SELECT count(*) FROM cases), details ->> '$.imports' FROM run"
             ).fetchone()
             name, study, status = (text_of(text) for text in row[:3])
             created_at = moment_of(row[3])
-            planned, finished, cases = (count_of(number) for number in row[4:])
+            planned, finished, cases = (count_of(number) for number in row[4:7])
+            imports = [
+                [text_of(one[name]) for name in ("tool", "version", "file")] for one in json.loads(row[7] or "[]")
+            ]
     except AssayError as error:
         return RunSummary(folder.name, "", "unreadable", 0.0, 0, 0, 0, str(folder), error.message)
     if status == "running" and not run_is_alive(folder):
         status = "interrupted"
-    return RunSummary(name, study, status, created_at, planned, finished, cases, str(folder))
+    words = origin_words([f"{tool} {version}".strip() for tool, version, _ in imports], [file for *_, file in imports])
+    return RunSummary(name, study, status, created_at, planned, finished, cases, str(folder), imported=words)
 
 
 def find_run(ref: str, root: Path) -> Path:
@@ -145,7 +153,7 @@ def _of_study_file(ref: str, runs: list[RunSummary], root: Path) -> RunSummary:
         data = None
     study = data.get("study") if isinstance(data, dict) else None
     if not isinstance(study, str):
-        hint = "a run is a folder that `assay run` creates; results of other programs cannot be read"
+        hint = f"a run is a folder that `assay run` creates; `assay import {ref}` reads results of other programs"
         raise AssayError(f"{ref} is a file, not a run", hint)
     matches = [run for run in runs if run.study == study]
     if not matches:

@@ -14,6 +14,7 @@ from assay.model.base import AssayError
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.brief_result import BriefResult
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.imported import ImportedFile
 from assay.model.result.machine import ControlReading, Controls, MachineFinding
 from assay.model.result.method import MethodChoice
 from assay.model.result.network import NetworkMeasurements
@@ -123,6 +124,7 @@ class RunReader:
             page=SummaryPage.model_validate(details["first_page"]) if details.get("first_page") else None,
             blocks=Blocks.model_validate(details["blocks"]) if details.get("blocks") else None,
             needs=tuple(TargetNeed.model_validate(need) for need in details.get("needs", ())),
+            imports=tuple(ImportedFile.model_validate(one) for one in details.get("imports", ())),
             stages=tuple(MeasuredStage.model_validate(stage) for stage in details.get("stages", ())),
             added_repeats=tuple(AddedRepeats.model_validate(one) for one in details.get("added_repeats", ())),
         )

@@ -118,7 +118,7 @@ def sample_of(case: str, repeat: int, phase: int, operation: str, document: str)
     """
     try:
         sample = Sample.from_json(document)
-        moment_of(sample.started_at)
+        moment_of(sample.get_value("started_at", 0.0))
         for name, value in vars(sample).items():
             if type(value) in (int, float) and not -MAX_AMOUNT <= value <= MAX_AMOUNT:
                 raise ValueError(f"{name} is out of range")

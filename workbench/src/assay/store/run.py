@@ -27,6 +27,7 @@ from assay.model.study.case import Case, ExcludedPoint
 from assay.store.entries import (
     DATABASE,
     ENGINE_LOCK,
+    IMPORTED,
     INTERVALS,
     PRICES,
     RUN_LOCK,
@@ -79,6 +80,7 @@ class RunStore(RunReader):
         order: Sequence[tuple[str, int]],
         study_text: str,
         prices: "FrozenPrices | None" = None,
+        imported: str | None = None,
     ) -> "RunStore":
         """Make a run's folder whole or not at all, and open it for writing.
 
@@ -90,6 +92,7 @@ class RunStore(RunReader):
             order: The planned repeats as (case id, repeat), in the order of execution.
             study_text: The study file, verbatim.
             prices: Prices of the designs that the study names.
+            imported: For a run that another tool measured: all that its output says, as JSON.
 
         Raises:
             AssayError: The folder cannot be made.
@@ -105,6 +108,9 @@ class RunStore(RunReader):
             if prices is not None:
                 with open_new(work / PRICES) as file:
                     file.write(prices.model_dump_json(indent=1).encode())
+            if imported is not None:
+                with open_new(work / IMPORTED) as file:
+                    file.write(imported.encode())
             connection = create_database(work)
             folder = _free_name(root, meta.id)
             _insert_plan(connection, meta, folder.name, cases, excluded, order)
@@ -496,6 +502,8 @@ def _insert_plan(
         "blocks": None if meta.blocks is None else meta.blocks.model_dump(mode="json"),
         "needs": [need.model_dump(mode="json") for need in meta.needs],
     }
+    if meta.imports:
+        details["imports"] = [one.model_dump(mode="json") for one in meta.imports]
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(
         "INSERT INTO run VALUES (?, ?, ?, ?, 'running', ?, NULL, ?, ?, ?, ?, ?, ?)",

@@ -34,7 +34,7 @@ _ports = itertools.count()
 
 
 @dataclass(frozen=True)
-class Rate:
+class LinkRate:
     """Result of one bandwidth test.
 
     Attributes:
@@ -96,7 +96,7 @@ def measure(
     streams: int,
     seconds: int,
     trim: tuple[float, float],
-) -> Rate:
+) -> LinkRate:
     """Run an iperf3 client; a failure is part of the result.
 
     Args:
@@ -115,11 +115,11 @@ def measure(
     try:
         answer = commands.run(shell, command, seconds + SPARE_SECONDS)
     except AssayError as error:
-        return Rate(None, error=error.message)
+        return LinkRate(None, error=error.message)
     return parse(answer, trim)
 
 
-def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate:
+def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> LinkRate:
     """Return the rate in the output of `iperf3 -J`.
 
     Only whole intervals between the trimmed ends count, if there are any: in the first fraction of a second TCP finds
@@ -128,15 +128,15 @@ def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate
     Source of the format: iperf_api.c, iperf_print_results.
     """
     if answer.code == NOT_FOUND:
-        return Rate(None, error="iperf3 was not found")
+        return LinkRate(None, error="iperf3 was not found")
     document = _document(answer.out)
     if document is None:
-        return Rate(None, error=f"iperf3: {answer.last_line.removeprefix('iperf3: ')}")
+        return LinkRate(None, error=f"iperf3: {answer.last_line.removeprefix('iperf3: ')}")
     if "error" in document:
-        return Rate(None, error=f"iperf3: {str(document['error']).removeprefix('error - ')}")
+        return LinkRate(None, error=f"iperf3: {str(document['error']).removeprefix('error - ')}")
     end = document.get("end")
     if not isinstance(end, dict):
-        return Rate(None, error="iperf3: its result has no `end` section")
+        return LinkRate(None, error="iperf3: its result has no `end` section")
     retransmits = _number(end, "sum_sent", "retransmits")
     retransmitted = int(retransmits) if retransmits is not None else None
     text = document.get("server_output_text")
@@ -144,11 +144,11 @@ def parse(answer: CommandResult, trim: tuple[float, float] = (0.0, 0.0)) -> Rate
     inner = received or _middle(_client_spans(document.get("intervals")), trim)
     if inner is not None:
         bits, length = inner
-        return Rate(bits / length, retransmitted, length)
+        return LinkRate(bits / length, retransmitted, length)
     rate, duration = _number(end, "sum_received", "bits_per_second"), _number(end, "sum_received", "seconds")
     if not rate or not duration:
-        return Rate(None, retransmitted, error="iperf3: no data arrived")
-    return Rate(rate, retransmitted, duration)
+        return LinkRate(None, retransmitted, error="iperf3: no data arrived")
+    return LinkRate(rate, retransmitted, duration)
 
 
 def _document(text: str) -> dict[str, Any] | None:

@@ -106,7 +106,7 @@ class Rounds:
 
     def _rate(
         self, flow: Flow, direction: Direction, streams: int, seconds: int, trim: tuple[float, float]
-    ) -> iperf.Rate:
+    ) -> iperf.LinkRate:
         path = flow.shell, flow.address
         if flow.server_shell is None:
             return iperf.measure(self._leashes, *path, flow.port, direction, streams, seconds, trim)
@@ -115,7 +115,7 @@ class Rounds:
             with iperf.run_server(self._leashes, flow.server_shell, flow.address, flow.port, limit) as port:
                 return iperf.measure(self._leashes, *path, port, direction, streams, seconds, trim)
         except AssayError as error:
-            return iperf.Rate(None, error=error.message)
+            return iperf.LinkRate(None, error=error.message)
 
 
 def rounds(flows: Sequence[Flow]) -> Iterable[tuple[Scope, list[Flow]]]:

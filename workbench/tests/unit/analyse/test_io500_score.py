@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analyse.io500.score import geometric_mean, io500_scores
+from assay.analyse.io500_score import geometric_mean, io500_scores
 from assay.model.result.observations import LimitProgress
 from assay.model.result.result import ResultRow
 from assay.model.result.sample import Sample
@@ -51,7 +51,7 @@ PARAMETERS = {
 def row(workload: str, operation: str, rate: float, bandwidth: bool, seconds: float = 300.0) -> ResultRow:
     """A phase that had this rate, in GiB/s or thousands per second, for so long."""
     amount = round(rate * seconds * (GIB if bandwidth else 1000))
-    wall = LimitProgress(elapsed_ns=round(seconds * 1e9), ops=1, bytes=1, least_ops=1, most_ops=1)
+    wall = LimitProgress(elapsed_ns=round(seconds * 1e9), ops=1, bytes=1, min_ops=1, max_ops=1)
     sample = Sample(
         case="c0001", repeat=1, phase=0, operation=operation, status="done", started_at=0.0,
         ops=1 if bandwidth else amount, bytes=amount if bandwidth else 0, elapsed_ns=round(seconds * 1e9),

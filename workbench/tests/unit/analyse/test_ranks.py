@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rank_tools import EPOCH_NS, MS, RECORD, Made, events, phase_end, rank, together
 
 from assay.analyse import histograms
-from assay.analyse.ranks import HostsProgress, Rank, host_done_at, read_rank, samples_from_ranks
-from assay.analyse.samples import samples_from_events
+from assay.analyse.ranks import HostsProgress, Rank, host_done_at, samples_from_ranks
+from assay.analyse.samples import samples_from_log, sort_events
 from assay.contract.messages import ByeEvent, ErrorSampleEvent, Watch
 from assay.model.result.sample import Sample
 
@@ -99,7 +99,7 @@ def test_percentiles_are_those_of_all_latencies_together(latencies: list[list[in
 @given(HOSTS)
 def test_one_host_of_a_group_of_one_is_as_an_engine_alone(every: list[Made]) -> None:
     made = replace(every[0], offset=0)
-    (alone,) = samples_from_events("c0001", 1, events(made))
+    (alone,) = samples_from_log("c0001", 1, sort_events(events(made)))
     one = merged([made])
     assert one.hosts[0].ops == made.ops
     # Not the windows that lanes mark: they are interpolated in a group, and counted by an engine alone.
@@ -133,12 +133,12 @@ def test_a_host_that_falls_silent_makes_the_phase_crashed_and_keeps_the_others_f
 
 
 def test_a_host_that_never_spoke_counts_and_none_at_all_gives_nothing() -> None:
-    ranks = [*together([PLAIN] * 2), read_rank("h3", 0, None, [])]
+    ranks = [*together([PLAIN] * 2), Rank("h3", 0, None, sort_events([]))]
     (sample,) = samples_from_ranks("c0001", 1, ranks)
     assert sample.status == "crashed"
     assert [(share.host, share.status) for share in sample.hosts] == [("h1", "done"), ("h2", "done"), ("h3", "crashed")]
     assert sample.hosts[2].uncertainty_ns is None
-    assert samples_from_ranks("c0001", 1, [read_rank("h1", 0, None, [])] * 2) == ()
+    assert samples_from_ranks("c0001", 1, [Rank("h1", 0, None, sort_events([]))] * 2) == ()
 
 
 def _with(one: Rank, **changes: object) -> Rank:
@@ -250,8 +250,8 @@ def test_how_the_rate_went_is_that_of_all() -> None:
 
 def test_unmeasured_phases_have_no_sample() -> None:
     heard = [*events(PLAIN), ByeEvent(event="bye", status="ok", max_rss_bytes=0, at_ns=0)]
-    (sample,) = samples_from_ranks("c0001", 1, [read_rank("h1", 0, 0, heard)])
+    (sample,) = samples_from_ranks("c0001", 1, [Rank("h1", 0, 0, sort_events(heard))])
     assert sample.phase == 0
     hello = heard[0].model_copy(deep=True)  # type: ignore[attr-defined]
     hello.job.phases[0] = hello.job.phases[0].model_copy(update={"measured": False})
-    assert samples_from_ranks("c0001", 1, [read_rank("h1", 0, 0, [hello, *heard[1:]])]) == ()
+    assert samples_from_ranks("c0001", 1, [Rank("h1", 0, 0, sort_events([hello, *heard[1:]]))]) == ()

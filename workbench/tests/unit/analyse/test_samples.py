@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from paths import REPOSITORY
 
 from assay.analyse import histograms
-from assay.analyse.samples import samples_from_events
+from assay.analyse.samples import samples_from_log, sort_events
 from assay.contract.messages import IntervalEvent
 from assay.contract.reader import BrokenLine, read_events, read_line
 from assay.judge.judge import judge
@@ -29,7 +29,7 @@ def lines(name: str) -> list[str]:
 
 
 def samples(name: str) -> tuple[Sample, ...]:
-    return samples_from_events("c0007", 2, read_events(lines(name)))
+    return samples_from_log("c0007", 2, sort_events(read_events(lines(name))))
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
@@ -48,7 +48,7 @@ def test_there_are_golden_files() -> None:
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_intervals_add_up_to_the_total(path: Path) -> None:
     events = list(read_events(path.read_text().splitlines()))
-    for sample in samples_from_events("c0001", 1, events):
+    for sample in samples_from_log("c0001", 1, sort_events(events)):
         if sample.status == "crashed":
             continue
         own = [event for event in events if isinstance(event, IntervalEvent) and event.phase == sample.phase]
@@ -102,7 +102,7 @@ def test_no_space_to_reserve_is_told_whether_or_not_the_phase_end_counts_it() ->
     assert old[3].count('"errors":[]') == 1
     counted = '"errors":[{"kind":"fault","fault":{"domain":"os","code":28},"name":"ENOSPC","count":1}]'
     for told in (old, [*old[:3], old[3].replace('"errors":[]', counted), *old[4:]]):
-        write, read = samples_from_events("c0007", 1, read_events(told))
+        write, read = samples_from_log("c0007", 1, sort_events(read_events(told)))
         assert (write.status, read.status) == ("failed", "skipped")
         told = {"name": "ENOSPC", "domain": "os", "code": 28}
         assert write.errors == (ErrorTally(kind="fault", count=1, example=reserve, **told),)
@@ -125,7 +125,7 @@ def test_a_failed_close_beside_failed_operations_is_not_lost() -> None:
     close = json.loads(lines("no-space")[3]) | {"lane": None, "action": "close", "length": 0}
     close["fault"] = {"domain": "os", "code": 5}
     whole = lines("no-space")
-    write = samples_from_events("c0001", 1, read_events([*whole[:7], json.dumps(close), *whole[7:]]))[0]
+    write = samples_from_log("c0001", 1, sort_events(read_events([*whole[:7], json.dumps(close), *whole[7:]])))[0]
     assert {tally.name: tally.count for tally in write.errors} == {"EIO": 1, "ENOSPC": 3}
     assert "close /var/tmp/assay-golden/golden-full.r1/f0: Input/output error (EIO)" in str(write.errors)
 
@@ -160,13 +160,13 @@ def test_without_a_bye_the_rest_of_the_plan_has_crashed() -> None:
 
 def test_stopped_from_outside_is_not_a_crash() -> None:
     bye = '{"event":"bye","status":"stopped","reason":"told to","max_rss_bytes":1,"at_ns":1}'
-    found = samples_from_events("c0001", 1, read_events([*lines("crashed"), bye]))
+    found = samples_from_log("c0001", 1, sort_events(read_events([*lines("crashed"), bye])))
     assert [sample.status for sample in found] == ["done", "stopped", "stopped"]
 
 
 def test_silence_from_the_start_gives_no_samples() -> None:
-    assert samples_from_events("c0001", 1, read_events(lines("good-run")[1:])) == ()
-    assert samples_from_events("c0001", 1, []) == ()
+    assert samples_from_log("c0001", 1, sort_events(read_events(lines("good-run")[1:]))) == ()
+    assert samples_from_log("c0001", 1, sort_events([])) == ()
 
 
 def test_open_loop_shows_the_whole_stall() -> None:
@@ -193,7 +193,7 @@ def as_names(line: str) -> str:
 
 def test_metadata_operations_are_counted_and_timed() -> None:
     _, read = samples("good-run")
-    _, stat = samples_from_events("c0007", 2, read_events(map(as_names, lines("good-run"))))
+    _, stat = samples_from_log("c0007", 2, sort_events(read_events(map(as_names, lines("good-run")))))
     assert (stat.operation, stat.ops, stat.bytes, stat.read_bytes) == ("stat", read.ops, 0, 0)
     assert (stat.iops, stat.rate, stat.throughput) == (read.iops, read.iops, 0.0)
     assert (stat.latency, stat.histogram) == (read.latency, read.histogram)
@@ -208,14 +208,14 @@ def test_metadata_operations_are_counted_and_timed() -> None:
 def test_contents_of_new_files_are_written_bytes() -> None:
     end = json.loads(as_names(lines("good-run")[-2])) | {"operation": "create"}
     end["operations"] = [end["operations"][0] | {"operation": "create", "ops": 10, "bytes": 4096}]
-    found = samples_from_events("c0007", 2, read_events([*lines("good-run")[:-2], json.dumps(end)]))
+    found = samples_from_log("c0007", 2, sort_events(read_events([*lines("good-run")[:-2], json.dumps(end)])))
     assert (found[1].bytes, found[1].write_bytes, found[1].moves_data) == (4096, 4096, True)
 
 
 def test_delays_of_starts_and_the_reason_of_the_method_are_kept() -> None:
     delay = json.loads(lines("open-loop")[-2])["operations"][0]["latency"]
     changed = [json.dumps(json.loads(line) | {"start_delay": delay}) for line in lines("open-loop")]
-    (sample,) = samples_from_events("c0001", 1, read_events(changed))
+    (sample,) = samples_from_log("c0001", 1, sort_events(read_events(changed)))
     assert sample.start_delay["p99.9"] == delay["p999_ns"] and sample.start_delay["mean"] == delay["mean_ns"]
     assert sample.start_delay_histogram == delay["histogram"]
     (plain,) = samples("open-loop")
@@ -261,7 +261,7 @@ def test_the_first_byte_of_a_kind_is_kept_apart() -> None:
     end = json.loads(lines("good-run")[-2])
     own = end["operations"][0]
     own["first_byte"] = own["latency"] | {"p50_ns": 7}
-    found = samples_from_events("c0007", 1, read_events([*lines("good-run")[:-2], json.dumps(end)]))[1]
+    found = samples_from_log("c0007", 1, sort_events(read_events([*lines("good-run")[:-2], json.dumps(end)])))[1]
     assert found.kinds[0].first_byte["p50"] == 7 and found.kinds[0].first_byte_histogram
     assert found.latency["p50"] == own["latency"]["p50_ns"]
 
@@ -274,7 +274,7 @@ def test_a_fault_of_another_domain_has_its_name_and_words() -> None:
     end = next(json.loads(line) for line in whole if '"phase_end"' in line)
     end["errors"].append({"kind": "fault", "fault": fault, "name": "NFS3ERR_NOSPC", "count": 2})
     told = [*whole[:7], json.dumps(failure), json.dumps(end), *whole[8:]]
-    kernel, server = samples_from_events("c0001", 1, read_events(told))[0].errors
+    kernel, server = samples_from_log("c0001", 1, sort_events(read_events(told)))[0].errors
     assert (kernel.name, kernel.count, server.name, server.count) == ("ENOSPC", 3, "NFS3ERR_NOSPC", 2)
     assert server.example.endswith("65536 bytes: the NFS server answered 28 NFS3ERR_NOSPC")
     assert kernel.key != server.key
@@ -287,7 +287,7 @@ def changed(end: dict[str, Any], name: str = "evidence") -> Sample:
     lanes = end.pop("lanes", [{}] * len(event["lanes"]))
     event["lanes"] = [lane | more for lane, more in zip(event["lanes"], lanes, strict=True)]
     event["resources"] |= end.pop("resources", {})
-    return samples_from_events("c0001", 1, read_events([*whole[:-2], json.dumps(event | end), whole[-1]]))[-1]
+    return samples_from_log("c0001", 1, sort_events(read_events([*whole[:-2], json.dumps(event | end), whole[-1]])))[-1]
 
 
 def counts(ops: int) -> dict[str, Any]:
@@ -358,7 +358,7 @@ def test_of_many_lanes_the_median_counts_and_of_any_operation() -> None:
     ]
     each[7] = {**lane, **counts(10)}
     told = [*lines("evidence")[:-2], json.dumps(event | {"lanes": each})]
-    assert samples_from_events("c0001", 1, read_events(told))[0].lane_balance == 10 / 107
+    assert samples_from_log("c0001", 1, sort_events(read_events(told)))[0].lane_balance == 10 / 107
 
 
 def test_the_longest_flush_of_a_lane_is_kept() -> None:
@@ -379,7 +379,7 @@ def test_three_intervals_make_a_course_and_two_do_not() -> None:
     rest = [line for line in whole if line not in of_phase]
     for count in (2, 3):
         told = [*rest[:-2], *of_phase[1 : 1 + count], *rest[-2:]]
-        (sample,) = samples_from_events("c0001", 1, read_events(told))
+        (sample,) = samples_from_log("c0001", 1, sort_events(read_events(told)))
         assert (sample.course is not None) == (count == 3)
 
 
@@ -388,7 +388,7 @@ def test_passes_over_the_data_are_those_of_all_lanes() -> None:
         whole = lines("evidence")
         hello = json.loads(whole[0])
         hello["job"] |= {"file_size_bytes": mebibytes << 20, "layout": layout}
-        return samples_from_events("c0001", 1, read_events([json.dumps(hello), *whole[1:]]))[0].course
+        return samples_from_log("c0001", 1, sort_events(read_events([json.dumps(hello), *whole[1:]])))[0].course
 
     separate = course(32, "separate")
     assert separate is not None and separate.first_pass is not None and separate.later_passes is not None
@@ -401,7 +401,7 @@ def test_passes_over_the_data_are_those_of_all_lanes() -> None:
 def test_old_events_are_read_and_what_they_do_not_tell_is_unknown(path: Path) -> None:
     text = path.read_text()
     assert not [name for name in ("cpu_wait_ns", "cached_bytes", "wall_shift_ns", '"host"', '"device"') if name in text]
-    found = samples_from_events("c0001", 1, read_events(text.splitlines()))
+    found = samples_from_log("c0001", 1, sort_events(read_events(text.splitlines())))
     assert found
     for sample in found:
         assert (sample.cpu_wait_ns, sample.block, sample.cached_bytes, sample.wall_shift_ns) == (None, None, None, 0)
@@ -467,7 +467,7 @@ def test_broken_lines_do_not_cost_the_run() -> None:
     whole = lines("good-run")
     events = list(read_events([*whole[:4], "garbage", "", whole[4][:50], *whole[4:]]))
     assert [event.number for event in events if isinstance(event, BrokenLine)] == [5, 7]
-    assert samples_from_events("c0007", 2, events) == samples("good-run")
+    assert samples_from_log("c0007", 2, sort_events(events)) == samples("good-run")
 
 
 def test_unknown_fields_are_passed_over() -> None:

@@ -1,6 +1,7 @@
 """The catalogue: limits against figures printed elsewhere, what always holds of them, and how entries are found."""
 
 import datetime as dt
+import re
 import subprocess
 import sys
 
@@ -283,6 +284,27 @@ def test_more_in_efs_is_never_slower(pair: tuple[int, int]) -> None:
 
 
 # Instances.
+
+
+def test_each_service_of_files_objects_and_items_says_when_readers_see_what_was_written() -> None:
+    """With the source. Of Parallelstore and of S3's directory buckets none was found; volumes have one reader."""
+    services = [each for each in catalog().services() if not isinstance(each, VolumeType)]
+    assert {each.name for each in services if not each.consistency} == {"parallelstore-scratch", "s3-express-one-zone"}
+    assert all("2026-11-28" in each.consistency for each in services if each.consistency)
+    words = {"s3-standard-ia": "strong", "dynamodb": "eventual", "efs-elastic": "close-to-open", "blob-cool": "strong"}
+    assert all(catalog().entry(name).consistency.startswith(word) for name, word in words.items())
+    assert catalog().entry("gcs-archive").source_lines()[0].startswith("Consistency: strong")
+
+
+def test_no_instance_of_aws_sends_more_than_aws_says_it_has() -> None:
+    """Each network card may state the rate of the whole instance, as two of 200 Gbit/s in c6in.32xlarge do."""
+    for name in catalog().instance_names():
+        instance = catalog().instance(name)
+        words = re.fullmatch(r"(?:(\d+)x )?(?:Up to )?([\d.]+) Gigabit", instance.network_words)
+        if words and instance.network_burst:
+            most = int(words[1] or 1) * float(words[2]) * 1e9 / 8
+            assert (instance.network_baseline or 0) <= instance.network_burst <= 1.01 * most, name
+    assert catalog().instance("c6in.32xlarge").network_baseline == 200e9 / 8
 
 
 def test_instances_have_what_the_papers_print() -> None:

@@ -26,8 +26,6 @@ BOOKS = {
     "gcp": ("gcp-us-central1", "gcp-europe-west1"),
 }  # fmt: skip
 
-WITHOUT_PRICE = {"azure-managed-lustre": "no price of a region was found, only one rounded list without one"}
-
 SAMPLE = 300
 BRING_A_PRICE = {"array-leased-link", "own-flash-array", "own-tape-library"}
 """Designs with a part that no shipped book prices."""
@@ -53,6 +51,8 @@ rows:
 def combinations(template: Template) -> list[dict[str, object]]:
     """All combinations of the choices, or a sample of a seed."""
     axes = {key: one.choices or (one.value,) for key, one in template.parameters.items()}
+    if "copies" in axes and "nodes" in axes:
+        axes["nodes"] = (16,)  # Each part of an erasure code is on a node of its own.
     every = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())]
     return every if len(every) <= SAMPLE else random.Random(SEED).sample(every, SAMPLE)
 
@@ -84,7 +84,7 @@ def test_every_choice_gives_a_bill_limits_and_capacity_or_one_clear_error(name: 
             keeps, burst = limits.sustained(metric), limits.burst(metric)
             assert keeps is None or keeps > 0
             assert burst is None or (keeps is not None and burst[0] > keeps)
-    assert possible >= len(every) * 0.8, "most choices can be built"
+    assert possible >= len(every) * 0.6, "most choices can be built; a rule moves to colder classes only"
 
 
 @pytest.mark.parametrize("name", design_names())
@@ -94,11 +94,13 @@ def test_every_design_says_what_it_is_and_where_that_comes_from(name: str) -> No
     assert design.about and design.sources and design.failure_domain and design.durability in DURABILITIES
     assert all(parameter.about for parameter in template.parameters.values())
     for key, parameter in template.parameters.items():
-        if parameter.choices and isinstance(parameter.value, int):
+        if parameter.partial:
+            assert parameter.min <= parameter.value <= max(parameter.choices), key
+        elif parameter.choices and isinstance(parameter.value, int):
             assert parameter.value in parameter.choices, key
 
 
-@pytest.mark.parametrize("name", [name for name in design_names() if name not in WITHOUT_PRICE])
+@pytest.mark.parametrize("name", design_names())
 def test_every_design_has_a_price_in_its_book(name: str, tmp_path: Path) -> None:
     design = load_template(name).build()
     book = load_book(design.book or "aws-us-east-1")
@@ -112,7 +114,7 @@ def test_every_design_has_a_price_in_its_book(name: str, tmp_path: Path) -> None
         book = PriceBook.model_validate(book.model_dump())
     cost = price_bill(make_bill(design), book)
     assert cost.month > 0
-    assert cost.year == 12 * cost.month
+    assert cost.year == pytest.approx(12 * cost.month)
 
 
 @pytest.mark.parametrize("provider", BOOKS)

@@ -18,8 +18,7 @@ from assay.contract._generated import Capabilities, Job
 from assay.model.study.names import ANY_ORDER, DATA, METADATA, OBJECTS, OPERATIONS, SET_OPERATIONS, STDIO
 from assay.plan.capability_check import backends_by_kind, general_faults
 from assay.plan.expand import expand
-from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_jobs, plan_phases
-from assay.plan.order import order_jobs
+from assay.plan.jobs import SPEC_VERSION, data_seed, plan_job, plan_phases
 
 ENGINE = Path(os.environ.get("ASSAY_ENGINE", REPOSITORY / "target/release/assay-engine"))
 needs_engine = pytest.mark.skipif(
@@ -223,13 +222,6 @@ def test_a_device_is_overwritten_only_if_the_user_said_so():
     found, case = first_case(targets={"d": {"kind": "device", "path": "/dev/sdx"}}, w_layout="shared")
     assert plan_job(found, case, 1).job.target.destroy is False
     assert plan_job(found, case, 1, destroy=True).job.target.destroy is True
-
-
-def test_jobs_come_in_the_order_asked_for():
-    found = study(w_lanes=[1, 2, 3])
-    cases = expand(found).cases
-    order = order_jobs([case.id for case in cases], 2, "random", 7)
-    assert [(job.case, job.repeat) for job in plan_jobs(found, cases, order)] == list(order)
 
 
 TIMES = st.sampled_from(["0ns", "1ns", "10us", "8760h"])

@@ -6,7 +6,7 @@ import pytest
 from plan_tools import load, written
 
 from assay.plan.expand import expand
-from assay.plan.growth.stages import stages_of
+from assay.plan.stages import stages_of
 
 
 def stages(**changes: Any) -> list[tuple[str, int, int]]:

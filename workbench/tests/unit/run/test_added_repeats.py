@@ -6,7 +6,7 @@ import pytest
 from page_runs import store_page_run
 
 from assay.model.base import AssayError
-from assay.run.added.repeats import (
+from assay.run.added_repeats import (
     AddedRounds,
     add_repeats,
     current_settling,

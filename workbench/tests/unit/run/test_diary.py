@@ -75,7 +75,7 @@ def test_an_engine_gets_the_job_and_what_is_left_is_named(monkeypatch: pytest.Mo
     def clean_target(_launcher: Launcher, text: str, **_more: object) -> PlaceAnswer:
         asked.append(text)
         return PlaceAnswer(
-            look=None, mark=None, identity="", removed=[], foreign=False, absent=False, kept=False, error="",
+            look=None, mark=None, identity="", removed=[], foreign=False, absent=False, retained=False, error="",
             silent=False, left=[Remains(path="p", why="w")],
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from soak import times
 from assay.model.base import AssayError
 from assay.model.site.host import MAX_HOSTS, THIS_HOST, Host
 from assay.plan.load import load_study
-from assay.site.inventory.hosts import read_hostfile, resolve_hosts
+from assay.site.inventory.hosts import resolve_hosts
 from assay.site.inventory.names import node_names
 
 HERE = Path()
@@ -151,7 +151,7 @@ def inventory(tmp_path: Path) -> Path:
 
 
 def test_an_inventory_says_how_to_reach_hosts(inventory: Path) -> None:
-    hosts = read_hostfile(inventory)
+    hosts = resolve_hosts({"inventory": str(inventory)}, Path.cwd())
     assert [host.name for host in hosts] == ["client1", "client2", "client3", "store"]
     assert (hosts[0].address, hosts[0].user, hosts[0].jump) == ("client1", "bench", "gate.example.org")
     assert (hosts[2].address, hosts[2].port, hosts[2].link) == ("10.0.0.3", 2222, 1.25e9)
@@ -213,7 +213,7 @@ def test_what_is_wrong_with_an_inventory_is_one_line_with_the_file(tmp_path: Pat
     path = tmp_path / "hosts.yaml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(AssayError, match=message) as caught:
-        read_hostfile(path)
+        resolve_hosts({"inventory": str(path)}, Path.cwd())
     assert "\n" not in caught.value.message
 
 

@@ -19,7 +19,7 @@ from assay.model.result.network import (
 )
 from assay.model.site.host import Host
 from assay.wires.facts import parse_route
-from assay.wires.iperf import Rate, parse
+from assay.wires.iperf import LinkRate, parse
 from assay.wires.preflight import PreflightOptions, estimate_seconds
 from assay.wires.rounds import Flow, rounds
 from assay.wires.rtt import connect_times, echo_times
@@ -84,7 +84,7 @@ def test_too_short_to_trim_is_taken_whole() -> None:
     ],
 )
 def test_a_failed_test_says_why(answer: CommandResult, error: str) -> None:
-    assert parse(answer) == Rate(None, error=error)
+    assert parse(answer) == LinkRate(None, error=error)
 
 
 @given(st.recursive(st.none() | st.floats() | st.text(max_size=5), lambda deep: st.lists(deep, max_size=3)), st.data())

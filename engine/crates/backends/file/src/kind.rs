@@ -44,7 +44,7 @@ impl Kind for Files {
             answer.left.extend(other.left);
             answer.foreign |= other.foreign;
             answer.absent &= other.absent;
-            answer.kept |= other.kept;
+            answer.retained |= other.retained;
         }
         Ok(answer)
     }

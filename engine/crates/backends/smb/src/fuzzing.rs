@@ -6,7 +6,7 @@ use crate::link::{Incoming, Shared};
 use crate::messages::{self, Opened};
 use crate::reader::Reader;
 use crate::session;
-use crate::wire::{parts, Command, Header};
+use crate::wire::{parts, Command};
 use assay_remote::Payload;
 use std::collections::HashMap;
 
@@ -61,15 +61,10 @@ pub fn stream(bytes: &[u8], piece: usize) -> usize {
     ended
 }
 
-/// Whether `bytes` begin with the head of an answer.
-pub fn is_answer(bytes: &[u8]) -> bool {
-    Header::read(bytes).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{put_u16, put_u32, put_u64, HEADER};
+    use crate::wire::{put_u16, put_u32, put_u64, Header, HEADER};
     use proptest::prelude::*;
 
     /// An answer to a request, with what TCP needs in front.
@@ -106,7 +101,7 @@ mod tests {
         for piece in [1, 7, 64, 4096] {
             assert_eq!(stream(&all(), piece), 2);
         }
-        assert!(is_answer(&all()[4..]));
+        assert!(Header::read(&all()[4..]).is_some());
     }
 
     #[test]

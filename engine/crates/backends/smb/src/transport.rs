@@ -134,7 +134,7 @@ impl Transport {
     fn tally(&mut self, links: &[Link]) {
         for link in links {
             self.counts.requests += link.requests;
-            self.counts.most_requests = self.counts.most_requests.max(link.requests);
+            self.counts.max_requests = self.counts.max_requests.max(link.requests);
         }
     }
 
@@ -150,7 +150,7 @@ impl Transport {
         let mut counts = std::mem::replace(&mut self.counts, empty);
         for link in self.session.iter_mut().flat_map(|session| &mut session.links) {
             counts.requests += link.requests;
-            counts.most_requests = counts.most_requests.max(link.requests);
+            counts.max_requests = counts.max_requests.max(link.requests);
             link.requests = 0;
         }
         counts

@@ -50,16 +50,16 @@ fn every_lane_does_as_much_as_the_fastest_and_only_that_is_read() {
         assert_eq!(output.code, 0, "{output:?}");
         let ends = output.ends();
         let wall = ends[0].stonewall.unwrap();
-        assert!(wall.most_ops > 0 && wall.least_ops <= wall.most_ops, "{wall:?}");
-        assert_eq!(of_lanes(ends[0], OpKind::Write), [wall.most_ops; LANES as usize]);
-        assert!(wall.window.ops >= wall.most_ops && wall.window.ops <= ends[0].last_finisher.ops, "{wall:?}");
+        assert!(wall.max_ops > 0 && wall.min_ops <= wall.max_ops, "{wall:?}");
+        assert_eq!(of_lanes(ends[0], OpKind::Write), [wall.max_ops; LANES as usize]);
+        assert!(wall.window.ops >= wall.max_ops && wall.window.ops <= ends[0].last_finisher.ops, "{wall:?}");
         assert_eq!((wall.window.bytes, wall.window.start_ns), (wall.window.ops * RECORD, 0));
         assert!(wall.window.end_ns >= 20_000_000 && wall.window.end_ns <= ends[0].last_finisher.end_ns, "{wall:?}");
         assert_eq!(ends[0].status, PhaseStatus::TimeLimit, "there was more to write");
         for end in &ends[1..] {
             assert_eq!((end.status, end.stonewall), (PhaseStatus::Done, None));
-            assert_eq!(of_lanes(end, OpKind::Read), [wall.most_ops; LANES as usize]);
-            assert_eq!(end.verified_bytes, LANES * wall.most_ops * RECORD);
+            assert_eq!(of_lanes(end, OpKind::Read), [wall.max_ops; LANES as usize]);
+            assert_eq!(end.verified_bytes, LANES * wall.max_ops * RECORD);
         }
     }
 }
@@ -71,7 +71,7 @@ fn what_is_over_before_its_time_wears_out_at_once() {
     let output = run(&job(&root, &json!({"file_size_bytes": LANES * 10 * RECORD, "phases": phases})));
     let end = &output.ends()[0];
     let wall = end.stonewall.unwrap();
-    assert_eq!((output.code, end.status, wall.least_ops, wall.most_ops), (0, PhaseStatus::Done, 10, 10));
+    assert_eq!((output.code, end.status, wall.min_ops, wall.max_ops), (0, PhaseStatus::Done, 10, 10));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn engines_wear_out_to_the_furthest_of_all() {
         let kind = if end.phase == 0 { OpKind::Write } else { OpKind::Read };
         assert_eq!(of_lanes(&end, kind), [most + 100; LANES as usize]);
         if end.phase == 0 {
-            assert_eq!(end.stonewall.unwrap().most_ops, most + 100);
+            assert_eq!(end.stonewall.unwrap().max_ops, most + 100);
             session.pass("setup", Some(1), 0);
             session.pass("start", Some(1), 0);
         }

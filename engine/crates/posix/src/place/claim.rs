@@ -461,7 +461,7 @@ pub fn release(root: &str, run: Option<&str>, patience_ns: u64) -> Result<PlaceA
     let mark = if let MarkFile::Mark(mark) = found { mark } else { Mark::default() };
     let error = || failed(root, "remove");
     if mark.keep && !names(&folder, |name| is_job_directory(name, &mark.run)).map_err(error())?.is_empty() {
-        return Ok(PlaceAnswer { kept: true, ..PlaceAnswer::default() });
+        return Ok(PlaceAnswer { retained: true, ..PlaceAnswer::default() });
     }
     let left = remove_work(&folder, root, &mark).map_err(error())?;
     if !left.is_empty() {

@@ -103,8 +103,8 @@ impl Together<'_> {
                 ops: saturating_sum(walls.iter().map(|wall| wall.window.ops)),
                 bytes: saturating_sum(walls.iter().map(|wall| wall.window.bytes)),
             },
-            least_ops: walls.iter().map(|wall| wall.least_ops).min()?,
-            most_ops: walls.iter().map(|wall| wall.most_ops).max()?,
+            min_ops: walls.iter().map(|wall| wall.min_ops).min()?,
+            max_ops: walls.iter().map(|wall| wall.max_ops).max()?,
         })
     }
 

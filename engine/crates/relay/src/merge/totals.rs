@@ -91,7 +91,7 @@ pub(crate) fn connections<'a>(parts: impl IntoIterator<Item = &'a HostConnection
         one.opened += part.opened;
         one.refused += part.refused;
         one.closed += part.closed;
-        one.most_requests = one.most_requests.max(part.most_requests);
+        one.max_requests = one.max_requests.max(part.max_requests);
         one.setup = latency([one.setup.as_ref(), part.setup.as_ref()]);
     }
     all

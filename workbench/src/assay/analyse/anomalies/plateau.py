@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay.analyse.scaling import BINDING_SHARE
+from assay.model.partial import MissingValue
 from assay.model.result.result import ResultRow
 from assay.model.result.run import TargetPlace
 from assay.model.result.verdict import LOWER_BOUND, OWN_SPEED, Verdict
@@ -56,7 +57,10 @@ def _plateau(rows: Sequence[ResultRow]) -> Plateau | None:
         rows
     ):
         return None
-    in_flight = [(row.case.parameters.record_size or 0) * row.case.parameters.in_flight for row in rows]
+    try:
+        in_flight = [(row.case.parameters.record_size or 0) * row.case.parameters.in_flight for row in rows]
+    except MissingValue:
+        return None
     rates = [row.throughput.median for row in rows if row.throughput is not None]
     low, high = min(rates), max(rates)
     if (

@@ -12,7 +12,7 @@ MIN_RATIO = 20
 """A stall takes at least MIN_NS, and this many times the median latency."""
 
 
-class Stall(NamedTuple):
+class StalledResult(NamedTuple):
     """The longest operation of a result.
 
     Attributes:
@@ -25,14 +25,16 @@ class Stall(NamedTuple):
     usual_ns: float
 
 
-def stalls(rows: Iterable[ResultRow]) -> list[Stall]:
+def stalls(rows: Iterable[ResultRow]) -> list[StalledResult]:
     """Return one stall for each result that has any, the longest first.
 
     Args:
         rows: Rows of the run.
     """
     found = [
-        Stall(row, *max(pairs)) for row in rows if (pairs := [pair for one in usable(row.samples) for pair in _of(one)])
+        StalledResult(row, *max(pairs))
+        for row in rows
+        if (pairs := [pair for one in usable(row.samples) for pair in _of(one)])
     ]
     return sorted(found, key=lambda stall: -stall.longest_ns)
 

@@ -3,7 +3,7 @@
 import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
-from assay.terminal.help.group import group
+from assay.terminal.command_group import group
 
 app = group()
 

@@ -6,7 +6,7 @@ import typer
 
 from assay.model.base import AssayError
 from assay.model.units import UnitError, about_duration, about_number, format_size, parse_size, parse_throughput
-from assay.terminal.help.group import group
+from assay.terminal.command_group import group
 from assay.terminal.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def _instance_rows(entry: "Instance") -> list[tuple[str, ...]]:
 
 def _figures(entry: "CatalogEntry") -> list[tuple[str, str]]:
     """Return the stated figures of a service as rows, without the limits that follow from its size."""
-    hidden = {"name", "source", "date", "stated", "checked", "note", "family", "kind"}
+    hidden = {"name", "source", "date", "stated", "checked", "consistency", "note", "family", "kind"}
     sizes = {"min_size", "max_size", "largest_io", "knee_io", "small_size", "credits_per_tib", "min_object_size"}
     sizes |= {"read_unit", "write_unit", "partition_size", "largest_item", "step"}
     rows = []

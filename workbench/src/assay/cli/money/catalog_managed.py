@@ -89,4 +89,6 @@ def _figures(entry: ManagedType) -> list[tuple[str, str]]:
     rows += [(name, law.formula()) for name, law in laws.items() if law is not None]
     if entry.shared:
         rows.append(("together", "reads and writes share one limit"))
+    if entry.max_request is not None:
+        rows.append(("one request", f"at most {format_size(entry.max_request)}; reads and writes share their number"))
     return [row for row in rows if row[1]]

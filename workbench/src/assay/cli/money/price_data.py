@@ -49,6 +49,7 @@ def _option(option: PricedOption, months: int | None) -> dict[str, Any]:
         "set": option.chosen.set,
         "about": option.design.about,
         "durability": option.design.durability,
+        "survives": option.design.survives,
         "failure_domain": option.design.failure_domain,
         "provider": option.design.provider,
         "conditions": list(option.design.conditions),

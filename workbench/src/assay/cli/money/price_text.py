@@ -96,7 +96,7 @@ def _alone(option: PricedOption, months: int | None) -> list[Block]:
         ("usable", f"{about_size(limits.usable)} ({limits.how_usable})"),
         ("", f"{format_money(option.per_tb_month, currency)} for each usable TB and month"),
         *_job(option),
-        ("data", f"durability {option.design.durability}; failure domain: {option.design.failure_domain}"),
+        ("data", f"durability {option.design.durability}; {option.design.failures_text}"),
         *(("unpriced", f"{key}: {why}") for key, why in unpriced_parameters(option).items()),
         *(("accept", text) for text in option.design.conditions),
         *(("note", text) for text in option.design.notes),

@@ -6,7 +6,7 @@ from assay.model.money.amount import format_money
 from assay.model.study.growth import GROWING_AXES, work_scaling
 from assay.model.units import about_duration, format_size
 from assay.plan.estimate import estimate_study
-from assay.plan.growth.stages import Stage, stages_of
+from assay.plan.stages import Stage, stages_of
 from assay.run.costs.budget import cost_of_time
 from assay.run.study_plan import Plan
 from assay.terminal.output import print_line, print_table

@@ -9,7 +9,7 @@ from assay.model.units import about_duration
 from assay.terminal.output import note, print_line
 
 if TYPE_CHECKING:
-    from assay.run.staged.stages import EndedStage
+    from assay.run.stages import EndedStage
     from assay.store import RunStore
 
 MeasureNextStage = Callable[[str], "RunStore"]
@@ -31,7 +31,7 @@ def stage_by_stage(
         The run, open; and its last stage if the run stopped after it, None if the run is over or was interrupted.
     """
     from assay.plan.load import load_study
-    from assay.run.staged.stages import last_stage
+    from assay.run.stages import last_stage
 
     while True:
         study = load_study(store.study_text().encode(), store.base_folder()).study

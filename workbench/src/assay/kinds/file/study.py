@@ -24,7 +24,6 @@ def _shares(written: object) -> object:
 
 
 Shares = Annotated[tuple[Path, ...], BeforeValidator(_shares)]
-MAX_SHARES = 1023
 
 
 class FileTarget(DirectoryTarget):

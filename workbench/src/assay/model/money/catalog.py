@@ -140,6 +140,7 @@ class ObjectClass(CatalogEntry):
         writes_per_prefix: PUT, COPY, POST or DELETE requests per second for each prefix.
         reads_per_prefix: GET or HEAD requests per second for each prefix.
         raised: How more requests per second are had, in words; empty: by prefixes only.
+        has_second_region: The class keeps a copy in another region; bytes that are copied there are charged.
     """
 
     zones: int = Field(ge=1)
@@ -163,6 +164,7 @@ class ObjectClass(CatalogEntry):
     writes_per_prefix: Count
     reads_per_prefix: Count
     raised: str = ""
+    has_second_region: bool = False
 
 
 class TableType(CatalogEntry):

@@ -9,7 +9,7 @@ from assay.model.frozen import Frozen
 from assay.model.study.axis import parse_validator
 from assay.model.units import parse_size, parse_throughput
 
-KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
+MIB, GIB, TIB = 2**20, 2**30, 2**40
 
 
 Size = Annotated[int, BeforeValidator(parse_validator(parse_size)), Field(ge=0)]
@@ -27,6 +27,7 @@ class CatalogEntry(Frozen):
         date: Date of the figures; None if the source, such as a package with its version, implies it.
         stated: What the source states of the limits, in our words: which bytes, which class, which way, sum or each.
         checked: Day on which a second reader compared the limits with a copy of the source; None: not yet.
+        consistency: When readers see what was written, with its source; empty: not found, or it has no readers besides.
         note: What users of the figures must know.
     """
 
@@ -35,11 +36,13 @@ class CatalogEntry(Frozen):
     date: dt.date | None = None
     stated: str = ""
     checked: dt.date | None = None
+    consistency: str = ""
     note: str = ""
 
     def source_lines(self) -> tuple[str, ...]:
-        """Return the note, the source and what it says, a line each, as they are shown."""
-        lines = [f"Note: {self.note}"] if self.note else []
+        """Return the consistency, the note, the source and what it says, a line each, as they are shown."""
+        lines = [f"Consistency: {self.consistency}"] if self.consistency else []
+        lines += [f"Note: {self.note}"] if self.note else []
         lines.append(f"Source: {self.source}{f', {self.date}' if self.date else ''}")
         if self.stated:
             compared = f"compared with a copy on {self.checked}" if self.checked else "not compared by a second reader"

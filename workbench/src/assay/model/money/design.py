@@ -5,6 +5,7 @@ A design file has parameters; `assay.money.cost.designs` inserts their values be
 
 import re
 from decimal import Decimal
+from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -38,11 +39,11 @@ _CODE = re.compile(r"([1-9][0-9]?)\+([1-9][0-9]?)")
 Layout = Literal["single", "lvm", "raid0", "raid1", "raid10", "raid5", "raid6"]
 """How disks are combined. lvm: concatenated, so that a stream has the rate of one disk."""
 
-Durability = Literal["scratch", "host", "zone", "region", "site"]
-DURABILITIES: tuple[Durability, ...] = ("scratch", "host", "site", "zone", "region")
+Durability = Literal["scratch", "host", "zone", "region", "site", "multi-region"]
+DURABILITIES: tuple[Durability, ...] = ("scratch", "host", "site", "zone", "region", "multi-region")
 """Classes of what the data survives, weakest first: scratch: nothing; host: a disk failure or a stop of the instance;
 site: the loss of a controller or node of an own array; zone: the loss of hosts and disks within a zone, by replication;
-region: the loss of a whole zone."""
+region: the loss of a whole zone; multi-region: the loss of a whole region, but for what its copy lacks yet."""
 
 Access = Literal["file", "block", "object", "table"]
 Role = Literal["storage", "metadata", "management", "client"]
@@ -165,6 +166,7 @@ class S3(Frozen):
         prefixes: Key prefixes that requests are spread over; each has its own request limits.
         cold_class: Class into which a lifecycle rule moves unused objects; None: all stay in `storage_class`.
         cold_share: Share of the bytes in `cold_class`.
+        copy_class: Class of the copy that the store replicates to a bucket in another region; None: no copy.
     """
 
     kind: Literal["s3", "object"]
@@ -173,6 +175,7 @@ class S3(Frozen):
     prefixes: Count = 1
     cold_class: str | None = None
     cold_share: Share = Decimal(0)
+    copy_class: str | None = None
 
     @model_validator(mode="after")
     def _cold(self) -> "S3":
@@ -238,16 +241,32 @@ class Managed(Frozen):
 Service = Annotated[Efs | FsxLustre | S3 | DynamoDb | Managed, Field(discriminator="kind")]
 
 
+class SmallSwitch(Frozen):
+    """A switch that replaces a larger one where its ports are enough.
+
+    Attributes:
+        item: Item of a `purchase` row in the price book.
+        ports: Number of ports.
+        watts: Power, cooling included.
+    """
+
+    item: str = Field(min_length=1)
+    ports: Annotated[int, Field(ge=2, le=10_000)]
+    watts: Amount = Decimal(0)
+
+
 class Switch(Frozen):
     """The ports of a network switch.
 
     Attributes:
         ports: Number of ports.
         rate: Bytes per second of each port, each way; written in bits: `25Gb/s`.
+        smaller: Switches with fewer ports of this rate, which are bought instead where they are enough.
     """
 
     ports: Annotated[int, Field(ge=2, le=10_000)]
     rate: Throughput = Field(gt=0)
+    smaller: tuple[SmallSwitch, ...] = ()
 
 
 class Hardware(Rates):
@@ -260,6 +279,9 @@ class Hardware(Rates):
         ports: Ports of each piece that are connected to the design's switches.
         switch: What the piece offers as a switch; `count` is then the least: the bill has as many as all ports need.
         usable: Bytes that each piece stores after its own protection.
+        group: Pieces of each RAID group; `usable` and `write` are without its parity then.
+        parity: How many of them hold parity, or the second copy of a mirror.
+        yearly_failures: Share of such pieces that fail in a year, and lose what they store; None: not known.
         watts: Power of each piece, cooling included.
         rack_units: Height of each piece.
         years: Time in use; whole months.
@@ -272,6 +294,9 @@ class Hardware(Rates):
     item: str = Field(min_length=1)
     count: Count = 1
     usable: Size = 0
+    group: Count = 1
+    parity: Annotated[int, Field(ge=0, le=1000)] = 0
+    yearly_failures: Share | None = None
     shared: bool | None = None
     ports: Annotated[int, Field(ge=0, le=1000)] = 0
     switch: Switch | None = None
@@ -281,6 +306,18 @@ class Hardware(Rates):
     support: str | None = None
     admin_hours: Amount = Decimal(0)
     max_parts: Count | None = None
+
+    @model_validator(mode="after")
+    def _check_parity(self) -> "Hardware":
+        if self.parity >= self.group:
+            problem = f"{self.group} of {self.item} cannot hold {self.parity} of parity and data"
+            raise fault(problem, f"take at least {self.parity + 1} for each group", "group")
+        return self
+
+    @property
+    def data_share(self) -> Fraction:
+        """Share of the bytes on the piece that are data, not parity of its RAID group."""
+        return Fraction(self.group - self.parity, self.group)
 
     @property
     def is_shared(self) -> bool:
@@ -334,6 +371,8 @@ class Design(Frozen):
         availability: Promised percent of the time, by `availability_source`; None: nothing is promised.
         unpriced: Parameter -> why values other than its default have no price.
         conditions: What the user accepts by choosing it, one sentence each.
+        survives: What may fail without any loss of data; empty: the failure domain says all.
+        failure_domain: What fails as one, and takes its data with it.
     """
 
     design: str = Field(min_length=1)
@@ -359,6 +398,7 @@ class Design(Frozen):
     unpriced: dict[str, str] = Field(default_factory=dict)
     conditions: tuple[str, ...] = ()
     durability: Durability
+    survives: str = ""
     failure_domain: str = Field(min_length=1)
     limits: tuple[StatedLimit, ...] = ()
     sources: tuple[str, ...] = ()
@@ -388,6 +428,13 @@ class Design(Frozen):
         return self
 
     @property
+    def failures_text(self) -> str:
+        """What may fail without any loss of data, and what fails as one."""
+        if not self.survives:
+            return f"its failure domain: {self.failure_domain}"
+        return f"all data survives the loss of {self.survives}; its failure domain: {self.failure_domain}"
+
+    @property
     def storage_factor(self) -> float:
         """Bytes stored for each byte of data: copies x (data + parity) / data of an erasure code."""
         data, parity = self.erasure or (1, 0)
@@ -404,6 +451,19 @@ class Design(Frozen):
         return bool(self.servers or self.hardware)
 
     @property
+    def is_attached(self) -> bool:
+        """Whether it consists of network volumes only, used on the instance that they are attached to: the client."""
+        return not self.served and bool(self.servers) and all(g.volumes and not g.local for g in self.servers)
+
+    @property
+    def run_servers(self) -> int:
+        """Servers that its user runs: rented ones, and own hardware with ports; a client's own host is none."""
+        if not self.served or not self.is_self_run:
+            return 0
+        rented = sum(group.count for group in self.servers if group.role != "client")
+        return max(1, rented + sum(piece.count for piece in self.hardware if piece.ports and piece.switch is None))
+
+    @property
     def redundancy(self) -> str:
         """The redundancy in words: `3 copies`, or `erasure code 4+2 (1.5 bytes for each)`."""
         if self.erasure is None:
@@ -418,12 +478,17 @@ class DesignParameter(Frozen):
         value: Default value.
         choices: Values that advice tries; empty: only `value`.
         scale: A count that advice computes from the need, in addition to `choices`.
+        partial: A count of which advice takes the fewest up to each choice that suffice: disks of a server, or of a
+            RAID group, that need not be full.
+        step: A count is a multiple of this.
         min, max: Bounds of a count.
     """
 
     value: Any
     choices: tuple[Any, ...] = ()
     scale: bool = False
+    partial: bool = False
+    step: Annotated[int, Field(ge=1, le=1000)] = 1
     min: Annotated[int, Field(ge=1, le=100_000)] = 1
     max: Annotated[int, Field(ge=1, le=100_000)] | None = None
     about: str = ""

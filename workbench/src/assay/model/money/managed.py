@@ -236,6 +236,10 @@ class ManagedType(CatalogEntry):
         billed: provisioned: the provisioned size; stored: the stored bytes, so that the cost grows with the data.
         read, write, read_burst, write_burst, read_iops, write_iops: Laws of the rates; None: not stated.
         shared: Reads and writes share one limit.
+        max_request: Most bytes of one request of a client: larger records take several, each of which counts and is
+            paid for. Requests of reads and writes then share one limit. None: as large as a record.
+        pooled: The rates are the most of a pool that others use, too, and are not sold with it.
+        unguaranteed: Why its rates are in doubt for random access; empty: they are not.
         throughput, iops: What can be provisioned; None: nothing.
         burst_seconds: How long a burst lasts; None: not published.
         min_days: Fewest days that are charged.
@@ -262,6 +266,9 @@ class ManagedType(CatalogEntry):
     write_iops: CountLaw | None = None
     burst_seconds: float | None = None
     shared: bool = False
+    max_request: Size | None = None
+    pooled: bool = False
+    unguaranteed: str = ""
     throughput: ProvisionedRate | None = None
     iops: ProvisionedCount | None = None
     prices: BillingItems
@@ -273,6 +280,10 @@ class ManagedType(CatalogEntry):
         """Whether reads or writes are charged."""
         sold = self.prices
         return any(item is not None for item in (sold.read, sold.write, sold.requests))
+
+    def requests(self, operations: Decimal, size: int) -> Decimal:
+        """Return the requests for so many operations with `size` bytes in all, none larger than `max_request`."""
+        return operations if self.max_request is None else max(operations, -(-Decimal(size) // self.max_request))
 
     def size_for(self, size: int) -> int | None:
         """Return the smallest size on sale that holds `size` bytes; None if there is none."""

@@ -161,6 +161,7 @@ class PriceRow(Frozen):
         sku: The provider's number of the item.
         url: Price list that contains the price.
         currency: If given, it must be the book's.
+        doubtful: Why a price was taken over from elsewhere, as no source has it; empty: the source has it.
     """
 
     dimension: Dimension
@@ -181,7 +182,13 @@ class PriceRow(Frozen):
     sku: Text = ""
     url: Text = ""
     currency: Currency | None = None
+    doubtful: Text = ""
     note: Text = ""
+
+    @property
+    def remarks(self) -> str:
+        """What is to be known of the price besides its source: why it is doubtful, and the note; empty: nothing."""
+        return "; ".join(filter(None, (f"doubtful: {self.doubtful}" if self.doubtful else "", self.note)))
 
     @model_validator(mode="after")
     def _fits(self) -> "PriceRow":

@@ -28,7 +28,14 @@ def _bytes(value: int) -> int:
 
 
 Hours = Annotated[Decimal, BeforeValidator(_hours)]
-Size = Annotated[int, BeforeValidator(parse_validator(parse_size))]
+
+
+def _size(written: object) -> int:
+    """Read a size; `KB` is 10^3 bytes as `MB` is 10^6: nothing is measured by it."""
+    return parse_size(written.replace("KB", "kB") if isinstance(written, str) else written)
+
+
+Size = Annotated[int, BeforeValidator(parse_validator(_size))]
 UsedSize = Annotated[Size, AfterValidator(_bytes)]
 
 Values = dict[str, Any]
@@ -69,7 +76,7 @@ class Use(Frozen):
         zone_traffic: Bytes a month between zones.
         puts, gets: Requests a month.
         retrieved: Bytes in a month read from a class that charges for it, or from an elastic file system.
-        written: Bytes a month written to an elastic file system.
+        written: Bytes a month written, which elastic file systems and copies in another region charge for.
         distinct_writes: Share of them that is not written again in the month, so that it may get cold.
         table_reads, table_writes: Requests a month of a table on demand.
         volume_requests: Requests a month to volumes that charge for them.

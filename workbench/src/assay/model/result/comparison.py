@@ -13,6 +13,7 @@ class RunLabel(Frozen):
     Attributes:
         created_at: Seconds since 1970.
         disturbed: Something other than the storage influenced its results.
+        imported: For a run that other tools measured: `imported from fio 3.33, FILE`; else empty.
     """
 
     id: str
@@ -21,6 +22,7 @@ class RunLabel(Frozen):
     status: str
     created_at: float
     disturbed: bool = False
+    imported: str = ""
 
     @classmethod
     def of(cls, run: RunInfo) -> "RunLabel":
@@ -32,6 +34,7 @@ class RunLabel(Frozen):
             status=run.status,
             created_at=run.created_at,
             disturbed=run.machine is not None,
+            imported=run.import_words,
         )
 
 

@@ -79,8 +79,3 @@ class TargetDecision(Frozen):
         """The target that is faster wherever one is; empty if there is no such target."""
         winners = {point.winner for point in self.points_with(PointOutcome.FASTER)}
         return winners.pop() if len(winners) == 1 else ""
-
-    @property
-    def is_decided(self) -> bool:
-        """No point is open: wherever numbers are valid, one target is faster or they are equal."""
-        return bool(self.valid_points) and not self.points_with(PointOutcome.OPEN)

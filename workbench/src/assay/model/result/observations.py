@@ -65,11 +65,11 @@ class LimitProgress(Frozen):
     Attributes:
         elapsed_ns: From the barrier until the last lane had ended the operations it had started before the limit.
         ops, bytes: Operations and bytes until then.
-        least_ops, most_ops: Operations of the lanes that had done least and most.
+        min_ops, max_ops: Operations of the lanes that had done least and most.
     """
 
     elapsed_ns: int
     ops: int
     bytes: int
-    least_ops: int
-    most_ops: int
+    min_ops: int
+    max_ops: int

@@ -7,6 +7,7 @@ from pydantic import Field
 from assay.model.frozen import Frozen
 from assay.model.result.added_repeats import AddedRepeats
 from assay.model.result.ceiling import Ceiling
+from assay.model.result.imported import ImportedFile, imported_words
 from assay.model.result.layers import NO_STORAGE_KINDS, Layer, device_levels, layer_chain
 from assay.model.result.machine import Controls, MachineFinding
 from assay.model.result.method import MethodChoice
@@ -106,6 +107,7 @@ class RunHead(Frozen):
         repeats_time: Seconds of measuring after which no further round begins; None without such a limit.
         blocks: How two sides are measured in turns; None if the run is no such comparison.
         needs: Requirements for each target.
+        imports: The files of other tools that all results come from; empty if Assay measured them.
     """
 
     id: str
@@ -126,6 +128,12 @@ class RunHead(Frozen):
     repeats_time: float | None = None
     blocks: Blocks | None = None
     needs: tuple[TargetNeed, ...] = ()
+    imports: tuple[ImportedFile, ...] = ()
+
+    @property
+    def import_words(self) -> str:
+        """Where its results come from: `imported from fio 3.33, FILE`; empty if Assay measured them."""
+        return imported_words(self.imports)
 
     @property
     def launcher(self) -> str:

@@ -179,7 +179,12 @@ class Sample(Partial):
     """
 
     may_be_missing: ClassVar[dict[str, str]] = {
+        "started_at": "when it began",
         "elapsed_ns": "how long it took",
+        "ops": "how many operations there were",
+        "bytes": "how much was read and written",
+        "read_bytes": "how much was read",
+        "write_bytes": "how much was written",
         "skew_ns": "how far apart the lanes started",
         "finish_spread_ns": "how far apart the lanes ended",
         "cache_done": "what was done to the cache before the phase",
@@ -261,7 +266,7 @@ class Sample(Partial):
     @property
     def moves_data(self) -> bool:
         """It has a throughput: it works on contents, or gives contents to new files."""
-        return self.bytes > 0 or not self.is_counted
+        return not self.is_counted or self.get_value("bytes", 0) > 0
 
     @property
     def rate(self) -> float:
@@ -271,12 +276,12 @@ class Sample(Partial):
     @property
     def reliable_latency(self) -> dict[str, float]:
         """The values of `latency` for which there are enough operations."""
-        return reliable_latencies(self.latency, self.ops)
+        return reliable_latencies(self.latency, self.get_value("ops", 0))
 
     @property
     def reliable_start_delay(self) -> dict[str, float]:
         """The values of `start_delay` for which there are enough operations."""
-        return reliable_latencies(self.start_delay, self.ops)
+        return reliable_latencies(self.start_delay, self.get_value("ops", 0))
 
     @property
     def started_ops(self) -> int:
@@ -292,7 +297,7 @@ class Sample(Partial):
     def is_idle(self) -> bool:
         """It ended without errors, but no operation was done or due."""
         ended = self.status in ("done", "time_limit")
-        return ended and not self.ops and not self.unstarted_ops and not self.errors
+        return ended and not self.get_value("ops", 1) and not self.get_value("unstarted_ops", 0) and not self.errors
 
     @property
     def failed_operations(self) -> int:

@@ -687,11 +687,6 @@ class Parameters(Partial):
         return self.all_files - (self.files or 0) * self.all_lanes
 
     @property
-    def max_files(self) -> int:
-        """Files of the lane with the most files."""
-        return (self.files or 0) + (self.lanes_with_extra_file > 0)
-
-    @property
     def is_on_set(self) -> bool:
         """Its operations work on the data of sets of files."""
         return self.get_value("files") is not None and self.get_value("record_size") is not None

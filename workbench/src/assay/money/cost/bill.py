@@ -22,7 +22,7 @@ from assay.model.money.price import Bill, BillItem, Per
 from assay.model.money.use import Use
 from assay.model.units import format_size
 from assay.money.cost.catalog import catalog
-from assay.money.cost.network_traffic import switch_count, switch_piece
+from assay.money.cost.network_traffic import bought_switches, switch_piece
 
 ONE = Decimal(1)
 BACKUPS = {"snapshot-capacity": "snapshots", "filesystem-backup": "backups"}
@@ -47,7 +47,7 @@ def make_bill(design: Design, use: Use = Use()) -> Bill:  # noqa: B008
     lines = [
         *(_stopped_when_deleted(line, use) for group in design.servers for line in _servers(group, use)),
         *(_stopped_when_deleted(line, use) for line in _service(design, use)),
-        *(line for piece in design.hardware for line in _hardware(piece, _piece_count(piece, design, use))),
+        *(line for piece in design.hardware for line in _hardware(*_purchase(piece, design, use))),
         *_link(design),
         *_use(design, use),
     ]
@@ -215,11 +215,16 @@ def _rare_item(service: Efs) -> str:
 def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
     """Yield the storage of each class, rounded up to the bytes, objects and days it charges at least.
 
-    Snapshots of a bucket are older versions of its objects, and cost as much as the others.
+    Snapshots of a bucket are older versions of its objects, and cost as much as the others. A copy in another region is
+    taken at this region's price.
     """
     cold = service.stored * service.cold_share
-    parts = ((service.storage_class, service.stored - cold, use.snapshots), (service.cold_class, cold, 0))
-    for name, stored, versions in parts:
+    parts = (
+        ("storage", service.storage_class, service.stored - cold, use.snapshots),
+        ("storage", service.cold_class, cold, 0),
+        ("storage in another region", service.copy_class, service.stored, use.snapshots),
+    )
+    for what, name, stored, versions in parts:
         if name is None or not stored + versions:
             continue
         kind = catalog().object_class(name)
@@ -232,7 +237,7 @@ def _bucket(service: S3, use: Use) -> Iterator[BillItem]:
             billed = billed * each / use.object_size
         if use.kept_days and kind.min_days > use.kept_days:
             billed = billed * kind.min_days / use.kept_days
-        yield _line(f"{kind.label} storage", "object-capacity", name, billed, "month")
+        yield _line(f"{kind.label} {what}", "object-capacity", name, billed, "month")
 
 
 def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
@@ -257,9 +262,10 @@ def _managed(service: Managed, use: Use) -> Iterator[BillItem]:
         yield _line(f"{what} fee", "service-fee", sold.fixed, 1, "month")
 
 
-def _piece_count(piece: Hardware, design: Design, use: Use) -> int:
-    """Return how many pieces are bought: of switches as many as all ports need."""
-    return switch_count(design, use.client_ports) if piece is switch_piece(design) else piece.count
+def _purchase(piece: Hardware, design: Design, use: Use) -> tuple[Hardware, int]:
+    """Return which piece is bought, and how many: of switches those, and as many, as all ports need."""
+    switches = bought_switches(design, use.client_ports) if piece is switch_piece(design) else None
+    return switches or (piece, piece.count)
 
 
 def _hardware(piece: Hardware, count: int) -> Iterator[BillItem]:
@@ -279,11 +285,14 @@ def _link(design: Design) -> Iterator[BillItem]:
 
 def _use(design: Design, use: Use) -> Iterator[BillItem]:
     hours = design.admin_hours + use.admin_hours
-    yield from _nonzero("administration", "administration", "administrator", hours, "month")
-    way = use.egress_way or egress_way(design)
-    yield from _nonzero("data transfer out", "transfer-out", way, use.egress, "month")
-    yield from _nonzero("data transfer out of a job", "transfer-out", way, use.job_egress, "job")
-    yield from _nonzero("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
+    if hours:
+        yield _line("administration", "administration", "administrator", hours, "month")
+    if use.egress or use.job_egress:
+        way = use.egress_way or egress_way(design)
+        yield from _nonzero("data transfer out", "transfer-out", way, use.egress, "month")
+        yield from _nonzero("data transfer out of a job", "transfer-out", way, use.job_egress, "job")
+    if use.zone_traffic:
+        yield _line("data transfer between zones", "transfer-zone", "zone", use.zone_traffic, "month")
     yield from _access(design, use)
     backup = backup_item(design)
     if backup is not None:
@@ -314,7 +323,8 @@ def _access(design: Design, use: Use) -> Iterator[BillItem]:
             moved = use.written * use.distinct_writes * service.infrequent
             yield from _nonzero("bytes moved to infrequent access", "filesystem-access", EFS_MOVED, moved, "month")
     if isinstance(service, Managed):
-        sold = catalog().managed(service.type).prices
+        kind = catalog().managed(service.type)
+        sold = kind.prices
         tiered = service.infrequent and sold.infrequent_read is not None
         rare = use.retrieved * use.cold_reads if tiered else Decimal(0)
         for what, item, amount in (
@@ -325,8 +335,9 @@ def _access(design: Design, use: Use) -> Iterator[BillItem]:
             if item is not None:
                 yield from _nonzero(what, "filesystem-access", item, amount, "month")
         if sold.requests is not None:
-            yield from _nonzero("read requests", "filesystem-requests", f"{sold.requests}/read", use.gets, "month")
-            yield from _nonzero("write requests", "filesystem-requests", f"{sold.requests}/write", use.puts, "month")
+            reads, writes = kind.requests(use.gets, use.retrieved), kind.requests(use.puts, use.written)
+            yield from _nonzero("read requests", "filesystem-requests", f"{sold.requests}/read", reads, "month")
+            yield from _nonzero("write requests", "filesystem-requests", f"{sold.requests}/write", writes, "month")
 
 
 def backup_item(design: Design) -> tuple[str, str] | None:
@@ -350,6 +361,10 @@ def _requests(service: S3, use: Use) -> Iterator[BillItem]:
     cold = use.cold_reads if service.cold_class is not None else Decimal(0)
     name = service.storage_class
     yield from _nonzero("PUT, COPY, POST and LIST requests", "object-requests", f"{name}/put", use.puts, "month")
+    if service.copy_class is not None:
+        yield from _nonzero("PUT requests of copies", "object-requests", f"{service.copy_class}/put", use.puts, "month")
+    if service.copy_class is not None or catalog().object_class(name).has_second_region:
+        yield from _nonzero("copying to another region", "transfer-region", "region", use.written, "month")
     if service.cold_class is not None:
         moved = use.puts * use.distinct_writes * service.cold_share
         yield from _nonzero(

@@ -2,13 +2,13 @@
 
 In a design file `$name` stands for the value of the parameter of that name. Alone it is the value itself. Inside a
 longer text it is inserted, as `${name}` where a letter follows. `$nodes*$disks` and `$groups*10` are products of
-whole numbers.
+whole numbers. `{by: $disks, 1-12: small-server, 13-36: large-server}` is a table: the value beside the parameter's
+value, or beside the range of whole numbers that it is in.
 """
 
-import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -30,11 +30,15 @@ from assay.money.cost.limits import Limits, design_limits
 DESIGNS = Path(__file__).with_name("templates")
 GUIDE = "docs/guides/designs.md"
 
+BY = "by"
+"""Key of a table that names its parameter."""
+
 MAX_BUILT = 20_000
 """Most built designs that are cached for each template."""
 
 _NAME = re.compile(r"\$(?:\{(?P<braced>[a-z][a-z0-9_]*)\}|(?P<plain>[a-z][a-z0-9_]*))")
 _FACTOR = r"(?:\$[a-z][a-z0-9_]*|[0-9]{1,6})"
+_RANGE = re.compile(r"([0-9]{1,6})-([0-9]{1,6})")
 _PRODUCT = re.compile(rf"{_FACTOR}(?:\*{_FACTOR})+")
 
 
@@ -89,6 +93,14 @@ class Template:
     def only_if_named(self) -> bool:
         """Whether advice considers the design only for needs that name it."""
         return self.source.data.get("only_if_named") is True
+
+    @cached_property
+    def is_attached(self) -> bool:
+        """Whether the design with its own values consists of attached volumes, as `Design.is_attached`."""
+        try:
+            return self.build().is_attached
+        except AssayError:
+            return False
 
     def is_fixed(self, key: str) -> bool:
         """Return whether no parameter changes this key of the design."""
@@ -154,21 +166,6 @@ class Template:
                 line_error.what = f"{self.file}:{problem.line}: {problem.message}"
                 raise line_error from None
 
-    def all_designs(self, values: Mapping[str, Sequence[Any]] | None = None) -> Iterator[tuple[dict[str, Any], Design]]:
-        """Yield each combination of the parameters' choices, or of `values` where they are present, with its design.
-
-        Raises:
-            AssayError: As `build`.
-        """
-        overrides = values or {}
-        axes = {
-            key: tuple(overrides.get(key, parameter.choices or (parameter.value,)))
-            for key, parameter in self.parameters.items()
-        }
-        for point in itertools.product(*axes.values()):
-            chosen = dict(zip(axes, point, strict=True))
-            yield chosen, self.build(chosen)
-
 
 def design_names() -> list[str]:
     """Return the names of the designs that come with Assay."""
@@ -215,7 +212,7 @@ def _read(data: bytes, file: str, shipped: bool) -> Template:
 
 def _substituted(data: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(data, dict):
-        return {key: _substituted(value, values) for key, value in data.items()}
+        return _looked_up(data, values) if BY in data else {key: _substituted(data[key], values) for key in data}
     if isinstance(data, list):
         return [_substituted(value, values) for value in data]
     if not isinstance(data, str) or "$" not in data:
@@ -226,6 +223,25 @@ def _substituted(data: Any, values: Mapping[str, Any]) -> Any:
         if all(isinstance(each, int) and not isinstance(each, bool) for each in factors):
             return math.prod(factors)
     return values[_name_of(whole)] if whole else _NAME.sub(lambda found: str(values[_name_of(found)]), data)
+
+
+def _looked_up(table: Mapping[Any, Any], values: Mapping[str, Any]) -> Any:
+    """Return what a table has for the value of its parameter.
+
+    Raises:
+        AssayError: It has nothing for this value.
+    """
+    name, rows = table[BY], {str(key): value for key, value in table.items() if key != BY}
+    chosen = _substituted(name, values)
+    key = str(chosen) if str(chosen) in rows else next((key for key in rows if _is_in_range(chosen, key)), None)
+    if key is None:
+        raise AssayError(f"{str(name)[1:]} cannot be {display_value(chosen)}", f"use one of: {', '.join(rows)}")
+    return _substituted(rows[key], values)
+
+
+def _is_in_range(value: Any, key: str) -> bool:
+    found = _RANGE.fullmatch(key)
+    return found is not None and type(value) is int and int(found[1]) <= value <= int(found[2])
 
 
 def _parameter_names(data: Any) -> Iterator[str]:

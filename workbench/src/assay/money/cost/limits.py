@@ -12,7 +12,7 @@ from pydantic import Field
 
 from assay.model.base import AssayError
 from assay.model.frozen import Frozen
-from assay.model.money.catalog import Instance
+from assay.model.money.catalog import Instance, ObjectClass
 from assay.model.money.design import (
     S3,
     Design,
@@ -418,6 +418,8 @@ def _service(design: Design) -> Iterator[Limit]:
         )
     elif isinstance(service, S3):
         object_class = catalog().object_class(service.storage_class)
+        if service.cold_class is not None:
+            _check_colder(object_class, catalog().object_class(service.cold_class))
         reads, writes = object_class.reads_per_prefix, object_class.writes_per_prefix
         yield Limit(
             layer=f"{object_class.label} requests",
@@ -431,10 +433,24 @@ def _service(design: Design) -> Iterator[Limit]:
     elif isinstance(service, DynamoDb):
         yield _table(service)
     elif isinstance(service, Managed):
-        yield _managed(service)
+        yield from _managed(service)
 
 
-def _managed(service: Managed) -> Limit:
+def _check_colder(first: ObjectClass, then: ObjectClass) -> None:
+    """Refuse a lifecycle rule to a warmer class, or to the same one.
+
+    Source: docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html: only
+    downwards. Classes are in the order of their least days, then of how long reading has to wait.
+
+    Raises:
+        AssayError: The class is not colder.
+    """
+    order = [(each.min_days, each.retrieval_seconds or 0) for each in (first, then)]
+    if first.name == then.name or order[1] < order[0]:
+        raise AssayError(f"no rule moves objects from {first.name} to {then.name}", "take a colder class")
+
+
+def _managed(service: Managed) -> Iterator[Limit]:
     kind = catalog().managed(service.type)
     kind.check(service.capacity, service.throughput, service.iops)
     size = kind.frequent_bytes(service.capacity, service.infrequent)
@@ -450,7 +466,7 @@ def _managed(service: Managed) -> Limit:
     for metric, law in (("read", kind.read_burst), ("write", kind.write_burst)):
         if law is not None:
             burst_rates["read" if metric == "read" else "write"] = law.value(size, throughput)
-    return Limit(
+    limit = Limit(
         layer=kind.label,
         read=kind.read.value(size, throughput) if kind.read is not None else None,
         write=kind.write.value(size, throughput) if kind.write is not None else None,
@@ -459,10 +475,32 @@ def _managed(service: Managed) -> Limit:
         burst=burst_rates,
         burst_seconds=kind.burst_seconds,
         shared=kind.shared,
-        provisioned=True,
+        provisioned=not kind.pooled,
         how="; ".join(formulas.values()) or "no rate is stated",
         formulas=formulas,
         source=kind.source,
+    )
+    yield from (limit,) if kind.max_request is None else _by_requests(limit, kind.max_request)
+
+
+def _by_requests(limit: Limit, most: int) -> Iterator[Limit]:
+    """Yield the bytes of a service apart from its requests, which reads and writes share.
+
+    Args:
+        limit: Of both; its operations are known.
+        most: Bytes of the largest request.
+    """
+    yield limit.model_copy(update={"read_iops": None, "write_iops": None})
+    assert limit.read_iops is not None and limit.write_iops is not None
+    yield limit.model_copy(
+        update={
+            "layer": f"{limit.layer}: requests",
+            "read": limit.read_iops * most,
+            "write": limit.write_iops * most,
+            "shared": True,
+            "how": f"{limit.read_iops:,.0f} requests a second of at most {format_size(most)}",
+            "formulas": {},
+        }
     )
 
 
@@ -495,17 +533,22 @@ def _hardware(design: Design) -> Iterator[Limit]:
         limit = Limit(
             layer=piece.item,
             read=_times(piece.read, piece.count),
-            write=_times(piece.write, piece.count / factor),
+            write=_times(piece.write, float(piece.count * piece.data_share) / factor),
             read_iops=_times(piece.read_iops, piece.count),
             write_iops=_times(piece.write_iops, piece.count / design.storage_factor),
             shared=piece.is_shared,
-            how=f"{piece.count} pieces, as stated" + f"; writes / {design.redundancy}" * (factor > 1),
+            how=f"{piece.count} pieces, as stated{_parity_text(piece)}"
+            + f"; writes / {design.redundancy}" * (factor > 1),
             source=piece.source,
         )
         if piece.is_shared:
             yield limit
         else:
             yield from _ways(limit, network_traffic(design, piece.count))
+
+
+def _parity_text(piece: Hardware) -> str:
+    return f"; of each {piece.group} that are written {piece.group - piece.parity} hold data" if piece.parity else ""
 
 
 def _check_apart(piece: Hardware, design: Design) -> None:
@@ -543,12 +586,17 @@ def _usable(design: Design) -> tuple[int, str]:
         by_size = isinstance(service, FsxLustre | Managed)
         raw += service.capacity if isinstance(service, FsxLustre | Managed) else service.stored
         words.append("as provisioned" if by_size else "as stored")
-    raw += sum(piece.usable * piece.count for piece in design.hardware)
-    words += [f"{piece.count} x {piece.item}" for piece in design.hardware if piece.usable]
+    raw += float(sum(piece.usable * piece.count * piece.data_share for piece in design.hardware))
+    words += [_stored_text(piece) for piece in design.hardware if piece.usable]
     how = " + ".join(words)
     how += f" / {design.redundancy}" if design.storage_factor > 1 else ""
     how += f" - {float(design.overhead * 100):.4g} % for parity, formatting or reserve" if design.overhead else ""
     return int(raw / design.storage_factor * (1 - float(design.overhead))), how
+
+
+def _stored_text(piece: Hardware) -> str:
+    parity = f", {piece.parity} of each {piece.group} for parity" if piece.parity else ""
+    return f"{piece.count} x {piece.item}{parity}"
 
 
 def _times(value: float | None, count: float) -> float | None:

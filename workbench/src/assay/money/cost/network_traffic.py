@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from assay.model.base import AssayError
-from assay.model.money.design import Design, Hardware
+from assay.model.money.design import Design, Hardware, Switch
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,31 @@ def switch_piece(design: Design) -> Hardware | None:
     return next((piece for piece in design.hardware if piece.switch is not None), None)
 
 
+def bought_switches(design: Design, client_ports: int) -> tuple[Hardware, int] | None:
+    """Return the switches that are bought and their number; None: the design has none.
+
+    Of the smaller switches, those with the fewest ports in all that connect every piece and client without links
+    between switches; if none do, the design's own.
+
+    Raises:
+        AssayError: As `switch_count`.
+    """
+    piece = switch_piece(design)
+    if piece is None or piece.switch is None:
+        return None
+    ports, enough = used_ports(design) + client_ports, []
+    for small in piece.switch.smaller:
+        count = max(piece.count, -(-ports // small.ports))
+        if count <= max(piece.count, _ports_apart(design)):
+            switch = Switch(ports=small.ports, rate=piece.switch.rate)
+            changes = {"item": small.item, "switch": switch, "watts": small.watts}
+            enough.append((count * small.ports, count, piece.model_copy(update=changes)))
+    if enough:
+        _, count, found = min(enough, key=lambda each: each[:2])
+        return found, count
+    return piece, switch_count(design, client_ports)
+
+
 def used_ports(design: Design) -> int:
     """Return the ports that the pieces of a design connect to its switches, without those of clients."""
     return sum(piece.ports * piece.count for piece in design.hardware)
@@ -62,7 +87,7 @@ def switch_count(design: Design, client_ports: int) -> int:
     if piece is None or piece.switch is None:
         return 0
     each, ports = piece.switch.ports, used_ports(design)
-    apart = min((other.ports for other in design.hardware if other.ports), default=1)
+    apart = _ports_apart(design)
     links = max(min(ports, client_ports), -(-client_ports // (each - 1)))
     counts = [_tree_size(ports + client_ports, each, apart)]
     core = _tree_size(ports + links, each, apart)
@@ -72,6 +97,11 @@ def switch_count(design: Design, client_ports: int) -> int:
         problem = f"{ports + client_ports} ports are more than three levels of {piece.item} have: {each**3 // 4}"
         raise AssayError(problem, "take switches with more ports, or fewer servers")
     return max(piece.count, least)
+
+
+def _ports_apart(design: Design) -> int:
+    """Return to how many switches each piece has a port of its own."""
+    return min((piece.ports for piece in design.hardware if piece.ports), default=1)
 
 
 def _tree_size(ports: int, each: int, apart: int) -> int | None:

@@ -92,6 +92,7 @@ class Sizing:
         demand: Its capacity and rates.
         size_key: The parameter that sets the size, unless it is fixed; None: there is none.
         count_keys: Parameters that set numbers of servers, disks or volumes, without those that are fixed.
+        partial_keys: Parameters of what need not be full, such as disks of a server, without those that are fixed.
     """
 
     def __init__(self, template: Template, demand: Demand, fixed: Container[str] = ()) -> None:
@@ -100,6 +101,7 @@ class Sizing:
         parameters = template.parameters
         self.size_key = next((key for key in SIZE_PARAMETERS if key in parameters and key not in fixed), None)
         self.count_keys = tuple(key for key, each in parameters.items() if each.scale and key not in fixed)
+        self.partial_keys = tuple(key for key, each in parameters.items() if each.partial and key not in fixed)
 
     def limits(self, values: Mapping[str, Any]) -> Limits | None:
         """Return the limits of the design with these values; None if it cannot be built."""
@@ -141,6 +143,14 @@ class Sizing:
             if self._suffices({**values, **most}, demand):
                 return {key: self._near(key, self._least({**values, **most}, key, demand), most[key]) for key in keys}
         return {}
+
+    def fewest(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values with as few disks in each server or RAID group as suffice; as they are if they do not."""
+        found = dict(values)
+        for key in self.partial_keys:
+            if self._suffices(found, self.demand):
+                found[key] = min(found[key], self._in_steps(key, self._least(found, key, self.demand)))
+        return found
 
     def faster_size(self, values: Mapping[str, Any]) -> str | None:
         """Return a larger size whose rates suffice, where a required rate grows with size.
@@ -188,13 +198,22 @@ class Sizing:
 
     def _near(self, key: str, least: int, most: int) -> tuple[int, ...]:
         """Return a count and the next ones: with more than one server, an even number or a spare may be better."""
-        least = max(self.template.parameters[key].min, least)
-        near = (least,) if least == 1 else (least, least + 1, least + least % 2)
+        step, least = self.template.parameters[key].step, self._in_steps(key, least)
+        near = (least,) if least == 1 else (least, least + step, least + (least % 2 if step == 1 else 0))
         return tuple(count for count in dict.fromkeys(near) if count <= most)
+
+    def _in_steps(self, key: str, least: int) -> int:
+        """Return the lowest count of at least `least` that the parameter may have."""
+        parameter = self.template.parameters[key]
+        return -(-max(parameter.min, least) // parameter.step) * parameter.step
 
     def _least(self, values: Mapping[str, Any], key: str, demand: Demand) -> int:
         """Return the lowest count that suffices; the one in `values` does."""
-        high = 1
+        high = self._proportional_count(values, key, demand)
+        if high > 1 and self._suffices({**values, key: high}, demand):
+            if not self._suffices({**values, key: high - 1}, demand):
+                return high
+            high = 1
         while high < values[key] and not self._suffices({**values, key: high}, demand):
             high = min(values[key], 2 * high)
         low = high // 2
@@ -202,6 +221,15 @@ class Sizing:
             middle = (low + high) // 2
             low, high = (low, middle) if self._suffices({**values, key: middle}, demand) else (middle, high)
         return high
+
+    def _proportional_count(self, values: Mapping[str, Any], key: str, demand: Demand) -> int:
+        """Return the count that suffices if capacity and rates are proportional to it, as of own hardware; else 1."""
+        limits = self.limits(values) if self.size_key is None else None
+        if limits is None or limits.usable <= 0:
+            return 1
+        load = max(demand.capacity / limits.usable, *_loads(limits, demand), 0.0)
+        most: int = values[key]
+        return max(1, math.ceil(most * min(load, 1.0) - TOLERANCE))
 
     def _suffices(self, values: Mapping[str, Any], demand: Demand) -> bool:
         """Return whether the design suffices; if its size is free, at the size that fits the capacity."""

@@ -19,7 +19,7 @@ from assay.money.cost.catalog import catalog
 from assay.money.papers.audit import NONE, Mistakes
 
 ONE, SECONDS = Decimal(1), Decimal(60)
-GIB, MIB, TIB, TB = Decimal(2**30), Decimal(2**20), Decimal(2**40), Decimal(10**12)
+GIB, MIB, TB = Decimal(2**30), Decimal(2**20), Decimal(10**12)
 
 
 class FormulaInput(NamedTuple):

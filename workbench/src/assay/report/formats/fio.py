@@ -33,6 +33,8 @@ _PATTERNS = {
     "random_mix": "randrw",
     "sequential_mix": "rw",
 }
+EXPORTED = "assay-"
+"""Beginning of the version, by which such a document is known not to be fio's own."""
 _EIO = 5
 _NONE = {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
 """What fio writes if there are no latencies."""
@@ -50,7 +52,7 @@ def fio_document(analysis: RunAnalysis) -> dict[str, Any]:
         raise AssayError(f"run {analysis.run.id} has no operation that moves data", hint)
     moment = analysis.run.finished_at or analysis.run.created_at
     return {
-        "fio version": f"assay-{__version__}",
+        "fio version": ", ".join(filter(None, (f"{EXPORTED}{__version__}", analysis.run.import_words))),
         "timestamp": int(moment),
         "timestamp_ms": int(moment * 1000),
         "time": time.strftime("%a %b %e %H:%M:%S %Y", time.gmtime(moment)),
@@ -74,19 +76,19 @@ def _moves(row: ResultRow) -> bool:
 
 def _job(row: ResultRow, sample: Sample) -> dict[str, Any]:
     """Return one repeat as a fio job, named by target, workload, case, operation and repeat."""
-    case, milliseconds = row.case, round(sample.elapsed_ns / 1e6)
+    case, elapsed_ns = row.case, sample.get_value("elapsed_ns", 0)
     name = escape_line(f"{case.target}.{case.workload}.{case.id}.{row.operation}.{sample.repeat}")
     job: dict[str, Any] = {"jobname": name, "groupid": 0, "error": _error(sample), "eta": 0}
-    job |= {"elapsed": round(sample.elapsed_ns / 1e9), "job options": _options(row, name)}
+    job |= {"elapsed": round(elapsed_ns / 1e9), "job options": _options(row, name)}
     for direction in DIRECTIONS:
         job[direction] = _direction(sample, direction)
     syncs = [counts for counts in sample.kinds if counts.kind == "sync"]
     job["sync"] = {"total_ios": sum(counts.ops for counts in syncs), "lat_ns": _latencies(sample, syncs)}
-    job["job_runtime"] = milliseconds
-    if "elapsed_ns" not in sample.missing_names and sample.elapsed_ns:
+    job["job_runtime"] = round(elapsed_ns / 1e6)
+    if elapsed_ns:
         for key, field in (("usr_cpu", "cpu_user_ns"), ("sys_cpu", "cpu_system_ns")):
             if field not in sample.missing_names:
-                job[key] = 100 * getattr(sample, field) / sample.elapsed_ns
+                job[key] = 100 * getattr(sample, field) / elapsed_ns
     return job
 
 
@@ -133,10 +135,11 @@ def _direction(sample: Sample, direction: str) -> dict[str, Any]:
     if sample.kinds:
         moved, ops = sum(counts.bytes for counts in kinds), sum(counts.ops for counts in kinds)
     else:
-        moved = sample.read_bytes if direction == "read" else sample.write_bytes
+        moved = sample.get_value(f"{direction}_bytes", 0)
         # Without counts per kind of operation, a mix cannot be divided into reads and writes.
-        ops = sample.ops if moved and moved == sample.bytes else 0
-    seconds = sample.elapsed_ns / 1e9
+        ops = sample.get_value("ops", 0) if moved and moved == sample.get_value("bytes") else 0
+    elapsed_ns = sample.get_value("elapsed_ns", 0)
+    seconds = elapsed_ns / 1e9
     per_second = moved / seconds if seconds else 0.0
     value = {
         "io_bytes": moved,
@@ -144,11 +147,11 @@ def _direction(sample: Sample, direction: str) -> dict[str, Any]:
         "bw_bytes": int(per_second),
         "bw": int(per_second / 1024),
         "iops": ops / seconds if seconds else 0.0,
-        "runtime": round(sample.elapsed_ns / 1e6) if ops else 0,
+        "runtime": round(elapsed_ns / 1e6) if ops else 0,
         "total_ios": ops,
         "short_ios": sum(tally.count for tally in sample.errors if tally.kind == f"short_{direction}"),
     }
-    alone = not sample.kinds and ops == sample.ops
+    alone = not sample.kinds and ops == sample.get_value("ops")
     latencies = _latencies(sample, kinds, alone)
     histogram = _histogram(sample, kinds, alone)
     percentile = {} if histogram is None or not histogram.total else {"percentile": _percentiles(histogram)}

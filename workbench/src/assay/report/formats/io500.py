@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assay.analyse.io500.score import Score, io500_scores
+from assay.analyse.io500_score import Score, io500_scores
 from assay.model.base import AssayError
 from assay.model.result.result import RunAnalysis
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from assay.model.escape import escape_line
 from assay.model.result.result import Estimate, ResultRow, RunAnalysis
+from assay.model.result.run import RunInfo
 
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_]")
 _PER_NS = 1e-9
@@ -90,7 +91,7 @@ def _families(analysis: RunAnalysis) -> Iterator[MetricFamily]:
 
 def _run_families(analysis: RunAnalysis) -> Iterator[MetricFamily]:
     run = analysis.run
-    labels = {"study": run.study, "run": run.id}
+    labels = {"study": run.study, "run": run.id} | _origin(run)
     yield MetricFamily("assay_run_planned_repeats", "", "Repeats that were planned.", ((labels, float(run.planned)),))
     yield MetricFamily(
         "assay_run_finished_repeats", "", "Repeats that were executed.", ((labels, float(run.finished)),)
@@ -116,6 +117,11 @@ def _estimates(
     return MetricFamily(f"assay_{name}_{unit}", unit, whole, tuple(samples))
 
 
+def _origin(run: RunInfo) -> dict[str, str]:
+    """Return the label that says where a run was imported from; none for a run that Assay measured."""
+    return {"imported": run.import_words} if run.imports else {}
+
+
 def _labels(analysis: RunAnalysis, row: ResultRow) -> dict[str, str]:
     """Return the labels that identify a result; those of axes begin with `axis_`, so that they equal no other label."""
     case = row.case
@@ -126,7 +132,7 @@ def _labels(analysis: RunAnalysis, row: ResultRow) -> dict[str, str]:
         "target": case.target,
         "workload": case.workload,
         "operation": row.operation,
-    }
+    } | _origin(analysis.run)
     axes = {f"axis_{_NOT_IN_NAMES.sub('_', name)}": _axis(value) for name, value in case.axes.items()}
     return {**labels, **axes}
 

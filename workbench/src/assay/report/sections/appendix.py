@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.report.document import Block, Bullets, Code, Facts, Fold, Heading, Mono, Paragraph, Section
+from assay.report.document import Block, Bullets, CodeBlock, Facts, Fold, Heading, Mono, Paragraph, Section
 from assay.report.sections import (
     breakdowns,
     ceilings,
@@ -36,7 +36,8 @@ _MODULES = (
 def section(view: RunView) -> Section:
     """Return the section: what the other sections leave out, then commands, versions and the study file."""
     found = [fold for module in _MODULES for fold in module.folds(view)]
-    return Section("appendix", "Appendix", (*found, *_notes(view), _repeat(view)))
+    last = _imported(view) if view.run.imports else _repeat(view)
+    return Section("appendix", "Appendix", (*found, *_notes(view), last))
 
 
 def _notes(view: RunView) -> Iterator[Fold]:
@@ -44,11 +45,21 @@ def _notes(view: RunView) -> Iterator[Fold]:
         yield Fold("Anomalies", (Bullets(view.analysis.notes),), "notes")
 
 
+def _imported(view: RunView) -> Fold:
+    run = view.run
+    blocks: list[Block] = [
+        Paragraph(("This run was made by ", Mono(run.command), " and is stored in ", Mono(run.folder), ".")),
+        Heading("Versions", "appendix-versions", 4),
+        Facts(tuple((name, (Mono(value),)) for name, value in run.versions.items())),
+    ]
+    return Fold("Import it again", tuple(blocks), "appendix-repeat")
+
+
 def _repeat(view: RunView) -> Fold:
     run = view.run
     blocks: list[Block] = [
         Paragraph("Save the study below as study.yaml, then:"),
-        Code(
+        CodeBlock(
             "assay plan study.yaml       # what it will take\n"
             "assay run study.yaml        # the whole run\n"
             f"assay report {run.id}\n"
@@ -59,6 +70,6 @@ def _repeat(view: RunView) -> Fold:
         Heading("Versions and hashes", "appendix-versions", 4),
         Facts(tuple((name, (Mono(value),)) for name, value in run.versions.items())),
         Heading("The study file", "appendix-study", 4),
-        Code(run.study_text, "yaml"),
+        CodeBlock(run.study_text, "yaml"),
     ]
     return Fold("Repeat it: commands, versions, the study file", tuple(blocks), "appendix-repeat")

@@ -234,7 +234,7 @@ def _fold(item: TargetCost, prices: FrozenPrices) -> Fold:
         (
             ("Design", f"{design.design}: {design.about}" if design.about else design.design),
             ("Usable", f"{numbers.size(item.design.usable or 0)}: {item.design.how_usable}"),
-            ("Durability", f"class {design.durability}; fails as one: {design.failure_domain}"),
+            ("Durability", f"class {design.durability}; {design.failures_text}"),
         )
     )
     ceilings = item.design.ceilings

@@ -120,7 +120,7 @@ def _line_columns(unit: str) -> tuple[Column, ...]:
     )
 
 
-def _line_cells(line: hosts.HostLine, measure: Measure) -> tuple[Cell, ...]:
+def _line_cells(line: hosts.HostFigures, measure: Measure) -> tuple[Cell, ...]:
     """Return the cells of one host's part of a result."""
     return (
         line.host,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assay.analyse.io500.score import Score, io500_scores
+from assay.analyse.io500_score import Score, io500_scores
 from assay.report import numbers
 from assay.report.document import Bullets, Column, Fold, Num, Table
 from assay.report.formats.io500 import UNOFFICIAL

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from assay.analyse.machine import variation_text
 from assay.model.partial import MISSING_TEXT
+from assay.model.result.imported import programs
 from assay.model.result.run import RunInfo, TargetPlace
 from assay.model.study.axis import AxisValue
 from assay.model.study.case import Case
@@ -92,8 +93,9 @@ def folds(view: RunView) -> Iterator[Fold]:
     words += _remote(view, across)
     kernel = any(case.target not in across for case in view.analysis.cases)
     reached = f"How operations reached the {'kernel' if kernel else 'servers'}"
-    blocks: list[Block] = [_parameters(view), Bullets((*words, *_DETAILS))]
-    blocks += [Heading(reached, "method-calls", 4), _calls(view)]
+    blocks: list[Block] = [_parameters(view), Bullets((*words, *(() if view.run.imports else _DETAILS)))]
+    if not view.run.imports:
+        blocks += [Heading(reached, "method-calls", 4), _calls(view)]
     if view.analysis.excluded:
         blocks += [Heading("Left out", "method-excluded", 4), _excluded(view)]
     yield Fold("Parameters and method in full", tuple(blocks), "method-all")
@@ -121,6 +123,13 @@ def _remote(view: RunView, across: set[str]) -> list[str]:
 
 def _principles(view: RunView) -> list[Text]:
     run = view.run
+    if run.imports:
+        return [
+            f"{programs(run.imports)} measured; Assay has read the output and measured nothing. What the output does "
+            "not say is not known here, and no default stands in for it.",
+            "Results of the same work in several outputs are its repeats. Results are medians over repeats with their "
+            "95 % confidence interval.",
+        ]
     cases = numbers.plural(len(view.analysis.cases), "case")
     cases_of_round = "every case that still needs repeats" if run.is_adaptive else "every case"
     order = (

@@ -29,6 +29,10 @@ def next_step(view: RunView, answered: set[Verdict]) -> Text:
         answered: Verdicts that are part of the answer, and so no reason for a step.
     """
     run = view.run
+    if run.imports:
+        case = view.analysis.rows[0].case.id if view.analysis.rows else ""
+        what = "See every figure as it is printed in the file, and which checks could not run: "
+        return (what, Mono(f"assay show {run.id} {case}{_out(view)}"))
     if run.finished < run.planned and run.status in ("interrupted", "stopped"):
         staged = " --stage" if run.stages else ""
         return ("Finish it: ", Mono(f"assay run {run.id} --resume{staged}{_out(view)}"))
@@ -116,7 +120,7 @@ def _with_option(words: list[str], option: str, value: str) -> str:
 
 def _whole(view: RunView, repeats: int) -> str:
     """Return how long the whole study would take with so many repeats, at the speed of this run; empty if unknown."""
-    samples = [sample for row in view.analysis.rows for sample in row.samples]
+    samples = [sample for row in view.analysis.rows for sample in row.samples if sample.has("started_at")]
     if not samples or not view.run.finished:
         return ""
     first = min(sample.started_at for sample in samples)

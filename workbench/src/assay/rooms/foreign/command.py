@@ -8,7 +8,7 @@ import typer
 
 from assay.model.base import AssayError
 from assay.model.user_files import read_user_file
-from assay.terminal.help.group import Group, group
+from assay.terminal.command_group import Group, group
 from assay.terminal.output import note
 from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_option
 

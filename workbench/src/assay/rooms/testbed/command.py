@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from assay.model.base import EXIT_REFUSED, AssayError, warning
-from assay.terminal.help.group import group
+from assay.terminal.command_group import group
 
 if TYPE_CHECKING:
     from assay.model.site.box_state import RunningHost

@@ -46,15 +46,6 @@ def resolve_hosts(
     return tuple(login_hosts(written))
 
 
-def read_hostfile(path: Path) -> tuple[Host, ...]:
-    """Return the hosts of an inventory in any supported format.
-
-    Raises:
-        AssayError: The file cannot be read, or as `resolve_hosts`.
-    """
-    return resolve_hosts({"inventory": str(path)}, Path.cwd())
-
-
 def known_hosts(path: Path, naming: FileOrigin = TYPED_BY_USER) -> tuple[Host, ...]:
     """Return all hosts that an inventory describes; several of them may be one machine.
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from builders import make_case, make_sample, row_of
 
-from assay.analyse.anomalies.stalls import Stall, stalls
+from assay.analyse.anomalies.stalls import StalledResult, stalls
 from assay.model.result.result import ResultRow
 from assay.model.result.watch import Watch
 
@@ -41,4 +41,4 @@ def test_what_is_no_stall_of_the_storage(found: ResultRow) -> None:
 
 def test_the_longest_comes_first_with_what_is_usual() -> None:
     short, long = row(600 * MS, watch=watched(1000)), row(1540 * MS, cpu_wait_ns=1000)
-    assert stalls([short, long]) == [Stall(long, 1540 * MS, 2 * MS), Stall(short, 600 * MS, 2 * MS)]
+    assert stalls([short, long]) == [StalledResult(long, 1540 * MS, 2 * MS), StalledResult(short, 600 * MS, 2 * MS)]

@@ -164,7 +164,7 @@ impl PooledConnection {
         counts.requests += 1;
         if let Some(connection) = &mut self.connection {
             connection.requests += 1;
-            counts.most_requests = counts.most_requests.max(connection.requests);
+            counts.max_requests = counts.max_requests.max(connection.requests);
         }
     }
 

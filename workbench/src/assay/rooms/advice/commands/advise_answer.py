@@ -2,23 +2,29 @@
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from assay.model.money.amount import format_money
 from assay.model.units import about_number, about_size
+from assay.money.cost.stored_prices import BY_USE
 from assay.rooms.advice.model.advice import Advice, AdviceOption, RejectedDesign, RequirementCheck
+from assay.rooms.advice.work.options import bill_difference, month_by_kind
 from assay.rooms.advice.work.plausible import LIKELY
 from assay.rooms.advice.work.texts import (
     MIN_SHARE,
     SAME_COST,
+    SOLD,
     amount,
     count_text,
     missing_prices_text,
     percent,
     term_text,
 )
-from assay.rooms.advice.work.warnings import OLD_RULE
+from assay.rooms.advice.work.warnings import DOUBTFUL_RULE, OLD_RULE
 from assay.terminal.output import print_line
 
+PAID_BY_USE = frozenset(SOLD[name] for name in BY_USE if name in SOLD)
+"""Kinds of lines that follow from the use, not from the size of the storage."""
 HEADS = {
     "recommended": "Recommended",
     "unproven": "Cheapest plausible choice, not proven to meet the need",
@@ -30,7 +36,7 @@ FIXED_REQUIREMENTS = ("profile", "where", "term")
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
 MANY_TIMES = 2
-MAX_RELAXED, MAX_CONDITIONS = 3, 6
+MAX_RELAXED, MAX_CONDITIONS, MAX_PARTS = 3, 9, 4
 _INNERMOST = re.compile(r" ?\([^()]*\)")
 """Brackets without further ones inside."""
 
@@ -77,9 +83,8 @@ def assumed_words(advice: Advice) -> str:
 
 
 def old_prices_words(advice: Advice) -> str:
-    """Return how much of the price is based on old prices; empty if little is."""
-    found = next((item.text for item in advice.reasons if item.rule == OLD_RULE), "")
-    return f"; {found}" if found else ""
+    """Return how much of the price is based on old or doubtful prices; empty if little is."""
+    return "".join(f"; {item.text}" for item in advice.reasons if item.rule in (OLD_RULE, DOUBTFUL_RULE))
 
 
 def shortened(text: str) -> str:
@@ -125,13 +130,19 @@ def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     yield f"{_head(advice, best)}: {_sized_label(best)} for {monthly} ({term}, {whole}){without}"
     yield _next_line(advice, best)
     yield f"Reason: {_reason(advice, best)}"
+    parts = _parts_of_price(best)
+    if parts:
+        yield f"Of the price: {', '.join(parts)}"
+    differences = list(_differences(advice, best))
+    if differences:
+        yield f"Against the choice, a month: {'; '.join(differences)}"
     yield from _measure_lines(advice, best)
-    change = (
-        advice.changes[0].text
-        if advice.changes
-        else "with no price 20 % lower or higher, and with neither end of any confidence interval"
-    )
-    yield f"The choice would change: {change}"
+    changes = [item.text for item in advice.changes if item.kind != "requirement"]
+    none = "with no price 20 % lower or higher, and with neither end of any confidence interval"
+    yield f"The choice would change: {changes[0] if changes else none}"
+    asked = [item.text for item in advice.changes if item.kind == "requirement"]
+    if asked:
+        yield f"Not stated in the need: {'; '.join(asked)}"
     yield _prices_line(advice, best)
 
 
@@ -153,7 +164,8 @@ def _next_line(advice: Advice, best: AdviceOption) -> str:
     lacks = other.price.missing_prices
     about, without = ("about ", f", without {missing_prices_text(lacks)}") if lacks else ("", "")
     month = format_money(other.price.month, other.price.currency)
-    return f"{head}: {_sized_label(other)} for {about}{month} a month, {_more(other, best)}{without}"
+    chance = f", with a chance of {percent(other.chance)}" if head == "Next" and advice.result == "unproven" else ""
+    return f"{head}: {_sized_label(other)} for {about}{month} a month, {_more(other, best)}{without}{chance}"
 
 
 def _more(other: AdviceOption, best: AdviceOption) -> str:
@@ -170,24 +182,50 @@ def _reason(advice: Advice, best: AdviceOption) -> str:
     if advice.result == "not separable" and advice.reasons:
         return shortened(advice.reasons[0].text)
     if advice.result == "unproven":
-        why = "the cheapest" if best.chance >= LIKELY else "the most likely to meet it"
+        why = (
+            f"the cheapest of those with {percent(LIKELY)} or more" if best.chance >= LIKELY else "the most likely one"
+        )
         return (
             f"nothing is proven to meet the need; of {count_text(advice.counts.unproven, 'variant')} that may, "
             f"it is {why}, with a chance of {percent(best.chance)}"
         )
     least = "costs least" if advice.need.prefer == "cost" else "costs least for each GB/s"
+    work = next((item.text for item in advice.reasons if item.about == "administration"), None)
+    least += ", with administration," if work else ""
     designs = len({item.design for item in advice.options})
     text = (
         f"it {least} of {count_text(advice.counts.met, 'variant')} of {count_text(designs, 'design')} "
         "that meet the need"
     )
-    for about in ("reading", "use"):
+    for about in ("administration", "reading"):
         found = next((item.text for item in advice.reasons if item.about == about), None)
         text += f"; {found}" if found else ""
     cheaper = [
         item for item in advice.reasons if item.about == "cheaper" and item.requirement not in FIXED_REQUIREMENTS
     ]
     return f"{text}; {shortened(cheaper[0].text)}" if cheaper else text
+
+
+def _parts_of_price(best: AdviceOption) -> list[str]:
+    """Return the kinds of lines that make the most of the price, with their shares.
+
+    Empty if one kind is all of it and follows from the size, not from the use.
+    """
+    months = month_by_kind(best.price)
+    whole = sum(months.values(), Decimal(0))
+    largest = sorted((name for name in months if months[name] * 100 >= whole), key=lambda name: -months[name])
+    if not whole or (len(largest) == 1 and largest[0] not in PAID_BY_USE):
+        return []
+    return [f"{name} {percent(months[name] / whole)}" for name in largest[:MAX_PARTS]]
+
+
+def _differences(advice: Advice, best: AdviceOption) -> Iterator[str]:
+    """Yield how the bills differ of the next option, and of a bucket in which to store costs less."""
+    other = advice.runner_up
+    text = "" if other is None else bill_difference(best.price, other.price)
+    if other is not None and text:
+        yield f"{other.design if other.design != best.design else other.label}: {text}"
+    yield from (item.text for item in advice.reasons if item.about == "colder")
 
 
 def _head(advice: Advice, best: AdviceOption) -> str:
@@ -198,7 +236,8 @@ def _head(advice: Advice, best: AdviceOption) -> str:
 
 def _measure_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     """Yield what to measure first: of the choice if it is unproven, else of a cheaper option that is plausible."""
-    cheaper = next((item for item in advice.unproven if item.price.month < best.price.month), None)
+    by_cost = advice.need.prefer == "cost"
+    cheaper = next((item for item in advice.unproven if by_cost and item.price.month < best.price.month), None)
     option = best if advice.result == "unproven" else cheaper
     if option is None or option.chance < (0 if option is best else LIKELY):
         return
@@ -212,7 +251,7 @@ def _measure_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
     figure = next((each for each in option.figures if each.metric == check.requirement and each.plausible), None)
     text = shortened(check.text)
     if figure is not None and figure.plausible is not None:
-        low, high = (amount(figure.metric, end) for end in figure.plausible)
+        low, high = (amount(figure.metric, min(end, figure.value or end)) for end in figure.plausible)
         wanted = getattr(advice.need, figure.metric, None) or advice.need.p99
         text = f"plausible is {low} to {high}" + (f", {amount(figure.metric, wanted)} needed" if wanted else "")
     yield f"Measure first: {name}{more}{check.requirement}: {text} (`assay measure`, then --evidence RUN)"
@@ -248,6 +287,8 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
     yield from (item.text for item in advice.relaxed[:MAX_RELAXED])
     if advice.conflicts and not advice.relaxed:
         yield "dropping any single requirement leaves no design that is known to meet the others"
+    if advice.unpriced:
+        yield f"Not tried, because the books lack their prices: {', '.join(advice.unpriced)}; they may meet the need"
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"
 
 

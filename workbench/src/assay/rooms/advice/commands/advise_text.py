@@ -150,7 +150,8 @@ def _profile_words(need: Need) -> str:
     what = {"object": "objects", "table": "items"}.get(need.access, "records")
     words = [f"{profile.pattern}, {what} of {about_size(profile.record)}, {percent(profile.read_share)} reading"]
     words += [f"{count_text(profile.streams, 'stream')} of each client"]
-    words += ["small files"] if profile.small_files else []
+    words += ["small files"] if profile.small_files is True else []
+    words += [f"{profile.file_rate:,.0f} small files/s"] if profile.file_rate is not None else []
     words += ["cold"] if profile.cold else []
     written = profile.model_fields_set
     assumed = [name for name in ("pattern", "record", "read_share", "streams") if name not in written]

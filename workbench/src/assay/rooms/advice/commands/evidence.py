@@ -30,11 +30,6 @@ class GatheredEvidence:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def evidence_of(ref: str, runs: Path) -> tuple[DesignEvidence, ...]:
-    """Return the evidence from a run or file; arguments and errors as in `gather_evidence`."""
-    return gather_evidence(ref, runs).evidence
-
-
 def gather_evidence(ref: str, runs: Path) -> GatheredEvidence:
     """Return the evidence from a run or file, and what is left out.
 

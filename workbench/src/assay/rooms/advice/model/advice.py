@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from assay.model.frozen import Frozen
 from assay.model.money.amount import Payment, Term
+from assay.model.money.design import Design
 from assay.model.money.price import PriceRow
 from assay.rooms.advice.model.need import ExchangeRates, Need
 from assay.rooms.advice.model.sensitivity import Sensitivity
@@ -23,8 +24,8 @@ class ExpectedFigure(Frozen):
     Attributes:
         value: Bytes per second, operations per second, or seconds; None: nothing is known.
         low, high: Ends of the confidence interval; None without a measurement.
-        plausible: Ends of what is plausible where the value is not known, or not proven; None: nothing comparable is
-            known, or the value is known.
+        plausible: Ends of what is plausible where the value is not known, or not proven, for what is not known of it:
+            the value is the most in any case; None: nothing comparable is known, or the value is known.
         basis: measured: evidence of exactly this design; rule: its binding ceiling times the share that a rule of thumb
             gives; ceiling: at most this, while the rate of another layer is unknown.
         how: How the value was computed, with its numbers.
@@ -69,8 +70,9 @@ class Remark(Frozen):
     Attributes:
         rule: Name of the rule of thumb, or `cost`, `evidence`.
         text: One sentence with the numbers.
-        about: `cheaper`: a design that costs less, and what it fails; `use`: the share of the price that depends on
-            use; `reading`: what is assumed to be read.
+        about: `cheaper`: a design that costs less, and what it fails; `colder`: how the bill of a bucket differs in
+            which to store costs less; `reading`: what is assumed to be read; `administration`: a design that costs less
+            without its administration, which is not stated.
         requirement: Requirement of the need that the design satisfies or fails; empty if the remark concerns none.
     """
 
@@ -78,7 +80,7 @@ class Remark(Frozen):
     stance: Literal["for", "against", "note"]
     text: str
     source: str
-    about: Literal["", "cheaper", "use", "reading"] = ""
+    about: Literal["", "cheaper", "colder", "reading", "administration"] = ""
     requirement: str = ""
 
 
@@ -186,12 +188,13 @@ class DecisionChange(Frozen):
     """A change that would alter the decision.
 
     Attributes:
-        kind: price: of one item, or of a whole design; interval: an end of a confidence interval; duty: the duty cycle.
+        kind: price: of one item, or of a whole design; interval: an end of a confidence interval; duty: the duty cycle;
+            administration: hours of work on the servers that the user runs; requirement: one that the need lacks.
         to: Label of the option that would be chosen then; None: none.
-        at: Threshold: factor of the price, value of the figure, or duty cycle.
+        at: Threshold: factor of the price, value of the figure, duty cycle, hours a month; 1 for a requirement.
     """
 
-    kind: Literal["price", "interval", "duty"]
+    kind: Literal["price", "interval", "duty", "administration", "requirement"]
     text: str
     to: str | None
     at: Decimal
@@ -251,6 +254,11 @@ class BookInfo(Frozen):
     hours_per_month: Decimal
 
 
+def differs_in_durability(item: AdviceOption | Design, best: AdviceOption | Design) -> bool:
+    """Return whether it is of the same family, and survives more or less than the best, which survives enough."""
+    return item.family == best.family and item.durability != best.durability
+
+
 class Advice(Frozen):
     """The answer to a need.
 
@@ -301,8 +309,14 @@ class Advice(Frozen):
 
     @property
     def runner_up(self) -> AdviceOption | None:
-        """The second recommended option, else the best of another design than the choice; None if there is none."""
+        """The second recommended option, else the best of another design than the choice; None if there is none.
+
+        A design of the same family that survives more or less than the choice is no alternative, and comes last.
+        """
         best = self.choice
         pool = self.options if best in self.options else self.unproven
         second = next((item for item in pool if item.label in self.recommended[1:]), None)
-        return second or next((item for item in pool if best is not None and item.design != best.design), None)
+        if best is None:
+            return second
+        others = [item for item in pool if item.design != best.design]
+        return second or min(others, key=lambda item: differs_in_durability(item, best), default=None)

@@ -1,6 +1,7 @@
 """What the storage must do, as its user specifies it."""
 
 import datetime as dt
+import math
 import re
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,7 +15,7 @@ from assay.model.money.managed import Provider
 from assay.model.money.price import Currency
 from assay.model.money.use import Size
 from assay.model.study.axis import fault
-from assay.model.units import UnitError, display_value, format_size, parse_duration, parse_throughput
+from assay.model.units import UnitError, display_value, format_size, parse_duration, parse_rate, parse_throughput
 
 MAX_MONTHS = 240
 MAX_RECOVERY_SECONDS = 90 * 24 * 3600
@@ -158,7 +159,7 @@ def _client(written: object) -> object:
     """Read a link rate such as `10Gb/s`, or the name of an instance."""
     if isinstance(written, str) and "/s" in written:
         try:
-            return float(parse_throughput(written))
+            written = float(parse_throughput(written))
         except UnitError as error:
             raise fault(error.message, error.hint) from None
     if not isinstance(written, str) and type(written) is not float:
@@ -169,6 +170,33 @@ def _client(written: object) -> object:
     if isinstance(written, float) and not 0 < written <= MAX_BYTES:
         raise fault(f"{display_value(written)} is not a link rate", "write 25Gb/s, or the name of an instance type")
     return written
+
+
+def _flag(written: object) -> object:
+    if not isinstance(written, bool):
+        raise fault(f"{display_value(written)} is not true or false", "write true or false")
+    return written
+
+
+def _small_files(written: object) -> object:
+    """Read true or false, or small files a second."""
+    if isinstance(written, bool | float):
+        return written
+    try:
+        return parse_rate(written)
+    except UnitError:
+        hint = "write true, false, or how many all clients need in a second: 300/s"
+        raise fault(f"{display_value(written)} is neither true, false nor a rate", hint) from None
+
+
+def _file_rate(value: bool | float) -> bool | float:
+    if not isinstance(value, bool) and not 0 < value <= MAX_OPERATIONS:
+        raise fault(f"{value:g}/s is not above 0, or too large", "write a rate above 0/s, up to 1000000000000/s")
+    return value
+
+
+def _lower(written: object) -> object:
+    return written.lower() if isinstance(written, str) else written
 
 
 def _by_provider(written: object) -> object:
@@ -197,7 +225,8 @@ class AccessProfile(Frozen):
         record: Bytes of each operation, object or item.
         read_share: Share of the bytes that are read; the rest are written.
         streams: Concurrent transfers of each client.
-        small_files: Most operations are on names and small files.
+        small_files: Most operations are on names and small files; or how many small files all clients together open,
+            read or write and close in a second.
         cold: The data is rarely read, and the first byte may take long.
     """
 
@@ -205,8 +234,13 @@ class AccessProfile(Frozen):
     record: Bytes = 2**20
     read_share: Share = Decimal("0.5")
     streams: Streams = 1
-    small_files: bool = False
+    small_files: Annotated[bool | float, BeforeValidator(_small_files), AfterValidator(_file_rate)] = False
     cold: bool = False
+
+    @property
+    def file_rate(self) -> float | None:
+        """Small files a second that are needed; None: `small_files` states no rate."""
+        return None if isinstance(self.small_files, bool) else self.small_files
 
 
 class MonthlyTraffic(Frozen):
@@ -296,6 +330,9 @@ class Need(Frozen):
         capacity: Bytes of data it must hold.
         read, write: Sustained bytes per second of all clients together, not those of a burst.
         read_iops, write_iops: Sustained operations per second of `profile.record` bytes, of all clients together.
+        protocol: Protocol that the clients use; None: any.
+        worm: Data must be kept so that it cannot be changed or deleted before a date.
+        managed: A provider must run it.
         p99: Seconds within which 99 of 100 operations must end.
         clients: Hosts that use it at the same time.
         durability: Weakest acceptable durability class.
@@ -338,6 +375,9 @@ class Need(Frozen):
     write: Bandwidth | None = None
     read_iops: Operations | None = None
     write_iops: Operations | None = None
+    protocol: Annotated[Literal["nfs", "smb", "s3", "iscsi"] | None, BeforeValidator(_lower)] = None
+    worm: Annotated[bool, BeforeValidator(_flag)] = False
+    managed: Annotated[bool, BeforeValidator(_flag)] = False
     p99: Latency | None = None
     clients: Clients | None = None
     durability: Durability | None = None
@@ -371,6 +411,19 @@ class Need(Frozen):
     books: tuple[Text, ...] = ()
     candidates: tuple[Annotated[CandidateDesign, BeforeValidator(_candidate)], ...] = ()
     prefer: Literal["cost", "cost-per-rate"] = "cost"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _part_of_month(cls, written: Any) -> Any:
+        """Take a part of a month, after which everything is deleted, as so much of the time of whole months."""
+        months = written.get("months") if isinstance(written, dict) else None
+        if not isinstance(months, float) or not 0 < months <= MAX_MONTHS or months.is_integer():
+            return written
+        if written.get("data") != "scratch" or "duty" in written:
+            hint = "write whole months; of scratch data (`data: scratch`) without `duty` they may be 0.5"
+            raise fault(f"months: {months} is not a whole number", hint, "months")
+        whole = math.ceil(months)
+        return {**written, "months": whole, "duty": Decimal(repr(months)) / whole}
 
     @model_validator(mode="after")
     def _consistent(self) -> "Need":

@@ -21,7 +21,7 @@ from assay.rooms.advice.work.texts import (
 )
 
 RATES = ("read", "write", "read_iops", "write_iops", "p99")
-MAX_REASONS, MAX_ACCEPTED, MAX_UNKNOWN = 3, 6, 9
+MAX_REASONS, MAX_ACCEPTED = 3, 6
 LONGEST_SENTENCE = 230
 """Longest sentence, in characters."""
 

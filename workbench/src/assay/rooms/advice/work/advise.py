@@ -21,7 +21,8 @@ from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
 from assay.rooms.advice.work.migration import migration_notes
 from assay.rooms.advice.work.options import best_of_each, option_of, rejected_designs
 from assay.rooms.advice.work.pareto import pareto_front
-from assay.rooms.advice.work.sensitivity import duty_changes, interval_changes, price_changes
+from assay.rooms.advice.work.sensitivity import administration_changes, duty_changes, interval_changes, price_changes
+from assay.rooms.advice.work.sensitivity_requirements import questions
 from assay.rooms.advice.work.texts import count_text
 
 MAX_UNPRICED = 200
@@ -75,7 +76,7 @@ def _advise(need: Need, market: Market, evidence: Iterable[DesignEvidence], base
     over_budget = [item for item in failed if item.open_requirements == {"budget"}]
     fastest = _front(proven)
     nothing_fits = not (proven or unproven)
-    shown, possible = _shown(decision, proven, fastest), best_of_each(unproven)
+    shown, possible = _shown(decision, proven, fastest), _shown(decision, unproven)
     used = [*shown, *possible] or best_of_each(failed)
     unpriced = _unpriced(designs, need, evidence_by_key)
     could_fit = tuple(name for name, items in unpriced.items() if any(item.outcome != "failed" for item in items))
@@ -213,9 +214,11 @@ def _changes(
     over_budget: Sequence[Assessment],
     failed: Sequence[Assessment],
 ) -> Iterator[DecisionChange]:
+    yield from administration_changes(best, rivals)
     yield from price_changes(best, [*rivals, *over_budget])
     yield from interval_changes(best, rivals, failed)
     yield from duty_changes(best, [*rivals, *over_budget])
+    yield from questions(best, rivals)
 
 
 def _front(proven: Sequence[Assessment]) -> list[Assessment]:
@@ -224,10 +227,13 @@ def _front(proven: Sequence[Assessment]) -> list[Assessment]:
     )
 
 
-def _shown(decision: AdviceDecision, proven: Sequence[Assessment], fastest: Sequence[Assessment]) -> list[Assessment]:
-    """Return the chosen variants, the best of each design, and the front; each once, the best first."""
-    unique = {id(item): item for item in (*decision.chosen, *best_of_each(proven), *fastest)}
-    return sorted_best_first([item for item in unique.values() if item.outcome == "met"])
+def _shown(
+    decision: AdviceDecision, items: Sequence[Assessment], fastest: Sequence[Assessment] = ()
+) -> list[Assessment]:
+    """Return the chosen ones of these variants, the best of each design, and the front; each once, the best first."""
+    known = {id(item) for item in items}
+    unique = {id(item): item for item in (*decision.chosen, *best_of_each(items), *fastest)}
+    return sorted_best_first([item for key, item in unique.items() if key in known])
 
 
 def _counts(

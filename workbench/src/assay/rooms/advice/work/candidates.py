@@ -19,6 +19,7 @@ from assay.money.cost.designs import Template, load_template
 from assay.money.cost.limits import Limits
 from assay.money.cost.sizing import SIZE_PARAMETERS
 from assay.rooms.advice.model.need import CandidateDesign, Need
+from assay.rooms.advice.work.features_offered import lacks_feature
 from assay.rooms.advice.work.grid import NeedSizing, ValueTracker
 from assay.rooms.advice.work.market import Market, ProviderPrices
 from assay.rooms.advice.work.pricer import Pricer, TermOffer
@@ -87,7 +88,8 @@ class DesignVariants:
         book: Price book that the design was written for; empty: none.
         variants: Variants with a price.
         unpriced: Variants whose storage has no price.
-        infeasible: Only one variant was built, because none can have the required access or durability.
+        infeasible: Only one variant was built, because none can have what no parameter changes: the required access,
+            durability, protocol, lock or operator.
         build_errors: Why combinations cannot be built, as the catalogue states it -> how many.
     """
 
@@ -138,11 +140,23 @@ def build_variants(
         BadValueError: No variant can be built with one of the candidate's values.
     """
     template = load_template(candidate.design, base)
+    candidate = _on_its_client(candidate, need, template, prices)
     sizing = NeedSizing(template, candidate, need)
     _check_number(candidate, sizing.axes)
     return _VariantBuilder(sizing, candidate, Pricer(need, prices, market), prices, name or template.name).build(
         known_keys
     )
+
+
+def _on_its_client(
+    candidate: CandidateDesign, need: Need, template: Template, prices: ProviderPrices
+) -> CandidateDesign:
+    """Return a candidate whose attached volumes are on the instance that the need names as its client."""
+    client = need.client
+    is_free = "instance" in template.parameters and "instance" not in candidate.set and template.is_attached
+    if not isinstance(client, str) or not is_free or not prices.book.has_term("instance", client, "on-demand"):
+        return candidate
+    return candidate.model_copy(update={"set": {**candidate.set, "instance": client}})
 
 
 class _VariantBuilder:
@@ -251,7 +265,7 @@ def _check_number(candidate: CandidateDesign, axes: Mapping[str, Sequence[Any]])
 
 
 def _is_infeasible(template: Template, need: Need) -> bool:
-    """Return whether no parameter can give the design the required access or durability."""
+    """Return whether no parameter can give the design the required access, durability, protocol, lock or operator."""
     if not (template.is_fixed("access") and template.is_fixed("durability")):
         return False
     try:
@@ -260,7 +274,7 @@ def _is_infeasible(template: Template, need: Need) -> bool:
         return False
     order = DURABILITIES.index
     weak = need.durability is not None and order(design.durability) < order(need.durability)
-    return weak or need.access not in design.access
+    return weak or need.access not in design.access or lacks_feature(design, need)
 
 
 def design_key(design: Design) -> DesignKey:

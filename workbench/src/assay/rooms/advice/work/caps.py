@@ -110,7 +110,7 @@ def client_links(variant: Variant, metric: Metric, need: Need) -> Cap | None:
 
 
 def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
-    """Return the limit of the number of S3 streams: a single request is slow.
+    """Return the limit of the number of S3 streams that the need states: a single request is slow.
 
     Source: the guide of S3: one concurrent request for each 85 to 90 MB/s.
     """
@@ -119,6 +119,7 @@ def s3_streams(variant: Variant, metric: Metric, need: Need) -> Cap | None:
         not isinstance(service, S3)
         or catalog().object_class(service.storage_class).provider != "aws"
         or need.clients is None
+        or "streams" not in need.profile.model_fields_set
     ):
         return None
     streams = need.clients * need.profile.streams

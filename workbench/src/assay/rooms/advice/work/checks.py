@@ -21,6 +21,9 @@ from assay.rooms.advice.work.facts import RuleInput
 from assay.rooms.advice.work.plausible import LIKELY, NO_RANGE, PlausibleRange
 from assay.rooms.advice.work.rules import EXCLUDING_RULES, REMARK_RULES
 from assay.rooms.advice.work.texts import MANY_TIMES, amount, more_text, percent, seconds
+from assay.rooms.advice.work.traffic import bytes_to_hold
+
+Rank = tuple[Decimal, Decimal, float, str]
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,12 @@ class Assessment:
     @property
     def total_cost(self) -> Decimal:
         """Total cost on its cheapest term, in the months of the need."""
-        return self.variant.best.total_cost
+        return self.variant.offers[0].total_cost
 
     @property
     def present_value(self) -> Decimal:
-        """Present value of the total cost, which ranks variants; without a discount it equals `paid`."""
-        return self.variant.best.present_value
+        """Present value of the total cost; without a discount it equals `total_cost`."""
+        return self.variant.offers[0].present_value
 
     @property
     def open_requirements(self) -> frozenset[str]:
@@ -91,7 +94,7 @@ class Assessment:
         return math.prod(least.values())
 
     @property
-    def preference(self) -> tuple[int, tuple[Decimal, float, str]]:
+    def preference(self) -> tuple[int, "Rank"]:
         """Sort key, lower for the better variant: proven, plausible, or less likely than not; then `rank`."""
         return (0 if self.outcome == "met" else 1 if self.chance >= LIKELY else 2), self.rank()
 
@@ -100,17 +103,21 @@ class Assessment:
         """Average cost of a month in the months of the need, with its currency."""
         return format_money(self.total_cost / self.need.months, self.variant.best.cost.currency)
 
-    def rank(self, cost: Decimal | None = None) -> tuple[Decimal, float, str]:
+    def rank(self, cost: Decimal | None = None) -> "Rank":
         """Return a sort key, lower for the better variant: cost, or cost for each GB/s; then the higher rate.
+
+        Administration that is not stated counts in the cost, as `TermOffer.assumed_work`, though it is in no total. Of
+        attached volumes the cheaper instance comes before the higher rate.
 
         Args:
             cost: Its cost; None: its present value.
         """
         cost = self.present_value if cost is None else cost
         rate = self.rate.value if self.rate is not None and self.rate.value else 0.0
+        offer, label = self.variant.offers[0], self.variant.label
         if self.need.prefer == "cost":
-            return cost, -rate, self.variant.label
-        return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), -rate, self.variant.label
+            return cost + offer.assumed_work, offer.client_cost, -rate, label
+        return (cost / Decimal(repr(rate)) if rate else Decimal("Infinity")), offer.client_cost, -rate, label
 
     @property
     def is_certain(self) -> bool:
@@ -179,13 +186,14 @@ def _plain_checks(facts: RuleInput) -> Iterator[RequirementCheck]:
 
 
 def _capacity(variant: Variant, need: Need) -> RequirementCheck:
-    usable = variant.limits.usable
-    text = f"{about_size(usable)} usable ({variant.limits.how_usable}); {about_size(need.capacity)} are needed"
-    enough = usable >= need.capacity
+    usable, wanted = variant.limits.usable, bytes_to_hold(need, bool(variant.design.hardware))
+    text = f"{about_size(usable)} usable ({variant.limits.how_usable}); {about_size(wanted)} are needed"
+    text += f", {about_size(need.snapshots)} of it for snapshots" if wanted > need.capacity else ""
+    enough = usable >= wanted
     return RequirementCheck(
         requirement="capacity",
         outcome="met" if enough else "failed",
-        share=min(1.0, usable / need.capacity),
+        share=min(1.0, usable / max(1, wanted)),
         text=text,
         source="catalogue",
     )

@@ -6,17 +6,29 @@ from decimal import Decimal
 from typing import Literal
 
 from assay.model.money.amount import EXACT, format_money
-from assay.model.units import about_size
+from assay.model.money.design import S3
+from assay.model.units import about_number, about_size
 from assay.money.cost.cost import MAX_MONTHS
-from assay.money.cost.stored_prices import BY_USE
-from assay.rooms.advice.model.advice import Remark, RequirementCheck
+from assay.rooms.advice.model.advice import Remark, RequirementCheck, differs_in_durability
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work import rules
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.options import best_of_each, books_of, is_purchased
+from assay.rooms.advice.work.options import (
+    best_of_each,
+    bill_difference,
+    books_of,
+    is_purchased,
+    month_by_kind,
+    option_of,
+)
 from assay.rooms.advice.work.plausible import LIKELY, SAFE
-from assay.rooms.advice.work.pricer import MISSING_PRICE_FACTOR, TermOffer
-from assay.rooms.advice.work.texts import SOLD, amount, count_text, missing_prices_text, more_text, percent, term_text
+from assay.rooms.advice.work.pricer import (
+    ASSUMED_HOURS,
+    ASSUMED_HOURS_SOURCE,
+    assumed_hours,
+)
+from assay.rooms.advice.work.sensitivity import passed_over
+from assay.rooms.advice.work.texts import amount, count_text, missing_prices_text, more_text, percent, term_text
 from assay.rooms.advice.work.traffic import uploaded_bytes
 
 MAX_CHEAPER = 5
@@ -75,7 +87,7 @@ def _plausible_choices(unproven: Sequence[Assessment]) -> tuple[Assessment, ...]
 def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessment | None, str]:
     """Return a variant that would be cheaper if the best one's missing prices are high, and the explanation.
 
-    A missing price may be up to `MISSING_PRICE_FACTOR` times the highest of its kind in the books.
+    A missing price may be as high as the provider's highest of its kind.
     """
     offer = best.variant.best
     whole = next((item for item in rest if not item.variant.best.missing_prices), None)
@@ -92,11 +104,7 @@ def _missing_price_rival(best: Assessment, rest: Sequence[Assessment]) -> tuple[
     if highest is None:
         return whole, f"{text}; no price book has a comparable price"
     most = format_money(highest / best.need.months, offer.cost.currency)
-    return (
-        whole,
-        f"{text}; the missing prices may be up to {most}, {MISSING_PRICE_FACTOR} times the highest "
-        "comparable price in the books",
-    )
+    return whole, f"{text}; the missing prices may be up to {most}, by the provider's highest of the kind"
 
 
 def _inseparable(best: Assessment, rest: Sequence[Assessment]) -> tuple[Assessment | None, str, str]:
@@ -163,7 +171,9 @@ def reasons(
     if decision.why:
         yield Remark(rule="evidence", stance="note", text=decision.why, source=_sources(decision.chosen))
     yield Remark(rule="cost", stance="for", text=_price_words(best, proven), source=source)
+    yield from _administration_remarks(best, proven)
     yield from _price_remarks(best, source)
+    yield from _colder_remarks(best, proven, source)
     yield from _break_even_remarks(best, proven)
     for check in best.checks:
         stance: Literal["for", "note"] = "for" if check.outcome == "met" and check.is_certain else "note"
@@ -194,17 +204,53 @@ def _check_remark(
     return Remark(rule=rule, stance=stance, text=text, source=check.source, about=about, requirement=check.requirement)
 
 
+def _administration_remarks(best: Assessment, proven: Sequence[Assessment]) -> Iterator[Remark]:
+    """Yield which variant costs less than the best one without the administration that is assumed for it."""
+    rival = passed_over(best, proven)
+    if rival is None:
+        return
+    offer, hours = rival.variant.best, assumed_hours(rival.variant.design, rival.need)
+    work = format_money(offer.assumed_work / rival.need.months, offer.cost.currency)
+    text = f"{rival.variant.label} costs {rival.month_text} a month without administration; {about_number(hours)} h a "
+    text += f"month are assumed, {ASSUMED_HOURS:f} h for each server that you run ({work}): state `admin_hours`"
+    yield Remark(rule="cost", stance="note", text=text, source=ASSUMED_HOURS_SOURCE, about="administration")
+
+
+def _colder_remarks(best: Assessment, proven: Sequence[Assessment], source: str) -> Iterator[Remark]:
+    """Yield how the bill of the next bucket of the same provider differs, in which to store costs less.
+
+    Not of the next design, which the answer compares anyway.
+    """
+    if not isinstance(best.variant.design.service, S3):
+        return
+    price = option_of(best).price
+    following = next(iter(_next_designs(best, proven)), None)
+    for item in sorted_best_first(proven):
+        is_bucket = isinstance(item.variant.design.service, S3)
+        if item is best or item is following or not is_bucket or item.variant.prices is not best.variant.prices:
+            continue
+        other = option_of(item).price
+        text = bill_difference(price, other)
+        if text and month_by_kind(other)["capacity"] < month_by_kind(price)["capacity"]:
+            text = f"{item.variant.label}: {text}"
+            yield Remark(rule="cost", stance="note", text=text, source=source, about="colder")
+            return
+
+
+def _next_designs(best: Assessment, items: Sequence[Assessment]) -> list[Assessment]:
+    """Return the best of each other design, in the order of `Advice.runner_up`."""
+    others = [item for item in best_of_each(items) if item.variant.template != best.variant.template]
+    return sorted(others, key=lambda item: differs_in_durability(item.variant.design, best.variant.design))
+
+
 def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     """Yield remarks on what the price includes and what it lacks."""
     offer, need = best.variant.best, best.need
-    largest = _largest_use(offer, need.months)
-    if largest is not None:
-        yield Remark(rule="cost", stance="note", text=largest, source=source, about="use")
     if offer.missing_prices:
         text = f"the total lacks {missing_prices_text(offer.missing_prices)}, which the price book does not have"
         if offer.missing_cost_max is not None:
             most = format_money(offer.missing_cost_max / need.months, offer.cost.currency)
-            text += f"; at {MISSING_PRICE_FACTOR} times the highest comparable price that would be {most} more a month"
+            text += f"; at the provider's highest price of the kind that would be {most} more a month"
         yield Remark(rule="cost", stance="note", text=text, source=source)
     if offer.migration_cost and need.migration is not None:
         once = format_money(offer.migration_cost, offer.cost.currency)
@@ -222,20 +268,6 @@ def _price_remarks(best: Assessment, source: str) -> Iterator[Remark]:
     if offer.factor != 1:
         text = f"the price includes support and tax, {percent(offer.factor - 1)} above the price books"
         yield Remark(rule="cost", stance="note", text=text, source="the need")
-
-
-def _largest_use(offer: TermOffer, months: int) -> str | None:
-    """Return what is paid by use, if it is more than half of the cost: `87 % of the price is for requests`."""
-    whole = offer.cost.committed_cost(months)
-    parts: dict[str, Decimal] = {}
-    for charge in offer.cost.charges:
-        if charge.line.dimension in BY_USE:
-            paid = offer.cost.model_copy(update={"charges": (charge,)}).committed_cost(months)
-            parts[charge.line.dimension] = parts.get(charge.line.dimension, Decimal(0)) + paid
-    name = max(parts, key=lambda key: parts[key], default=None)
-    if name is None or not whole or parts[name] * 2 <= whole:
-        return None
-    return f"{percent(parts[name] / whole)} of the price is for {SOLD.get(name, name)}"
 
 
 def _break_even_remarks(best: Assessment, satisfying: Sequence[Assessment]) -> Iterator[Remark]:
@@ -332,7 +364,7 @@ def _price_words(best: Assessment, satisfying: Sequence[Assessment]) -> str:
     whole = format_money(offer.total_cost, offer.cost.currency)
     about = "about " if offer.missing_prices else ""
     text = f"it costs {about}{best.month_text} a month, {whole} in {months} ({term})"
-    others = [item for item in best_of_each(satisfying) if item.variant.template != best.variant.template]
+    others = _next_designs(best, satisfying)
     if need.prefer == "cost-per-rate" and best.rate is not None and best.rate.value:
         worth = format_money(
             best.total_cost / need.months * 10**9 / Decimal(repr(best.rate.value)), offer.cost.currency
@@ -342,6 +374,7 @@ def _price_words(best: Assessment, satisfying: Sequence[Assessment]) -> str:
         return f"{text}; no variant is proven to meet the need"
     designs = len({item.variant.template for item in satisfying})
     word = "least" if need.prefer == "cost" else "least for each GB/s"
+    word += ", with administration," if passed_over(best, satisfying) is not None else ""
     text += (
         f", the {word} of {count_text(len(satisfying), 'variant')} of {count_text(designs, 'design')} "
         "that meet the need"

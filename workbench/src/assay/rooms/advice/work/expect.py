@@ -191,9 +191,12 @@ class Expectation:
         how = binding.text(metric)
         source, value = binding.sources, binding.expected
         basis: Basis = "ceiling" if unknown or doubt else "rule"
-        plausible = self._plausible(metric, unknown) if unknown or doubt or need.profile.small_files else None
+        plausible = self._plausible(metric, unknown) if unknown or doubt or need.profile.small_files is True else None
+        # A known limit that allows what is needed does not make it less likely: the chance is that of the rest.
+        rest = plausible
         if plausible is not None:
             plausible = plausible.lowered_to(PlausibleRange(min(doubtful, value), value, binding.layer))
+            rest = plausible if rest is None or math.isinf(rest.high) else replace(rest, low=plausible.low)
         if unknown:
             names = ", ".join(layer.layer for layer in unknown)
             how += f"; but the rate of {names} is not known"
@@ -201,10 +204,10 @@ class Expectation:
                 ": measure it" if plausible is None else f", plausible is {_range_text(metric, plausible)}: measure it"
             )
         how += doubt
-        if need.profile.small_files:
+        if need.profile.small_files is True:
             value, basis, text = _with_small_files(value, basis, plausible, getattr(need, metric), metric)
             how += text
-        ends = None if basis == "rule" else _ends(plausible)
+        ends = None if basis == "rule" else _ends(rest)
         return ExpectedFigure(
             metric=metric, value=value, basis=basis, how=how + unused_text, source=source, plausible=ends
         )
@@ -213,7 +216,7 @@ class Expectation:
         """Return what the layers without a stated rate plausibly allow; None: nothing comparable is known of one."""
         design, need = self._variant.design, self._need
         ranges = [unknown_range(layer, metric, design, need) for layer in unknown]
-        if need.profile.small_files:
+        if need.profile.small_files is True:
             ranges.append(small_file_range(design, metric, need))
         known = [each for each in ranges if each is not None]
         unbounded = PlausibleRange(math.inf, math.inf, "")
@@ -245,8 +248,16 @@ class Expectation:
         rates = " and ".join(f"{amount(metric, rate)}" for metric, rate in zip(metrics, wanted, strict=True))
         text = f"reading and writing {rates} at the same time take {sum_text(parts)} "
         how = "; ".join(dict.fromkeys(side[key].how for side in sides))
-        text += f"of {key[0]}, which reads and writes share ({how}); {bound.share_text} can be expected"
+        text += f"of {self._counted(metrics, sides[0][key])}{key[0]}, which reads and writes share ({how}); "
+        text += f"{bound.share_text} can be expected"
         return SharedLoad(used, bound.share, text, bound.sources)
+
+    def _counted(self, metrics: tuple[Metric, Metric], bound: _Bound) -> str:
+        """Return which limit of a layer bytes of random access count against, in words; empty: that of bytes."""
+        if bound.kind != "iops" or metrics[0].endswith("_iops"):
+            return ""
+        record = self._need.profile.record
+        return f"the {bound.value / record:,.0f} operations/s of {format_size(record)} of "
 
     def _plausible_loads(self, metrics: tuple[Metric, Metric]) -> Iterator[PlausibleLoad]:
         """Yield the load of required reads and writes at once on each shared layer without a stated rate."""
@@ -454,7 +465,7 @@ def mismatch_reason(item: DesignEvidence, need: Need) -> str:
     of operations. More clients than the need has prove nothing for fewer.
     """
     profile, metric = need.profile, item.metric
-    if profile.small_files:
+    if profile.small_files is True:
         return "it is not of small files"
     if item.pattern not in (None, profile.pattern):
         return f"it is of {item.pattern} access, and the need's is {profile.pattern}"
@@ -472,11 +483,11 @@ def _bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     """Return the rates that the layers allow, and the layers whose rate is unknown."""
     known: list[_Bound] = []
     unknown = []
-    random = need.profile.pattern == "random"
+    by_operations = _is_bound_by_operations(metric, need)
     for layer in variant.limits.layers:
-        layer_bounds = list(_layer_bounds(layer, metric, need))
+        layer_bounds = list(_layer_bounds(layer, metric, need, by_operations))
         iops = layer.sustained("read_iops" if metric.startswith("read") else "write_iops")
-        if not layer_bounds or (random and iops is None and not layer.layer.startswith(_WIRES)):
+        if not layer_bounds or (by_operations and iops is None and not layer.layer.startswith(_WIRES)):
             unknown.append(layer)
         known += layer_bounds
     for cap in caps(variant, metric, need):
@@ -485,7 +496,15 @@ def _bounds_of(variant: Variant, metric: Metric, need: Need) -> Bounds:
     return known, unknown
 
 
-def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
+def _is_bound_by_operations(metric: Metric, need: Need) -> bool:
+    """Return whether operations of `profile.record` bytes bound a metric: operations do, and bytes of random access.
+
+    If the need states the operations of the side, its bytes are transferred in larger records at other times.
+    """
+    return metric.endswith("_iops") or (need.profile.pattern == "random" and getattr(need, f"{metric}_iops") is None)
+
+
+def _layer_bounds(layer: Limit, metric: Metric, need: Need, by_operations: bool) -> Iterator[_Bound]:
     """Yield what the bytes and the operations of one layer allow, in the unit of the metric."""
     side: Metric = "read" if metric.startswith("read") else "write"
     side_iops: Metric = "read_iops" if side == "read" else "write_iops"
@@ -495,7 +514,7 @@ def _layer_bounds(layer: Limit, metric: Metric, need: Need) -> Iterator[_Bound]:
     if rate is not None:
         value, how = rate / record if operations else rate, layer.formulas[side] if layer.formulas else layer.how
         yield _bound_of(layer, value, "rate", how, metric, wanted)
-    if iops is not None and (operations or rate is None or need.profile.pattern == "random"):
+    if iops is not None and (rate is None or by_operations):
         value, how = iops if operations else iops * record, layer.formulas[side_iops] if layer.formulas else layer.how
         yield _bound_of(layer, value, "iops", how, metric, wanted)
 

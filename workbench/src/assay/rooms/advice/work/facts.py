@@ -31,7 +31,7 @@ class RuleInput:
     figures: Mapping[str, ExpectedFigure]
     measured_clients: int = 0
 
-    @property
+    @cached_property
     def design(self) -> Design:
         """Design of the variant."""
         return self.variant.design
@@ -44,11 +44,11 @@ class RuleInput:
     def storage_server_count(self) -> int:
         """Number of servers that hold the data, rented or owned; at least 1.
 
-        Owned hardware counts if it is called a server; otherwise rack hardware with a read rate; otherwise what has
-        capacity.
+        Owned hardware counts if it is called a server, but not of metadata; otherwise rack hardware with a read rate;
+        otherwise what has capacity.
         """
         rented = sum(group.count for group in self.design.servers if group.role == "storage")
-        pieces = [piece for piece in self.design.hardware if "server" in piece.item]
+        pieces = [piece for piece in self.design.hardware if "server" in piece.item and "metadata" not in piece.item]
         pieces = pieces or [piece for piece in self.design.hardware if piece.rack_units and piece.read is not None]
         pieces = pieces or [piece for piece in self.design.hardware if piece.usable]
         return max(1, rented + sum(piece.count for piece in pieces))
@@ -66,8 +66,8 @@ class RuleInput:
 
     @property
     def has_copy(self) -> bool:
-        """Whether a copy of the important data, or snapshots of all data, exist elsewhere."""
-        return self.need.archive or self.need.snapshots >= self.need.capacity
+        """Whether a copy of the important data, or snapshots of all data, exist elsewhere; not on the same hardware."""
+        return self.need.archive or (self.need.snapshots >= self.need.capacity and not self.design.hardware)
 
 
 RuleResult = RequirementCheck | Remark

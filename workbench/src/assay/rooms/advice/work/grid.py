@@ -8,14 +8,17 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.units import display_value, format_size, parse_size
 from assay.money.cost.designs import Template
-from assay.money.cost.sizing import SIZE_PARAMETERS, Sizing, normalized_value
+from assay.money.cost.sizing import SIZE_PARAMETERS, CapacityDemand, Sizing, normalized_value
 from assay.rooms.advice.model.need import CandidateDesign, Need
-from assay.rooms.advice.work.provisioned import PROVISIONED, provisioned_rates
-from assay.rooms.advice.work.traffic import active_share
+from assay.rooms.advice.work.provisioned import PROVISIONED, per_second, provisioned_rates
+from assay.rooms.advice.work.traffic import active_share, bytes_to_hold
 
-COLD_SHARE_PARAMETERS = ("infrequent", "cold_share")
+COLD_SHARE = "cold_share"
+COLD_SHARE_PARAMETERS = ("infrequent", COLD_SHARE)
 """Parameters that set the share of data in a class for cold data; the value that the need allows is added."""
 
+VOLUMES = "volumes"
+"""Parameter of the number of volumes of an instance."""
 ITEM = "item"
 """Parameter of the bytes of an item of a table: what the need calls a record."""
 
@@ -124,7 +127,8 @@ class NeedSizing(Sizing):
             AssayError: The design has no such parameter.
             BadValueError: A value of the candidate has the wrong type.
         """
-        super().__init__(template, need, candidate.set)
+        held = bytes_to_hold(need, bool(template.source.data.get("hardware")))
+        super().__init__(template, _demanded(need, held), candidate.set)
         self.need, self.axes = need, axes_of(template, candidate)
         if ITEM in template.parameters and ITEM not in candidate.set:
             self.axes[ITEM] = (format_size(need.profile.record),)
@@ -132,13 +136,20 @@ class NeedSizing(Sizing):
             key for key in PROVISIONED if key in template.parameters and key not in candidate.set
         )
         self._shares = shares_for(template, candidate, need)
+        self._candidate = candidate
+        self._is_attached = VOLUMES in template.parameters and template.is_attached
+        self._fewest: dict[tuple[str, ...], int | None] = {}
 
     @property
     def labelled_keys(self) -> set[str]:
         """Parameters whose values distinguish the combinations."""
         shown = {key for key, values in self.axes.items() if len(values) > 1}
         sizes = {key for key in (*SIZE_PARAMETERS, *COLD_SHARE_PARAMETERS) if key in self.template.parameters}
-        return shown | sizes | {ITEM, *self.provisioned_keys, *self.count_keys} & {*self.template.parameters}
+        return (
+            shown
+            | sizes
+            | {ITEM, *self.provisioned_keys, *self.count_keys, *self.partial_keys} & {*self.template.parameters}
+        )
 
     def points(self) -> Iterator[tuple[dict[str, Any], bool]]:
         """Yield each combination, with the sizes, counts and cold shares that the need requires.
@@ -148,25 +159,59 @@ class NeedSizing(Sizing):
         """
         axes = {**self.axes, **self._shares}
         for values in self._with_counts(axes):
-            yield values, False
+            if not self._is_striped_for_free_rates(values):
+                yield values, False
         if not self.provisioned_keys:
             return
         for values in self._with_counts(axes | {key: axes[key][:1] for key in self.provisioned_keys}):
-            bare = values | {key: None for key in self.provisioned_keys if self.template.parameters[key].value is None}
+            bare = self._without_rates(values)
             with suppress(AssayError):
                 rates = provisioned_rates(self.template.build(bare), self.provisioned_keys, self.need)
-                if rates is not None:
+                if rates is not None and not self._is_striped_for_free_rates(values):
                     yield bare | rates, True
 
+    def _without_rates(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values without the provisioned rates that are to be computed."""
+        return {**values, **{key: None for key in self.provisioned_keys if self.template.parameters[key].value is None}}
+
+    def _is_striped_for_free_rates(self, values: Mapping[str, Any]) -> bool:
+        """Return whether fewer attached volumes do with provisioned rates: each more is one more that may fail."""
+        count = values.get(VOLUMES)
+        if not self._is_attached or VOLUMES in self._candidate.set or not isinstance(count, int) or count == 1:
+            return False
+        key = tuple(str(values.get(name)) for name in ("volume", "layout"))
+        if key not in self._fewest:
+            counts = sorted(each for each in self.axes[VOLUMES] if isinstance(each, int))
+            self._fewest[key] = next((each for each in counts if self._has_rates({**values, VOLUMES: each})), None)
+        fewest = self._fewest[key]
+        return fewest is not None and count > fewest
+
+    def _has_rates(self, values: Mapping[str, Any]) -> bool:
+        """Return whether volumes with these values can have the rates that the need requires provisioned."""
+        size = self.size_for_capacity(values) if self.size_key is not None else None
+        sized = self._without_rates(values) | ({} if self.size_key is None else {self.size_key: size})
+        with suppress(AssayError):
+            return provisioned_rates(self.template.build(sized), self.provisioned_keys, self.need) is not None
+        return False
+
     def _with_counts(self, axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-        """Yield each combination, with the counts computed from the need in addition to the choices of a count."""
+        """Yield each combination, with the counts computed from the need in addition to the choices of a count.
+
+        What need not be full has the fewest disks that suffice, so that several choices may become the same.
+        """
+        built: set[tuple[object, ...]] = set()
         others = {key: values for key, values in axes.items() if key not in (self.size_key, *self.count_keys)}
         for values in _combinations(others):
             needed = self.counts(values) if self.count_keys else {}
             # Counts computed from the need come first.
             counts = {key: tuple(dict.fromkeys((*needed.get(key, ()), *axes[key]))) for key in self.count_keys}
             for counted in _combinations(counts):
-                yield from self._with_sizes(values | counted, axes)
+                point = self.fewest(values | counted)
+                if self.partial_keys:
+                    if tuple(point.values()) in built:
+                        continue
+                    built.add(tuple(point.values()))
+                yield from self._with_sizes(point, axes)
 
     def _with_sizes(self, values: dict[str, Any], axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
         """Yield one combination with each size: the design's that hold the data, and those that the need requires."""
@@ -186,11 +231,23 @@ class NeedSizing(Sizing):
             yield values | {key: size}
 
 
+def _demanded(need: Need, capacity: int) -> CapacityDemand:
+    """Return what a need demands of each layer: random bytes take operations, and operations take bytes."""
+    (read, read_iops), (write, write_iops) = per_second(need, "read"), per_second(need, "write")
+    return CapacityDemand(capacity, read or None, write or None, read_iops or None, write_iops or None)
+
+
 def shares_for(template: Template, candidate: CandidateDesign, need: Need) -> dict[str, tuple[str, ...]]:
-    """Return the values of shares in classes for cold data: 0 %, and the share that is not used in a month."""
+    """Return the values of shares in classes for cold data: 0 %, and the share that is not used in a month.
+
+    A bucket with all data in its class for cold data is a bucket of that class, which is a design of its own.
+    """
     names = [name for name in COLD_SHARE_PARAMETERS if name in template.parameters and name not in candidate.set]
     unused = int((1 - active_share(need)) * 100)
-    return dict.fromkeys(names, ("0%",) if unused <= 0 else ("0%", f"{unused}%"))
+    return {
+        name: ("0%",) if unused <= 0 or (unused == 100 and name == COLD_SHARE) else ("0%", f"{unused}%")
+        for name in names
+    }
 
 
 def _combinations(axes: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

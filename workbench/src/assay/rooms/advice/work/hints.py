@@ -2,7 +2,11 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from decimal import Decimal
 
+from assay.model.base import AssayError
+from assay.model.money.amount import format_money
 from assay.model.money.design import S3
 from assay.model.money.volumes import ProvisionedVolume
 from assay.model.units import about_number, about_size
@@ -64,6 +68,7 @@ def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
             f"each of {count_text(clients, 'client')} carries {about_size(each)}/s: take the cheapest instance whose "
         )
         text += f"network keeps {about_number(link, 2)} Gb/s, by what a client of 10 Gb/s reached in 2016"
+        text += _cheapest_client(facts, link * GIGABIT)
         yield Remark(rule="client_choice", stance="note", text=text, source=f"{source}; {BEEGFS_PAPER}, Benchmarking")
         return
     for layer in facts.variant.limits.layers:
@@ -74,6 +79,20 @@ def client_choice(facts: RuleInput) -> Iterator[RuleResult]:
             text = f"one client with {known[1]} can fill the network of a server ({about_size(link_rate)}/s): take a "
             text += "server with a faster network than its clients"
             yield Remark(rule="client_choice", stance="against", text=text, source=f"{source}; {layer.source}")
+
+
+def _cheapest_client(facts: RuleInput, link: float) -> str:
+    """Return the cheapest instance of the book with this sustained network rate, in words; empty if there is none."""
+    found = []
+    for row in facts.variant.prices.book.rows:
+        if (row.dimension, row.term) == ("instance", "on-demand"):
+            with suppress(AssayError):
+                if (catalog().instance(row.item).network_baseline or 0.0) >= link:
+                    found.append((row.cost(Decimal(1)), row.item))
+    if not found:
+        return ""
+    price, name = min(found)
+    return f": {name}, {format_money(price, facts.variant.best.cost.currency)} an hour on demand"
 
 
 def nic_per_disk(facts: RuleInput) -> Iterator[RuleResult]:

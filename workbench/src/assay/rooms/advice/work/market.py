@@ -2,14 +2,18 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT
 from assay.model.money.price import BillItem, PriceBook, PriceRow, PriceTier, SpotPrice
+from assay.money.books.books import load_book
 from assay.rooms.advice.model.need import ExchangeRates, Need
 
+OWN_BOOK = "own-2026"
+"""Shipped book of own hardware, which has the price of an hour of administration."""
 SHARED_DIMENSIONS = frozenset({"port"})
 """Dimensions that designs of any provider may use: leased lines connect own premises to clouds.
 
@@ -53,9 +57,10 @@ class Market:
         Raises:
             AssayError: There is no exchange rate for a currency.
         """
-        self.books, self.currency = tuple(books), currency
+        self.books, self.currency, self._exchange = tuple(books), currency, exchange
         self.exchange = exchange if any(book.currency != currency for book in books) else None
         self._converted = [_converted(book, currency, exchange) for book in books]
+        self._work = self._administration()
         self.sold = tuple(self._prices_of(place) for place in range(len(books)))
         self._on_demand_rows: dict[str, list[PriceRow]] = {}
         for row in (row for book in self._converted for row in book.rows if row.term == "on-demand"):
@@ -70,16 +75,29 @@ class Market:
             return self.sold
         return tuple(sold for sold in self.sold if sold.provider == provider)
 
-    def most_expensive(self, line: BillItem) -> Decimal | None:
-        """Return the cost of a line by the most expensive comparable row of any book; None if there is none.
+    @property
+    def hour_of_work(self) -> Decimal | None:
+        """Price of an hour of administration; None: no book has one in the market's currency."""
+        return self._work[0][0].cost(Decimal(1)) if self._work else None
+
+    def _administration(self) -> list[tuple[PriceRow, str]]:
+        """Return the rows of administration with their books; if no book has any, those of own hardware as shipped."""
+        found = _rows_of_work(self._converted)
+        if not found:
+            with suppress(AssayError):
+                found = _rows_of_work([_converted(load_book(OWN_BOOK), self.currency, self._exchange)])
+        return found
+
+    def most_expensive(self, line: BillItem, provider: str) -> Decimal | None:
+        """Return the cost of a line by the highest comparable row of a provider, else of any; None: there is none.
 
         Requests are compared only in the same direction; moving an object to a class counts as writing.
         """
         side = line.item.rsplit("/", 1)[-1] if "/" in line.item else ""
         sides = ("/put", "/transition") if side == "transition" else (f"/{side}",)
-        comparable = (
-            row for row in self._on_demand_rows.get(line.dimension, ()) if not side or row.item.endswith(sides)
-        )
+        rows = [row for row in self._on_demand_rows.get(line.dimension, ()) if not side or row.item.endswith(sides)]
+        own = {row.key for book in self._converted if book.provider == provider for row in book.rows}
+        comparable = [row for row in rows if row.key in own] or rows
         return max((row.cost(line.each, line.pieces) for row in comparable), default=None)
 
     def _prices_of(self, place: int) -> ProviderPrices:
@@ -90,6 +108,8 @@ class Market:
             for row in other.rows:
                 if row.dimension in usable or (row.dimension == "transfer-out" and row.item != "internet"):
                     rows.setdefault(row.key, (row, other.book))
+        for row, name in self._work:
+            rows.setdefault(row.key, (row, name))
         book = (
             own
             if len(rows) == len(own.rows)
@@ -112,6 +132,10 @@ def market_of(need: Need, books: Sequence[PriceBook]) -> Market:
     if currency is None:
         currency = books[0].currency
     return Market(books, currency, need.exchange)
+
+
+def _rows_of_work(books: Sequence[PriceBook]) -> list[tuple[PriceRow, str]]:
+    return [(row, book.book) for book in books for row in book.rows if row.dimension == "administration"]
 
 
 def _converted(book: PriceBook, currency: str, exchange: ExchangeRates | None) -> PriceBook:

@@ -8,7 +8,7 @@ from assay.model.money.amount import format_money
 from assay.model.units import about_size
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.market import Market, transfer_out
-from assay.rooms.advice.work.traffic import leased_way
+from assay.rooms.advice.work.traffic import first_bytes, leased_way
 
 LINK_SHARE = 0.8
 """Share of a link that a copy of many files fills on average; a planning figure, not measured."""
@@ -29,13 +29,18 @@ class MigrationEstimate:
     cost: Decimal | None
 
 
+def moving_seconds(need: Need, link: float) -> float:
+    """Return how long moving the data in takes over a link of so many bytes per second."""
+    return first_bytes(need) / (link * LINK_SHARE)
+
+
 def migration_estimate(need: Need, market: Market, provider: str | None) -> MigrationEstimate | None:
     """Return the migration to a provider; None if nothing must be moved, or the provider has the data already."""
     plan = need.migration
     if plan is None or plan.origin == provider:
         return None
-    size = plan.size or need.capacity
-    seconds = size / (plan.link * LINK_SHARE)
+    size = first_bytes(need)
+    seconds = moving_seconds(need, plan.link)
     if plan.origin == "own":
         return MigrationEstimate(size, seconds, Decimal(0))
     sold = next((each for each in market.sold if each.provider == plan.origin), None)

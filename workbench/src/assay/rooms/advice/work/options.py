@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from assay.model.money.amount import EXACT
+from assay.model.money.amount import EXACT, format_money
 from assay.rooms.advice.model.advice import AdviceOption, BillLine, OptionPrice, RejectedDesign, RequirementCheck
 from assay.rooms.advice.work.candidates import DesignVariants
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.texts import count_text, rounded_12
+from assay.rooms.advice.work.texts import SOLD, count_text, rounded_12
 
 TB, GB = Decimal(10**12), Decimal(10**9)
 
@@ -79,6 +79,33 @@ def _lines(item: Assessment) -> list[BillLine]:
             )
         )
     return sorted(lines, key=lambda line: -line.month)
+
+
+def month_by_kind(price: OptionPrice) -> dict[str, Decimal]:
+    """Return what is sold, in words -> its cost of a month, before support and tax."""
+    months: dict[str, Decimal] = {}
+    for line in price.lines:
+        name = SOLD.get(line.dimension, line.dimension.replace("-", " "))
+        months[name] = months.get(name, Decimal(0)) + line.month
+    return months
+
+
+def bill_difference(best: OptionPrice, other: OptionPrice) -> str:
+    """Return what a month of the other costs less and more, by kind; empty if all that differs does so one way.
+
+    Kinds that differ by less than 1 % of the bill of the best one are left out. Bills without a kind in common, such as
+    of what is bought and what is rented, are not compared.
+    """
+    mine, others = month_by_kind(best), month_by_kind(other)
+    if not mine.keys() & others.keys():
+        return ""
+    least = sum(mine.values(), Decimal(0)) / 100
+    gaps = {name: others.get(name, Decimal(0)) - mine.get(name, Decimal(0)) for name in mine | others}
+    shown = sorted(((gap, name) for name, gap in gaps.items() if abs(gap) >= least and gap), key=lambda each: each[0])
+    if not shown or shown[0][0] > 0 or shown[-1][0] < 0:
+        return ""
+    parts = [f"{name} {format_money(abs(gap), best.currency)} {'less' if gap < 0 else 'more'}" for gap, name in shown]
+    return ", ".join(parts)
 
 
 def is_purchased(item: Assessment) -> bool:

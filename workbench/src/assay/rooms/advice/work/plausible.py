@@ -46,6 +46,11 @@ _P99: dict[Medium, tuple[Ends, str]] = {
     "archive": ((60.0, 43200.0), "archives, which restore before they read"),
 }
 """Seconds in which 99 of 100 operations end, of an unloaded service."""
+_IO2_P99: tuple[Ends, str] = (
+    (3e-4, 3e-3),
+    "io2: below 0.5 ms on average for 16 KiB, and ten times fewer operations above 0.8 ms than gp2 and gp3 have, by "
+    "https://docs.aws.amazon.com/ebs/latest/userguide/ebs-optimization.html",
+)
 _FILE_SECONDS: dict[Medium, Ends] = {medium: (ends[0], ends[1] / 3) for medium, (ends, _) in _P99.items()}
 """Mean seconds of one round trip: the best 99th percentile, to a third of the worst."""
 ROUND_TRIPS = 4
@@ -54,6 +59,8 @@ _FILE_BYTES = (16 * 2**10, 128 * 2**10)
 """Bytes of small files, if the need does not state `profile.record`."""
 _UNSTATED_CLIENTS = 64
 """Clients that a need is assumed to have at most if it does not state them."""
+_UNSTATED_STREAMS = 16
+"""Files that each client is assumed to open at once, at most, if the need does not state `profile.streams`."""
 _WRITE_SHARE: Ends = (0.2, 1.0)
 """Share of a stated rate of reads that a service writes, where no rate of writes is stated."""
 _RANDOM_SHARE: Ends = (0.01, 1.0)
@@ -112,8 +119,12 @@ def _media(design: Design) -> Iterator[Medium]:
         if group.local is not None and group.role == "storage":
             yield from (disks.kind for disks in catalog().instance(group.instance).disks)
     for piece in design.hardware:
-        if piece.usable or piece.item.startswith(("hdd", "nvme", "ssd", "tape", "all-flash")):
+        if piece.usable or _is_disk(piece) or piece.item.startswith(("tape", "all-flash")):
             yield _hardware_medium(piece)
+
+
+def _is_disk(piece: Hardware) -> bool:
+    return piece.item.startswith(("hdd", "nvme", "ssd")) and "server" not in piece.item
 
 
 def _hardware_medium(piece: Hardware) -> Medium:
@@ -135,7 +146,7 @@ def layer_range(layer: Limit, metric: Metric, design: Design, record: int) -> Pl
     if groups and layer.layer.startswith("local disks"):
         return _local_disks(groups, metric, design.copies)
     pieces = [piece for piece in design.hardware if piece.item in layer.layer]
-    disks = [piece for piece in design.hardware if piece.item.startswith(("hdd", "nvme", "ssd"))]
+    disks = [piece for piece in design.hardware if _is_disk(piece)]
     if pieces and disks and metric.endswith("_iops"):
         ends = [_scaled(_DISK_RATES[piece.item.split("-")[0]][metric], piece.count) for piece in disks]
         low, high = (sum(end[place] for end in ends) for place in (0, 1))
@@ -197,7 +208,8 @@ def small_file_range(design: Design, metric: Metric, need: Need) -> PlausibleRan
     if medium is None:
         return None
     streams = need.profile.streams
-    fewest, most = (need.clients or 1) * streams, (need.clients or _UNSTATED_CLIENTS) * streams
+    most = streams if "streams" in need.profile.model_fields_set else _UNSTATED_STREAMS
+    fewest, most = (need.clients or 1) * streams, (need.clients or _UNSTATED_CLIENTS) * most
     fast, slow = _FILE_SECONDS[medium]
     record = need.profile.record
     small, large = (record, record) if "record" in need.profile.model_fields_set else _FILE_BYTES
@@ -209,7 +221,9 @@ def small_file_range(design: Design, metric: Metric, need: Need) -> PlausibleRan
 def latency_range(design: Design) -> PlausibleRange | None:
     """Return the plausible 99th percentile of latency in seconds; None: nothing comparable is known."""
     medium = medium_of(design)
-    return None if medium is None else PlausibleRange(*_P99[medium][0], _P99[medium][1])
+    types = {group.volumes.type for group in design.servers if group.volumes is not None}
+    ends, basis = _IO2_P99 if types == {"io2"} else _P99[medium] if medium is not None else ((0.0, 0.0), "")
+    return None if medium is None else PlausibleRange(*ends, basis)
 
 
 def availability_chance(design: Design, wanted: float) -> float:
@@ -217,5 +231,5 @@ def availability_chance(design: Design, wanted: float) -> float:
 
     The unavailable share is log-uniform between the ends of `_AVAILABILITY`.
     """
-    low, high = _AVAILABILITY[design.service is None]
+    low, high = _AVAILABILITY[design.service is None and not design.is_attached]
     return PlausibleRange(100 - high, 100 - low, "").share_below(100 - wanted)

@@ -45,18 +45,23 @@ def provisioned_rates(design: Design, names: tuple[str, ...], need: Need) -> dic
     return _volumes(design, group, names, need) if group is not None else None
 
 
-def _per_second(need: Need, side: str) -> tuple[float, float]:
-    """Return the bytes and operations per second that the need requires for reading or writing."""
+def per_second(need: Need, side: str) -> tuple[float, float]:
+    """Return the bytes and operations per second that the need requires for reading or writing, at its daily burst.
+
+    Operations that the need does not state are those of random access in records of `profile.record` bytes.
+    """
     rate, iops = getattr(need, side) or 0.0, getattr(need, f"{side}_iops") or 0.0
+    burst = (getattr(need.burst, side) if need.burst is not None else None) or 0.0
     record = need.profile.record
-    return max(rate, iops * record), max(iops, rate / record if need.profile.pattern == "random" else 0.0)
+    operations = iops or (rate / record if need.profile.pattern == "random" else 0.0)
+    return max(rate, burst, iops * record), operations
 
 
 def _efs(service: Efs, need: Need) -> dict[str, Any] | None:
     kind = catalog().filesystem(service.type)
     if not isinstance(kind, EfsType) or kind.mode != "provisioned":
         return None
-    metered = _per_second(need, "read")[0] / kind.read_factor + _per_second(need, "write")[0]
+    metered = per_second(need, "read")[0] / kind.read_factor + per_second(need, "write")[0]
     rate = max(1, math.ceil(metered / MIB)) * MIB
     return {"throughput": _mib(rate)} if rate <= kind.max_write else None
 
@@ -65,20 +70,20 @@ def _managed(service: Managed, names: tuple[str, ...], need: Need) -> dict[str, 
     """Return the lowest throughput and IOPS on sale with which the need is met; only those in `names`."""
     kind = catalog().managed(service.type)
     size = kind.frequent_bytes(service.capacity, service.infrequent)
-    (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
+    (read, reads), (write, writes) = per_second(need, "read"), per_second(need, "write")
     counts = (reads + writes,) * 2 if kind.shared else (reads, writes)
     result: dict[str, Any] = {}
     throughput = service.throughput or 0.0
     if "throughput" in names and kind.throughput is not None:
         rates = (read + write,) * 2 if kind.shared else (read, write)
-        wanted = _invert_rates(kind, size, rates, counts if need.read_iops or need.write_iops else (0.0, 0.0))
+        wanted = _invert_rates(kind, size, rates, counts)
         least = None if wanted is None else kind.throughput.lowest_on_sale(wanted)
         if least is None:
             return None
         exact = kind.throughput.choices or kind.throughput.step
         throughput = least if exact else float(math.ceil(least / MIB) * MIB)
         result["throughput"] = _mib(throughput)
-    if "iops" in names and kind.iops is not None and (need.read_iops or need.write_iops):
+    if "iops" in names and kind.iops is not None and any(counts):
         wanted = _invert_counts(kind, size, counts, throughput)
         highest = kind.iops.highest_on_sale(size)
         if wanted is None or (highest is not None and wanted > highest):
@@ -139,7 +144,7 @@ def _volumes(design: Design, group: Servers, names: tuple[str, ...], need: Need)
     )
     layer = next(layer for layer in design_limits(built).layers if layer.layer == f"{volumes.type} volumes")
     size = volumes.capacity // volume_count(volumes)
-    (read, reads), (write, writes) = _per_second(need, "read"), _per_second(need, "write")
+    (read, reads), (write, writes) = per_second(need, "read"), per_second(need, "write")
     operations = reads / (layer.read_iops or 1) + writes / (layer.write_iops or 1)
     load = read / (layer.read or 1) + write / (layer.write or 1)
     probe_rate = kind.rate_free if kind.rate_free is not None else float(probe * kind.largest_io)

@@ -32,6 +32,8 @@ INSTANCE_PROMISES: Mapping[str, tuple[float, str]] = {
     ),
 }
 """Provider -> percent of the time that is promised of one rented server, and the source."""
+TAPE_SECONDS = 12 * HOUR
+"""Time until a cartridge is in a drive: by people in the course of a working day; a library takes minutes."""
 RESTORED_DURABILITIES = ("scratch", "host")
 """Classes of durability whose failures lose the data, so that a copy must be restored."""
 
@@ -76,7 +78,8 @@ def promised_availability(facts: RuleInput) -> tuple[float | None, str]:
         names = [service.storage_class] + ([service.cold_class] if service.cold_class is not None else [])
         worst = min((catalog().object_class(name) for name in names), key=lambda each: each.sla_availability or 0.0)
         return worst.sla_availability, (worst.sla_source if worst.sla_availability is not None else "") or worst.source
-    one = INSTANCE_PROMISES.get(design.provider or facts.variant.prices.provider) if design.servers else None
+    is_run = bool(design.servers) and not design.is_attached
+    one = INSTANCE_PROMISES.get(design.provider or facts.variant.prices.provider) if is_run else None
     return (None, source) if one is None else (100 * servers_availability(design, one[0] / 100), one[1])
 
 
@@ -215,8 +218,8 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     needed = f"a recovery within {about_duration(wanted)} is required"
     service = facts.design.service
     if isinstance(service, S3):
-        kinds = [catalog().object_class(name) for name in (service.storage_class, service.cold_class) if name]
-        for kind in kinds:
+        names = (service.storage_class, service.cold_class, service.copy_class)
+        for kind in (catalog().object_class(name) for name in names if name):
             if kind.retrieval_seconds:
                 late = kind.retrieval_seconds > wanted
                 text = f"reading from {kind.name} begins {kind.retrieval}: {about_duration(kind.retrieval_seconds)} at "
@@ -228,6 +231,9 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
                 )
                 return
     source = f"design {facts.variant.template}"
+    if facts.design.family == "tape":
+        yield _tape_recovery(wanted, needed, source)
+        return
     if facts.design.durability not in RESTORED_DURABILITIES:
         text = f"its data survives failures of class {facts.design.durability}, so no data is copied back; {needed}"
         yield RequirementCheck(requirement="recovery", outcome="met", share=1.0, text=text, source=source)
@@ -241,6 +247,14 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     outcome = "failed" if seconds > wanted else "unproven" if unsure else "met"
     share = min(1.0, wanted / seconds)
     yield RequirementCheck(requirement="recovery", outcome=outcome, share=share, text=f"{how}; {needed}", source=source)
+
+
+def _tape_recovery(wanted: float, needed: str, source: str) -> RequirementCheck:
+    """Return the check of tape: as from an archive class, reading begins when a cartridge is in the drive."""
+    text = f"reading begins when a cartridge was fetched, within {about_duration(TAPE_SECONDS)} where people do it; "
+    text += f"reading all takes its time at the rate of the drives; {needed}"
+    outcome: Outcome = "met" if wanted >= TAPE_SECONDS else "unproven"
+    return RequirementCheck(requirement="recovery", outcome=outcome, text=text, source=source)
 
 
 def restore_time(facts: RuleInput) -> tuple[float | None, str]:

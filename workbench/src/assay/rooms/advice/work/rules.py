@@ -6,12 +6,14 @@ rule about rates, capacity or clients; the rule is then a remark with its year.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 
 from assay.model.money.catalog import LustreType
-from assay.model.money.design import S3, Design, DynamoDb, FsxLustre
+from assay.model.money.design import S3, Design, DynamoDb, FsxLustre, Managed
 from assay.model.units import about_size
 from assay.money.cost.catalog import catalog
-from assay.rooms.advice.model.advice import ExpectedFigure, Remark, RequirementCheck
+from assay.money.cost.limits import Metric
+from assay.rooms.advice.model.advice import ExpectedFigure, Outcome, Remark, RequirementCheck
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.facts import (
     AOE_PAPER,
@@ -24,12 +26,16 @@ from assay.rooms.advice.work.facts import (
     RuleResult,
     failed_check,
 )
+from assay.rooms.advice.work.features import FEATURE_RULES
 from assay.rooms.advice.work.hints import HINTS, provisioned_2012
+from assay.rooms.advice.work.plausible import LIKELY, small_file_range
 from assay.rooms.advice.work.requirements import REQUIREMENT_RULES
 from assay.rooms.advice.work.terms import long_term, spot
 from assay.rooms.advice.work.texts import amount, count_text, percent, seconds
+from assay.rooms.advice.work.traffic import SIDES, active_share, monthly_traffic
 from assay.rooms.advice.work.warnings import (
     both_at_once,
+    doubtful_prices,
     growth,
     old_prices,
     requests_unknown,
@@ -39,6 +45,8 @@ from assay.rooms.advice.work.warnings import (
 
 NFS_CAPACITY, NFS_RATE, NFS_CLIENTS = 48 * 2**40, 1e9, 32
 AOE_WRITE_SHARE = 0.1
+MAX_NFS_CLIENTS = 10 * NFS_CLIENTS
+"""Clients of one NFS server from which their number is in doubt whatever they read and write: ten times the rule."""
 AOE_WRITE = 11e6
 LINK_ROUND_TRIP = 1.82e-3
 SECOND_LINK = 0.3
@@ -62,24 +70,12 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
     if capacity >= NFS_CAPACITY and facts.variant.limits.usable >= need.capacity:
         text = f"in 2016 one NFS server was for less than 48 TiB; each holds {about_size(capacity)} here"
         yield Remark(rule="nfs_small", stance="against", text=text, source=source)
-    for metric in ("read", "write"):
+    for metric in SIDES:
         wanted = getattr(need, metric)
         if wanted is not None and wanted / facts.storage_server_count >= NFS_RATE:
             yield _nfs_rate(facts, metric, wanted, source)
     if clients is not None and clients >= NFS_CLIENTS and facts.measured_clients < (need.clients or 0):
-        text = (
-            f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here: measure with this number"
-        )
-        share = (NFS_CLIENTS - 1) / clients
-        yield RequirementCheck(
-            requirement="clients",
-            outcome="unproven",
-            chance=share,
-            share=share,
-            text=text,
-            rule="nfs_small",
-            source=source,
-        )
+        yield _many_nfs_clients(clients, source)
     if clients is not None and clients < NFS_CLIENTS and capacity < NFS_CAPACITY:
         each = (
             "one NFS server is"
@@ -90,7 +86,26 @@ def nfs_small(facts: RuleInput) -> Iterator[RuleResult]:
         yield Remark(rule="nfs_small", stance="for", text=text, source=source)
 
 
-def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> RuleResult:
+def _many_nfs_clients(clients: int, source: str) -> RuleResult:
+    """Return the result for more clients of each server than the rule: a remark; unproven for very many.
+
+    What they read and write together is a requirement of its own.
+    """
+    text = f"in 2016 one NFS server was for fewer than 32 clients; each has {clients} here"
+    if clients < MAX_NFS_CLIENTS:
+        return Remark(rule="nfs_small", stance="against", text=text, source=source)
+    return RequirementCheck(
+        requirement="clients",
+        outcome="unproven",
+        chance=(MAX_NFS_CLIENTS - 1) / clients,
+        share=(MAX_NFS_CLIENTS - 1) / clients,
+        text=f"{text}: measure with this number",
+        rule="nfs_small",
+        source=source,
+    )
+
+
+def _nfs_rate(facts: RuleInput, metric: Metric, wanted: float, source: str) -> RuleResult:
     """Return the result for a rate above the rule: a measured or stated rate overrides it; without one it excludes."""
     figure, each = facts.figures[metric], amount(metric, wanted / facts.storage_server_count)
     if figure.basis == "measured":
@@ -102,12 +117,17 @@ def _nfs_rate(facts: RuleInput, metric: str, wanted: float, source: str) -> Rule
         )
         text += f"the design all do {amount(metric, figure.value)}"
         return Remark(rule="nfs_small", stance="note", text=text, source=f"{source}; {figure.source}")
+    limit = facts.variant.limits.sustained(metric)
+    if facts.need.profile.small_files and limit is not None and limit >= wanted:
+        # What small files leave of it is a check of its own.
+        text = f"in 2016 one NFS server was for less than 1 GB/s; each must {metric} {each} here, and the parts of all "
+        return Remark(rule="nfs_small", stance="note", text=f"{text}carry {amount(metric, limit)}", source=source)
     text = f"in 2016 one NFS server was for less than 1 GB/s, and no figure of this one shows more; {each} are needed"
     return failed_check(metric, "nfs_small", text, source, NFS_RATE * facts.storage_server_count / wanted)
 
 
 def one_host(facts: RuleInput) -> Iterator[RuleResult]:
-    """Exclude disks that are used on their own instance if there are several clients.
+    """Exclude disks that are used on their own instance if there are several clients, or the client is another one.
 
     Source: the design itself: `served: false`.
     """
@@ -115,6 +135,13 @@ def one_host(facts: RuleInput) -> Iterator[RuleResult]:
     if not facts.design.served and clients is not None and clients > 1:
         text = f"only the instance itself can use it; the need has {clients} clients"
         yield failed_check("clients", "one_host", text, f"design {facts.variant.template}", 1 / clients)
+    client = facts.need.client
+    if facts.design.served or not isinstance(client, str):
+        return
+    hosts = [group.instance for group in facts.design.servers]
+    if client not in hosts:
+        text = f"it is used on {' and '.join(hosts)}; the client is {client}"
+        yield failed_check("clients", "one_host", text, f"design {facts.variant.template}")
 
 
 def instance_store(facts: RuleInput) -> Iterator[RuleResult]:
@@ -163,6 +190,23 @@ def _hard_disks_inside(facts: RuleInput) -> Iterator[RuleResult]:
             yield failed_check("profile", "volume_types", text, instance.source)
 
 
+def _unguaranteed_rates(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield that a service's rates of random access are in doubt, by its entry in the catalogue."""
+    service = facts.design.service
+    if facts.need.profile.pattern != "random" or not isinstance(service, Managed) or _random_measured(facts):
+        return
+    kind = catalog().managed(service.type)
+    if kind.unguaranteed:
+        yield RequirementCheck(
+            requirement="profile",
+            outcome="unproven",
+            chance=LIKELY,
+            text=f"{kind.unguaranteed}; access is random, in records of {about_size(facts.need.profile.record)}",
+            rule="volume_types",
+            source=kind.source,
+        )
+
+
 def volume_types(facts: RuleInput) -> Iterator[RuleResult]:
     """Check the volume type: st1 for NFS streams, SSD volumes for databases, sc1 for cold data.
 
@@ -178,6 +222,7 @@ def volume_types(facts: RuleInput) -> Iterator[RuleResult]:
             text += f"in records of {about_size(profile.record)}"
             yield failed_check("profile", "volume_types", text, f"{source}; likewise for {kind_of.source}")
     yield from _hard_disks_inside(facts)
+    yield from _unguaranteed_rates(facts)
     for kind in sorted({group.volumes.type for group in facts.design.servers if group.volumes}):
         if profile.pattern == "random" and kind in ("st1", "sc1"):
             if not _random_measured(facts):
@@ -234,18 +279,44 @@ def s3_concurrency(facts: RuleInput) -> Iterator[RuleResult]:
 
 
 def archive_classes(facts: RuleInput) -> Iterator[RuleResult]:
-    """Exclude classes whose first byte takes minutes or hours, unless data is cold or the need states a recovery time.
+    """Exclude classes whose first byte takes minutes or hours for data that must be read at once.
 
+    Unless it is cold, that is all data without a recovery time; with one it is what is in use, if the need states that
+    (`active`). Of cold data it is what is in use and read more than once a month.
     Source: the catalogue's entry of the class.
     """
     service = facts.design.service
-    if not isinstance(service, S3) or facts.need.profile.cold or facts.need.recovery is not None:
+    if not isinstance(service, S3):
         return
-    for name in filter(None, (service.storage_class, service.cold_class)):
-        kind = catalog().object_class(name)
-        if kind.retrieval_seconds:
-            text = f"reading from {kind.name} begins {kind.retrieval}, and the need does not set `cold`"
+    cold = service.cold_share if service.cold_class is not None else Decimal(0)
+    # A copy is read when the rest is lost: then all of it is as cold as the least used.
+    parts = ((service.storage_class, 1 - cold), (service.cold_class, cold), (service.copy_class, Decimal(0)))
+    for name, share in parts:
+        kind = catalog().object_class(name) if name and (share or name == service.copy_class) else None
+        if kind is None or not kind.retrieval_seconds:
+            continue
+        why = _why_read_at_once(facts, share)
+        if why:
+            text = f"reading from {kind.name} begins {kind.retrieval}, and {why}"
             yield failed_check("profile", "archive_classes", text, kind.source)
+
+
+def _why_read_at_once(facts: RuleInput, share: Decimal) -> str:
+    """Return why a share of the bytes, the least used ones, must be read at once; empty: it may be restored first."""
+    need = facts.need
+    if not need.profile.cold and need.recovery is None:
+        return "the need does not set `cold` or `recovery`"
+    if need.active is None or need.active <= 1 - share:
+        return ""
+    if not need.profile.cold:
+        return f"{percent(need.active)} is in use (`active`), which must be read at once"
+    return "what is in use (`active`) is read more than once a month" if _is_read_again(facts) else ""
+
+
+def _is_read_again(facts: RuleInput) -> bool:
+    """Return whether the active data are read more than once a month, so that restoring them each time is no use."""
+    need, hours = facts.need, facts.variant.best.cost.hours_per_month
+    return bool(need.active) and monthly_traffic(need, "read", hours).size_bytes > active_share(need) * need.capacity
 
 
 def tape_waits(facts: RuleInput) -> Iterator[RuleResult]:
@@ -256,15 +327,42 @@ def tape_waits(facts: RuleInput) -> Iterator[RuleResult]:
     if facts.design.family != "tape":
         return
     need, source = facts.need, f"design {facts.variant.template}"
+    begins = "reading begins after a cartridge was fetched and wound"
     if need.p99 is not None or need.read_iops is not None or need.profile.pattern == "random":
         text = "it reads in long streams after a cartridge was fetched and wound; single operations are not practical"
         yield failed_check("profile", "tape_waits", text, source)
-    elif not need.profile.cold and need.recovery is None:
-        text = "reading begins after a cartridge was fetched and wound, and the need does not set `cold`"
-        yield failed_check("profile", "tape_waits", text, source)
+    elif why := _why_read_at_once(facts, Decimal(1)):
+        yield failed_check("profile", "tape_waits", f"{begins}, and {why}", source)
     if facts.design.copies < 2 and need.durability not in (None, "scratch"):
         text = "each byte is on one cartridge only, and is lost with it"
         yield failed_check("durability", "tape_waits", text, source)
+
+
+def small_files(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check small files a second by what their round trips plausibly allow all clients together.
+
+    Source: `small_file_range`.
+    """
+    wanted = facts.need.profile.file_rate
+    if wanted is None:
+        return
+    found = small_file_range(facts.design, "read_iops", facts.need)
+    needed, source = f"{wanted:,.0f} small files/s are needed", f"design {facts.variant.template}"
+    if found is None:
+        text = f"how many small files a second it does is not known; {needed}: measure it"
+        yield RequirementCheck(requirement="small_files", outcome="unproven", text=text, source=source)
+        return
+    chance = found.share_above(wanted)
+    text = f"plausible are {found.low:,.0f} to {found.high:,.0f} small files/s ({found.basis}); {needed}"
+    outcome: Outcome = "met" if chance == 1 else "unproven" if chance else "failed"
+    yield RequirementCheck(
+        requirement="small_files",
+        outcome=outcome,
+        chance=chance if outcome == "unproven" else None,
+        share=min(1.0, found.high / wanted),
+        text=text,
+        source="plausible ranges",
+    )
 
 
 def table_items(facts: RuleInput) -> Iterator[RuleResult]:
@@ -354,6 +452,8 @@ EXCLUDING_RULES: tuple[AdviceRule, ...] = (
     close_data_centre,
     volume_loss,
     provisioned_2012,
+    small_files,
+    *FEATURE_RULES,
     *REQUIREMENT_RULES,
 )
 """Rules about single variants that may exclude; `saturated_nfs` compares variants, `caps` has rules for rates."""
@@ -370,6 +470,7 @@ REMARK_RULES: tuple[AdviceRule, ...] = (
     switch_ports,
     *HINTS,
     old_prices,
+    doubtful_prices,
 )
 """Rules that only give remarks, applied to variants that are shown."""
 

@@ -4,14 +4,19 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from assay.model.money.amount import EXACT, exact_sum, format_money
+from assay.model.units import about_number
 from assay.money.cost.cost import Charge
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
-from assay.rooms.advice.work.pricer import TermOffer
-from assay.rooms.advice.work.texts import amount, item_text, missing_prices_text, percent, rounded_12
+from assay.rooms.advice.work.pricer import TermOffer, assumed_hours
+from assay.rooms.advice.work.texts import amount, count_text, item_text, missing_prices_text, percent, rounded_12
 from assay.rooms.advice.work.traffic import Side, follows_from_rate, traffic_sides
 
+MIN_DUTY = Decimal("0.001")
+"""Share of the time below which a change is of no interest."""
+MAX_HOURS = 4
+"""Hours a month for each server, above which they are not tried: one administrator for 40 servers."""
 STEPS = (Decimal("0.8"), Decimal("1.2"))
 Item = tuple[str, str, str]
 
@@ -19,8 +24,9 @@ Item = tuple[str, str, str]
 def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[DecisionChange]:
     """Yield prices that at 20 % more or less would change the choice: of each item, the chosen design, and each rival.
 
-    Terms stay the same. An item's price is one row of the book, wherever it is used. The budget still applies: a change
-    may exclude the choice, and may admit what only the budget excludes.
+    Terms stay the same. An item's price is one row of the book, wherever it is used; all prices of the chosen design
+    are those of its family in the book. The budget still applies: a change may exclude the choice, and may admit what
+    only the budget excludes.
 
     Args:
         best: The chosen variant.
@@ -28,7 +34,8 @@ def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[De
     """
     if best.need.prefer == "cost":
         # More expensive variants stay so whatever a single price does.
-        near = [item for item in others if item.present_value * STEPS[0] <= best.present_value * STEPS[1]]
+        most = best.variant.best.comparison_cost * STEPS[1]
+        near = [item for item in others if item.variant.offers[0].comparison_cost * STEPS[0] <= most]
     else:
         near = list(others)
     shares = {id(item): _by_item(item) for item in (best, *near)}
@@ -41,13 +48,21 @@ def price_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[De
 
             yield from _change(f"{what} cost", step, best, near, changed)
     own = best.variant.template
+    kin = {own, *(item.variant.template for item in near if _is_kin(item, best))}
     rivals = sorted({item.variant.template for item in near} - {own})
     for template, step in [*((own, step) for step in STEPS), *((template, STEPS[0]) for template in rivals)]:
+        changed_designs = kin if template == own else {template}
 
-        def whole(item: Assessment, template: str = template, step: Decimal = step) -> Decimal:
-            return item.present_value * step if item.variant.template == template else item.present_value
+        def whole(item: Assessment, names: set[str] = changed_designs, step: Decimal = step) -> Decimal:
+            return item.present_value * step if item.variant.template in names else item.present_value
 
         yield from _change(f"all of {template} cost", step, best, near, whole)
+
+
+def _is_kin(item: Assessment, best: Assessment) -> bool:
+    """Return whether a design is of the family of the best one and paid by the same book."""
+    same_family = item.variant.design.family == best.variant.design.family
+    return same_family and item.variant.prices.name == best.variant.prices.name
 
 
 def _change(
@@ -63,7 +78,8 @@ def _change(
     costs = [(item.rank(cost(item)), item) for item in others if budget is None or cost(item) <= budget]
     least, rival = min(costs, key=lambda pair: pair[0], default=(None, None))
     now = _month(cost(best), best)
-    if rival is not None and least is not None and (not is_affordable or least < best.rank(cost(best))):
+    is_better = rival is not None and least is not None and least < best.rank(cost(best)) and cost(rival) != cost(best)
+    if rival is not None and (not is_affordable or is_better):
         text = f"if {what} {_step(step)}, {rival.variant.label} would be the choice "
         missing = rival.variant.best.missing_prices
         lacks = f", without {missing_prices_text(missing)}" if missing else ""
@@ -73,6 +89,60 @@ def _change(
         text = f"if {what} {_step(step)}, no design would meet the need: the choice would be {now} a month, "
         text += "which is above the budget"
         yield DecisionChange(kind="price", text=text, to=None, at=step)
+
+
+def administration_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[DecisionChange]:
+    """Yield how many hours of administration, which are not stated, would change the choice.
+
+    Args:
+        best: The chosen variant.
+        others: All others that meet the need.
+    """
+    if best.need.prefer != "cost":
+        return
+    if best.variant.best.assumed_work:
+        rivals = [item for item in others if not item.variant.best.assumed_work]
+        found = [(hours, item) for item in rivals if (hours := _break_even_hours(best, item)) is not None]
+        hours, rival = min(found, key=lambda pair: pair[0], default=(Decimal(0), None))
+        if rival is None or hours > MAX_HOURS * best.variant.design.run_servers:
+            return
+        servers = count_text(best.variant.design.run_servers, "server")
+        text = f"if the {servers} of {best.variant.label} took more than {about_number(hours)} h of administration a "
+        text += f"month, {rival.variant.label} would be the choice ({rival.month_text} a month)"
+    else:
+        rival = passed_over(best, others)
+        hours = None if rival is None else _break_even_hours(rival, best)
+        if rival is None or hours is None:
+            return
+        text = (
+            f"if its {count_text(rival.variant.design.run_servers, 'server')} took less than {about_number(hours)} h "
+        )
+        text += f"of administration a month, {rival.variant.label} would be the choice ({rival.month_text} a month)"
+    yield DecisionChange(kind="administration", text=text, to=rival.variant.label, at=rounded_12(hours))
+
+
+def passed_over(best: Assessment, others: Sequence[Assessment]) -> Assessment | None:
+    """Return the cheapest variant that costs less than the best one without its administration; None: there is none.
+
+    None, too, if designs are not compared by cost.
+    """
+    if best.need.prefer != "cost":
+        return None
+    least = best.present_value
+    offers = [(item.variant.offers[0], item) for item in others]
+    cheaper = [
+        (offer.present_value, item) for offer, item in offers if offer.present_value < least and offer.assumed_work
+    ]
+    return min(cheaper, key=lambda pair: pair[0])[1] if cheaper else None
+
+
+def _break_even_hours(run: Assessment, service: Assessment) -> Decimal | None:
+    """Return the hours of a month at which a variant that the user runs costs as much as a service."""
+    offer = run.variant.best
+    hours = assumed_hours(run.variant.design, run.need)
+    if not offer.assumed_work or service.present_value < run.present_value:
+        return None
+    return EXACT.divide(EXACT.multiply(service.present_value - run.present_value, hours), offer.assumed_work)
 
 
 def _total_budget(need: Need) -> Decimal | None:
@@ -152,8 +222,8 @@ def duty_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[Dec
     need = best.need
     if need.prefer != "cost" or need.discount or need.migration is not None:
         return
-    lines = [(*_line(item, offer), item, offer) for item in (best, *others) for offer in item.variant.offers]
-    fixed, running = _line(best, best.variant.best)
+    lines = [(*_compared(item, offer), item, offer) for item in (best, *others) for offer in item.variant.offers]
+    fixed, running = _compared(best, best.variant.best)
     budget = _total_budget(need)
     for up in (False, True):
         crossings = []
@@ -163,10 +233,10 @@ def duty_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[Dec
             if slope == 0 or (slope > 0) != up:
                 continue
             duty = EXACT.divide(EXACT.subtract(other_fixed, fixed), slope)
-            if (need.duty < duty <= 1) if up else (0 < duty < need.duty):
+            if (need.duty < duty <= 1) if up else (MIN_DUTY < duty < need.duty):
                 crossings.append((duty, item, offer))
         first = min(crossings, key=lambda crossing: crossing[0])[0] if crossings and up else None
-        limit = EXACT.divide(EXACT.subtract(budget, fixed), running) if up and budget is not None and running else None
+        limit = _affordable_duty(best, budget) if up and budget is not None else None
         if limit is not None and limit < 1 and (first is None or limit < first):
             # Below the first crossing all others are still more expensive.
             text = (
@@ -190,6 +260,18 @@ def _line(item: Assessment, offer: TermOffer) -> tuple[Decimal, Decimal]:
     return EXACT.multiply(exact_sum(fixed for fixed, _ in parts), offer.factor), EXACT.multiply(
         exact_sum(running for _, running in parts), offer.factor
     )
+
+
+def _compared(item: Assessment, offer: TermOffer) -> tuple[Decimal, Decimal]:
+    """Return `_line` with the administration that is assumed, which grows with duty."""
+    fixed, running = _line(item, offer)
+    return fixed, EXACT.add(running, EXACT.divide(offer.assumed_work, item.need.duty))
+
+
+def _affordable_duty(best: Assessment, budget: Decimal) -> Decimal | None:
+    """Return the duty at which the best variant costs the budget; None: duty does not matter."""
+    fixed, running = _line(best, best.variant.best)
+    return EXACT.divide(EXACT.subtract(budget, fixed), running) if running else None
 
 
 def _parts(charge: Charge, item: Assessment) -> tuple[Decimal, Decimal]:
@@ -219,4 +301,5 @@ def _step(step: Decimal) -> str:
 
 
 def _month(paid: Decimal, item: Assessment) -> str:
-    return format_money(paid / item.need.months, item.variant.best.cost.currency)
+    text = format_money(paid / item.need.months, item.variant.best.cost.currency)
+    return f"{text}, discounted," if item.need.discount else text

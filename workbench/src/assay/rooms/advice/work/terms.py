@@ -20,8 +20,8 @@ def spot(facts: RuleInput) -> Iterator[RuleResult]:
         text = "it has no spot price, because it has no instances"
         yield failed_check("term", "spot", text, f"design {facts.variant.template}")
         return
-    if need.term not in (None, "on-demand", "spot") and not facts.design.servers:
-        text = f"{need.term} is for instances only: it has none, and a single price"
+    if need.term not in (None, "on-demand", "spot", offer.term) and not facts.design.servers:
+        text = f"{need.term} is not sold for it: it has a single price"
         yield Remark(rule="long_term", stance="note", text=text, source=f"design {facts.variant.template}")
     if need.term != "spot" and offer.term != "spot":
         return
@@ -85,7 +85,8 @@ def long_term(facts: RuleInput) -> Iterator[RuleResult]:
     Source: NFS-2016, Expected costs; AWS-2012, II.
     """
     offer = facts.variant.best
-    if facts.need.term is None and facts.design.servers and not any(map(_is_committed, facts.variant.offers)):
+    is_rented = bool(facts.design.servers) and not facts.design.is_attached
+    if facts.need.term is None and is_rented and not any(map(_is_committed, facts.variant.offers)):
         names = " and ".join(sorted({group.instance for group in facts.design.servers}))
         text = f"the book has no reserved price of {names}, so none was compared"
         yield Remark(rule="no_reserved_price", stance="note", text=text, source="price book")

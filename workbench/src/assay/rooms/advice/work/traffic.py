@@ -42,8 +42,8 @@ class Traffic:
 def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
     """Return the bytes and operations of one side in a month.
 
-    What `monthly` does not state is rate x seconds of a month x duty. Without a rate each byte of active data is read
-    once, and nothing is written.
+    What `monthly` does not state is rate x seconds of a month x duty; operations are those that the need states, else
+    rate / record. Without a rate each byte of active data is read once, and nothing is written.
 
     Args:
         need: Its rates, record, and duty.
@@ -55,19 +55,24 @@ def monthly_traffic(need: Need, side: Side, hours: Decimal) -> Traffic:
     if stated is not None:
         return Traffic(stated, Decimal(-(-stated // record)))
     rate, iops = getattr(need, side), getattr(need, f"{side}_iops")
-    required = [(Decimal(repr(rate)) / record, amount(side, rate))] if rate is not None else []
-    required += [(Decimal(repr(iops)), f"{iops:,.0f} {side}s/s")] if iops is not None else []
-    if not required and (side == "write" or need.profile.read_share == 0):
-        return Traffic(0, Decimal(0))
-    if not required:
+    if rate is None and iops is None:
+        if side == "write" or need.profile.read_share == 0:
+            return Traffic(0, Decimal(0))
         filled = EXACT.multiply(Decimal(need.capacity), _average_fill(need.growth_per_year, need.months))
         once = int(EXACT.multiply(filled, active_share(need)))
         return Traffic(once, Decimal(-(-once // record)), is_assumed=True)
-    each, words = max(required)
+    by_rate, by_operations = (EXACT.divide(Decimal(repr(rate or 0.0)), Decimal(record)), Decimal(repr(iops or 0.0)))
+    words = amount(side, rate or 0.0) if by_rate > by_operations else f"{iops:,.0f} {side}s/s"
     seconds = EXACT.multiply(EXACT.multiply(hours, Decimal(HOUR)), need.duty)
-    count = EXACT.multiply(each, seconds)
-    size = EXACT.multiply(count, Decimal(record)).to_integral_value(ROUND_CEILING, EXACT)
+    count = EXACT.multiply(by_rate if iops is None else by_operations, seconds)
+    size = EXACT.multiply(EXACT.multiply(max(by_rate, by_operations), seconds), Decimal(record))
+    size = size.to_integral_value(ROUND_CEILING, EXACT)
     return Traffic(min(int(size), MAX_USED_BYTES), count.to_integral_value(ROUND_CEILING, EXACT), words)
+
+
+def bytes_to_hold(need: Need, is_own: bool) -> int:
+    """Return the usable bytes that a design must have: own hardware keeps snapshots, too; services sell them apart."""
+    return need.capacity + (need.snapshots if is_own else 0)
 
 
 def active_share(need: Need) -> Decimal:
@@ -114,33 +119,42 @@ def _average_fill(growth: Decimal, months: int) -> Decimal:
     return min(Decimal(1), sum(grown, Decimal(0)) / months / end)
 
 
+def first_bytes(need: Need) -> int:
+    """Return the bytes of the data at the beginning: `migration.size`, else the capacity without yearly growth.
+
+    Args:
+        need: With its capacity after growth.
+    """
+    plan = need.migration
+    if plan is not None and plan.size is not None:
+        return min(plan.size, need.capacity)
+    years = EXACT.divide(Decimal(need.months), Decimal(12))
+    return int(EXACT.divide(Decimal(need.capacity), EXACT.power(1 + need.growth_per_year, years)))
+
+
 def uploaded_bytes(need: Need, hours: Decimal) -> int:
     """Return the bytes that must be stored once, in addition to what is written each month.
 
-    These are the data at the beginning: `migration.size`, else the capacity without yearly growth; and what is added
-    later, as far as the writes of all months are less. Scratch data is written by the work itself.
+    These are the data at the beginning, and what is added later, as far as the writes of all months are less. Scratch
+    data is written by the work itself.
 
     Args:
         need: With its capacity after growth.
         hours: Hours of a month, by the price book.
     """
-    plan = need.migration
-    if plan is None and need.data == "scratch":
+    if need.migration is None and need.data == "scratch":
         return 0
-    years = EXACT.divide(Decimal(need.months), Decimal(12))
-    first = int(EXACT.divide(Decimal(need.capacity), EXACT.power(1 + need.growth_per_year, years)))
-    if plan is not None and plan.size is not None:
-        first = min(plan.size, need.capacity)
+    first = first_bytes(need)
     written = monthly_traffic(need, "write", hours).size_bytes * need.months
     return first + max(0, need.capacity - first - written)
 
 
 def requests_for(need: Need, design: Design, side: Side, size: int) -> Decimal:
     """Return the requests that read or write so many bytes, each of one record; for tables, the units."""
-    return _charged(need, design, side, Decimal(-(-size // need.profile.record)))
+    return charged_units(need, design, side, Decimal(-(-size // need.profile.record)))
 
 
-def _charged(need: Need, design: Design, side: Side, operations: Decimal) -> Decimal:
+def charged_units(need: Need, design: Design, side: Side, operations: Decimal) -> Decimal:
     """Return operations of one record as a design charges them: a table in units, others one by one."""
     if not isinstance(design.service, DynamoDb):
         return operations
@@ -179,7 +193,7 @@ def leased_way(need: Need, provider: str | None) -> str | None:
 def _egress(need: Need, design: Design, provider: str | None, traffic: dict[Side, Traffic]) -> int:
     """Return the bytes of a month that leave the cloud: as stated, else the traffic of the side that leaves."""
     side = leaving_side(need, design, provider)
-    if provider == "own" and side is None and need.clients_at != "region":
+    if provider == "own" and side is None:
         return 0
     if need.monthly.egress is not None:
         return need.monthly.egress
@@ -216,8 +230,8 @@ def use_of(need: Need, design: Design, hours: Decimal, rare: Decimal = Decimal(0
         retrieved=read_traffic.size_bytes,
         written=write_traffic.size_bytes,
         distinct_writes=distinct_write_share(need, write_traffic.size_bytes) if rare else Decimal(1),
-        table_reads=_charged(need, design, "read", read_traffic.operations),
-        table_writes=_charged(need, design, "write", write_traffic.operations),
+        table_reads=charged_units(need, design, "read", read_traffic.operations),
+        table_writes=charged_units(need, design, "write", write_traffic.operations),
         volume_requests=read_traffic.operations + write_traffic.operations,
         snapshots=need.snapshots,
         cold_reads=cold_reads(need, rare) if rare else Decimal(0),

@@ -1,16 +1,16 @@
 """Warnings about a variant: growth, data loss, missing measurements, costs by use, old prices."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from assay.model.base import AssayError
 from assay.model.money.amount import EXACT, exact_sum, format_money
 from assay.model.units import about_size
 from assay.money.cost.bill import one_reading
-from assay.money.cost.cost import Cost
+from assay.money.cost.cost import Charge, Cost
 from assay.money.cost.limits import METRICS
-from assay.money.cost.network_traffic import switch_count, switch_piece, used_ports
+from assay.money.cost.network_traffic import bought_switches, used_ports
 from assay.rooms.advice.model.advice import Remark, RequirementCheck
 from assay.rooms.advice.work.facts import RuleInput, RuleResult, failed_check
 from assay.rooms.advice.work.losses import yearly_loss
@@ -28,8 +28,8 @@ MAX_LOSS = 0.01
 """Chance of losing all data in a year from which there is a warning; also the limit if durability is required."""
 OLD_DAYS = 180
 OLD_SHARE = Decimal("0.1")
-"""Share of the price: a smaller share from old rows is not reported."""
-OLD_RULE = "old_prices"
+"""Share of the price: a smaller share from old or doubtful rows is not reported."""
+OLD_RULE, DOUBTFUL_RULE = "old_prices", "doubtful_prices"
 
 
 def growth(facts: RuleInput) -> Iterator[RuleResult]:
@@ -102,13 +102,14 @@ def both_at_once(facts: RuleInput) -> Iterator[RuleResult]:
 def switch_ports(facts: RuleInput) -> Iterator[RuleResult]:
     """Yield which ports the switches of own hardware connect, and whether those of clients are among them.
 
-    Source: the design; the number follows by `switch_count`.
+    Source: the design; the number follows by `bought_switches`.
     """
     design, need = facts.design, facts.need
-    piece, clients = switch_piece(design), client_ports(need, design)
-    if piece is None:
+    clients = client_ports(need, design)
+    switches = bought_switches(design, clients)
+    if switches is None:
         return
-    count = switch_count(design, clients)
+    piece, count = switches
     text = f"{count} x {piece.item} connect {used_ports(design)} ports of the design's hardware"
     text += f" and {clients} of clients" if clients else ""
     text += "" if need.clients is not None or design.link is not None else "; state `clients` for the ports of theirs"
@@ -120,7 +121,8 @@ def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
 
     Source: the design's bill.
     """
-    need, hours = facts.need, facts.variant.best.cost.hours_per_month
+    need, cost = facts.need, facts.variant.best.cost
+    hours, currency = cost.hours_per_month, cost.currency
     if not facts.pays_for_traffic:
         return
     source = f"design {facts.variant.template}"
@@ -134,13 +136,13 @@ def requests_unknown(facts: RuleInput) -> Iterator[RuleResult]:
         yield Remark(rule="egress", stance="note", text=text, source=source)
     text = assumed_reading_text(need, hours)
     if text:
-        price = _reading_price(facts)
-        text += f"; reading all data once costs {price}" if price else ""
+        once = reading_cost(facts)
+        text += "" if once is None else f"; reading all data once costs {format_money(once, currency)}"
         yield Remark(rule="requests_unknown", stance="against", text=text, source=source, about="reading")
 
 
-def _reading_price(facts: RuleInput) -> str:
-    """Return what reading all data once costs, with support and tax; empty if a price is missing."""
+def reading_cost(facts: RuleInput) -> Decimal | None:
+    """Return what reading all data once costs, with support and tax; None if a price is missing."""
     need, design, offer = facts.need, facts.design, facts.variant.best
     requests = requests_for(need, design, "read", need.capacity)
     lines = one_reading(design, need.capacity, requests, cold_byte_share(design))
@@ -148,8 +150,8 @@ def _reading_price(facts: RuleInput) -> str:
     try:
         costs = [book.row(line.dimension, line.item, "on-demand", None).cost(line.each) for line in lines]
     except AssayError:
-        return ""
-    return format_money(EXACT.multiply(exact_sum(costs), offer.factor), offer.cost.currency)
+        return None
+    return EXACT.multiply(exact_sum(costs), offer.factor)
 
 
 def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date] | None:
@@ -160,15 +162,20 @@ def old_share(cost: Cost, months: int, today: dt.date) -> tuple[Decimal, dt.date
         months: Months that are paid.
         today: The present day.
     """
-    whole = cost.committed_cost(months)
     old = [
         charge for charge in cost.charges if charge.row.date is not None and (today - charge.row.date).days > OLD_DAYS
     ]
-    if not old or not whole:
-        return None
-    part = cost.model_copy(update={"charges": tuple(old)}).committed_cost(months)
+    share = _share(cost, old, months)
     dates = [charge.row.date for charge in old if charge.row.date is not None]
-    return EXACT.divide(part, whole), min(dates)
+    return None if share is None else (share, min(dates))
+
+
+def _share(cost: Cost, charges: Sequence[Charge], months: int) -> Decimal | None:
+    """Return the share of the cost that some of its charges are; None: there are none, or it costs nothing."""
+    whole = cost.committed_cost(months)
+    if not charges or not whole:
+        return None
+    return EXACT.divide(cost.model_copy(update={"charges": tuple(charges)}).committed_cost(months), whole)
 
 
 def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
@@ -182,3 +189,17 @@ def old_prices(facts: RuleInput) -> Iterator[RuleResult]:
     if old is not None and old[0] > OLD_SHARE:
         text = f"{percent(old[0])} of the price comes from rows older than {OLD_DAYS} days, the oldest of {old[1]}"
         yield Remark(rule=OLD_RULE, stance="note", text=text, source="price book")
+
+
+def doubtful_prices(facts: RuleInput) -> Iterator[RuleResult]:
+    """Yield the share of a price from rows that were taken over from elsewhere, above a tenth, and why.
+
+    Source: the rows.
+    """
+    cost, months = facts.variant.best.cost, facts.need.months
+    found = [charge for charge in cost.charges if charge.row.doubtful]
+    share = _share(cost, found, months)
+    if share is not None and share > OLD_SHARE:
+        largest = max(found, key=lambda charge: _share(cost, [charge], months) or Decimal(0))
+        text = f"{percent(share)} of the price is doubtful ({largest.row.doubtful})"
+        yield Remark(rule=DOUBTFUL_RULE, stance="note", text=text, source="price book")

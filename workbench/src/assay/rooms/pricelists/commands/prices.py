@@ -8,7 +8,7 @@ import typer
 
 from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError
 from assay.model.units import choices_hint
-from assay.terminal.help.group import group
+from assay.terminal.command_group import group
 from assay.terminal.output import as_path, note, print_json, print_line, print_problem, print_table
 from assay.terminal.output_file import FORCE, OutputFile, check_one_printed, never_marked, output_option
 
@@ -132,7 +132,7 @@ def _row(book: "PriceBook", row: "PriceRow") -> tuple[str, ...]:
     interrupted = f"; {row.interruptions * 100:f} % interrupted a month" if row.interruptions is not None else ""
     if row.interruptions_above is not None:
         interrupted = f"; more than {row.interruptions_above * 100:f} % interrupted a month"
-    about = f"{row.source}{interrupted}{f'; note: {row.note}' if row.note else ''}"
+    about = f"{row.source}{interrupted}{f'; note: {row.remarks}' if row.remarks else ''}"
     return row.dimension, row.item, term, price_text(row), unit, str(book.date_of(row)), about
 
 

@@ -183,7 +183,7 @@ def _files_rule(dimension: str, item: str) -> AzureRule | None:
     tier = "Standard" if found["tier"] == "transaction-optimized" else found["tier"].capitalize()
     request = {"read": "Read Operations", "write": "Write Operations"}.get(item.partition("/")[2])
     meters = {"filesystem-capacity": "Provisioned" if premium else "Data Stored", "filesystem-requests": request}
-    meters["filesystem-backup"] = "Snapshots" if premium else None
+    meters["filesystem-backup"] = "Snapshots" if premium else "Data Stored"
     meter_name = meters.get(dimension)
     if not meter_name:
         return None

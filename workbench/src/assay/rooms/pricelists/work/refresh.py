@@ -363,6 +363,7 @@ def _row_with(row: PriceRow, prices: _Prices, found: Mapping[str, object]) -> Pr
         "upfront": prices.upfront,
         "sku": (" + " if len(tiers) == 1 else ", ").join(dict.fromkeys(each.sku for each in prices.of)),
         **found,
+        "doubtful": "",
         "note": "" if any(words in row.note for words in _OF_THE_OLD_SOURCE) else row.note,
     }
     return row.model_copy(update=values)

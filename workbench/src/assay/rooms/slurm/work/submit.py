@@ -10,7 +10,7 @@ from assay.model.own_program import own_command
 from assay.model.study.case import Case
 from assay.model.units import about_duration
 from assay.plan.estimate import estimate_study
-from assay.plan.growth.stages import stages_of
+from assay.plan.stages import stages_of
 from assay.rooms.slurm.work.programs import SlurmError
 from assay.rooms.slurm.work.record import Batch, BatchJob, read_batch, write_batch
 from assay.rooms.slurm.work.script import check_options, job_name, node_count, script_text, time_limit

@@ -31,7 +31,7 @@ class BoxRecord:
         return list(self.inits) if self.boot == boot_id() else []
 
 
-class Journal:
+class BoxJournal:
     """Journal of a box that is being made. Threads may share it."""
 
     def __init__(self, folder: Path, disks: Path) -> None:

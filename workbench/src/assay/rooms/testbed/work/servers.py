@@ -16,7 +16,8 @@ from assay.servers.filled_server import FilledServer, ServerCommand, ServerPlace
 from assay.servers.kinds import CommandStep, ServerKind, load_kind
 from assay.site.installed import checked_output, last_words, version_of
 
-READY_TIMEOUT_SECONDS = 60
+READY_TIMEOUT_SECONDS = 240
+"""Longer than any server needs on a machine whose cores have other work, too."""
 POLL_INTERVAL_SECONDS = 0.05
 """Time between two checks whether a server has mounted its directory."""
 MOUNTED_SCRIPT = 'findmnt --noheadings --types notmpfs --mountpoint "$1"'

@@ -16,7 +16,7 @@ from assay.rooms.testbed.work import disks, layout, ssh, users
 from assay.rooms.testbed.work.clean import raise_if_left, remove_parts
 from assay.rooms.testbed.work.find import remove_dead_boxes
 from assay.rooms.testbed.work.folders import box_lock, boxes_root, disks_root, make_disks_folder
-from assay.rooms.testbed.work.journal import Journal
+from assay.rooms.testbed.work.journal import BoxJournal
 from assay.rooms.testbed.work.programs import check_programs, check_rights, find_switch
 from assay.rooms.testbed.work.running import RunningBox, enter_words
 from assay.rooms.testbed.work.servers import READY_TIMEOUT_SECONDS, HostServer, new_server
@@ -121,7 +121,7 @@ class _Builder:
 
     def build(self, owned: bool) -> RunningBox:
         """Make everything; the state is written last."""
-        self.journal = Journal(self.folder, self.disks)
+        self.journal = BoxJournal(self.folder, self.disks)
         try:
             make_disks_folder(self.disks, self.folder)
             (self.folder / "hosts").write_text(layout.hosts_file(self.box))

@@ -16,7 +16,7 @@ from assay.rooms.advice.model.advice import Advice, AdviceOption
 from assay.rooms.advice.model.need import CandidateDesign, Need
 from assay.rooms.advice.work.advise import ConsideredDesign, considered_designs
 from assay.rooms.advice.work.candidates import Variant, build_variants
-from assay.rooms.advice.work.checks import Assessment, assess
+from assay.rooms.advice.work.checks import Assessment, Rank, assess
 from assay.rooms.advice.work.evidence_index import index_evidence
 from assay.rooms.advice.work.grid import COLD_SHARE_PARAMETERS
 from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
@@ -217,7 +217,7 @@ class Reassessment:
         """Return what each price contributes to the cheapest offer of a variant, support and tax included."""
         return self._cached_parts(variant.best, variant)
 
-    def _rank(self, item: Assessment) -> tuple[int, tuple[Decimal, float, str]]:
+    def _rank(self, item: Assessment) -> tuple[int, Rank]:
         return item.preference
 
     def _base_variants(self, design: FixedDesign) -> Sequence[Variant]:
@@ -241,12 +241,12 @@ class Reassessment:
         Variants are assessed by rising cost; those that are not assessed cost more than the result.
         """
         best: Assessment | None = None
-        for variant in sorted(variants, key=lambda variant: variant.best.present_value):
+        for variant in sorted(variants, key=lambda variant: variant.best.comparison_cost):
             if (
                 best is not None
                 and need.prefer == "cost"
                 and best.outcome == "met"
-                and variant.best.present_value > best.present_value
+                and variant.best.comparison_cost > best.variant.best.comparison_cost
             ):
                 break
             item = assess(variant, need, self._found)

@@ -1,1 +1,0 @@
-"""Computes IO500's score of a run that has its phases."""

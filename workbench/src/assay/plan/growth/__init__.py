@@ -1,1 +1,0 @@
-"""Stages of a study in which hosts, tasks or lanes grow."""

@@ -1,0 +1,1 @@
+"""Runs from what other tools measured: `assay import`."""

@@ -1,0 +1,88 @@
+"""`assay import`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.model.base import AssayError
+from assay.terminal.settings import RUNS
+
+if TYPE_CHECKING:
+    from assay.rooms.importers.work.results import Order, ToolOutput
+
+_ORDERS = ("sequential", "random")
+
+
+def command(
+    files: list[str] = typer.Argument(..., metavar="FILE", help="Outputs of other tools: fio's JSON, iozone's text."),
+    study: str = typer.Option(
+        "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
+    ),
+    order: str = typer.Option(
+        "",
+        "--order",
+        metavar="ORDER",
+        help="`sequential` or `random`: order of offsets, for results that do not say it (fio before 2.3).",
+    ),
+    out: Path = RUNS,
+) -> None:
+    """Make a run of what another tool measured, from its output.
+
+    Files are known by what is in them. Results of the same work in several files are its repeats. What a file does not
+    say is missing in the run, and rules that need it are not evaluated.
+
+    Example: `assay import fio-1.json fio-2.json --study disk`
+    """
+    import sys
+
+    from assay.model.secret import redact_command
+    from assay.rooms.importers.work.registry import recognised_words
+    from assay.rooms.importers.work.runs import make_run
+    from assay.terminal.output import note, print_line
+
+    chosen = _order(order)
+    outputs: list[ToolOutput] = []
+    for file, found in _read(files, chosen):
+        note(recognised_words(file, found))
+        outputs += found
+    folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
+    for output in outputs:
+        for result in output.results:
+            if result.left_out:
+                note(f"left out: {output.file.file}:{result.line}: job {result.name}: {result.left_out}")
+    print_line(f"imported to {folder}; next: assay show {folder}")
+
+
+def _order(written: str) -> "Order | None":
+    """Return the order of offsets that the user states; None without one.
+
+    Raises:
+        AssayError: It is no order.
+    """
+    if not written:
+        return None
+    if written not in _ORDERS:
+        raise AssayError(f"--order {written}: no order of offsets", "write sequential or random")
+    return "random" if written == "random" else "sequential"
+
+
+def _read(files: list[str], order: "Order | None") -> "list[tuple[str, list[ToolOutput]]]":
+    """Return each file with its outputs.
+
+    Raises:
+        AssayError: Some cannot be read; all of these are named, and no run is made.
+    """
+    from assay.rooms.importers.work.registry import read_outputs
+
+    found, problems = [], []
+    for file in files:
+        try:
+            found.append((file, read_outputs(file, order)))
+        except AssayError as error:
+            problems.append(error)
+    if problems:
+        last = problems[-1]
+        others = tuple((error.message, error.hint) for error in problems[:-1])
+        raise AssayError(last.message, last.hint, last.exit_code, others)
+    return found

@@ -1,0 +1,15 @@
+"""What the room adds to Assay."""
+
+from assay.model.room import Command, Room
+
+ROOM = Room(
+    commands={
+        "import": Command(
+            "assay.rooms.importers.command",
+            "Make a run of what another tool measured, from its output.",
+            after="measure",
+        ),
+    },
+    sections={"assay.rooms.importers.shown.section:section": "evidence"},
+    hooks={"imported_blocks": "assay.rooms.importers.shown.figures:case_blocks"},
+)

@@ -1,0 +1,1 @@
+"""What reports and `assay show` have on imported runs."""

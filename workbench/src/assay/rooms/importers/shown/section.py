@@ -1,0 +1,89 @@
+"""The section of a report on where imported results come from."""
+
+from pathlib import Path
+
+from assay.report import numbers
+from assay.report.document import Block, Cell, Column, Fold, Heading, Mono, Paragraph, Section, Table
+from assay.report.view import RunView
+from assay.rooms.importers.shown.figures import imported_run, options_words, place_words
+from assay.rooms.importers.work.results import Figure, ImportedResult, ImportedRun
+
+MAX_ROWS = 200
+"""Most results whose figures a report has."""
+MAX_SHORT = 7
+"""Most figures of a result of a tool that has no parts of results."""
+_FIGURES = ("bw_bytes", "bw", "iops", "total_ios", "io_bytes", "runtime")
+_FILE_COLUMNS = ("File", "Line", "Tool", "Form", "Host", "Date", "SHA-256")
+
+
+def section(view: RunView) -> Section | None:
+    """Return the section: files, results as printed, what was left out; None for a run that Assay measured."""
+    if not view.run.imports:
+        return None
+    run = imported_run(Path(view.run.folder))
+    measured = Paragraph(
+        "Assay measured nothing of this run: all figures are those of the files below. What a file does not say is not "
+        "known, and rules that need it were not evaluated."
+    )
+    blocks: list[Block] = [measured, _files(view), *_left_out(run), *_figures(run)]
+    return Section("imported", "Imported", tuple(blocks))
+
+
+def _files(view: RunView) -> Table:
+    rows = [
+        (
+            one.file,
+            str(one.line),
+            one.program,
+            one.form,
+            one.host or "not stated",
+            one.date or "not stated",
+            Mono(one.sha256),
+        )
+        for one in view.run.imports
+    ]
+    return Table("imported-files", tuple(Column(name) for name in _FILE_COLUMNS), tuple(rows))
+
+
+def _left_out(run: ImportedRun) -> list[Block]:
+    rows = tuple(
+        (place_words(output, result), result.name, result.left_out, _short(result))
+        for output in run.outputs
+        for result in output.results
+        if result.left_out
+    )
+    if not rows:
+        return []
+    columns = (Column("Place"), Column("Job"), Column("Why"), Column("Figures as printed"))
+    return [Heading("Left out", "imported-left-out", 4), Table("imported-left-out-table", columns, rows[:MAX_ROWS])]
+
+
+def _figures(run: ImportedRun) -> list[Block]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            result.case,
+            str(result.repeat),
+            place_words(output, result),
+            result.name,
+            options_words(result),
+            _short(result),
+        )
+        for output in run.outputs
+        for result in output.results
+        if result.case
+    ]
+    columns = tuple(Column(name) for name in ("Case", "Repeat", "Place", "Job", "Options", "Figures as printed"))
+    more = f" The first {MAX_ROWS} of {numbers.plural(len(rows), 'result')}." if len(rows) > MAX_ROWS else ""
+    table = Table("imported-figures", columns, tuple(rows[:MAX_ROWS]), f"`assay show RUN CASE` has every figure.{more}")
+    return [Fold("Results as printed", (table,), "imported-printed")]
+
+
+def _short(result: ImportedResult) -> str:
+    """Return the main figures of a result that are not zero: `read.bw=475333 KiB/s, read.iops=118833.333333`."""
+    wanted = [figure for figure in result.figures if figure.name.count(".") == 1 and _is_main(figure)]
+    wanted = wanted or [figure for figure in result.figures if "." not in figure.name][:MAX_SHORT]
+    return ", ".join(f"{figure.name}={figure.text} {figure.unit}".strip() for figure in wanted)
+
+
+def _is_main(figure: Figure) -> bool:
+    return figure.name.split(".")[1] in _FIGURES and bool(figure.text.strip("0."))

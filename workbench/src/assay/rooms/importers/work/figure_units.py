@@ -1,0 +1,54 @@
+"""The units in which tools print, and what they are in Assay's units."""
+
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+Quantity = Literal["bytes", "bytes/s", "ns", "1/s", "%", "1"]
+
+
+class FigureUnit(NamedTuple):
+    """A unit as a tool prints it.
+
+    Attributes:
+        quantity: What it is a unit of, named by Assay's own unit.
+        factor: Assay's units in one of it.
+        source: Where that is written.
+    """
+
+    quantity: Quantity
+    factor: Decimal
+    source: str
+
+
+_JSON = "fio, stat.c, add_ddir_status_json"
+_IOZONE = "iozone.c"
+UNITS: dict[str, FigureUnit] = {
+    "bytes": FigureUnit("bytes", Decimal(1), f"{_JSON}: io_bytes since fio 2.21, which prints io_kbytes, too"),
+    "KiB": FigureUnit("bytes", Decimal(1024), f"{_JSON}: `io_bytes >> 10`, as io_bytes before fio 2.21"),
+    "B/s": FigureUnit("bytes/s", Decimal(1), f"{_JSON}: bw_bytes, since fio 3.2"),
+    "KiB/s": FigureUnit("bytes/s", Decimal(1024), f"{_JSON}: bw, bytes per second / 1024 in all versions"),
+    "ns": FigureUnit("ns", Decimal(1), f"{_JSON}: clat_ns and the like, since fio 3.0"),
+    "us": FigureUnit("ns", Decimal(1000), f"{_JSON}: clat and the like, before fio 3.0"),
+    "ms": FigureUnit("ns", Decimal(10**6), f"{_JSON}: runtime"),
+    "1/s": FigureUnit("1/s", Decimal(1), f"{_JSON}: iops"),
+    "%": FigureUnit("%", Decimal(1), "fio, HOWTO, JSON output"),
+    "kB/sec": FigureUnit("bytes/s", Decimal(1024), f"{_IOZONE}, rates are bytes per second shifted right by 10"),
+    "KB/sec": FigureUnit("bytes/s", Decimal(1024), f"{_IOZONE}, the same as versions up to 3.420 print it"),
+    "ops/sec": FigureUnit("1/s", Decimal(1), f"{_IOZONE}, OPS_flag: records per second"),
+    "us/op": FigureUnit("ns", Decimal(1000), f"{_IOZONE}, MS_flag: microseconds per operation"),
+    "kB": FigureUnit("bytes", Decimal(1024), f"{_IOZONE}: file size x 1024 / record size is the number of records"),
+    "KB": FigureUnit("bytes", Decimal(1024), f"{_IOZONE}, the same as versions up to 3.420 print it"),
+    "ops": FigureUnit("1", Decimal(1), f"{_IOZONE}, throughput_test with OPS_flag: records"),
+    "s": FigureUnit("ns", Decimal(10**9), f"{_IOZONE}, throughput_test: wall and CPU time"),
+}
+"""Unit -> what it is; a figure without a unit is a count."""
+
+
+def convert(text: str, unit: str) -> Decimal:
+    """Return a printed number in Assay's unit of its quantity, exactly.
+
+    Args:
+        text: The number as printed.
+        unit: A key of `UNITS`.
+    """
+    return Decimal(text) * UNITS[unit].factor

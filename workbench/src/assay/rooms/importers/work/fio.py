@@ -1,0 +1,453 @@
+"""fio's JSON (`--output-format=json` and `json+`), of fio 2.2 and later.
+
+Names, units and nesting are those of fio's stat.c, `add_ddir_status_json` and `show_thread_status_json`.
+"""
+
+import bisect
+import errno
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from assay.model.escape import escape_line
+from assay.model.result.imported import ImportedFile
+from assay.model.result.sample import ErrorTally, KindCounts
+from assay.model.secret import redact_word
+from assay.model.study.axis import AxisValue
+from assay.report.formats.fio import EXPORTED
+from assay.rooms.importers.work import fio_options
+from assay.rooms.importers.work.figure_units import UNITS, convert
+from assay.rooms.importers.work.fio_latency import Latency, latency_of, pooled
+from assay.rooms.importers.work.json_text import Number, decode_json, line_of
+from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError, ToolOutput
+
+NAME = "fio"
+MAX_JOBS = 20_000
+"""Most jobs of one output."""
+MAX_NAME = 80
+_MAX_OPTIONS, _MAX_OPTION = 300, 300
+_MAX_FIGURES = 5_000
+"""Most figures of one job, without bins; fio prints some hundred."""
+_MAX_DEPTH = 8
+_MAX_VALUE = Decimal(2**62)
+_START = re.compile(r'^[ \t]*\{\s*"fio version"\s*:', re.MULTILINE)
+_JOB = re.compile(r'(?<!\\)"jobname"\s*:')
+_DIRECTIONS = ("read", "write", "trim", "mixed")
+_HINT = "give the file as fio wrote it"
+_ONE_SECOND_MS = 1000
+_UNITS = {
+    "io_kbytes": "KiB",
+    "bw_bytes": "B/s",
+    "bw": "KiB/s",
+    "bw_min": "KiB/s",
+    "bw_max": "KiB/s",
+    "bw_mean": "KiB/s",
+    "bw_dev": "KiB/s",
+    "bw_agg": "%",
+    "iops": "1/s",
+    "iops_min": "1/s",
+    "iops_max": "1/s",
+    "iops_mean": "1/s",
+    "iops_stddev": "1/s",
+    "runtime": "ms",
+    "job_runtime": "ms",
+    "usr_cpu": "%",
+    "sys_cpu": "%",
+}
+"""Name of a figure -> its unit; names that are not here are counts, unless they are below a latency."""
+_LATENCY_UNITS = {"slat": "us", "clat": "us", "lat": "us", "slat_ns": "ns", "clat_ns": "ns", "lat_ns": "ns"}
+_COUNTS = ("N", "bins")
+_SNAPSHOT = "a later output in this file has the same job with the same start (--status-interval)"
+_SAME_START_SECONDS = 1.0
+"""fio prints times in whole seconds, before 3.0 in these only."""
+_COMMANDS = ("exec_prerun", "exec_postrun")
+"""Options that hold a command line, which may hold a password."""
+
+
+def recognise(text: str) -> bool:
+    """Whether a text has output of fio in JSON; lines before it, such as warnings, do not matter."""
+    return _START.search(text) is not None
+
+
+def read(text: str, file: ImportedFile, order: Order | None) -> list[ToolOutput]:
+    """Return every output in a text, in order.
+
+    Args:
+        text: The content of the file.
+        file: What is known of the file; the rest is filled in.
+        order: Order of offsets of jobs whose options fio does not print; None if the user does not state it.
+
+    Raises:
+        OutputError: It is not what fio writes.
+    """
+    found, position = [], 0
+    while (match := _START.search(text, position)) is not None:
+        start = text.index("{", match.start())
+        document, position = decode_json(text, start)
+        found.append(_output(document, _Place(text, start, position), file, order))
+    return _without_snapshots(found)
+
+
+def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
+    """Leave out what a later output of the same file counts again, as `--status-interval` prints it.
+
+    Of the same job the later output has no fewer operations, and began at the same time.
+    """
+    later: dict[tuple[str, str], tuple[float, int]] = {}
+    kept = []
+    for output in reversed(outputs):
+        results = []
+        for result in output.results:
+            key, begin = (result.target, result.workload), _begin(result, output.file)
+            if result.measured is not None and begin is not None:
+                start, ops = later.get(key, (math.inf, 0))
+                if abs(start - begin) <= _SAME_START_SECONDS and result.measured.ops <= ops:
+                    update = {"measured": None, "operation": None, "left_out": _SNAPSHOT}
+                    results.append(result.model_copy(update=update))
+                    continue
+                later[key] = begin, result.measured.ops
+            results.append(result)
+        kept.append(output.model_copy(update={"results": tuple(results)}))
+    return kept[::-1]
+
+
+def _begin(result: ImportedResult, file: ImportedFile) -> float | None:
+    """Return when a result began, in seconds since 1970, by when it was printed; None if that is not known."""
+    measured = result.measured
+    if measured is None or file.measured_at is None or measured.elapsed_ns is None:
+        return None
+    return file.measured_at - measured.elapsed_ns / 1e9
+
+
+class _Place:
+    """Where an output is in its file: the lines of its jobs."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.line = line_of(text, start)
+        breaks = [match.start() for match in re.finditer("\n", text[start:end])]
+        names = [match.start() for match in _JOB.finditer(text[start:end])]
+        self._lines = [self.line + bisect.bisect(breaks, name) for name in names]
+
+    def of_job(self, number: int, jobs: int) -> int | None:
+        """Return the line of a job's name; None if other things have such a name, too."""
+        return self._lines[number] if len(self._lines) == jobs else None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One entry of `jobs`.
+
+    Attributes:
+        document: The entry.
+        line: Line of the file on which it begins.
+        options: Options that were set, the global ones included; None if fio does not print them.
+        process: Number among the entries of the same name that ran at the same time; 0 if it is the only one.
+        processes: How many these are.
+        is_alone: No other entry is of its group, so that nothing ran at the same time.
+    """
+
+    document: Mapping[str, Any]
+    line: int
+    options: Mapping[str, str] | None
+    process: int
+    processes: int
+    is_alone: bool
+
+    @property
+    def name(self) -> str:
+        """Its name, safe to print."""
+        return _text(self.document.get("jobname")) or "job"
+
+    def amount(self, name: str, within: Mapping[str, Any] | None = None) -> Decimal | None:
+        """Return a number of the entry, or of a part of it; None if it is not printed.
+
+        Raises:
+            OutputError: It is no number, negative, or larger than any that fio counts.
+        """
+        value = (self.document if within is None else within).get(name)
+        if value is None:
+            return None
+        if not isinstance(value, Number) or not 0 <= value.value <= _MAX_VALUE:
+            shown = escape_line(str(value), 40)
+            raise OutputError(self.line, f"job {self.name}: {name} cannot be {shown}", _HINT)
+        return value.value
+
+
+def _output(document: Any, place: _Place, file: ImportedFile, order: Order | None) -> ToolOutput:
+    """Return one output of fio."""
+    if not isinstance(document.get("jobs"), list):
+        if "client_stats" in document:
+            message = "results of `fio --client` are not read yet"
+            raise OutputError(place.line, message, "run fio on each host, and give all files")
+        raise OutputError(place.line, "no list `jobs` in fio's output", _HINT)
+    if str(document["fio version"]).startswith(EXPORTED):
+        hint = "use the run itself, or what it was imported from"
+        raise OutputError(place.line, "exported by Assay, so that fio has not measured it", hint)
+    jobs = list(_jobs(document, place))
+    head = {
+        "tool": NAME,
+        "version": _text(document["fio version"]).removeprefix("fio-"),
+        "form": "JSON",
+        "line": place.line,
+        "date": _text(document.get("time")),
+        "measured_at": _moment(document),
+    }
+    return ToolOutput(file=file.model_copy(update=head), results=tuple(_result(job, order) for job in jobs))
+
+
+def _moment(document: Mapping[str, Any]) -> float | None:
+    """Return when the output was printed, in seconds since 1970; None if it does not say."""
+    for name, per_second in (("timestamp_ms", 1000), ("timestamp", 1)):
+        value = document.get(name)
+        if isinstance(value, Number) and 0 < value.value < 10**13:
+            return float(value.value / per_second)
+    return None
+
+
+def _jobs(document: Mapping[str, Any], place: _Place) -> Iterator[_Job]:
+    entries = document["jobs"]
+    if len(entries) > MAX_JOBS:
+        raise OutputError(place.line, f"{len(entries):,} jobs, more than {MAX_JOBS:,}", "give several smaller files")
+    shared = document.get("global options")
+    for entry in entries:
+        if not isinstance(entry, dict):
+            raise OutputError(place.line, "an entry of `jobs` is not a job", _HINT)
+    groups = Counter(_text(entry.get("groupid")) for entry in entries)
+    same = Counter((_text(entry.get("groupid")), _text(entry.get("jobname"))) for entry in entries)
+    numbers: Counter[tuple[str, str]] = Counter()
+    for number, entry in enumerate(entries):
+        own, group = entry.get("job options"), _text(entry.get("groupid"))
+        key = (group, _text(entry.get("jobname")))
+        numbers[key] += 1
+        yield _Job(
+            document=entry,
+            line=place.of_job(number, len(entries)) or place.line,
+            options=None if own is None and shared is None else _options(shared) | _options(own),
+            process=numbers[key] if same[key] > 1 else 0,
+            processes=same[key],
+            is_alone=groups[group] == 1,
+        )
+
+
+def _text(value: object) -> str:
+    """Return a text of the output, safe to print and not long; empty if it is none."""
+    return escape_line(value, MAX_NAME) if isinstance(value, str) else ""
+
+
+def _options(printed: object) -> dict[str, str]:
+    """Return options as printed, safe to print and not many."""
+    if not isinstance(printed, dict):
+        return {}
+    some = list(printed.items())[:_MAX_OPTIONS]
+    return {escape_line(name, MAX_NAME): _value(name, value) for name, value in some if isinstance(value, str)}
+
+
+def _value(name: str, value: str) -> str:
+    """Return the value of an option without a password, safe to print and not long."""
+    if name in _COMMANDS:
+        return "(a command)"
+    return escape_line(redact_word(f"{name}={value}").removeprefix(f"{name}="), _MAX_OPTION)
+
+
+def _result(job: _Job, order: Order | None) -> ImportedResult:
+    options = job.options or {}
+    parts = {name: part for name in _DIRECTIONS if isinstance(part := job.document.get(name), dict)}
+    used = tuple(name for name, part in parts.items() if job.amount("total_ios", part) or job.amount("io_bytes", part))
+    operation, left_out = _operation(job, used, order)
+    parameters: dict[str, AxisValue] = {}
+    if operation is not None and job.options is not None:
+        whole = job.is_alone and not _has_more_processes(job, parts)
+        parameters = fio_options.parameters_of(options, operation, whole)
+    measured, latency_of = None, ""
+    if operation is not None:
+        measured, latency_of = _measurement(job, operation, parts)
+        if not _fits(parameters, measured):
+            # The options are those of one job, and others are counted with it.
+            for name in ("record_size", "file_size", "lanes", "layout", "queue_depth"):
+                parameters.pop(name, None)
+    suffix = f" ({job.process} of {job.processes})" if job.process else ""
+    return ImportedResult(
+        name=job.name,
+        line=job.line,
+        target=options.get("filename") or options.get("directory") or NAME,
+        workload=job.name + suffix,
+        operation=operation,
+        parameters=parameters,
+        options=dict(options),
+        figures=tuple(_figures(job)),
+        latency_of=latency_of,
+        measured=measured,
+        left_out=left_out,
+    )
+
+
+def _operation(job: _Job, used: tuple[str, ...], order: Order | None) -> tuple[str | None, str]:
+    """Return the operation of a job, or None and why there is none."""
+    if not any("total_ios" in part for name in _DIRECTIONS if isinstance(part := job.document.get(name), dict)):
+        return None, "it has no count of operations (total_ios), which fio prints since version 2.2"
+    if not used and not job.amount("error"):
+        return None, "no operation was done"
+    if job.options is None:
+        plain = tuple(name for name in used if name != "mixed")
+        if order is None:
+            return None, "it does not say whether offsets were sequential or random: add --order sequential or random"
+        operation = fio_options.BY_DIRECTIONS.get((plain, order))
+        return operation, "" if operation else f"it has operations of {' and '.join(used) or 'no kind'}"
+    pattern = fio_options.pattern_of(job.options)
+    written = job.options.get("rw", fio_options.DEFAULTS["rw"])
+    if pattern is None:
+        return None, f"rw={written} has no counterpart"
+    if pattern.operation is None:
+        return None, f"rw={written} trims, which Assay does not measure"
+    checks = ("read",) if "verify" in job.options else ()
+    if other := [name for name in used if name not in (*pattern.directions, *checks, "mixed")]:
+        return None, f"it is the sum of several jobs (group_reporting): rw={written}, but also operations of {other[0]}"
+    return pattern.operation, ""
+
+
+def _has_more_processes(job: _Job, parts: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether a result counts more processes than its options ask for: it is then the sum of several jobs.
+
+    `job_runtime` is the sum over all processes, `runtime` that of the longest (stat.c, `sum_thread_stats`).
+    """
+    longest = max((job.amount("runtime", part) or Decimal(0) for part in parts.values()), default=Decimal(0))
+    asked = (job.options or {}).get("numjobs", "1")
+    if longest < _ONE_SECOND_MS or not (asked.isascii() and asked.isdigit() and len(asked) < 7):
+        return False
+    return (job.amount("job_runtime") or 0) > (int(asked) + Decimal("0.5")) * longest
+
+
+def _fits(parameters: Mapping[str, AxisValue], measured: Measurement) -> bool:
+    """Whether the bytes are as many as records of that size have, but for a last part."""
+    record = parameters.get("record_size")
+    if not isinstance(record, int) or not measured.ops or measured.errors:
+        return True
+    return abs(measured.bytes - measured.ops * record) <= max(record, measured.bytes // 100)
+
+
+def _measurement(job: _Job, operation: str, parts: Mapping[str, Mapping[str, Any]]) -> tuple[Measurement, str]:
+    """Return what a job measured, in Assay's units, and which of fio's times its latencies are."""
+    if _count(job, parts.get("mixed"), "total_ios"):
+        directions = ["mixed"]
+    else:
+        directions = [name for name in ("read", "write") if name in operation or "mix" in operation]
+    kinds = [_Direction(job, name, parts.get(name, {})) for name in directions]
+    sizes = {one.name: one.bytes for one in kinds}
+    if "mixed" in sizes and "mix" not in operation:
+        # With unified_rw_reporting also what only reads or only writes is called so.
+        sizes = {"read" if "read" in operation else "write": sizes["mixed"]}
+    total, latency = sum(one.ops for one in kinds), pooled([one.latency for one in kinds if one.ops])
+    size = sum(one.bytes for one in kinds)
+    runtime = max((one.runtime_ms for one in kinds), default=Decimal(0))
+    errors, started = _errors(job), job.amount("job_start")
+    options = job.options or {}
+    limit = fio_options.time_of(options.get("runtime", ""))
+    elapsed = int(runtime * 10**6)
+    measured = Measurement(
+        status="failed" if job.amount("error") else "time_limit" if limit and elapsed >= limit else "done",
+        ops=total,
+        bytes=size,
+        read_bytes=sizes.get("read", 0),
+        write_bytes=sizes.get("write", 0),
+        throughput=float(sum(one.bytes_per_s for one in kinds)),
+        iops=float(sum(one.iops for one in kinds)),
+        started_at=float(started / 1000) if started else None,
+        elapsed_ns=elapsed or None,
+        latency=latency.values,
+        histogram=latency.histogram,
+        kinds=tuple(one.kind() for one in kinds if one.ops and len(kinds) > 1),
+        method=options.get("ioengine", ""),
+        errors=errors,
+    )
+    names = dict.fromkeys(one.latency.name for one in kinds if one.latency.name)
+    return measured, " and ".join(names)
+
+
+def _count(job: _Job, part: Mapping[str, Any] | None, name: str) -> int:
+    return int(job.amount(name, part) or 0) if part else 0
+
+
+class _Direction:
+    """The part of a job that is about reads, writes, or both together."""
+
+    def __init__(self, job: _Job, name: str, part: Mapping[str, Any]) -> None:
+        self.name = name
+        self.ops = _count(job, part, "total_ios")
+        self.bytes = int(convert(str(job.amount("io_bytes", part) or 0), _bytes_unit(part)))
+        self.runtime_ms = job.amount("runtime", part) or Decimal(0)
+        self.iops = job.amount("iops", part) or Decimal(0)
+        exact = job.amount("bw_bytes", part)
+        self.bytes_per_s = convert(str(job.amount("bw", part) or 0), "KiB/s") if exact is None else exact
+        self.latency = latency_of(part, job.line) if self.ops else Latency()
+
+    def kind(self) -> KindCounts:
+        """Return its counts and latencies."""
+        return KindCounts(
+            kind=self.name,
+            ops=self.ops,
+            bytes=self.bytes,
+            latency=self.latency.values,
+            histogram=self.latency.histogram,
+        )
+
+
+def _bytes_unit(part: Mapping[str, Any]) -> str:
+    """Return the unit of `io_bytes`: before fio 2.21, which prints `io_kbytes`, too, it is KiB in spite of its name."""
+    return "bytes" if "io_kbytes" in part else "KiB"
+
+
+def _errors(job: _Job) -> tuple[ErrorTally, ...]:
+    """Return the failures of a job; `total_err` and `first_error` are printed with `continue_on_error` only."""
+    code = int(job.amount("error") or job.amount("first_error") or 0)
+    count = int(job.amount("total_err") or (1 if code else 0))
+    if not count:
+        return ()
+    name = errno.errorcode.get(code)
+    words = f"fio reports error {code}" + (f", {os.strerror(code)}" if name else "")
+    return (
+        ErrorTally(
+            kind="fault", name=name, count=count, example=words, domain="os" if code else None, code=code or None
+        ),
+    )
+
+
+def _figures(job: _Job) -> Iterator[Figure]:
+    """Yield every number of a job as printed, in order, without bins."""
+    for count, (name, value) in enumerate(_numbers(job.document, "", 0, job.line)):
+        if count == _MAX_FIGURES:
+            raise OutputError(job.line, f"job {job.name} has more than {_MAX_FIGURES:,} figures", _HINT)
+        yield Figure(name=name, text=value, unit=_unit(name, job.document))
+
+
+def _numbers(part: Mapping[str, Any], before: str, depth: int, line: int) -> Iterator[tuple[str, str]]:
+    if depth > _MAX_DEPTH:
+        raise OutputError(line, "a job is nested too deeply", _HINT)
+    for key, value in part.items():
+        name = before + escape_line(key, MAX_NAME)
+        if isinstance(value, Number):
+            yield name, str(value)
+        elif isinstance(value, dict) and key not in ("bins", "job options"):
+            yield from _numbers(value, f"{name}.", depth + 1, line)
+
+
+def _unit(name: str, document: Mapping[str, Any]) -> str:
+    """Return the unit of a figure by its name, such as `read.clat_ns.mean`."""
+    words = name.split(".")
+    if unit := next((_LATENCY_UNITS[word] for word in words[:-1] if word in _LATENCY_UNITS), ""):
+        return "" if words[-1] in _COUNTS else unit
+    if words[-1] == "io_bytes":
+        part = document.get(words[0])
+        return _bytes_unit(part) if isinstance(part, dict) else ""
+    if words[0] in ("iodepth_level", "iodepth_submit", "iodepth_complete", "latency_ns", "latency_us", "latency_ms"):
+        return "%"
+    return _UNITS.get(words[-1], "")
+
+
+def units_used() -> Iterable[str]:
+    """Return all units that figures of fio have; each is a key of `UNITS`."""
+    return {*_UNITS.values(), *_LATENCY_UNITS.values(), "bytes", "KiB"} & UNITS.keys()

@@ -1,0 +1,165 @@
+"""Options of fio jobs, as its JSON prints them, as parameters of a workload.
+
+fio prints only the options that were set, without those that were set without a value (parse.c, `add_to_dump_list`;
+stat.c, `json_add_job_opts`). So an option that must have a value has its default if it is not printed.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from assay.model.study.axis import AxisValue
+from assay.rooms.importers.work.results import Order
+
+READ_AND_WRITE = ("read", "write")
+
+
+class Pattern(NamedTuple):
+    """What `rw` asks for.
+
+    Attributes:
+        operation: Its name here; None if there is no counterpart.
+        directions: The parts of the output that it fills.
+    """
+
+    operation: str | None
+    directions: tuple[str, ...]
+
+
+PATTERNS = {
+    "read": Pattern("read", ("read",)),
+    "write": Pattern("write", ("write",)),
+    "randread": Pattern("random_read", ("read",)),
+    "randwrite": Pattern("random_write", ("write",)),
+    "rw": Pattern("sequential_mix", READ_AND_WRITE),
+    "readwrite": Pattern("sequential_mix", READ_AND_WRITE),
+    "randrw": Pattern("random_mix", READ_AND_WRITE),
+    "trim": Pattern(None, ("trim",)),
+    "randtrim": Pattern(None, ("trim",)),
+    "trimwrite": Pattern(None, ("trim", "write")),
+    "randtrimwrite": Pattern(None, ("trim", "write")),
+}
+"""Value of `rw` -> what it asks for (fio, HOWTO, "readwrite")."""
+BY_DIRECTIONS: dict[tuple[tuple[str, ...], Order], str] = {
+    (("read",), "sequential"): "read",
+    (("read",), "random"): "random_read",
+    (("write",), "sequential"): "write",
+    (("write",), "random"): "random_write",
+    (READ_AND_WRITE, "sequential"): "sequential_mix",
+    (READ_AND_WRITE, "random"): "random_mix",
+}
+"""Directions with operations, and the order that the user states -> operation."""
+DEFAULTS = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "rwmixread": "50", "direct": "0"}
+"""Option -> its default (fio, options.c)."""
+_FLUSHES = ("fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range", "sync")
+_RATES = ("rate", "rate_iops", "rate_min", "rate_iops_min", "rate_cycle", "thinktime")
+_SHAPES = ("nrfiles", "filesize", "io_size", "offset", "offset_increment", "size_percent", "file_append", "zonemode")
+"""Options with which `size` is not the size of one file."""
+_UNSET: dict[str, tuple[tuple[str, ...], AxisValue]] = {
+    "rate": (_RATES, None),
+    "cpus": (("cpus_allowed", "cpumask"), None),
+    "runtime": (("runtime",), None),
+    "verify": (("verify",), False),
+}
+"""Parameter -> options that would set it, and its value if none of them is set."""
+_SIZE = re.compile(r"([0-9]{1,19})([kmgtp]?)(i?)(b?)")
+_TIME = re.compile(r"([0-9]{1,15})([a-z]*)")
+_POWERS = " kmgtp"
+_NS = {"": 10**9, "s": 10**9, "us": 10**3, "usec": 10**3, "ms": 10**6, "msec": 10**6, "m": 60 * 10**9}
+_NS |= {"h": 3600 * 10**9, "d": 86400 * 10**9}
+"""Unit of a time -> nanoseconds; without a unit `runtime` is in seconds (fio, HOWTO, "Parameter types": time)."""
+
+
+def size_of(text: str, kb_base: str = "1024") -> int | None:
+    """Return a size in bytes as fio reads it; None for a percentage, a range, a list, and what fio would refuse.
+
+    With `kb_base` 1024, the default, `k` is 1024 and `kib` is 1000; with 1000 it is the other way round.
+    Source: fio, parse.c, `__get_mult_bytes`.
+    """
+    match = _SIZE.fullmatch(text.strip().lower())
+    if match is None or kb_base not in ("1024", "1000") or (match[3] and not match[2]):
+        return None
+    is_opposite = bool(match[3] and match[4])
+    base = 1024 if (kb_base == "1024") != is_opposite else 1000
+    size = int(match[1]) * base ** _POWERS.index(match[2] or " ")
+    return size if size < 2**63 else None
+
+
+def time_of(text: str) -> int | None:
+    """Return the value of `runtime` in nanoseconds; None if it is no single time."""
+    match = _TIME.fullmatch(text.strip().lower())
+    return int(match[1]) * _NS[match[2]] if match and match[2] in _NS else None
+
+
+def pattern_of(options: Mapping[str, str]) -> Pattern | None:
+    """Return what the options ask for; None if it has a modifier of the order of offsets, or is unknown."""
+    return PATTERNS.get(options.get("rw", DEFAULTS["rw"]))
+
+
+def parameters_of(options: Mapping[str, str], operation: str, lanes_are_known: bool) -> dict[str, AxisValue]:
+    """Return the parameters that follow from the options of a job; all others are not known.
+
+    Args:
+        options: Those of the job, and the global ones.
+        operation: What the job did.
+        lanes_are_known: The result is that of the job alone, with all its processes.
+    """
+    found: dict[str, AxisValue] = {"files": None, "hosts": 1}
+    base = options.get("kb_base", "1024")
+    found["record_size"] = _record_size(options, operation, base)
+    found["queue_depth"] = _whole(options, "iodepth")
+    lanes = _whole(options, "numjobs")
+    if lanes_are_known:
+        found["lanes"] = lanes
+        found["layout"] = "shared" if "filename" in options and lanes != 1 else "separate"
+    if "size" in options and not any(name in options for name in _SHAPES) and ":" not in options.get("filename", ""):
+        found["file_size"] = size_of(options["size"], base)
+    if options.get("direct") == "1" or options.get("buffered") == "0":
+        found["cache"] = "direct"
+    if "mix" in operation:
+        found["read_percent"] = _read_percent(options)
+    if "write" in operation or "mix" in operation:
+        found["sync"] = _sync(options)
+    if "runtime" in options:
+        found["runtime"] = time_of(options["runtime"])
+    known = {name: value for name, value in found.items() if value is not None or name == "files"}
+    return known | {name: unset for name, (words, unset) in _UNSET.items() if not _any(options, words)}
+
+
+def _any(options: Mapping[str, str], names: tuple[str, ...]) -> bool:
+    return any(options.get(name, "0") not in ("0", "none") for name in names)
+
+
+def _whole(options: Mapping[str, str], name: str) -> int | None:
+    text = options.get(name, DEFAULTS[name])
+    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text) > 0 else None
+
+
+def _record_size(options: Mapping[str, str], operation: str, base: str) -> int | None:
+    """Return the size of a record: `bs` is one size, or one each for reads, writes and trims, the last for the rest."""
+    if _any(options, ("bsrange", "bssplit", "bs_unaligned", "bs_is_seq_rand")):
+        return None
+    sizes = [size_of(part, base) for part in options.get("bs", DEFAULTS["bs"]).split(",")]
+    reads, writes = sizes[0], sizes[min(1, len(sizes) - 1)]
+    if "mix" in operation:
+        return reads if reads == writes else None
+    return reads if "read" in operation else writes
+
+
+def _read_percent(options: Mapping[str, str]) -> int | None:
+    if "rwmixwrite" in options:
+        share = options["rwmixwrite"]
+        return (
+            100 - int(share) if share.isascii() and share.isdigit() and len(share) <= 3 and int(share) <= 100 else None
+        )
+    share = options.get("rwmixread", DEFAULTS["rwmixread"])
+    return int(share) if share.isascii() and share.isdigit() and len(share) <= 3 and int(share) <= 100 else None
+
+
+def _sync(options: Mapping[str, str]) -> str | None:
+    """Return how writes are made stable; None if fio does it in a way that has no counterpart."""
+    if not _any(options, _FLUSHES):
+        return "none"
+    if _any(options, _FLUSHES[:-1]):
+        return None
+    return {"1": "o_sync", "sync": "o_sync", "dsync": "o_dsync"}.get(options["sync"])

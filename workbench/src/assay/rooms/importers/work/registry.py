@@ -1,0 +1,88 @@
+"""The tools whose outputs can be imported, and the one that a file is from."""
+
+import hashlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+from assay.model.base import AssayError, LineError
+from assay.model.escape import escape_line
+from assay.model.result.imported import ImportedFile
+from assay.model.user_files import read_user_file
+from assay.rooms.importers.work import fio, iozone
+from assay.rooms.importers.work.results import Order, OutputError, ToolOutput
+
+MAX_BYTES = 32 << 20
+"""Largest file."""
+_SPREADSHEET = (b"\x09\x00\x04\x00", b"\xd0\xcf\x11\xe0")
+"""Beginnings of spreadsheets: BIFF of Excel 2, which iozone writes (libbif.c), and OLE of later ones."""
+
+
+class Importer(NamedTuple):
+    """Reads the outputs of one tool.
+
+    Attributes:
+        name: Name of the tool.
+        forms: What it reads, in words.
+        recognise: Whether a text is its output, by what the text says.
+        read: Returns all outputs in a text; raises `OutputError`. Arguments: the text, what is known of the file, and
+            the order of offsets that the user states.
+    """
+
+    name: str
+    forms: str
+    recognise: Callable[[str], bool]
+    read: Callable[[str, ImportedFile, Order | None], list[ToolOutput]]
+
+
+IMPORTERS = (
+    Importer(fio.NAME, "fio's JSON (--output-format=json or json+)", fio.recognise, fio.read),
+    Importer(iozone.NAME, "iozone's text", iozone.recognise, iozone.read),
+)
+"""All tools; the first that recognises a text reads it."""
+
+
+def read_outputs(path: str, order: Order | None = None) -> list[ToolOutput]:
+    """Return every output in a file that a user names.
+
+    Args:
+        path: Path of the file.
+        order: Order of offsets of results that do not say it; None if the user does not state it.
+
+    Raises:
+        AssayError: It cannot be read, is of no known tool, or is not what that tool writes.
+    """
+    hint = f"name a file with {' or '.join(one.forms for one in IMPORTERS)}"
+    data = read_user_file(path, path, hint, MAX_BYTES)
+    if data.startswith(_SPREADSHEET):
+        raise AssayError(f"{path}: a spreadsheet (XLS), as `iozone -b` writes it, is not read yet", hint)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise AssayError(f"{path}: not text", hint) from None
+    importer = next((one for one in IMPORTERS if one.recognise(text)), None)
+    if importer is None:
+        what = "empty" if not text.strip() else "not a format that Assay can import"
+        raise AssayError(f"{path}: {what}", hint)
+    known = ImportedFile(
+        tool=importer.name,
+        version="",
+        form="",
+        file=escape_line(path),
+        line=1,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size_bytes=len(data),
+    )
+    try:
+        return importer.read(text, known, order)
+    except OutputError as error:
+        raise LineError(path, error.line, error.message, error.hint) from None
+
+
+def recognised_words(path: str, outputs: list[ToolOutput]) -> str:
+    """Return what was recognised in a file, in one line: `a.json: fio 3.33, JSON: 3 results, 1 left out`."""
+    found = ", ".join(dict.fromkeys(f"{one.file.program}, {one.file.form}" for one in outputs))
+    results = [result for output in outputs for result in output.results]
+    count = sum(result.measured is not None for result in results)
+    several = f" of {len(outputs)} outputs" if len(outputs) > 1 else ""
+    left_out = f", {len(results) - count} left out" if count < len(results) else ""
+    return f"{path}: {found}: {count} {'result' if count == 1 else 'results'}{several}{left_out}"

@@ -1,0 +1,123 @@
+"""What the output of any tool says, before it becomes a run."""
+
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from assay.model.frozen import Frozen
+from assay.model.result.imported import ImportedFile
+from assay.model.result.sample import ErrorTally, KindCounts
+from assay.model.study.axis import AxisValue
+
+MAX_BYTES = 256 << 20
+"""Largest `imported.json`."""
+
+Order = Literal["sequential", "random"]
+"""The order of the offsets of reads and writes."""
+
+
+class OutputError(Exception):
+    """An output that cannot be read.
+
+    Attributes:
+        line: Line of the file, from 1.
+        message: What is wrong there.
+        hint: How to mend it.
+    """
+
+    def __init__(self, line: int, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.line, self.message, self.hint = line, message, hint
+
+
+class Figure(NamedTuple):
+    """A number as the output prints it.
+
+    Attributes:
+        name: Where it is in the output, such as `read.clat_ns.percentile.99.000000`.
+        text: The number, digit by digit.
+        unit: Unit of the number, a key of `UNITS` of `assay.rooms.importers.work.figure_units`; empty for a count.
+    """
+
+    name: str
+    text: str
+    unit: str = ""
+
+
+class Measurement(Frozen):
+    """What one result contributes to a run, in Assay's units; the fields are those of `Sample`.
+
+    Attributes:
+        started_at: Seconds since 1970; None if the output does not say.
+        elapsed_ns: How long it took; None if the output does not say.
+        has_counts: The output says how many operations and bytes there were; if not, `ops` and the numbers of bytes
+            are 0 here and missing in the run.
+    """
+
+    status: Literal["done", "time_limit", "failed"]
+    ops: int
+    bytes: int
+    read_bytes: int
+    write_bytes: int
+    throughput: float
+    iops: float
+    has_counts: bool = True
+    started_at: float | None = None
+    elapsed_ns: int | None = None
+    latency: dict[str, float] = Field(default_factory=dict)
+    histogram: str | None = None
+    kinds: tuple[KindCounts, ...] = ()
+    method: str = ""
+    errors: tuple[ErrorTally, ...] = ()
+
+
+class ImportedResult(Frozen):
+    """One result of an output: one operation with all its parameters.
+
+    Attributes:
+        name: Its name in the output.
+        line: Line on which it begins, from 1; None if unknown.
+        target: Name of what was under test.
+        workload: Name that no other result has that ran at the same time.
+        operation: One of `assay.model.study.names.WORK`; None if there is no counterpart.
+        parameters: Known parameters of `assay.model.study.parameters`; all others are missing.
+        options: What the tool was asked for, as printed.
+        figures: All numbers of the result, as printed.
+        latency_of: The tool's name of the time that the run has as latency; empty without latencies.
+        measured: What becomes of it in a run; None if it is left out.
+        left_out: Why it has no counterpart in a run; empty if it has one.
+        case: Id of its case in the run; empty if it has none, or before there is a run.
+        repeat: Number of its repeat; 0 likewise.
+    """
+
+    name: str
+    line: int | None
+    target: str
+    workload: str
+    operation: str | None
+    parameters: dict[str, AxisValue]
+    options: dict[str, str]
+    figures: tuple[Figure, ...]
+    latency_of: str = ""
+    measured: Annotated[Measurement | None, Field(exclude=True)] = None
+    left_out: str = ""
+    case: str = ""
+    repeat: int = 0
+
+
+class ToolOutput(Frozen):
+    """One output of a tool; a file may hold several.
+
+    Attributes:
+        file: Where it comes from.
+        results: In the order of the output.
+    """
+
+    file: ImportedFile
+    results: tuple[ImportedResult, ...]
+
+
+class ImportedRun(Frozen):
+    """All that the outputs say that a run was imported from; `imported.json` in its folder."""
+
+    outputs: tuple[ToolOutput, ...]

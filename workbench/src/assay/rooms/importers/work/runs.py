@@ -1,0 +1,209 @@
+"""Makes a run of what other tools measured."""
+
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay import __version__
+from assay.model.base import AssayError
+from assay.model.result.imported import imported_words, programs
+from assay.model.result.sample import Sample
+from assay.model.study.axis import AxisValue
+from assay.model.study.case import Case, ExcludedPoint
+from assay.model.study.parameters import DEFINITIONS, Parameters
+from assay.rooms.importers.work.results import MAX_BYTES, ImportedResult, ImportedRun, ToolOutput
+from assay.run.answers import store_conclusions
+from assay.store import RunStore
+from assay.store.records import RunMeta
+from assay.store.run import new_run_id
+
+MAX_RESULTS = 20_000
+"""Most results of one run."""
+STUDY_TEXT = "# Another tool measured this run, so that it has no study: see imported.json.\n"
+_ENVIRONMENT = "imported from"
+"""Section of the environment with the programs that measured."""
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str) -> Path:
+    """Make a run's folder with all results of some outputs, and judge it.
+
+    Results of the same work in several outputs are repeats of one case.
+
+    Args:
+        outputs: What was read, in the order of the repeats.
+        root: Folder of all runs.
+        study: Name of the run's study, under which `assay history` and `show` find it; empty: from the first file.
+        command: The command line.
+
+    Returns:
+        The run's folder.
+
+    Raises:
+        AssayError: There is no result that could be shown, or too many, or the folder cannot be made.
+    """
+    _check_files(outputs)
+    _check_count(outputs)
+    cases, placed = _placed(outputs)
+    repeats = Counter(result.case for output in placed for result in output.results if result.case)
+    files = tuple(output.file for output in placed)
+    now = time.time()
+    name = study or _study_name(files[0].file)
+    meta = RunMeta(
+        id=new_run_id(name, now),
+        study=name,
+        question=f"{imported_words(files)[0].upper()}{imported_words(files)[1:]}",
+        description=f"{programs(files)} measured. Assay has read the output, and measured nothing of it.",
+        created_at=now,
+        seed=0,
+        order="sequential",
+        repeats=max(repeats.values()),
+        command=command,
+        versions={"assay": __version__, **{f"imported {one.tool}": one.version for one in files if one.version}},
+        environment={_ENVIRONMENT: {"programs": programs(files), "hosts": _hosts(outputs)}},
+        imports=files,
+    )
+    order = [(case.id, repeat) for case in cases for repeat in range(1, repeats[case.id] + 1)]
+    document = ImportedRun(outputs=tuple(placed)).model_dump_json()
+    if len(document) > MAX_BYTES:
+        raise AssayError(f"more than the {MAX_BYTES >> 20} MiB of figures of one run", "import fewer files at once")
+    store = RunStore.create(root, meta, cases, _excluded(placed), order, STUDY_TEXT, imported=document)
+    try:
+        _store_results(store, placed)
+        _finish(store, repeats, meta.repeats)
+    except BaseException:
+        store.discard()
+        raise
+    store.close()
+    return store.folder
+
+
+def _check_files(outputs: Sequence[ToolOutput]) -> None:
+    """Refuse a file that is given twice: its results would count as repeats, which nobody has measured."""
+    first: dict[tuple[str, int], str] = {}
+    for one in (output.file for output in outputs):
+        if (key := (one.sha256, one.line)) in first:
+            raise AssayError(f"{one.file}: the same as {first[key]}, byte by byte", "give each output once")
+        first[key] = one.file
+
+
+def _check_count(outputs: Sequence[ToolOutput]) -> None:
+    results = [result for output in outputs for result in output.results]
+    if len(results) > MAX_RESULTS:
+        message = f"{len(results):,} results, more than the {MAX_RESULTS:,} of one run"
+        raise AssayError(message, "import fewer files at once")
+    if not any(result.measured for result in results):
+        reason = next((f": {result.name}: {result.left_out}" for result in results if result.left_out), "")
+        names = ", ".join(dict.fromkeys(output.file.file for output in outputs))
+        raise AssayError(f"{names}: no result that a run could hold{reason}", "give a file with reads or writes")
+
+
+def _hosts(outputs: Sequence[ToolOutput]) -> str:
+    names = dict.fromkeys(output.file.host for output in outputs if output.file.host)
+    return ", ".join(names) or "the output does not say"
+
+
+def _study_name(file: str) -> str:
+    return _NOT_PLAIN.sub("-", Path(file).stem).strip("-.")[:60] or "imported"
+
+
+def _placed(outputs: Sequence[ToolOutput]) -> tuple[list[Case], list[ToolOutput]]:
+    """Return the cases, and the outputs whose results know their case and repeat."""
+    groups: dict[tuple[str, str, str, str], list[ImportedResult]] = defaultdict(list)
+    keys = {}
+    for output in outputs:
+        for result in output.results:
+            if result.measured is not None and result.operation is not None:
+                parameters = Parameters.partial(**result.parameters).model_dump_json()
+                key = (result.target, result.workload, result.operation, parameters)
+                keys[id(result)] = key
+                groups[key].append(result)
+    axes = _axes([members[0] for members in groups.values()])
+    ids = {key: f"c{number:04}" for number, key in enumerate(groups, start=1)}
+    cases = [
+        _case(ids[key], members[0], axes[members[0].target, members[0].workload]) for key, members in groups.items()
+    ]
+    counts: Counter[str] = Counter()
+    placed = []
+    for output in outputs:
+        results = []
+        for result in output.results:
+            if id(result) not in keys:
+                results.append(result)
+                continue
+            case = ids[keys[id(result)]]
+            counts[case] += 1
+            results.append(result.model_copy(update={"case": case, "repeat": counts[case]}))
+        placed.append(output.model_copy(update={"results": tuple(results)}))
+    return cases, placed
+
+
+def _axes(first: Sequence[ImportedResult]) -> dict[tuple[str, str], list[str]]:
+    """Return, for each target and workload, the parameters that all its cases have and that differ between them."""
+    groups: dict[tuple[str, str], list[ImportedResult]] = defaultdict(list)
+    for result in first:
+        groups[result.target, result.workload].append(result)
+    return {
+        key: [
+            name
+            for name in DEFINITIONS
+            if all(name in one.parameters for one in members) and len({one.parameters[name] for one in members}) > 1
+        ]
+        for key, members in groups.items()
+    }
+
+
+def _case(name: str, result: ImportedResult, axes: Sequence[str]) -> Case:
+    assert result.operation is not None
+    values: dict[str, AxisValue] = {axis: result.parameters[axis] for axis in axes}
+    shown = " ".join(f"{axis}={DEFINITIONS[axis].kind.display(value)}" for axis, value in values.items())
+    return Case(
+        id=name,
+        target=result.target,
+        workload=result.workload,
+        operations=(result.operation,),
+        parameters=Parameters.partial(**result.parameters),
+        axes=values,
+        label=" / ".join(part for part in (result.target, result.workload, shown) if part),
+    )
+
+
+def _excluded(outputs: Sequence[ToolOutput]) -> list[ExcludedPoint]:
+    return [
+        ExcludedPoint(target=result.target, workload=result.workload, axes={}, rule="import", reason=result.left_out)
+        for output in outputs
+        for result in output.results
+        if not result.case
+    ]
+
+
+def _store_results(store: RunStore, outputs: Sequence[ToolOutput]) -> None:
+    for output in outputs:
+        for result in output.results:
+            if result.case:
+                sample = _sample(result)
+                attempt = store.begin_attempt(result.case, result.repeat, {})
+                seconds = sample.get_value("elapsed_ns", 0) / 1e9
+                reason = sample.errors[0].example if sample.errors else ""
+                store.finish_repeat(attempt, "errors" if sample.errors else "ok", seconds, reason, "", [sample])
+
+
+def _sample(result: ImportedResult) -> Sample:
+    """Return the sample of a result; what its output does not say is missing in it."""
+    measured = result.measured
+    assert measured is not None
+    values = {name: getattr(measured, name) for name in type(measured).model_fields if name != "has_counts"}
+    unknown = {name for name in ("started_at", "elapsed_ns") if values[name] is None}
+    unknown |= set() if measured.has_counts else {"ops", "bytes", "read_bytes", "write_bytes"}
+    values = {name: value for name, value in values.items() if name not in unknown}
+    return Sample.partial(case=result.case, repeat=result.repeat, phase=0, operation=result.operation, **values)
+
+
+def _finish(store: RunStore, repeats: Counter[str], most: int) -> None:
+    for case, count in repeats.items():
+        if count < most:
+            store.settle(case, f"{count} of its results {'was' if count == 1 else 'were'} imported")
+    store_conclusions(store)
+    store.set_status("complete with errors" if set(store.outcome_counts()) - {"ok"} else "complete")

@@ -1,1 +1,0 @@
-"""Adds repeats to a complete run, for what it has left undecided."""

@@ -1,1 +1,0 @@
-"""Runs in stages: more hosts, tasks or lanes only after the results before are accepted."""

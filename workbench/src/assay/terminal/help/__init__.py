@@ -1,1 +1,0 @@
-"""Layout of the commands' help."""

@@ -1,0 +1,147 @@
+"""Files that are not what a tool writes: one line that says where and how to mend it, and never a traceback."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from fio_samples import FILE, SAMPLES, changed, text_of
+
+from assay.model.base import AssayError
+from assay.rooms.importers.work import fio
+from assay.rooms.importers.work.registry import IMPORTERS, read_outputs, recognised_words
+from assay.rooms.importers.work.results import OutputError
+
+READ = ("jobs", 0, "read")
+DEEP = 100_000
+
+
+def refused(text: str) -> OutputError:
+    with pytest.raises(OutputError) as error:
+        fio.read(text, FILE, None)
+    return error.value
+
+
+def with_number(text: str) -> str:
+    """A sample whose count of reads is some text."""
+    return text_of("3.33-read").replace('"total_ios" : 256', f'"total_ios" : {text}')
+
+
+@pytest.mark.parametrize("number", ["-1", "1e30", "9" * 20, '"many"', "[]", "true"])
+def test_numbers_that_nothing_counts_are_refused(number: str) -> None:
+    error = refused(with_number(number))
+    assert "total_ios cannot be" in error.message and error.line == 8 and error.hint
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "9" * 5000, "nan", "-nan", "0x10", "1" * 41])
+def test_numbers_that_are_none_are_refused(number: str) -> None:
+    assert "JSON" in refused(with_number(number)).message
+
+
+def test_deep_nesting_is_refused() -> None:
+    head = '{"fio version" : "fio-3.33", "jobs" : '
+    for text in ("[" * DEEP + "]" * DEEP, '{"a":' * DEEP + "1" + "}" * DEEP):
+        assert "nested too deeply" in refused(head + text + "}").message
+    inner = "1"
+    for _ in range(20):
+        inner = f'{{"a": {inner}}}'
+    assert "nested too deeply" in refused(head + f'[{{"jobname": "x", "read": {inner}}}]' + "}").message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"fio version" : "fio-3.33"}', "no list `jobs`"),
+        ('{"fio version" : "fio-3.33", "jobs" : {}}', "no list `jobs`"),
+        ('{"fio version" : "fio-3.33", "jobs" : [1]}', "not a job"),
+        ('{"fio version" : "fio-3.33", "jobs" : [{"jobname": "x"', "not JSON"),
+    ],
+)
+def test_what_is_not_fios_structure_is_refused(text: str, message: str) -> None:
+    assert message in refused(text).message
+
+
+def test_bins_and_latencies_are_checked() -> None:
+    for key, value in (("x", 1), ("1e400", 1), ("-5", 1), ("5", -1), ("5", "x"), ("9" * 19, 1)):
+        text = changed("3.33-randread-plus", *READ, "clat_ns", "bins", to={key: value})
+        assert "bin of latencies" in refused(text).message
+    assert "latency" in refused(changed("3.33-read", *READ, "clat_ns", "mean", to=-1)).message
+    many = changed("3.33-randread-plus", *READ, "clat_ns", "bins", to={str(at): 1 for at in range(20_000)})
+    assert "more than fio has" in refused(many).message
+
+
+def test_sizes_are_bounded() -> None:
+    jobs = json.loads(text_of("3.33-read"))["jobs"]
+    many = json.dumps({"fio version": "fio-3.33", "jobs": [{"jobname": "x"}] * (fio.MAX_JOBS + 1)})
+    assert "more than 20,000" in refused(many).message
+    jobs[0]["other"] = {str(number): number for number in range(6000)}
+    assert "figures" in refused(json.dumps({"fio version": "fio-3.33", "jobs": jobs})).message
+
+
+def test_names_and_options_are_safe_to_print() -> None:
+    document = json.loads(text_of("3.33-read"))
+    document["jobs"][0] |= {"jobname": "a\x1b[31m\u202e" + "b" * 500}
+    document["jobs"][0]["job options"]["filename"] = "\x07\n" * 500
+    ((output,), (result,)) = ((found := fio.read(json.dumps(document), FILE, None)), found[0].results)
+    assert output.file.tool == "fio"
+    for text in (result.name, result.workload, result.target):
+        assert text.isprintable() and len(text) <= 320
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "3.33-jobs"])
+def test_a_damaged_output_is_read_or_refused(name: str) -> None:
+    """Bytes that are cut off, doubled or changed: never another exception."""
+    choice = random.Random(name)
+    text = text_of(name)
+    for _ in range(12):
+        at = choice.randrange(len(text))
+        length = choice.choice((1, 1, 2, 40, len(text)))
+        put = choice.choice(
+            ("", '"', "{", "}", "[", "-", "9" * 30, "null", "1e9", ",", text[at : at + 30], "true", '""')
+        )
+        damaged = text[:at] + put + text[at + length :]
+        try:
+            fio.read(damaged, FILE, "random")
+        except OutputError as error:
+            assert error.line >= 1 and error.message and error.hint
+
+
+@pytest.mark.parametrize("name", ["3.33-sections", "3.33-randrw-plus", "2.21-unified", "2.2.10-rw"])
+def test_values_of_other_kinds_are_read_or_refused(name: str) -> None:
+    """Each value of an output becomes another one in turn."""
+    text = text_of(name)
+    document = json.loads(text[text.index("{") :])
+
+    def places(part: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+        items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+        return [path, *(each for key, value in items for each in places(value, (*path, key)))]
+
+    choice = random.Random(name)
+    every = [path for path in places(document) if path and path != ("fio version",) and "bins" not in path]
+    for path in choice.sample(every, min(20, len(every))):
+        for value in (None, -1, 10**30, "x", [], {}, [1], {"a": 1}, True):
+            try:
+                fio.read(changed(name, *path, to=value), FILE, "random")
+            except OutputError as error:
+                assert error.message
+
+
+def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    named = tmp_path / "results.csv"
+    named.write_text(f"fio: a warning\n\n{text_of('3.33-read')}trailing\n")
+    outputs = read_outputs(str(named))
+    assert recognised_words("results.csv", outputs) == "results.csv: fio 3.33, JSON: 1 result"
+    assert outputs[0].file.line == 3 and outputs[0].file.size_bytes == named.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [(b"", "empty"), (b"hello\n", "not a format"), (b"\xff\xfe\x00", "not text"), (b'{"jobs": []}', "not a format")],
+)
+def test_unknown_files_are_named(tmp_path: Path, data: bytes, word: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_bytes(data)
+    with pytest.raises(AssayError) as error:
+        read_outputs(str(file))
+    assert word in error.value.message and str(file) in error.value.message
+    assert all(one.forms in error.value.hint for one in IMPORTERS)
