@@ -35,9 +35,13 @@ DURATION_UNITS = {
     "ms": 10**6,
     "s": 10**9,
     "m": 60 * 10**9,
+    "min": 60 * 10**9,
     "h": 3600 * 10**9,
+    "d": 24 * 3600 * 10**9,
 }
 """Unit of time -> nanoseconds."""
+_PRINTED_DURATIONS = ("h", "m", "s", "ms", "us")
+"""Units that durations are printed with, the largest first."""
 
 BIT_UNITS = {"kb": 10**3, "Mb": 10**6, "Gb": 10**9, "Tb": 10**12}
 """Unit of data on a wire -> bits."""
@@ -91,12 +95,12 @@ def parse_size(written: object) -> int:
 
 
 def parse_duration(written: object) -> int:
-    """Read `100ms`, `5s`, `2m` or `1h` as nanoseconds.
+    """Read `100ms`, `5s`, `2m` or `2min`, `1h` or `3d` as nanoseconds.
 
     Raises:
         UnitError: No unit, unknown unit, negative, or finer than a nanosecond.
     """
-    example = "write durations with their unit: 500us, 100ms, 5s, 2m or 1h"
+    example = "write durations with their unit: 500us, 100ms, 5s, 2min, 1h or 3d"
     if isinstance(written, bool) or not isinstance(written, int | float | str):
         raise UnitError(f"{display_value(written)} is not a duration", example)
     if not isinstance(written, str):
@@ -209,9 +213,9 @@ def _shortest_size(size: int) -> str:
 
 def format_duration(time: int) -> str:
     """Return the exact spelling of `time` nanoseconds in the largest unit that fits; `parse_duration` inverts it."""
-    for unit, factor in reversed(DURATION_UNITS.items()):
-        if time and time % factor == 0:
-            return f"{time // factor}{unit}"
+    for unit in _PRINTED_DURATIONS:
+        if time and time % DURATION_UNITS[unit] == 0:
+            return f"{time // DURATION_UNITS[unit]}{unit}"
     return f"{time}ns"
 
 

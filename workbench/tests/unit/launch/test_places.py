@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from loop_devices import loop_device, small_ext4
 from mounts import bind_mount, needs_mounts
+from soak import times
 
 from assay.contract._generated import PlaceAnswer
 from assay.launch import devices, locks
@@ -393,7 +394,7 @@ def test_of_runs_that_claim_a_directory_together_one_gets_it(tmp_path: Path, bef
         return run_folder
 
     with ThreadPoolExecutor(len(runs)) as pool:
-        for number in range(15):
+        for number in range(times(8, 60)):
             place = tmp_path / f"target{number}"
             if before == "empty":
                 place.mkdir()

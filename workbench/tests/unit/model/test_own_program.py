@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,7 +49,10 @@ def test_only_folders_that_are_the_same_from_everywhere_are_searched(folders: st
 def _pythons(path: Path) -> list[tuple[int, str]]:
     """Line and first option of each list of words in a module that starts a Python."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    text = path.read_text()
+    if "sys.executable" not in text and not re.search("['\"]python3?['\"]", text):
+        return found
+    for node in ast.walk(ast.parse(text)):
         words = [ast.unparse(word) for word in node.elts] if isinstance(node, ast.List | ast.Tuple) else []
         if len(words) > 1 and words[0] in ("sys.executable", "'python3'", "'python'"):
             found.append((node.lineno, words[1].strip("'")))

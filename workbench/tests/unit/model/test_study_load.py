@@ -1,6 +1,7 @@
 import itertools
 import json
 import re
+from functools import cache
 
 import jsonschema
 import pytest
@@ -211,11 +212,16 @@ def test_a_large_file_is_refused_at_once():
     assert "bytes" in problem.message
 
 
+@cache
+def published_schema():
+    return jsonschema.Draft202012Validator(study_schema())
+
+
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda path: path.stem)
 def test_presets_are_right_and_fit_the_published_schema(preset):
     loaded = load_study(preset.read_bytes())
     assert not loaded.problems
-    jsonschema.Draft202012Validator(study_schema()).validate(loaded.source.data)
+    published_schema().validate(loaded.source.data)
 
 
 @pytest.mark.parametrize("name", ["quickstart", "metadata"])
@@ -236,8 +242,7 @@ SHAPES_ONLY_CHECKED_LATER = re.compile(
     "bad", [path for path in BAD if not SHAPES_ONLY_CHECKED_LATER.search(path.stem)], ids=lambda p: p.stem
 )
 def test_the_published_schema_refuses_bad_shapes_too(bad):
-    data = load_study(bad.read_bytes()).source.data
-    assert list(jsonschema.Draft202012Validator(study_schema()).iter_errors(data))
+    assert any(published_schema().iter_errors(load_study(bad.read_bytes()).source.data))
 
 
 def test_the_schema_describes_every_field():

@@ -68,13 +68,16 @@ def test_what_is_no_size_is_refused(written):
 
 @pytest.mark.parametrize(
     ("written", "time"),
-    [("100ms", 10**8), ("5s", 5 * 10**9), ("2m", 120 * 10**9), ("1h", 3600 * 10**9), ("1.5us", 1500), ("7ns", 7)],
+    [
+        *(("100ms", 10**8), ("5s", 5 * 10**9), ("2m", 120 * 10**9), ("1h", 3600 * 10**9), ("1.5us", 1500), ("7ns", 7)),
+        *(("5min", 300 * 10**9), ("3d", 3 * 86_400 * 10**9)),
+    ],
 )
 def test_durations_as_documented(written, time):
     assert units.parse_duration(written) == time
 
 
-@pytest.mark.parametrize("written", [5, 1.5, "5", "5min", "5 S", "0.5ns", "-5s", True, None, "1h30m"])
+@pytest.mark.parametrize("written", [5, 1.5, "5", "5mins", "5 S", "0.5ns", "-5s", True, None, "1h30m"])
 def test_other_durations_are_refused(written):
     with pytest.raises(units.UnitError):
         units.parse_duration(written)

@@ -222,7 +222,7 @@ def test_page_is_small() -> None:
 
 def test_many_cases_fit() -> None:
     """Also in time: each takes its share of calls."""
-    few, count = big_run(300), times(1600, 10_000)
+    few, count = big_run(300), times(900, 10_000)
     many, pages = big_run(count), []
 
     def write(analysis: RunAnalysis) -> None:

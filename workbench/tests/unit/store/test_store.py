@@ -246,7 +246,7 @@ def test_transaction_that_kill_9_cut_short_is_undone_when_the_run_is_read(tmp_pa
 def test_kill_9_between_and_inside_writes_loses_and_doubles_nothing(tmp_path: Path) -> None:
     with create(tmp_path, cases=60, repeats=2) as store:
         folder = store.folder
-    for round_number in range(12):
+    for round_number in range(6):
         words, pipe = [sys.executable, "-c", WRITER, str(folder)], subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as process:
             assert process.stdin and process.stdout
@@ -254,7 +254,7 @@ def test_kill_9_between_and_inside_writes_loses_and_doubles_nothing(tmp_path: Pa
             # It writes one repeat, and waits before the next: however late the signal comes, something is left to do.
             process.stdin.write("\n")
             process.stdin.flush()
-            time.sleep(0.004 * round_number)
+            time.sleep(0.008 * round_number)
             process.send_signal(signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
         with RunStore.open(folder) as reader:

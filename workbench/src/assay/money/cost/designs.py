@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,8 @@ class Template:
     def _cached(self, values: Mapping[str, Any]) -> BuiltDesign:
         try:
             # 1, 1.0 and True are equal, and not the same value.
-            key = tuple((name, type(value), value) for name, value in sorted(values.items()))
+            pairs = sorted(values.items())
+            key = (*pairs, *map(type, map(itemgetter(1), pairs)))
             built = self._built.get(key)
         except TypeError:
             return BuiltDesign(self._build(values))

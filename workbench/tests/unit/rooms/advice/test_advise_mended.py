@@ -15,7 +15,7 @@ from assay.model.money.use import Use
 from assay.money.books.books import load_book
 from assay.money.cost.designs import load_template
 from assay.money.cost.limits import design_limits
-from assay.rooms.advice.model.need import AccessProfile, Need
+from assay.rooms.advice.model.need import AccessProfile, CandidateDesign, Need
 from assay.rooms.advice.work.advise import advise
 from assay.rooms.advice.work.grid import BadValueError
 from assay.rooms.advice.work.losses import yearly_loss
@@ -417,3 +417,39 @@ def test_as_many_lines_as_a_rate_takes():
     found = advice_on("12", read="30GB/s", growth="0%", candidates=["array-leased-link"])
     assert found.result == "recommended"
     assert {key: best(found).set[key] for key in ("links", "chassis")} == {"links": 27, "chassis": 7}
+
+
+def test_volumes_are_tried_on_the_client_whatever_it_costs():
+    """Clients are in no price, so that none need be known: the book of us-east-1 has no r6i."""
+    need = ask(access="block", capacity="2TB", read_iops="20000/s", clients=1, client="r6i.8xlarge", durability="zone")
+    need = need.model_copy(update={"candidates": (CandidateDesign(design="direct-volumes"),)})
+    book = load_book("aws-us-east-1")
+    assert not book.has_term("instance", "r6i.8xlarge", "on-demand")
+    found = advise(need, [book], ())
+    assert found.result == "recommended" and best(found).set["instance"] == "r6i.8xlarge"
+
+
+@pytest.mark.parametrize(("read", "design"), [("11.4TB", "gcs-dual-region"), ("11.6TB", "s3-replicated")])
+def test_how_much_reading_would_change_the_choice_is_what_advice_says_then(read: str, design: str):
+    books = [load_book("aws-eu-west-1"), load_book("gcp-europe-west1")]
+    written = {"access": "object", "capacity": "30TB", "durability": "multi-region", "availability": 99.9, "months": 36}
+
+    def answer(amount: str):
+        monthly = {"read": amount, "written": "1TB"}
+        return advise(ask(**written, monthly=monthly, profile={"record": "5MB"}), books, ())
+
+    (change,) = (each for each in answer("10TB").changes if each.kind == "reading")
+    assert "if more than 11.5 TB were read a month, s3-replicated" in change.text
+    assert best(answer(read)).design == design
+
+
+def test_operations_whose_size_is_not_stated_are_those_of_a_database():
+    need = ask(access="block", read_iops="20000/s", profile={"streams": 4})
+    assert (need.profile.pattern, need.profile.record, need.profile.streams) == ("random", 8192, 4)
+    assert need.profile.model_fields_set == {"streams"}
+    assert ask(access="table").profile.record == 1024
+    assert ask(access="object", read_iops="20000/s").profile.record == ask(read="1GB/s").profile.record == 1 << 20
+    stated = ask(access="block", read_iops="20000/s", profile={"record": "64KiB"}).profile
+    assert (stated.pattern, stated.record) == ("sequential", 65536)
+    answer = advise(need.model_copy(update={"capacity": 10**12}), [load_book("aws-us-east-1")], ())
+    assert any(text.startswith("operations of 8KiB are assumed") for text in best(answer).conditions)

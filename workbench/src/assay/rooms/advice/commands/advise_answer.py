@@ -124,6 +124,8 @@ def _answer_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
         ("about ", f", without {missing_prices_text(price.missing_prices)}") if price.missing_prices else ("", "")
     )
     whole = f"{format_money(price.paid, price.currency)} in {count_text(months, 'month')}"
+    if advice.need.duty < 1:
+        whole += f", on for {percent(advice.need.duty)} of the time"
     if price.migration_cost > price.paid * MIN_SHARE:
         whole += f", {format_money(price.migration_cost, price.currency)} of it once to move the data in"
     monthly = f"{about}{format_money(price.month, price.currency)} a month"

@@ -189,12 +189,14 @@ class DecisionChange(Frozen):
 
     Attributes:
         kind: price: of one item, or of a whole design; interval: an end of a confidence interval; duty: the duty cycle;
-            administration: hours of work on the servers that the user runs; requirement: one that the need lacks.
+            administration: hours of work on the servers that the user runs; reading: bytes that are read in a month;
+            requirement: one that the need lacks.
         to: Label of the option that would be chosen then; None: none.
-        at: Threshold: factor of the price, value of the figure, duty cycle, hours a month; 1 for a requirement.
+        at: Threshold: factor of the price or of what is read, value of the figure, duty cycle, hours a month; 1 for a
+            requirement.
     """
 
-    kind: Literal["price", "interval", "duty", "administration", "requirement"]
+    kind: Literal["price", "interval", "duty", "administration", "reading", "requirement"]
     text: str
     to: str | None
     at: Decimal

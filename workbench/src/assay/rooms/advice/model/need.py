@@ -20,6 +20,11 @@ from assay.model.units import UnitError, display_value, format_size, parse_durat
 MAX_MONTHS = 240
 MAX_RECOVERY_SECONDS = 90 * 24 * 3600
 MAX_GROWTH = 10
+DATABASE_PAGE, TABLE_ITEM = 8 << 10, 1 << 10
+"""Bytes of an operation and of an item whose size is not stated.
+
+The first is the page of PostgreSQL and SQL Server, the second what one write unit of DynamoDB writes.
+"""
 MAX_OPERATIONS, MAX_LATENCY_SECONDS, MIN_LATENCY_SECONDS = 10**12, 3600, 1e-9
 """Bounds of operations per second, and of latencies."""
 DEFAULT_BOOKS = ("own-2026", "aws-us-east-1", "azure-eastus", "gcp-us-central1")
@@ -424,6 +429,21 @@ class Need(Frozen):
             raise fault(f"months: {months} is not a whole number", hint, "months")
         whole = math.ceil(months)
         return {**written, "months": whole, "duty": Decimal(repr(months)) / whole}
+
+    @model_validator(mode="after")
+    def _small_operations(self) -> "Need":
+        """Take operations a second whose size is not stated as those of a database, and items as one unit of writes."""
+        assumed: dict[str, Any] = {}
+        if self.access == "table":
+            assumed = {"pattern": "random", "record": TABLE_ITEM}
+        elif self.access != "object" and (self.read_iops or self.write_iops):
+            assumed = {"pattern": "random", "record": DATABASE_PAGE}
+        stated = self.profile.model_fields_set
+        if not assumed or "record" in stated:
+            return self
+        assumed = {key: value for key, value in assumed.items() if key not in stated}
+        profile = AccessProfile.model_construct(_fields_set=stated, **{**self.profile.__dict__, **assumed})
+        return self.model_copy(update={"profile": profile})
 
     @model_validator(mode="after")
     def _consistent(self) -> "Need":

@@ -21,7 +21,13 @@ from assay.rooms.advice.work.market import Market, ProviderPrices, market_of
 from assay.rooms.advice.work.migration import migration_notes
 from assay.rooms.advice.work.options import best_of_each, option_of, rejected_designs
 from assay.rooms.advice.work.pareto import pareto_front
-from assay.rooms.advice.work.sensitivity import administration_changes, duty_changes, interval_changes, price_changes
+from assay.rooms.advice.work.sensitivity import (
+    administration_changes,
+    duty_changes,
+    interval_changes,
+    price_changes,
+    reading_changes,
+)
 from assay.rooms.advice.work.sensitivity_requirements import questions
 from assay.rooms.advice.work.texts import count_text
 
@@ -215,6 +221,7 @@ def _changes(
     failed: Sequence[Assessment],
 ) -> Iterator[DecisionChange]:
     yield from administration_changes(best, rivals)
+    yield from reading_changes(best, [*rivals, *over_budget])
     yield from price_changes(best, [*rivals, *over_budget])
     yield from interval_changes(best, rivals, failed)
     yield from duty_changes(best, [*rivals, *over_budget])

@@ -140,7 +140,7 @@ def build_variants(
         BadValueError: No variant can be built with one of the candidate's values.
     """
     template = load_template(candidate.design, base)
-    candidate = _on_its_client(candidate, need, template, prices)
+    candidate = _on_its_client(candidate, need, template)
     sizing = NeedSizing(template, candidate, need)
     _check_number(candidate, sizing.axes)
     return _VariantBuilder(sizing, candidate, Pricer(need, prices, market), prices, name or template.name).build(
@@ -148,13 +148,14 @@ def build_variants(
     )
 
 
-def _on_its_client(
-    candidate: CandidateDesign, need: Need, template: Template, prices: ProviderPrices
-) -> CandidateDesign:
-    """Return a candidate whose attached volumes are on the instance that the need names as its client."""
+def _on_its_client(candidate: CandidateDesign, need: Need, template: Template) -> CandidateDesign:
+    """Return a candidate whose attached volumes are on the instance that the need names as its client.
+
+    Clients are in no price, so the price of that instance need not be known.
+    """
     client = need.client
     is_free = "instance" in template.parameters and "instance" not in candidate.set and template.is_attached
-    if not isinstance(client, str) or not is_free or not prices.book.has_term("instance", client, "on-demand"):
+    if not isinstance(client, str) or not is_free:
         return candidate
     return candidate.model_copy(update={"set": {**candidate.set, "instance": client}})
 

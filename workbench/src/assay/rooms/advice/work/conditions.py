@@ -45,6 +45,7 @@ def conditions_of(facts: RuleInput) -> tuple[str, ...]:
     """Return all drawbacks of a variant for a need, each once, the most important first."""
     rules = (
         _client,
+        _record,
         _growth,
         _steps,
         _part_of_time,
@@ -86,6 +87,13 @@ def _client(facts: RuleInput) -> Iterator[str]:
     month = offer.client_cost / facts.need.months
     cost = f", {format_money(month, offer.cost.currency)} a month on demand" if month.is_finite() else ""
     yield f"the instance that uses the volumes is not in the price: {names}{cost}, or another with its rates to volumes"
+
+
+def _record(facts: RuleInput) -> Iterator[str]:
+    """Yield which size of operations is assumed where rates are operations a second."""
+    need, size = facts.need, format_size(facts.need.profile.record)
+    if (need.read_iops or need.write_iops) and "record" not in need.profile.model_fields_set:
+        yield f"operations of {size} are assumed: state `profile: {{record: {size}}}`, or what they are"
 
 
 def _growth(facts: RuleInput) -> Iterator[str]:

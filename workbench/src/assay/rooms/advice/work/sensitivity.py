@@ -1,23 +1,25 @@
-"""What would change a decision: prices, the ends of intervals, the duty cycle."""
+"""What would change a decision: prices, reading, the ends of intervals, the duty cycle."""
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
 from assay.model.money.amount import EXACT, exact_sum, format_money
-from assay.model.units import about_number
+from assay.model.units import about_number, about_size
 from assay.money.cost.cost import Charge
 from assay.rooms.advice.model.advice import DecisionChange
 from assay.rooms.advice.model.need import Need
 from assay.rooms.advice.work.checks import Assessment, sorted_best_first
 from assay.rooms.advice.work.pricer import TermOffer, assumed_hours
 from assay.rooms.advice.work.texts import amount, count_text, item_text, missing_prices_text, percent, rounded_12
-from assay.rooms.advice.work.traffic import Side, follows_from_rate, traffic_sides
+from assay.rooms.advice.work.traffic import Side, follows_from_rate, monthly_traffic, traffic_sides
 
 MIN_DUTY = Decimal("0.001")
 """Share of the time below which a change is of no interest."""
 MAX_HOURS = 4
 """Hours a month for each server, above which they are not tried: one administrator for 40 servers."""
 STEPS = (Decimal("0.8"), Decimal("1.2"))
+READING_FACTORS = (Decimal("0.5"), Decimal(2))
+"""Least and most reading that is tried, as a factor of what is read."""
 Item = tuple[str, str, str]
 
 
@@ -155,17 +157,70 @@ def _total_budget(need: Need) -> Decimal | None:
 def _by_item(item: Assessment) -> dict[Item, Decimal]:
     """Return what each price contributes to the total, with support, tax and discount."""
     parts: dict[Item, Decimal] = {}
+    for charge, paid in _paid(item, item.variant.best.cost.charges):
+        key = (charge.row.dimension, charge.row.item, charge.row.term)
+        parts[key] = EXACT.add(parts.get(key, Decimal(0)), paid)
+    return parts
+
+
+def _paid(item: Assessment, charges: Sequence[Charge]) -> Iterator[tuple[Charge, Decimal]]:
+    """Yield each of these charges with what it contributes to the total, with support, tax and discount."""
     offer, need = item.variant.best, item.need
     # Support, tax and discount scale all lines alike; the one-time cost of migration is not a line.
     whole = EXACT.subtract(offer.present_value, offer.migration_cost)
     bare = offer.cost.committed_cost(need.months)
     scale = EXACT.divide(whole, bare) if bare else Decimal(1)
-    for charge in item.variant.best.cost.charges:
-        key = (charge.row.dimension, charge.row.item, charge.row.term)
+    for charge in charges:
         fixed, running = _parts(charge, item)
-        paid = EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
-        parts[key] = EXACT.add(parts.get(key, Decimal(0)), paid)
-    return parts
+        yield charge, EXACT.multiply(EXACT.add(fixed, EXACT.multiply(running, need.duty)), scale)
+
+
+def reading_changes(best: Assessment, others: Sequence[Assessment]) -> Iterator[DecisionChange]:
+    """Yield the nearest amounts read in a month, above and below the need's, at which another variant costs less.
+
+    All variants stay as they are. Those whose price of reading is not in proportion to what is read, such as by tiers,
+    are left out.
+
+    Args:
+        best: The chosen variant.
+        others: All others that meet the need, or fail only the budget.
+    """
+    need, hours = best.need, best.variant.best.cost.hours_per_month
+    size = monthly_traffic(need, "read", hours)
+    own = _paid_for_reading(best)
+    if need.prefer != "cost" or follows_from_rate(need, "read") or not size.size_bytes or own is None:
+        return
+    crossings = []
+    # What costs more than twice as much stays dearer at twice the reading.
+    for item in (item for item in others if item.present_value <= 2 * best.present_value):
+        paid = _paid_for_reading(item)
+        if paid is not None and paid != own:
+            gap = EXACT.subtract(item.present_value, best.present_value)
+            factor = EXACT.add(Decimal(1), EXACT.divide(gap, EXACT.subtract(own, paid)))
+            crossings.append((factor, item))
+    least, most = READING_FACTORS
+    above = [crossing for crossing in crossings if 1 < crossing[0] <= most]
+    below = [crossing for crossing in crossings if least <= crossing[0] < 1]
+    verb = "are assumed" if size.is_assumed else "are in the need"
+    for word, found, nearest in (("more", above, min), ("less", below, max)):
+        if found:
+            factor, item = nearest(found, key=lambda crossing: crossing[0])
+            read = about_size(float(size.size_bytes * factor))
+            text = f"if {word} than {read} were read a month, {item.variant.label} would cost less; "
+            text += f"{about_size(size.size_bytes)} {verb}"
+            yield DecisionChange(kind="reading", text=text, to=item.variant.label, at=rounded_12(factor))
+
+
+def _paid_for_reading(item: Assessment) -> Decimal | None:
+    """Return what of the total is in proportion to the bytes read; None: something for reading is not."""
+    charges = []
+    for charge in item.variant.best.cost.charges:
+        sides = _sides(charge, item)
+        if "read" in sides:
+            if charge.row.price is None or charge.row.free or len(sides) > 1:
+                return None
+            charges.append(charge)
+    return exact_sum(paid for _, paid in _paid(item, charges)) if charges else Decimal(0)
 
 
 def interval_changes(
