@@ -9,7 +9,7 @@ from paths import GOLDEN
 
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.work import fio
-from assay.rooms.importers.work.results import ImportedResult, Order, ToolOutput
+from assay.rooms.importers.work.results import ImportedResult, ImportOptions, Order, ToolOutput
 
 FOLDER = GOLDEN / "imports" / "fio"
 SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
@@ -37,7 +37,7 @@ def document_of(name: str) -> dict[str, Any]:
 
 def read(text: str, order: Order | None = None) -> ToolOutput:
     """The first output in a text."""
-    return fio.read(text, FILE, order)[0]
+    return fio.read(text, FILE, ImportOptions(order))[0]
 
 
 def results_of(name: str, order: Order | None = None) -> tuple[ImportedResult, ...]:

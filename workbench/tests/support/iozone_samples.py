@@ -46,7 +46,7 @@ def text_of(name: str) -> str:
 
 def read(text: str) -> ToolOutput:
     """The first output in a text."""
-    return iozone.read(text, FILE, None)[0]
+    return iozone.read(text, FILE)[0]
 
 
 def head(command: str, date: str, lines: Sequence[str] = ()) -> str:

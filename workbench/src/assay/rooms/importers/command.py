@@ -9,7 +9,7 @@ from assay.model.base import AssayError
 from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
-    from assay.rooms.importers.work.results import Order, ToolOutput
+    from assay.rooms.importers.work.results import ImportOptions, Order, ToolOutput
 
 _ORDERS = ("sequential", "random")
 
@@ -38,12 +38,13 @@ def command(
 
     from assay.model.secret import redact_command
     from assay.rooms.importers.work.registry import recognised_words
+    from assay.rooms.importers.work.results import ImportOptions
     from assay.rooms.importers.work.runs import make_run
     from assay.terminal.output import note, print_line
 
-    chosen = _order(order)
+    stated = ImportOptions(_order(order))
     outputs: list[ToolOutput] = []
-    for file, found in _read(files, chosen):
+    for file, found in _read(files, stated):
         note(recognised_words(file, found))
         outputs += found
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
@@ -67,7 +68,7 @@ def _order(written: str) -> "Order | None":
     return "random" if written == "random" else "sequential"
 
 
-def _read(files: list[str], order: "Order | None") -> "list[tuple[str, list[ToolOutput]]]":
+def _read(files: list[str], stated: "ImportOptions") -> "list[tuple[str, list[ToolOutput]]]":
     """Return each file with its outputs.
 
     Raises:
@@ -78,7 +79,7 @@ def _read(files: list[str], order: "Order | None") -> "list[tuple[str, list[Tool
     found, problems = [], []
     for file in files:
         try:
-            found.append((file, read_outputs(file, order)))
+            found.append((file, read_outputs(file, stated)))
         except AssayError as error:
             problems.append(error)
     if problems:

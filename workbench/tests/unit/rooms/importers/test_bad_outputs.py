@@ -10,7 +10,7 @@ from fio_samples import FILE, SAMPLES, changed, text_of
 from assay.model.base import AssayError
 from assay.rooms.importers.work import fio
 from assay.rooms.importers.work.registry import IMPORTERS, read_outputs, recognised_words
-from assay.rooms.importers.work.results import OutputError
+from assay.rooms.importers.work.results import ImportOptions, OutputError
 
 READ = ("jobs", 0, "read")
 DEEP = 100_000
@@ -18,7 +18,7 @@ DEEP = 100_000
 
 def refused(text: str) -> OutputError:
     with pytest.raises(OutputError) as error:
-        fio.read(text, FILE, None)
+        fio.read(text, FILE)
     return error.value
 
 
@@ -82,7 +82,7 @@ def test_names_and_options_are_safe_to_print() -> None:
     document = json.loads(text_of("3.33-read"))
     document["jobs"][0] |= {"jobname": "a\x1b[31m\u202e" + "b" * 500}
     document["jobs"][0]["job options"]["filename"] = "\x07\n" * 500
-    ((output,), (result,)) = ((found := fio.read(json.dumps(document), FILE, None)), found[0].results)
+    ((output,), (result,)) = ((found := fio.read(json.dumps(document), FILE)), found[0].results)
     assert output.file.tool == "fio"
     for text in (result.name, result.workload, result.target):
         assert text.isprintable() and len(text) <= 320
@@ -101,7 +101,7 @@ def test_a_damaged_output_is_read_or_refused(name: str) -> None:
         )
         damaged = text[:at] + put + text[at + length :]
         try:
-            fio.read(damaged, FILE, "random")
+            fio.read(damaged, FILE, ImportOptions("random"))
         except OutputError as error:
             assert error.line >= 1 and error.message and error.hint
 
@@ -121,7 +121,7 @@ def test_values_of_other_kinds_are_read_or_refused(name: str) -> None:
     for path in choice.sample(every, min(20, len(every))):
         for value in (None, -1, 10**30, "x", [], {}, [1], {"a": 1}, True):
             try:
-                fio.read(changed(name, *path, to=value), FILE, "random")
+                fio.read(changed(name, *path, to=value), FILE, ImportOptions("random"))
             except OutputError as error:
                 assert error.message
 

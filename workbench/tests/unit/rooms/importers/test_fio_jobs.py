@@ -229,7 +229,7 @@ def test_passwords_of_options_are_not_kept() -> None:
 
 def test_several_outputs_in_one_file_are_several() -> None:
     text = text_of("3.33-read") + "\n" + text_of("3.33-rw")
-    first, second = fio.read(text, read(text).file, None)
+    first, second = fio.read(text, read(text).file)
     assert (first.file.line, second.file.line) == (1, len(text_of("3.33-read").splitlines()) + 2)
     assert second.results[0].operation == "sequential_mix" and (second.results[0].line or 0) > second.file.line
 
@@ -248,7 +248,7 @@ def test_of_snapshots_of_one_job_the_last_counts() -> None:
     earlier["jobs"][0]["read"]["total_ios"] //= 2
     for name in ("timestamp", "timestamp_ms"):
         another[name] -= 60 * (1000 if name == "timestamp_ms" else 1)
-    outputs = fio.read("\n".join(map(json.dumps, (another, earlier, last))), read(text).file, None)
+    outputs = fio.read("\n".join(map(json.dumps, (another, earlier, last))), read(text).file)
     assert [output.results[0].measured is not None for output in outputs] == [True, False, True]
     assert "--status-interval" in outputs[1].results[0].left_out
 

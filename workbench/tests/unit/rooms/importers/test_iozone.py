@@ -48,7 +48,7 @@ def figure(result: ImportedResult, name: str) -> tuple[str, str]:
 
 def refused(text: str) -> OutputError:
     with pytest.raises(OutputError) as error:
-        iozone.read(text, FILE, None)
+        iozone.read(text, FILE)
     assert error.value.hint
     return error.value
 
@@ -211,7 +211,7 @@ def test_what_has_no_counterpart_says_why() -> None:
 
 
 def test_several_outputs_and_excerpts_are_read() -> None:
-    both = iozone.read(text_of("3.414-auto") + text_of("3.508-throughput"), FILE, None)
+    both = iozone.read(text_of("3.414-auto") + text_of("3.508-throughput"), FILE)
     assert [one.file.version for one in both] == ["3.414", "3.508"] and both[1].file.line > 30
     excerpt = text_of("3.508-throughput")
     (result, *_) = read(excerpt[excerpt.index("\tChildren see") :]).results
@@ -283,7 +283,7 @@ def test_no_damage_raises_anything_else() -> None:
             at, length = chance.randrange(len(text)), chance.randrange(1, 40)
             damaged = text[:at] + "".join(chance.choices("0 .-\n\tkB=9", k=chance.randrange(4))) + text[at + length :]
             try:
-                iozone.read(damaged, FILE, None)
+                iozone.read(damaged, FILE)
             except OutputError as error:
                 assert 1 <= error.line <= damaged.count("\n") + 1
 

@@ -24,7 +24,16 @@ from assay.rooms.importers.work import fio_options
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.fio_latency import Latency, latency_of, pooled
 from assay.rooms.importers.work.json_text import Number, decode_json, line_of
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError, ToolOutput
+from assay.rooms.importers.work.results import (
+    STATED_NOTHING,
+    Figure,
+    ImportedResult,
+    ImportOptions,
+    Measurement,
+    Order,
+    OutputError,
+    ToolOutput,
+)
 
 NAME = "fio"
 MAX_JOBS = 20_000
@@ -74,13 +83,13 @@ def recognise(text: str) -> bool:
     return _START.search(text) is not None
 
 
-def read(text: str, file: ImportedFile, order: Order | None) -> list[ToolOutput]:
+def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every output in a text, in order.
 
     Args:
         text: The content of the file.
         file: What is known of the file; the rest is filled in.
-        order: Order of offsets of jobs whose options fio does not print; None if the user does not state it.
+        stated: Order of offsets of jobs whose options fio does not print.
 
     Raises:
         OutputError: It is not what fio writes.
@@ -89,7 +98,7 @@ def read(text: str, file: ImportedFile, order: Order | None) -> list[ToolOutput]
     while (match := _START.search(text, position)) is not None:
         start = text.index("{", match.start())
         document, position = decode_json(text, start)
-        found.append(_output(document, _Place(text, start, position), file, order))
+        found.append(_output(document, _Place(text, start, position), file, stated.order))
     return _without_snapshots(found)
 
 

@@ -17,7 +17,15 @@ from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.iozone_columns import HEADER, RateTable
 from assay.rooms.importers.work.iozone_head import HINT, MAX_KB, Head, read_head
-from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, Order, OutputError, ToolOutput
+from assay.rooms.importers.work.results import (
+    STATED_NOTHING,
+    Figure,
+    ImportedResult,
+    ImportOptions,
+    Measurement,
+    OutputError,
+    ToolOutput,
+)
 
 NAME = "iozone"
 _SPLASH = "Iozone: Performance Test of File I/O"
@@ -77,13 +85,13 @@ def recognise(text: str) -> bool:
     return any(HEADER.fullmatch(line.rstrip("\r")) or _CHILDREN.fullmatch(line) for line in lines)
 
 
-def read(text: str, file: ImportedFile, order: Order | None) -> list[ToolOutput]:  # noqa: ARG001
+def read(text: str, file: ImportedFile, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:  # noqa: ARG001
     """Return every output in a text, in order.
 
     Args:
         text: The content of the file.
         file: What is known of the file; the rest is filled in.
-        order: Not used: iozone says the order of offsets of each result.
+        stated: Not used: iozone says the order of offsets of each result.
 
     Raises:
         OutputError: It is not what iozone writes.

@@ -9,7 +9,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import fio, iozone
-from assay.rooms.importers.work.results import Order, OutputError, ToolOutput
+from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 MAX_BYTES = 32 << 20
 """Largest file."""
@@ -25,13 +25,13 @@ class Importer(NamedTuple):
         forms: What it reads, in words.
         recognise: Whether a text is its output, by what the text says.
         read: Returns all outputs in a text; raises `OutputError`. Arguments: the text, what is known of the file, and
-            the order of offsets that the user states.
+            what the user states besides.
     """
 
     name: str
     forms: str
     recognise: Callable[[str], bool]
-    read: Callable[[str, ImportedFile, Order | None], list[ToolOutput]]
+    read: Callable[[str, ImportedFile, ImportOptions], list[ToolOutput]]
 
 
 IMPORTERS = (
@@ -41,12 +41,12 @@ IMPORTERS = (
 """All tools; the first that recognises a text reads it."""
 
 
-def read_outputs(path: str, order: Order | None = None) -> list[ToolOutput]:
+def read_outputs(path: str, stated: ImportOptions = STATED_NOTHING) -> list[ToolOutput]:
     """Return every output in a file that a user names.
 
     Args:
         path: Path of the file.
-        order: Order of offsets of results that do not say it; None if the user does not state it.
+        stated: What the user states of outputs that do not say it.
 
     Raises:
         AssayError: It cannot be read, is of no known tool, or is not what that tool writes.
@@ -73,7 +73,7 @@ def read_outputs(path: str, order: Order | None = None) -> list[ToolOutput]:
         size_bytes=len(data),
     )
     try:
-        return importer.read(text, known, order)
+        return importer.read(text, known, stated)
     except OutputError as error:
         raise LineError(path, error.line, error.message, error.hint) from None
 

@@ -16,6 +16,19 @@ Order = Literal["sequential", "random"]
 """The order of the offsets of reads and writes."""
 
 
+class ImportOptions(NamedTuple):
+    """What the user states of outputs that do not say it.
+
+    Attributes:
+        order: Order of offsets; None if the user does not state it.
+    """
+
+    order: Order | None = None
+
+
+STATED_NOTHING = ImportOptions()
+
+
 class OutputError(Exception):
     """An output that cannot be read.
 
