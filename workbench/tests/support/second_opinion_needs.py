@@ -396,7 +396,7 @@ def need_13(asked: Asked) -> list[Candidate]:
 
     def tape(cartridge: int, copies: int, fails: str = "") -> Candidate:
         count = int(up(copies * stored / (cartridge * TB)))
-        pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 1, "sas-hba": 1, "server-1u": 1}
+        pieces = {f"tape-{cartridge}TB": count, f"tape-drive-{cartridge}TB": 1, "sas-hba": 1, "server-1u-small": 1}
         settings = {"cartridge": f"{cartridge}TB", "copies": copies, "drives": 1, "cartridges": count}
         return Candidate("own-tape", settings, OWN.own(pieces, 385, 2, hours, asked.months), fails)
 

@@ -130,7 +130,7 @@ def test_one_drive_of_tape_says_what_it_costs_in_availability() -> None:
     assert not any("one drive is repaired" in text for text in two.conditions)
     cost = price_bill(make_bill(one), load_book("own-2026"))
     assert float(cost.month) == pytest.approx(
-        (40 * 93.5 + 7699 + 770 + 8494.3484) / 60 + 0.385 * 730 * 0.21703722 + 2 * 29.76
+        40 * 93.5 / 120 + (7699 + 770 + 3519) / 60 + 0.385 * 730 * 0.21703722 + 2 * 29.76
     )
 
 

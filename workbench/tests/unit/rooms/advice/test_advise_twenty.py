@@ -104,7 +104,7 @@ def test_other_circumstances_ask_for_something_else(number, changes, design):
 
 
 def test_people_turn_tape_where_the_comment_says():
-    """27.5 hours a month: (Deep Archive - tape without people) / wage."""
+    """29.3 hours a month: (Deep Archive - tape without people) / wage."""
     tape, deep = second_opinion.candidates("13")[:2]
     without = sum(line.cost for line in tape.lines[:-1])
     hours = (deep.cost - without) / (tape.lines[-1].cost / 15)

@@ -49,7 +49,21 @@ def test_the_use_of_a_table_says_where_units_cost_less():
 
 
 def test_what_grows_is_moved_in_at_its_present_size():
-    """100 TB of later 249 over 1 Gb/s, of which a copy has 80 %: 100e12 / 100e6 s are 11.6 days."""
+    """100 TB of later 249 over 1 Gb/s, of which a copy has 80 %: 100e12 / 100e6 s are 11.6 days.
+
+    They leave AWS as 93,132 GiB, of which 100 are free: 10,140 x 0.09 + 40,960 x 0.085 + 41,932 x 0.07 USD.
+    """
     asked = {"access": "object", "capacity": "100TB", "growth_per_year": "20%", "months": 60}
     found = advised("azure-eastus", **asked, migration={"from": "aws", "link": "1Gb/s"}, profile={"record": "20MB"})
-    assert "moving 100 TB from aws over 125 MB/s takes 11.6 days" in found.choice.conditions
+    (moving,) = (text for text in found.choice.conditions if text.startswith("moving 100 TB from aws"))
+    assert moving.endswith("over 125 MB/s takes 11.6 days; leaving aws costs 7,329.46 USD once")
+
+
+def test_leaving_a_cloud_costs_money_whatever_books_the_need_is_priced_by() -> None:
+    """12,000 GB, of which 100 are free: 10,235 x 0.087 + 1,665 x 0.083 USD, by the book of East US."""
+    moved = {"access": "object", "capacity": "12TB", "migration": {"from": "azure", "link": "1Gb/s"}}
+    for books in ("aws-eu-west-1", "aws-eu-west-1 azure-eastus"):
+        conditions = advised(books, **moved, where={"providers": ["aws"]}).choice.conditions
+        assert any(text.endswith("leaving azure costs 1,028.64 USD once") for text in conditions)
+    at_home = advised("aws-eu-west-1", **{**moved, "migration": {"from": "own", "link": "1Gb/s"}}).choice.conditions
+    assert "moving 12 TB from own over 125 MB/s takes 1.39 days" in at_home

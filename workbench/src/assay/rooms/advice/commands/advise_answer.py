@@ -280,7 +280,7 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
     if advice.conflicts:
         first = advice.conflicts[0]
         for requirement in first.requirements:
-            yield _excludes(advice, requirement)
+            yield from _excludes(advice, requirement)
         others = [" + ".join(item.requirements) for item in advice.conflicts[1:]]
         if others:
             yield f"Each of these also excludes all designs: {'; '.join(others)}"
@@ -294,8 +294,11 @@ def _no_answer_lines(advice: Advice) -> Iterator[str]:
     yield f"Prices {dates_of(advice)} ({advice.prices.book})"
 
 
-def _excludes(advice: Advice, requirement: str) -> str:
-    """Return a line about the variant closest to this requirement, among those that fail the fewest requirements."""
+def _excludes(advice: Advice, requirement: str) -> Iterator[str]:
+    """Yield a line about the variant closest to this requirement, among those that fail the fewest requirements.
+
+    If it costs too much, there is a second line with what it costs most for.
+    """
 
     def rank(item: tuple[RejectedDesign, RequirementCheck]) -> tuple[int, float]:
         return len({check.requirement for check in item[0].failed_checks}), -(item[1].share or 0.0)
@@ -304,10 +307,14 @@ def _excludes(advice: Advice, requirement: str) -> str:
         (item, check) for item in advice.rejected for check in item.failed_checks if check.requirement == requirement
     ]
     if not found:
-        return f"{requirement} excludes all remaining designs"
+        yield f"{requirement} excludes all remaining designs"
+        return
     item, check = min(found, key=rank)
     name = item.closest.label if item.closest is not None else item.design
-    return f"{requirement} excludes; closest is {name}: {shortened(check.text)}"
+    yield f"{requirement} excludes; closest is {name}: {shortened(check.text)}"
+    parts = _parts_of_price(item.closest) if requirement == "budget" and item.closest is not None else []
+    if parts:
+        yield f"Of that price: {', '.join(parts)}"
 
 
 def rejected_words(item: RejectedDesign) -> str:

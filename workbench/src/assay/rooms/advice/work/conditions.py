@@ -97,8 +97,11 @@ def _record(facts: RuleInput) -> Iterator[str]:
 
 
 def _growth(facts: RuleInput) -> Iterator[str]:
-    """Yield that growth is paid from the start."""
+    """Yield what of the growth is paid from the start, and what as it grows."""
     need = facts.need
+    if need.growth_per_year:
+        text = f"it grows by {percent(need.growth_per_year)} a year to {about_size(need.capacity)} in the last month"
+        yield f"{text}: what is paid by the byte stored is the mean of all months, all else is for the end"
     if need.growth:
         yield f"{percent(need.growth)} of growth is in the capacity and rates, and paid from the start"
 
@@ -121,10 +124,12 @@ def _part_of_time(facts: RuleInput) -> Iterator[str]:
     """Yield that rented storage of scratch data is paid for a part of the time only if it is deleted in between."""
     need = facts.need
     if need.duty < 1 and need.data == "scratch" and not facts.design.hardware:
-        yield (
-            f"the price is for {percent(need.duty)} of the time: it must be deleted whenever it is not used, and made "
-            "and filled again; what is left switched on costs the whole month"
+        what = (
+            "the month: delete it after that"
+            if need.months == 1
+            else "the time: it must be deleted whenever it is not used, and made and filled again"
         )
+        yield f"the price is for {percent(need.duty)} of {what}; what is left switched on costs the whole month"
 
 
 def _not_measured(facts: RuleInput) -> Iterator[str]:
@@ -339,12 +344,17 @@ def _committed(facts: RuleInput) -> Iterator[str]:
 
 
 def _moving_in(facts: RuleInput) -> Iterator[str]:
-    """Yield how long moving the data in takes over the link of the need."""
+    """Yield how long moving the data in takes over the link of the need, and what leaving the present cloud costs."""
     need, plan = facts.need, facts.need.migration
     if plan is not None and plan.origin != (facts.design.provider or facts.variant.prices.provider):
         days = about_number(moving_seconds(need, plan.link) / DAY)
         size = about_size(first_bytes(need))
-        yield f"moving {size} from {plan.origin} over {about_size(plan.link)}/s takes {days} days"
+        text = f"moving {size} from {plan.origin} over {about_size(plan.link)}/s takes {days} days"
+        paid = facts.variant.best.migration_cost
+        leaving = (
+            f"leaving {plan.origin} costs {_money(paid, facts)} once" if paid else "leaving it is not in the price"
+        )
+        yield text if plan.origin == "own" else f"{text}; {leaving}"
 
 
 def _moving_out(facts: RuleInput) -> Iterator[str]:

@@ -10,7 +10,7 @@ from assay.model.base import AssayError
 from assay.model.money.amount import EXACT
 from assay.model.money.price import BillItem, PriceBook, PriceRow, PriceTier, SpotPrice
 from assay.money.books.books import load_book
-from assay.rooms.advice.model.need import ExchangeRates, Need
+from assay.rooms.advice.model.need import DEFAULT_BOOKS, ExchangeRates, Need
 
 OWN_BOOK = "own-2026"
 """Shipped book of own hardware, which has the price of an hour of administration."""
@@ -74,6 +74,20 @@ class Market:
         if len(self.sold) == 1 or provider is None:
             return self.sold
         return tuple(sold for sold in self.sold if sold.provider == provider)
+
+    def book_to_leave(self, provider: str) -> PriceBook | None:
+        """Return a book with what it costs to leave a cloud; without one of its own, the shipped one of that provider.
+
+        None: there is none in the market's currency.
+        """
+        for sold in self.sold:
+            if sold.provider == provider:
+                return sold.book
+        with suppress(AssayError):
+            for name in DEFAULT_BOOKS:
+                if name.startswith(f"{provider}-"):
+                    return _converted(load_book(name), self.currency, self._exchange)
+        return None
 
     @property
     def hour_of_work(self) -> Decimal | None:

@@ -43,9 +43,9 @@ def migration_estimate(need: Need, market: Market, provider: str | None) -> Migr
     seconds = moving_seconds(need, plan.link)
     if plan.origin == "own":
         return MigrationEstimate(size, seconds, Decimal(0))
-    sold = next((each for each in market.sold if each.provider == plan.origin), None)
+    book = market.book_to_leave(plan.origin)
     way = leased_way(need, plan.origin) or "internet"
-    cost = transfer_out(sold.book, size, way) if sold is not None else None
+    cost = transfer_out(book, size, way) if book is not None else None
     return MigrationEstimate(size, seconds, cost)
 
 
