@@ -138,6 +138,24 @@ def verdict_reference() -> str:
     return "\n".join([*lines, ""])
 
 
+def audit_reference() -> str:
+    """All rules of the audit, in one page."""
+    from assay.rooms.importers.audit.rules import RULES
+
+    lines = [
+        "# Rules of the audit",
+        "",
+        "Generated from their definitions by `make generate`. [Audit](../guides/audit.md) says how to use them. An *error*",
+        "cannot be true as it stands, a *warning* can hardly be or is not what it seems, a *note* is what a reader should",
+        "know before using the number.",
+        "",
+        "| rule | severity | what it finds | why that speaks against a result |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| `{rule.id}` | {rule.severity} | {rule.about} | {rule.basis} |" for rule in RULES]
+    return "\n".join([*lines, ""])
+
+
 def _defaults(name, item) -> str:
     """What a parameter is if it is left out, whatever the operations work on."""
     from assay.model.study.parameters import DEFAULTS
@@ -182,6 +200,7 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "docs/reference/commands.md", command_reference()
     yield "docs/reference/parameters.md", parameter_reference()
     yield "docs/reference/verdicts.md", verdict_reference()
+    yield "docs/reference/audit.md", audit_reference()
 
 
 def main() -> int:

@@ -31,6 +31,7 @@ CASES = {
     "measure": ("nothing", 2, ""),
     "serve": ("nothing", 2, ""),
     "import": (str(GOLDEN / "imports" / "fio" / "3.33-read.json"), 0, "next: assay show"),
+    "audit": (str(GOLDEN / "imports" / "fio" / "3.33-read.json"), 0, "0 errors, 0 warnings"),
     "init": ("new.yaml", 0, "wrote new.yaml; next: assay plan new.yaml"),
     "check": ("study.yaml", 0, "ok: 1 case x 1 repeat"),
     "plan": ("study.yaml", 0, "tiny: Does it start?"),

@@ -5,8 +5,13 @@ from assay.model.room import Command, Room
 ROOM = Room(
     commands={
         "import": Command(
-            "assay.rooms.importers.command",
+            "assay.rooms.importers.commands.importing",
             "Make a run of what another tool measured, from its output.",
+            after="measure",
+        ),
+        "audit": Command(
+            "assay.rooms.importers.commands.audit",
+            "Say what speaks against results: numbers that contradict each other, the tool, or the machines.",
             after="measure",
         ),
     },

@@ -5,6 +5,9 @@ from pathlib import Path
 from assay.report import numbers
 from assay.report.document import Block, Cell, Column, Fold, Heading, Mono, Paragraph, Section, Table
 from assay.report.view import RunView
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.rules import audit
+from assay.rooms.importers.audit.runs import outputs_of_run
 from assay.rooms.importers.shown.figures import imported_run, options_words, place_words
 from assay.rooms.importers.work.results import Figure, ImportedResult, ImportedRun
 
@@ -25,8 +28,22 @@ def section(view: RunView) -> Section | None:
         "Assay measured nothing of this run: all figures are those of the files below. What a file does not say is not "
         "known, and rules that need it were not evaluated."
     )
-    blocks: list[Block] = [measured, _files(view), *_left_out(run), *_figures(run)]
+    folder = Path(view.run.folder)
+    blocks: list[Block] = [measured, _files(view), *_findings(folder), *_left_out(run), *_figures(run)]
     return Section("imported", "Imported", tuple(blocks))
+
+
+def _findings(folder: Path) -> list[Block]:
+    """Return what the audit finds against the results, without facts about the machines."""
+    findings = audit(outputs_of_run(folder), MachineFacts())
+    title = Heading("Audit", "imported-audit", 4)
+    if not findings:
+        return [title, Paragraph("The rules of the audit find nothing against these results.")]
+    rows = tuple((one.severity, one.place, one.result, one.text, one.rule) for one in findings[:MAX_ROWS])
+    columns = tuple(Column(name) for name in ("Severity", "Place", "Result", "Finding", "Rule"))
+    more = f" The first {MAX_ROWS} of {len(findings):,}." if len(findings) > MAX_ROWS else ""
+    about = f"`assay audit RUN --facts FILE` judges by memory, links and devices, too.{more}"
+    return [title, Table("imported-audit-table", columns, rows, about)]
 
 
 def _files(view: RunView) -> Table:

@@ -1,0 +1,96 @@
+"""Rules about how results were measured: what a reader should know before using the number."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from assay.model.study.names import WORK
+from assay.model.units import about_duration
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import Item, RuleFinding
+
+MIN_SECONDS = 10
+"""Shorter than this, a start or a hiccup weighs in the mean."""
+MIN_REPEATS = 3
+"""Fewest repeats that give an interval."""
+
+
+def _of_outputs(
+    items: Sequence[Item], applies: Callable[[Item], bool], text: Callable[[list[Item], int], str]
+) -> Iterator[RuleFinding]:
+    """Yield one finding for each output that has such results."""
+    outputs: dict[int, list[Item]] = defaultdict(list)
+    for item in items:
+        if item.measured is not None:
+            outputs[id(item.output)].append(item)
+    for members in outputs.values():
+        found = [item for item in members if applies(item)]
+        if found:
+            words = text(found, len(members))
+            yield RuleFinding(found[0], words, {"results": len(found), "of": len(members)}, tuple(found[1:]))
+
+
+def _share(found: list[Item], count: int) -> str:
+    return "the result" if count == 1 else f"{len(found)} of {count} results"
+
+
+def writes_unflushed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield outputs with writes through the page cache without a flush in the time."""
+
+    def applies(item: Item) -> bool:
+        operation = item.result.operation
+        if operation is None or not WORK[operation].writes or item.result.parameters.get("cache") == "direct":
+            return False
+        return item.result.parameters.get("sync") == "none"
+
+    yield from _of_outputs(
+        items,
+        applies,
+        lambda found, count: f"{_share(found, count)} may be writes into memory: buffered, and without a flush",
+    )
+
+
+def asynchronous_without_direct(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield outputs of fio's libaio with a queue but without direct I/O."""
+
+    def applies(item: Item) -> bool:
+        is_direct = item.result.parameters.get("cache") == "direct"
+        return item.result.options.get("ioengine") == "libaio" and item.parameter("queue_depth") > 1 and not is_direct
+
+    yield from _of_outputs(
+        items,
+        applies,
+        lambda found, count: (
+            f"{_share(found, count)} had iodepth above 1 with libaio and without direct=1: "
+            "the kernel may do such operations one after the other"
+        ),
+    )
+
+
+def short_time(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield outputs with results that took little time."""
+
+    def seconds(item: Item) -> float:
+        return (item.measured.elapsed_ns or 0) / 1e9 if item.measured else 0.0
+
+    yield from _of_outputs(
+        items,
+        lambda item: 0 < seconds(item) < MIN_SECONDS,
+        lambda found, count: (
+            f"{_share(found, count)} took less than {MIN_SECONDS} s, the shortest "
+            f"{about_duration(min(map(seconds, found)))}"
+        ),
+    )
+
+
+def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield once that results have fewer repeats than an interval needs."""
+    groups: dict[tuple[str, ...], list[Item]] = defaultdict(list)
+    for item in items:
+        if item.measured is not None:
+            result = item.result
+            values = str(sorted(result.parameters.items()))
+            groups[result.target, result.workload, result.name, result.operation or "", values].append(item)
+    few = [members for members in groups.values() if len(members) < MIN_REPEATS]
+    if few:
+        text = f"{len(few)} of {len(groups)} different results have fewer than {MIN_REPEATS} repeats"
+        yield RuleFinding(few[0][0], f"{text}: differences between them may be chance", {"results": len(few)})

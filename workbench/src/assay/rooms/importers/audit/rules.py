@@ -1,0 +1,185 @@
+"""All rules of the audit, and what they find."""
+
+from collections.abc import Sequence
+
+from assay.rooms.importers.audit import ceilings, method, one_result, several
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Item, Rule, RuleFinding
+from assay.rooms.importers.work.results import ToolOutput
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "latency-order",
+        "error",
+        "Latencies are not in order: least, percentiles, greatest, or the mean is outside of them.",
+        "order statistics; fio's percentiles are middles of bins, so 2 % are allowed at the ends",
+        one_result.latency_order,
+    ),
+    Rule(
+        "rate-from-bytes",
+        "error",
+        "The rate is not what bytes, or operations, and time give.",
+        "rate = amount / time, within 2 % and the rounding of the time",
+        one_result.rate_from_bytes,
+    ),
+    Rule(
+        "operations-in-flight",
+        "error",
+        "More operations were in flight than were asked for.",
+        "Little's law: rate x mean latency is at most queue depth x processes; 5 % are allowed",
+        one_result.operations_in_flight,
+    ),
+    Rule(
+        "whole-records",
+        "error",
+        "What a process of iozone moved is no whole number of records.",
+        "iozone.c counts records and multiplies by their size",
+        one_result.whole_records,
+    ),
+    Rule(
+        "sum-of-processes",
+        "error",
+        "Sum, mean, least and greatest rate of iozone's processes do not fit each other.",
+        "arithmetic, within the printed rounding",
+        one_result.sum_of_processes,
+    ),
+    Rule(
+        "stop-of-the-fastest",
+        "error",
+        "In a reading test of iozone the least amount does not follow from the rates.",
+        "iozone.c, stop_flag: all stop when the first has read its file; without `-x`, from 5 s on, within 1 %",
+        one_result.stop_of_the_fastest,
+    ),
+    Rule(
+        "label-of-iozone",
+        "warning",
+        "A test has a label that iozone does not print.",
+        "iozone.c, multi_throughput_test",
+        one_result.label_of_iozone,
+    ),
+    Rule(
+        "test-that-was-chosen",
+        "error",
+        "The command line of iozone did not ask for this test.",
+        "iozone's usage text: `-i` chooses the tests",
+        one_result.test_that_was_chosen,
+    ),
+    Rule(
+        "record-above-file",
+        "warning",
+        "A record is larger than the file.",
+        "the tool then reads or writes less than is stated",
+        one_result.record_above_file,
+    ),
+    Rule(
+        "same-figures",
+        "error",
+        "All figures of two results are the same, digit by digit.",
+        "two measurements do not agree in five figures of five digits or more",
+        several.same_figures,
+    ),
+    Rule(
+        "constant-multiple",
+        "error",
+        "All five figures of a test of iozone are one multiple of another test's.",
+        "ratios of independent measurements differ; 0.02 % are allowed for rounding",
+        several.constant_multiple,
+    ),
+    Rule(
+        "digits-alike",
+        "warning",
+        "Figures of a test of iozone have more digits in common with another test's than chance gives.",
+        "binomial distribution, a tenth for each digit behind the first two; below 1e-5 over all pairs",
+        several.digits_alike,
+    ),
+    Rule(
+        "same-second",
+        "warning",
+        "Two distributed runs of iozone state that they began in the same second.",
+        "one list of clients runs one test at a time",
+        several.same_second,
+    ),
+    Rule(
+        "began-too-early",
+        "warning",
+        "A run of iozone began before another one on the same clients can have ended.",
+        "a test takes at least file size / greatest rate of a process",
+        several.began_too_early,
+    ),
+    Rule(
+        "above-network",
+        "error",
+        "A rate is above what the links carry (facts: `link`, `clients`, `client`, `server_link`).",
+        "each way of a link by itself",
+        ceilings.above_network,
+    ),
+    Rule(
+        "above-devices",
+        "warning",
+        "A rate is above what the devices can do (facts: `device_read`, `device_write`).",
+        "a cache answered, or the facts are wrong",
+        ceilings.above_devices,
+    ),
+    Rule(
+        "data-within-memory",
+        "warning",
+        "Buffered reads of less data than twice the clients' memory (facts: `memory`, `clients`, `client`).",
+        "iozone's documentation asks for larger files; SNIA likewise",
+        ceilings.data_within_memory,
+    ),
+    Rule(
+        "writes-unflushed",
+        "note",
+        "Writes through the page cache without a flush in the time.",
+        "what is in memory at the end was not written",
+        method.writes_unflushed,
+    ),
+    Rule(
+        "asynchronous-without-direct",
+        "note",
+        "fio's libaio with a queue and without direct I/O.",
+        "fio's documentation of ioengine: Linux may only support queued behaviour with non-buffered I/O",
+        method.asynchronous_without_direct,
+    ),
+    Rule(
+        "short-time",
+        "note",
+        "Results took less than 10 s.",
+        "a start or a hiccup weighs in the mean",
+        method.short_time,
+    ),
+    Rule(
+        "few-repeats",
+        "note",
+        "Results have fewer than three repeats.",
+        "no interval follows from one or two values",
+        method.few_repeats,
+    ),
+)
+"""In the order in which they are documented."""
+
+
+def audit(outputs: Sequence[ToolOutput], facts: MachineFacts) -> list[AuditFinding]:
+    """Return all findings about outputs that belong together, the worst first.
+
+    Args:
+        outputs: Of any tools.
+        facts: What is known of the machines.
+    """
+    items = [Item(output, result) for output in outputs for result in output.results]
+    found = [_finding(rule, each) for rule in RULES for each in rule.find(items, facts)]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _finding(rule: Rule, found: RuleFinding) -> AuditFinding:
+    others = tuple(dict.fromkeys(other.place for other in found.others if other.place != found.item.place))
+    return AuditFinding(
+        rule=rule.id,
+        severity=rule.severity,
+        file=found.item.output.file.file,
+        line=found.item.line,
+        result=found.item.result.name,
+        text=found.text,
+        numbers={name: str(value) for name, value in found.numbers.items()},
+        others=others,
+    )

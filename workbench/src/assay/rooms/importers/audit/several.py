@@ -1,0 +1,169 @@
+"""Rules about several results: copies, multiples, and runs that cannot have been at the time that they state."""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import combinations
+
+from assay.model.units import about_duration
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import THROUGHPUT_FIGURES, Item, RuleFinding, number
+from assay.rooms.importers.audit.one_result import min_seconds
+
+MAX_ITEMS = 2_000
+"""Most results that are compared in pairs."""
+PROPORTION = Decimal("0.0002")
+"""By how much ratios of rounded figures of one multiple may differ."""
+SAME = Decimal("1e-9")
+SIGNIFICANT = 5
+LEADING = 2
+"""Digits that figures of like size share anyway."""
+CHANCE = 1e-5
+"""Chance below which matching digits are no coincidence, over all pairs that are compared."""
+DATE = "%a %b %d %H:%M:%S %Y"
+"""Of iozone and of fio's `time` (ctime)."""
+
+
+def same_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield results all of whose figures are those of another one, digit by digit."""
+    seen: dict[tuple[str, ...], Item] = {}
+    for item in items:
+        key = _vector(item)
+        if key is None:
+            continue
+        first = seen.setdefault(key, item)
+        if first is not item and first.place != item.place:
+            text = f"all {len(key)} figures are those of {_name(first)}, digit by digit"
+            yield RuleFinding(item, text, {"figures": len(key)}, (first,))
+
+
+def constant_multiple(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield tests of iozone all of whose figures are one multiple of those of another test."""
+    for first, second in _pairs(items):
+        ratios = []
+        for name in THROUGHPUT_FIGURES:
+            one, two = (number(item.figures[name].text) for item in (first, second))
+            if not one or not two:
+                break
+            ratios.append(two / one)
+        if len(ratios) < len(THROUGHPUT_FIGURES) or abs(ratios[0] - 1) < PROPORTION:
+            continue
+        if max(ratios) - min(ratios) <= PROPORTION * ratios[0]:
+            whole, of, factor = _rounder(first, second, ratios[0])
+            text = f"all five figures are {factor:.4f} times those of {_name(of)}"
+            yield RuleFinding(whole, f"{text}: no two measurements are", {"factor": f"{factor:.6f}"}, (of,))
+
+
+def digits_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield tests of iozone whose figures have more digits in common with another test's than chance gives.
+
+    Of the digits behind the first two, each agrees with a chance of 1/10; binomial distribution.
+    """
+    pairs = list(_pairs(items))
+    for first, second in pairs:
+        digits = matching = 0
+        for name in THROUGHPUT_FIGURES:
+            one, two = (_digits(item.figures[name].text) for item in (first, second))
+            if len(one) == len(two):
+                digits += max(0, len(one) - LEADING)
+                matching += sum(a == b for a, b in zip(one[LEADING:], two[LEADING:], strict=True))
+        if digits == matching or digits < 3 * SIGNIFICANT:
+            continue
+        if _tail(digits, matching) * len(pairs) < CHANCE:
+            text = f"{matching} of {digits} digits behind the leading two are those of {_name(first)}"
+            yield RuleFinding(second, f"{text}: by chance a tenth would be", {"digits": matching}, (first,))
+
+
+def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield distributed runs of iozone in several files that state the same second as their beginning."""
+    seen: dict[str, Item] = {}
+    for item in _first_of_outputs(items):
+        file = item.output.file
+        if not file.date or "-+m" not in file.command:
+            continue
+        first = seen.setdefault(file.date, item)
+        if first is not item and first.output.file.file != file.file:
+            text = f"it began in the same second as {first.output.file.file}: {file.date}"
+            yield RuleFinding(item, text, {"date": file.date}, (first,))
+
+
+def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield runs of iozone that began before another one on the same clients can have ended.
+
+    A test takes at least the size of a file over the greatest rate of a process.
+    """
+    runs = []
+    for item in _first_of_outputs(items):
+        began, hosts = _began(item), _clients(item)
+        if began is not None and hosts:
+            lasted = sum(min_seconds(one) for one in items if one.output is item.output)
+            runs.append((began, lasted, hosts, item))
+    runs.sort(key=lambda run: run[0])
+    for (began, lasted, hosts, item), (later, _, other_hosts, other) in combinations(runs, 2):
+        gap = (later - began).total_seconds()
+        if hosts == other_hosts and 0 < gap < lasted:
+            text = f"it began {about_duration(gap)} after {item.output.file.file}, whose tests took at least "
+            text += f"{about_duration(lasted)} on the same list of clients"
+            yield RuleFinding(other, text, {"gap_s": f"{gap:.0f}", "lasted_s": f"{lasted:.0f}"}, (item,))
+
+
+def _rounder(first: Item, second: Item, factor: Decimal) -> tuple[Item, Item, Decimal]:
+    """Return the test that is a multiple, that which it is one of, and the factor: the way with fewer digits."""
+    ways = [(second, first, factor), (first, second, 1 / factor)]
+    return min(ways, key=lambda way: abs(way[2] - round(way[2], 2)) / way[2])
+
+
+def _vector(item: Item) -> tuple[str, ...] | None:
+    """Return the figures that hardly ever agree by chance: five of iozone, or rates and mean latency of others."""
+    if item.is_throughput_test():
+        return tuple(item.figures[name].text for name in THROUGHPUT_FIGURES)
+    exact = [figure.text for figure in item.result.figures if len(_digits(figure.text).strip("0")) >= SIGNIFICANT]
+    return tuple(exact) if len(exact) >= SIGNIFICANT else None
+
+
+def _pairs(items: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
+    """Yield pairs of tests of iozone's throughput mode."""
+    tests = [item for item in items if item.is_throughput_test()][:MAX_ITEMS]
+    yield from combinations(tests, 2)
+
+
+def _digits(text: str) -> str:
+    return re.sub(r"\D", "", re.sub(r"\.0+$", "", text))
+
+
+def _tail(count: int, least: int) -> float:
+    """Return the chance of at least so many agreements of a tenth each."""
+    return sum(math.comb(count, hits) * 0.1**hits * 0.9 ** (count - hits) for hits in range(least, count + 1))
+
+
+def _name(item: Item) -> str:
+    return f"{item.result.name} ({item.place})"
+
+
+def _first_of_outputs(items: Sequence[Item]) -> Iterator[Item]:
+    known = set()
+    for item in items:
+        if id(item.output) not in known:
+            known.add(id(item.output))
+            yield item
+
+
+def _began(item: Item) -> datetime | None:
+    try:
+        return datetime.strptime(" ".join(item.output.file.date.split()), DATE)
+    except ValueError:
+        return None
+
+
+def _clients(item: Item) -> str:
+    """Return the list of clients in a command line of iozone; empty without one."""
+    words = item.output.file.command.split()
+    after = words[words.index("-+m") + 1 :] if "-+m" in words else []
+    names = []
+    for word in after:
+        if word.startswith("-"):
+            break
+        names.append(word)
+    return re.sub(r"\W+", " ", " ".join(names))

@@ -1,0 +1,67 @@
+"""How findings are written: as text, as JSON, and as SARIF."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assay import __version__
+from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
+from assay.rooms.importers.audit.rules import RULES
+
+SCHEMA_VERSION = 1
+REFERENCE = "docs/reference/audit.md"
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+MAX_OTHERS = 3
+
+
+def text_lines(findings: Sequence[AuditFinding], results: int, files: int) -> Iterator[str]:
+    """Yield the findings and their count."""
+    for finding in findings:
+        name = f" {finding.result}:" if finding.result else ""
+        yield f"{finding.severity}: {finding.place}:{name} {finding.text} [{finding.rule}]"
+    counts = Counter(finding.severity for finding in findings)
+    words = [f"{counts[severity]} {severity}{'' if counts[severity] == 1 else 's'}" for severity in SEVERITIES]
+    results_words = f"{results:,} result{'' if results == 1 else 's'} in {files:,} file{'' if files == 1 else 's'}"
+    yield f"{results_words}: {', '.join(words)}"
+
+
+def as_json(findings: Sequence[AuditFinding], results: int, files: int) -> str:
+    """Return the findings as JSON."""
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "files": files,
+        "results": results,
+        "findings": [finding.model_dump(mode="json") for finding in findings],
+    }
+    return json.dumps(document, indent=2)
+
+
+def as_sarif(findings: Sequence[AuditFinding]) -> str:
+    """Return the findings as SARIF 2.1.0, which code hosts show beside the lines of a change."""
+    rules = [
+        {
+            "id": rule.id,
+            "shortDescription": {"text": rule.about},
+            "fullDescription": {"text": f"{rule.about} Basis: {rule.basis}."},
+            "defaultConfiguration": {"level": rule.severity},
+        }
+        for rule in RULES
+    ]
+    driver = {"name": "assay audit", "version": __version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "results": [_sarif_result(finding) for finding in findings]}
+    return json.dumps({"$schema": _SARIF, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_result(finding: AuditFinding) -> dict[str, Any]:
+    place = {
+        "physicalLocation": {"artifactLocation": {"uri": finding.file}, "region": {"startLine": finding.line}},
+    }
+    name = f"{finding.result}: " if finding.result else ""
+    return {
+        "ruleId": finding.rule,
+        "level": finding.severity,
+        "message": {"text": f"{name}{finding.text}"},
+        "locations": [place],
+        "properties": finding.numbers,
+    }

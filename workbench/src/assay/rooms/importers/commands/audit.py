@@ -1,0 +1,52 @@
+"""`assay audit`."""
+
+from pathlib import Path
+
+import typer
+
+from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.terminal.settings import RUNS
+
+
+def command(
+    refs: list[str] = typer.Argument(..., metavar="FILE|FOLDER|RUN", help="Outputs of other tools, or runs."),
+    facts: str = typer.Option("", "--facts", metavar="FACTS.yaml", help="What is known of the machines."),
+    as_json: bool = typer.Option(False, "--json", help="Print the findings as JSON."),
+    as_sarif: bool = typer.Option(False, "--sarif", help="Print the findings as SARIF 2.1.0."),
+    out: Path = RUNS,
+) -> None:
+    """Say what speaks against results: numbers that contradict each other, the tool, or the machines.
+
+    All that is named is audited together, so that copies between files are found. The exit code is 1 if there is an
+    error or a warning; notes are what a reader should know.
+
+    Example: `assay audit logs/ --facts cluster.yaml`
+    """
+    from assay.rooms.importers.audit import shown
+    from assay.rooms.importers.audit.facts import read_facts
+    from assay.rooms.importers.audit.rules import audit
+    from assay.rooms.importers.audit.runs import outputs_of
+    from assay.terminal.output import note, print_line
+
+    if as_json and as_sarif:
+        raise AssayError("--json and --sarif: one form at a time", "give one of the two")
+    known = read_facts(facts)
+    outputs, problems = [], []
+    for ref in refs:
+        found, unread = outputs_of(ref, out)
+        outputs += found
+        problems += unread
+    for problem in problems:
+        note(f"not read: {problem.message}")
+    findings = audit(outputs, known)
+    results = sum(len(output.results) for output in outputs)
+    files = len({output.file.file for output in outputs})
+    if as_sarif:
+        print_line(shown.as_sarif(findings))
+    elif as_json:
+        print_line(shown.as_json(findings, results, files))
+    else:
+        for line in shown.text_lines(findings, results, files):
+            print_line(line)
+    if any(finding.severity != "note" for finding in findings):
+        raise typer.Exit(EXIT_INCOMPLETE)

@@ -1,0 +1,97 @@
+"""`assay audit`: files, folders and runs; text, JSON and SARIF; exit codes; what cannot be read."""
+
+import json
+import shutil
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from fio_samples import path_of, text_of
+from in_process import run_here
+from stored_runs import noisy, store_run
+
+FALSE = text_of("3.33-read").replace('"bw_bytes" : ', '"bw_bytes" : 9')
+
+
+def audit(folder: Path, *words: object, code: int = 0) -> CompletedProcess[str]:
+    done = run_here(folder, "audit", *words)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_a_file_a_folder_and_a_run_have_the_same_findings(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "false.json").write_text(FALSE)
+    (tmp_path / "logs" / "readme.md").write_text("No output of a tool.\n")
+    assert run_here(tmp_path, "import", "logs/false.json").returncode == 0
+    (run,) = (tmp_path / "assay-runs").iterdir()
+    file, folder, imported = (audit(tmp_path, name, code=1) for name in ("logs/false.json", "logs", run.name))
+    assert file.stdout == folder.stdout == imported.stdout
+    assert "error: logs/false.json:8: " in file.stdout and "[rate-from-bytes]" in file.stdout
+    assert file.stderr == "" and "not read: logs/readme.md" in folder.stderr
+
+
+def test_the_report_of_an_imported_run_has_the_findings(tmp_path: Path) -> None:
+    (tmp_path / "false.json").write_text(FALSE)
+    shutil.copy(path_of("3.33-direct"), tmp_path / "true.json")
+    for name, expected in (("false.json", "rate-from-bytes"), ("true.json", "short-time")):
+        assert run_here(tmp_path, "import", name).returncode == 0
+        assert run_here(tmp_path, "report", "last", "--output", "r.html").returncode == 0
+        assert expected in (tmp_path / "r.html").read_text()
+
+
+def test_runs_of_assay_are_audited_by_the_same_rules(tmp_path: Path) -> None:
+    store_run(tmp_path / "assay-runs", "own", {("disk", "write"): noisy(300e6, 4, seed=1)})
+    done = audit(tmp_path, "own")
+    assert "4 results in 1 file: 0 errors, 0 warnings" in done.stdout
+
+
+def test_findings_are_printed_as_json_and_as_sarif(tmp_path: Path) -> None:
+    (tmp_path / "false.json").write_text(FALSE)
+    document = json.loads(audit(tmp_path, "false.json", "--json", code=1).stdout)
+    worst = document["findings"][0]
+    assert (document["schema_version"], document["files"], document["results"]) == (1, 1, 1)
+    assert (worst["rule"], worst["severity"], worst["file"], worst["line"]) == (
+        "rate-from-bytes",
+        "error",
+        "false.json",
+        8,
+    )
+    (run,) = json.loads(audit(tmp_path, "false.json", "--sarif", code=1).stdout)["runs"]
+    first = run["results"][0]
+    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 8}
+    assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+
+
+def test_facts_find_what_the_output_alone_does_not_show(tmp_path: Path) -> None:
+    shutil.copy(path_of("3.33-read"), tmp_path / "a.json")
+    audit(tmp_path, "a.json")
+    (tmp_path / "facts.yaml").write_text("link: 1Gb/s\n")
+    assert "[above-network]" in audit(tmp_path, "a.json", "--facts", "facts.yaml", code=1).stdout
+    (tmp_path / "facts.yaml").write_text("client: m5.4xlarge\n")
+    assert "[data-within-memory]" in audit(tmp_path, "a.json", "--facts", "facts.yaml", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "facts", "message"),
+    [
+        (("none.json",), "", "none.json: no such file"),
+        (("a.txt",), "", "a.txt: not a format that Assay can import"),
+        (("folder",), "", "folder: no file that Assay can import"),
+        (("a.json", "--json", "--sarif"), "", "--json and --sarif"),
+        (("a.json", "--facts", "none.yaml"), "", "cannot read the facts none.yaml"),
+        (("a.json", "--facts", "facts.yaml"), "link: fast\n", "facts.yaml:1: link: `fast` is not a throughput"),
+        (("a.json", "--facts", "facts.yaml"), "link: 10\n", "facts.yaml:1: link: 10 is not a throughput"),
+        (("a.json", "--facts", "facts.yaml"), "clients: 0\n", "facts.yaml:1: clients: 0 clients"),
+        (("a.json", "--facts", "facts.yaml"), "lnk: 1Gb/s\n", "facts.yaml:1: unknown key `lnk`"),
+        (("a.json", "--facts", "facts.yaml"), "client: m99.huge\n", "m99.huge"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(tmp_path: Path, words: tuple[str, ...], facts: str, message: str) -> None:
+    shutil.copy(path_of("3.33-read"), tmp_path / "a.json")
+    (tmp_path / "a.txt").write_text("hello\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "facts.yaml").write_text(facts)
+    done = audit(tmp_path, *words, code=2)
+    assert done.stdout == "" and message in done.stderr.splitlines()[0], done.stderr
+    assert done.stderr.startswith("error: ") and "Traceback" not in done.stderr
