@@ -113,8 +113,13 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "above-devices": lambda: rules_of(log(), device_read="800MB/s"),
     "data-within-memory": lambda: rules_of(log(), clients=8, memory="64GiB"),
     "rate-from-bytes": lambda: rules_of(fio_with({"bw_bytes": 999_999_999})),
-    "latency-order": lambda: rules_of(fio_with({"clat_ns.mean": 1.0})),
-    "operations-in-flight": lambda: rules_of(fio_with({"clat_ns.mean": 9e8, "clat_ns.max": 1e9})),
+    "percentiles-in-order": lambda: rules_of(fio_with({"clat_ns/percentile/30.000000": 10**9})),
+    "bytes-of-operations": lambda: rules_of(fio_text("3.42-unified", '"bs" : "8k"', '"bs" : "4k"')),
+    "amount-of-data": lambda: rules_of(fio_text("2.21-jobs-grouped", '"numjobs" : "3"', '"numjobs" : "4"')),
+    "unit-of-rates": lambda: rules_of(iozone_text("3.471-ops", "OPS Mode. Output is in operations per second.", "")),
+    "rows-in-order": lambda: rules_of(iozone_text("3.414-auto", "128      64", "128       8")),
+    "latency-order": lambda: rules_of(fio_with({"clat_ns/mean": 1.0})),
+    "operations-in-flight": lambda: rules_of(fio_with({"clat_ns/mean": 9e8, "clat_ns/max": 1e9})),
 }
 """Rule -> what is found in an output that was made false for it."""
 
@@ -123,13 +128,25 @@ def fio_with(values: dict[str, float]) -> ToolOutput:
     """A sample of fio with other values in the part of its reads."""
     document = json.loads(text_of("3.33-read"))
     for path, value in values.items():
-        *names, last = path.split(".")
+        *names, last = path.split("/")
         place = document["jobs"][0]["read"]
         for name in names:
             place = place[name]
         place[last] = value
     (output,) = fio.read(json.dumps(document, indent=1), named("x.json"))
     return output
+
+
+def fio_text(name: str, old: str, new: str) -> ToolOutput:
+    text = text_of(name)
+    assert old in text
+    return fio.read(text.replace(old, new), named("x.json"))[0]
+
+
+def iozone_text(name: str, old: str, new: str) -> ToolOutput:
+    text = (FOLDER / f"{name}.txt").read_text()
+    assert old in text
+    return iozone.read(text.replace(old, new, 1), named("x.txt"))[0]
 
 
 @pytest.mark.parametrize("rule", FALSE)

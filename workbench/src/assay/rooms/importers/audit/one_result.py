@@ -1,6 +1,7 @@
 """Rules about one result: its numbers against each other, and against how the tool works."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from assay.model.study.names import WORK
 from assay.model.units import about_duration, about_latency, about_number, about_size, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, half_digit, number, rate_words
+from assay.rooms.importers.work import fio_options
 from assay.rooms.importers.work.figure_units import UNITS, convert
 
 BIN_SHARE = 0.02
@@ -21,6 +23,32 @@ QUEUE_SHARE = 1.05
 STOP_SHARE = Decimal("0.01")
 MIN_STOP_SECONDS = 5
 """Shortest test whose processes are taken to have started at once: they begin within some tenths of a second."""
+_OTHER_AMOUNTS = frozenset(
+    (
+        *("time_based", "io_size", "io_limit", "loops", "number_ios", "nrfiles", "filesize", "offset"),
+        *(
+            "offset_increment",
+            "size_percent",
+            "fill_device",
+            "fill_fs",
+            "verify",
+            "zonemode",
+            "zonesize",
+            "replay_redirect",
+        ),
+        *(
+            "read_iolog",
+            "bsrange",
+            "bssplit",
+            "bs_unaligned",
+            "ramp_time",
+            "file_append",
+            "trim_percentage",
+            "steadystate",
+        ),
+    )
+)
+"""Options of fio with which a job does not move its size once."""
 TESTS = {
     "initial writers": 0,
     "writers": 0,
@@ -59,6 +87,23 @@ def latency_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
                 yield _latency_finding(item, "mean", "max", latency)
             elif "mean" in latency and "min" in latency and latency["mean"] < latency["min"]:
                 yield _latency_finding(item, "min", "mean", latency)
+
+
+def percentiles_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield printed percentiles of which a higher one is smaller."""
+    for item in items:
+        groups: dict[str, list[tuple[Decimal, Decimal, str]]] = defaultdict(list)
+        for name, figure in item.figures.items():
+            what, _, percent = name.partition(".percentile.")
+            if percent:
+                groups[what].append((number(percent), number(figure.text), figure.text))
+        for what, values in groups.items():
+            for lower, upper in pairwise(sorted(values)):
+                if lower[1] > upper[1]:
+                    text = f"percentile {upper[0].normalize():f} of {what}, {upper[2]}, is below "
+                    text += f"percentile {lower[0].normalize():f}, {lower[2]}"
+                    yield RuleFinding(item, text, {"lower": lower[2], "upper": upper[2]})
+                    break
 
 
 def _latency_finding(item: Item, lower: str, upper: str, latency: dict[str, float]) -> RuleFinding:
@@ -135,16 +180,17 @@ def sum_of_processes(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Ru
         elif min_seconds(item) < MIN_STOP_SECONDS:
             # Least and greatest of a short test leave out processes that were stopped before their first record.
             continue
-        elif not value["min"] - slack <= value["avg"] <= value["max"] + slack:
-            words = f"the mean of the processes, {text['avg']}, is not between least and greatest"
-            yield RuleFinding(item, f"{words}, {text['min']} and {text['max']}", {"mean": text["avg"]})
-        elif not (
-            (count - 1) * value["min"] + value["max"] - slack
-            <= value["children"]
-            <= (count - 1) * value["max"] + value["min"] + slack
-        ):
+        elif not _is_sum(value, count, slack):
             words = f"no {count} rates between {text['min']} and {text['max']}"
             yield RuleFinding(item, f"{words} have the sum {text['children']}", {"sum": text["children"]})
+
+
+def _is_sum(value: Mapping[str, Decimal], count: int, slack: Decimal) -> bool:
+    """Return whether so many rates, the least and the greatest among them, can have the sum."""
+    if count == 1:
+        return abs(value["min"] - value["children"]) <= slack and abs(value["max"] - value["children"]) <= slack
+    low, high = value["min"], value["max"]
+    return low <= high and (count - 1) * low + high - slack <= value["children"] <= (count - 1) * high + low + slack
 
 
 def stop_of_the_fastest(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -193,6 +239,73 @@ def test_that_was_chosen(items: Sequence[Item], _facts: MachineFacts) -> Iterato
             asked = " ".join(f"-i {name}" for name in sorted(chosen))
             text = f"the command line has {asked}, and `{item.result.name}` are of -i {test}"
             yield RuleFinding(item, text, {"asked": asked, "label": item.result.name})
+
+
+def unit_of_rates(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield outputs of iozone whose command line asks for another unit than the output says."""
+    seen = set()
+    for item in items:
+        words = item.output.file.command.split()
+        is_cell = item.output.file.tool == "iozone" and not item.is_throughput_test() and item.result.figures
+        if not is_cell or not words or id(item.output) in seen:
+            continue
+        seen.add(id(item.output))
+        unit = item.result.figures[-1].unit
+        asked = next((flag for flag in ("-O", "-N") if flag in words), "")
+        expected = {"-O": ("ops/sec",), "-N": ("us/op",)}.get(asked, ("kB/sec", "KB/sec"))
+        if unit not in expected:
+            asked_words = f"the command line has {asked}" if asked else "the command line has neither -O nor -N"
+            text = f"{asked_words}, which gives {expected[0]}, and the output says {unit}"
+            yield RuleFinding(item, text, {"unit": unit})
+
+
+def bytes_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs of fio whose operations moved another size each than `bs` says."""
+    for item in items:
+        measured, size = item.measured, _single_size(item, "bs")
+        if measured is None or not measured.ops or not size or measured.errors or _is_of_several_jobs(item):
+            continue
+        each, rest = divmod(measured.bytes, measured.ops)
+        if each and not rest and each != size and each & (each - 1) == 0:
+            text = f"{measured.ops:,} operations moved {format_size(each)} each, and bs is {item.result.options['bs']}"
+            yield RuleFinding(item, text, {"each": str(each), "bs": str(size)})
+
+
+def amount_of_data(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs of fio that moved another amount than their size, where nothing else ends them."""
+    for item in items:
+        measured, size, options = item.measured, _single_size(item, "size"), item.result.options
+        processes = options.get("numjobs", "1")
+        if measured is None or not size or measured.status != "done" or not processes.isdigit():
+            continue
+        if any(name in options for name in _OTHER_AMOUNTS) or ":" in options.get("filename", ""):
+            continue
+        # Without group_reporting, which fio does not print, each process is a result of its own.
+        if item.output.file.tool != "fio" or item.result.workload != item.result.name:
+            continue
+        wanted = size * int(processes)
+        if measured.has_counts and measured.bytes != wanted and not _is_of_several_jobs(item):
+            jobs = f"{processes} jobs of " if processes != "1" else ""
+            text = (
+                f"{format_size(measured.bytes)} were moved, and {jobs}size={options['size']} are {format_size(wanted)}"
+            )
+            yield RuleFinding(item, text, {"moved": str(measured.bytes), "asked": str(wanted)})
+
+
+def _single_size(item: Item, name: str) -> int:
+    """Return an option of fio that is one size; 0 if it is not printed, or is none."""
+    options = item.result.options
+    return fio_options.size_of(options.get(name, ""), options.get("kb_base", "1024")) or 0
+
+
+def _is_of_several_jobs(item: Item) -> bool:
+    """Return whether fio counted other jobs with this one: `job_runtime` is the sum over all processes."""
+    total = item.figures.get("job_runtime")
+    times = [number(figure.text) for name, figure in item.figures.items() if name.endswith(".runtime")]
+    asked = item.result.options.get("numjobs", "1")
+    if total is None or not any(times) or not asked.isdigit():
+        return False
+    return number(total.text) > (int(asked) + Decimal("0.5")) * max(times)
 
 
 def record_above_file(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

@@ -16,6 +16,13 @@ RULES: tuple[Rule, ...] = (
         one_result.latency_order,
     ),
     Rule(
+        "percentiles-in-order",
+        "error",
+        "A higher percentile is smaller than a lower one.",
+        "order statistics",
+        one_result.percentiles_in_order,
+    ),
+    Rule(
         "rate-from-bytes",
         "error",
         "The rate is not what bytes, or operations, and time give.",
@@ -65,6 +72,27 @@ RULES: tuple[Rule, ...] = (
         one_result.test_that_was_chosen,
     ),
     Rule(
+        "unit-of-rates",
+        "error",
+        "The command line of iozone asks for another unit than the output says.",
+        "iozone's usage text: `-O` are operations, `-N` microseconds",
+        one_result.unit_of_rates,
+    ),
+    Rule(
+        "bytes-of-operations",
+        "error",
+        "Operations of a fio job moved another size each than its `bs`.",
+        "bytes = operations x bs; not where fio printed the options of one of several jobs",
+        one_result.bytes_of_operations,
+    ),
+    Rule(
+        "amount-of-data",
+        "warning",
+        "A fio job moved another amount than its `size`, though no option ends it otherwise.",
+        "fio's documentation of size: the job moves so many bytes in total",
+        one_result.amount_of_data,
+    ),
+    Rule(
         "record-above-file",
         "warning",
         "A record is larger than the file.",
@@ -91,6 +119,13 @@ RULES: tuple[Rule, ...] = (
         "Figures of a test of iozone have more digits in common with another test's than chance gives.",
         "binomial distribution, a tenth for each digit behind the first two; below 1e-5 over all pairs",
         several.digits_alike,
+    ),
+    Rule(
+        "rows-in-order",
+        "warning",
+        "A row of iozone's automatic mode stands before one that comes first.",
+        "iozone.c, auto_test: sizes of files rise, and in each of records",
+        several.rows_in_order,
     ),
     Rule(
         "same-second",

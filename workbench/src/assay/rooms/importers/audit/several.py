@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
 
-from assay.model.units import about_duration
+from assay.model.units import about_duration, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import THROUGHPUT_FIGURES, Item, RuleFinding, number
 from assay.rooms.importers.audit.one_result import min_seconds
@@ -74,6 +74,22 @@ def digits_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
         if _tail(digits, matching) * len(pairs) < CHANCE:
             text = f"{matching} of {digits} digits behind the leading two are those of {_name(first)}"
             yield RuleFinding(second, f"{text}: by chance a tenth would be", {"digits": matching}, (first,))
+
+
+def rows_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield rows of iozone's automatic mode that do not follow the row before: sizes rise, in a file records rise."""
+    before: dict[int, tuple[Item, tuple[int, int]]] = {}
+    for item in items:
+        sizes = item.parameter("file_size"), item.parameter("record_size")
+        if item.output.file.tool != "iozone" or item.is_throughput_test() or not all(sizes):
+            continue
+        last, known = before.get(id(item.output), (item, sizes))
+        before[id(item.output)] = (item, sizes)
+        if sizes < known and "-a" in item.result.options:
+            words = [f"{format_size(record)} of {format_size(size)}" for size, record in (sizes, known)]
+            yield RuleFinding(
+                item, f"records of {words[0]} follow those of {words[1]}: iozone's sizes rise", {}, (last,)
+            )
 
 
 def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
