@@ -191,7 +191,7 @@ def test_what_is_recognised_and_left_out_is_said(tmp_path: Path) -> None:
     lines = done.stderr.splitlines()
     assert lines[0] == f"{files[0]}: fio 3.33, JSON: 1 result"
     assert lines[1] == f"{files[1]}: fio 3.33, JSON: 0 results, 1 left out"
-    assert f"left out: {files[1]}:8: job t: rw=randtrim trims" in done.stderr
+    assert f"left out: {files[1]}:8: t: rw=randtrim trims" in done.stderr
     assert "--order sequential or random" in done.stderr
     shown = assay(tmp_path, "show", "last").stdout
     assert "left out" in shown and "trims" in shown
@@ -282,3 +282,21 @@ def test_any_options_can_be_missing(tmp_path: Path) -> None:
     assert assay(tmp_path, "import", "a.json").returncode == 0
     for words in (("show", "last"), ("report", "last", "-o", "x.html"), ("export", "last", "-f", "fio", "-o", "-")):
         assert assay(tmp_path, *words).returncode == 0
+
+
+def test_an_import_that_was_cut_short_is_imported_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `kill -9` in the middle: the folder stays, with the results so far."""
+    real, stored = RunStore.finish_repeat, []
+
+    def killed(store: RunStore, *words: Any) -> None:
+        if stored:
+            raise KeyboardInterrupt
+        stored.append(words)
+        real(store, *words)
+
+    monkeypatch.setattr(RunStore, "finish_repeat", killed)
+    monkeypatch.setattr(RunStore, "discard", RunStore.close)
+    assay(tmp_path, "import", path_of("3.33-jobs"))
+    monkeypatch.undo()
+    shown = assay(tmp_path, "show", "last").stdout
+    assert "The import was cut short: 1 of 2 results are missing." in shown and "--resume" not in shown

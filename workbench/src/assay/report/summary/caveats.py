@@ -75,6 +75,9 @@ def _unfinished(view: RunView) -> Caveats:
     run = view.run
     if run.finished >= run.planned:
         return []
+    if run.imports:
+        text = f"The import was cut short: {run.planned - run.finished:,} of {run.planned:,} results are missing."
+        return [Caveat(text=text, remedy="Import the files again, and delete this run")]
     up_to = "up to " if run.is_adaptive else ""
     missing = f"{up_to}{run.planned - run.finished:,} of {run.planned:,} repeats are missing"
     rest = " The answer uses those that are done." if any(is_sound(row) for row in view.analysis.rows) else ""

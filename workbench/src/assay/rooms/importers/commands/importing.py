@@ -51,7 +51,7 @@ def command(
     for output in outputs:
         for result in output.results:
             if result.left_out:
-                note(f"left out: {output.file.file}:{result.line}: job {result.name}: {result.left_out}")
+                note(f"left out: {output.file.file}:{result.line}: {result.name}: {result.left_out}")
     print_line(f"imported to {folder}; next: assay show {folder}")
 
 

@@ -57,7 +57,7 @@ def options_words(result: ImportedResult) -> str:
 
 def _result_blocks(output: ToolOutput, result: ImportedResult) -> list[Block]:
     title = (
-        f"repeat {result.repeat}, as {output.file.program} prints it: job {result.name}, {place_words(output, result)}"
+        f"repeat {result.repeat}, as {output.file.program} prints it: {result.name}, {place_words(output, result)}"
     )
     facts = (
         ("options", options_words(result) or "the output does not say"),

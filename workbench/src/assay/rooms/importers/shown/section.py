@@ -71,7 +71,7 @@ def _left_out(run: ImportedRun) -> list[Block]:
     )
     if not rows:
         return []
-    columns = (Column("Place"), Column("Job"), Column("Why"), Column("Figures as printed"))
+    columns = (Column("Place"), Column("Result"), Column("Why"), Column("Figures as printed"))
     return [Heading("Left out", "imported-left-out", 4), Table("imported-left-out-table", columns, rows[:MAX_ROWS])]
 
 
@@ -89,7 +89,7 @@ def _figures(run: ImportedRun) -> list[Block]:
         for result in output.results
         if result.case
     ]
-    columns = tuple(Column(name) for name in ("Case", "Repeat", "Place", "Job", "Options", "Figures as printed"))
+    columns = tuple(Column(name) for name in ("Case", "Repeat", "Place", "Result", "Options", "Figures as printed"))
     more = f" The first {MAX_ROWS} of {numbers.plural(len(rows), 'result')}." if len(rows) > MAX_ROWS else ""
     table = Table("imported-figures", columns, tuple(rows[:MAX_ROWS]), f"`assay show RUN CASE` has every figure.{more}")
     return [Fold("Results as printed", (table,), "imported-printed")]
