@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from assay.model.base import AssayError
+from assay.plan.command_lines.options import binary_size
 from assay.plan.expand import expand
 from assay.plan.jobs import plan_job
 from assay.plan.load import load_study
 from assay.rooms.foreign.work.ior import ior_study
-from assay.rooms.foreign.work.line import binary_size
 from assay.rooms.foreign.work.mdtest import mdtest_study
 
 ROOT = Path(__file__).resolve().parents[5]

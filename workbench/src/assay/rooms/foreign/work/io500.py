@@ -9,9 +9,10 @@ from typing import Any
 
 from assay.model.base import AssayError
 from assay.model.units import format_size
+from assay.plan.command_lines.options import binary_size, whole_number
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments
-from assay.rooms.foreign.work.line import binary_size, directory_path, whole_number
+from assay.rooms.foreign.work.line import directory_path
 from assay.rooms.foreign.work.notes import Notes
 
 _PLACE = "assay-io500"

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from assay.plan.command_lines.ior_tests import IorTest, tests_of
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior_place import targets_of
-from assay.rooms.foreign.work.ior_tests import IorTest, tests_of
 from assay.rooms.foreign.work.ior_workload import workload_of
 from assay.rooms.foreign.work.launcher import tasks_of
 from assay.rooms.foreign.work.line import join_lines, read_line
@@ -32,7 +32,7 @@ def ior_study(text: str, read: Callable[[str], str], tasks: int | None = None) -
     text = join_lines(text)
     line = read_line(text, NAMES)
     notes = Notes()
-    tests = tests_of(line, read)
+    tests = tests_of(line.words, read)
     names = ["ior"] if len(tests) == 1 else [f"test-{number}" for number in range(1, len(tests) + 1)]
     hints = _hints(line.launch.variables, any(test.uses_mpi for test in tests), notes)
     targets, places = targets_of(tests, hints, notes)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.model.base import AssayError
-from assay.rooms.foreign.work.ior_tests import IorTest
+from assay.plan.command_lines.ior_tests import IorTest
 from assay.rooms.foreign.work.ior_workload import is_axis
 from assay.rooms.foreign.work.line import directory_path
 from assay.rooms.foreign.work.notes import Notes

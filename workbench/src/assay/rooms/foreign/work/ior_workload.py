@@ -5,10 +5,10 @@ from typing import Any
 
 from assay.model.study.parameters import DEFINITIONS
 from assay.model.units import about_size, format_size
+from assay.plan.command_lines.ior_tests import IorTest
+from assay.plan.command_lines.options import INTERFACE_PREFIX
 from assay.rooms.foreign.work.ior_options import MPI_OPTION_NOTES, OPTION_NOTES
-from assay.rooms.foreign.work.ior_tests import IorTest
 from assay.rooms.foreign.work.launcher import Tasks, lanes_of
-from assay.rooms.foreign.work.line import INTERFACE_PREFIX
 from assay.rooms.foreign.work.notes import Notes
 
 _OF_ANOTHER_RUN = ("stonewallingwearoutiterations", "stonewallingstatusfile")

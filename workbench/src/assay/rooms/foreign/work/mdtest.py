@@ -7,82 +7,18 @@ from typing import Any
 from assay.model.base import AssayError
 from assay.model.study.shape import directories
 from assay.model.units import format_size
+from assay.plan.command_lines.mdtest_options import LETTERS
+from assay.plan.command_lines.options import INTERFACE_PREFIX, ParsedOption, binary_size, options_of, whole_number
 from assay.plan.text import study_text
 from assay.rooms.foreign.work.ior import head_comments, note_variable
 from assay.rooms.foreign.work.launcher import Tasks, lanes_of, tasks_of
-from assay.rooms.foreign.work.line import (
-    INTERFACE_PREFIX,
-    Option,
-    ParsedOption,
-    binary_size,
-    directory_path,
-    join_lines,
-    options_of,
-    read_line,
-    whole_number,
-)
+from assay.rooms.foreign.work.line import directory_path, join_lines, read_line
 from assay.rooms.foreign.work.notes import Notes
 
 NAMES = ("mdtest",)
 _PLACE = "assay-mdtest"
 _MAX_WIDTH = 10_000
 """Most directories in a directory in a study."""
-
-LETTERS: dict[str, Option] = {
-    "a": Option("api", True),
-    "b": Option("branch", True),
-    "B": Option("nobarriers", False),
-    "c": Option("collectivecreates", False),
-    "C": Option("create", False),
-    "d": Option("dir", True),
-    "D": Option("dirsonly", False),
-    "e": Option("readbytes", True),
-    "E": Option("read", False),
-    "f": Option("first", True),
-    "F": Option("filesonly", False),
-    "g": Option("globaldirlayout", False),
-    "G": Option("bufferoffset", True),
-    "h": Option("help", False),
-    "i": Option("iterations", True),
-    "I": Option("itemsperdir", True),
-    "k": Option("mknod", False),
-    "l": Option("last", True),
-    "L": Option("leafonly", False),
-    "n": Option("items", True),
-    "N": Option("stride", True),
-    "p": Option("predelay", True),
-    "P": Option("printboth", False),
-    "r": Option("remove", False),
-    "R": Option("random", False),
-    "s": Option("tasksstride", True),
-    "S": Option("sharedfile", False),
-    "t": Option("timeunique", False),
-    "T": Option("stat", False),
-    "u": Option("unique", False),
-    "U": Option("renamedirs", False),
-    "v": Option("verbose", False),
-    "V": Option("verbosity", True),
-    "w": Option("writebytes", True),
-    "W": Option("stonewall", True),
-    "x": Option("statusfile", True),
-    "X": Option("verifyread", False, "verify-read"),
-    "y": Option("syncfile", False),
-    "Y": Option("syncphase", False),
-    "z": Option("depth", True),
-    "Z": Option("printtime", False),
-    "verify-write": Option("verifywrite", False, "verify-write"),
-    "random-seed": Option("randomseed", True, "random-seed"),
-    "dataPacketType": Option("packettype", True, "dataPacketType"),
-    "print-all-procs": Option("printall", False, "print-all-procs"),
-    "showRankStatistics": Option("rankstatistics", False, "showRankStatistics"),
-    "saveRankPerformanceDetails": Option("rankdetails", True, "saveRankPerformanceDetails"),
-    "savePerOpDataCSV": Option("perop", True, "savePerOpDataCSV"),
-    "run-cmd-before-phase": Option("before", True, "run-cmd-before-phase"),
-    "run-cmd-after-phase": Option("after", True, "run-cmd-after-phase"),
-    "warningAsErrors": Option("warnings", False, "warningAsErrors"),
-    "posix.odirect": Option("odirect", False, "posix.odirect"),
-}
-"""Letter, or long name if there is no letter -> option."""
 
 OPTION_NOTES = {
     "nobarriers": "there is a barrier before each phase",
@@ -136,7 +72,7 @@ def mdtest_study(text: str, tasks: int | None = None) -> str:
     text = join_lines(text)
     line = read_line(text, NAMES)
     notes = Notes()
-    options = {one.name: one for one in options_of(line, LETTERS, "mdtest")}
+    options = {one.name: one for one in options_of(line.words, LETTERS, "mdtest")}
     _refuse(options)
     for name, one in options.items():
         if name in OPTION_NOTES or name.startswith(INTERFACE_PREFIX):

@@ -1,13 +1,13 @@
 """The tests of an IOR command line, checked by IOR's own rules."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from assay.model.base import AssayError
 from assay.model.study.kinds import kinds
 from assay.model.units import choices_hint
-from assay.rooms.foreign.work.ior_options import DIRECTIVES, LETTERS
-from assay.rooms.foreign.work.line import Line, ParsedOption, binary_size, options_of, whole_number
+from assay.plan.command_lines.ior_options import DIRECTIVES, LETTERS
+from assay.plan.command_lines.options import ParsedOption, binary_size, options_of, whole_number
 
 _SIZES = ("blocksize", "transfersize", "segmentcount", "randomprefill")
 _FLAGS = {option.name for option in LETTERS.values() if not option.takes_value} | {"stonewallingwearout"}
@@ -97,25 +97,38 @@ class IorTest:
         return IorTest(dict(self.sizes), dict(self.texts), dict(self.counts), dict(self.texts_of))
 
 
-def tests_of(line: Line, read: Callable[[str], str]) -> list[IorTest]:
-    """Return the tests of a command line, in order.
+def options_as_test(words: Sequence[str]) -> IorTest:
+    """Return what the options of a command line set, whether or not IOR would refuse it.
 
     Args:
-        line: The command line.
-        read: Returns the text of a script file (`-f`).
+        words: The words after the program.
 
     Raises:
-        AssayError: IOR would refuse it.
+        AssayError: One is no option, or lacks its value.
     """
     test = IorTest()
-    for option in options_of(line, LETTERS, "ior"):
-        if option.name == "help":
-            raise AssayError("ior -h tests nothing", "write a command line that writes or reads")
+    for option in options_of(words, LETTERS, "ior"):
         if option.name == "directives":
             for one in _directives(option.value, option.text):
                 test.apply(one)
         else:
             test.apply(option)
+    return test
+
+
+def tests_of(words: Sequence[str], read: Callable[[str], str]) -> list[IorTest]:
+    """Return the tests of a command line, in order.
+
+    Args:
+        words: The words after the program.
+        read: Returns the text of a script file (`-f`).
+
+    Raises:
+        AssayError: IOR would refuse it.
+    """
+    test = options_as_test(words)
+    if test.has("help"):
+        raise AssayError("ior -h tests nothing", "write a command line that writes or reads")
     script = test.texts.pop("script", None)
     tests = _script(read(script), script, test) if script is not None else [test]
     for found in tests:

@@ -1,0 +1,1 @@
+"""The options of IOR and mdtest as they stand on a command line."""
