@@ -333,7 +333,7 @@ def _print_samples(samples: "list[Sample]") -> None:
         "operation": lambda sample: sample.operation,
         "status": lambda sample: sample.status,
         "throughput": lambda sample: about_rate(sample.throughput if sample.moves_data else None, counted=False),
-        per_second: lambda sample: about_count(sample.iops),
+        per_second: lambda sample: about_count(sample.iops) if sample.has("iops") else MISSING_TEXT,
         **{name: percentile(name) for name in PERCENTILES},
         "method": lambda sample: sample.method,
         "cache": lambda sample: str(sample.get_value("cache_done", MISSING_TEXT)),

@@ -525,7 +525,8 @@ def _insert_plan(
 
 def _sample_columns(sample: Sample) -> tuple[object, ...]:
     document = sample.model_dump_json(exclude_defaults=True)
-    return (sample.phase, sample.operation, sample.status, sample.throughput, sample.iops, document)
+    # Columns are for what is read of many runs at once; whether a rate is missing is in the document.
+    return (sample.phase, sample.operation, sample.status, sample.throughput, sample.get_value("iops", 0.0), document)
 
 
 def _free_name(root: Path, run_id: str) -> Path:

@@ -123,7 +123,7 @@ class ResultRow(Frozen):
 
     Attributes:
         throughput: Bytes per second; None without a usable repeat or if no data is moved.
-        iops: Operations per second; None without a usable repeat.
+        iops: Operations per second; None without a usable repeat, or if no repeat says it.
         latency: Name (as in Sample) -> nanoseconds, from the pooled histograms of all repeats, without percentiles for
             which all operations together are too few.
         percentiles: Percentiles of latency over the repeats, in ascending order; empty if no latencies were recorded.

@@ -63,6 +63,7 @@ class Measurement(Frozen):
     Attributes:
         started_at: Seconds since 1970; None if the output does not say.
         elapsed_ns: How long it took; None if the output does not say.
+        iops: Operations per second; None if the output does not say how large they were.
         has_counts: The output says how many operations and bytes there were; if not, `ops` and the numbers of bytes
             are 0 here and missing in the run.
     """
@@ -73,7 +74,7 @@ class Measurement(Frozen):
     read_bytes: int
     write_bytes: int
     throughput: float
-    iops: float
+    iops: float | None
     has_counts: bool = True
     started_at: float | None = None
     elapsed_ns: int | None = None
