@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fio_samples import SAMPLES, document_of, path_of, text_of
 from in_process import run_here
+from paths import GOLDEN
 
 from assay.rooms.importers.shown.figures import imported_run
 from assay.store import RunStore
@@ -228,6 +229,21 @@ def test_hostile_names_are_shown_and_not_interpreted(tmp_path: Path) -> None:
     page = (tmp_path / "x.html").read_text()
     assert "<script>\\x1b" not in page and "&lt;script&gt;" in page and "<b>" not in page.split("<main", 1)[-1][:20]
     assert "'=cmd" in assay(tmp_path, "export", "last", "-f", "csv", "-o", "-").stdout
+
+
+def test_a_rate_in_bytes_alone_is_shown_without_operations(tmp_path: Path) -> None:
+    """IO500 does not say how large the transfers of its easy phases were."""
+    assert assay(tmp_path, "import", GOLDEN / "imports" / "io500" / "result_summary.txt").returncode == 0
+    rows = json.loads(assay(tmp_path, "show", "last", "--json").stdout)["results"]
+    rates = {row["label"]: row["operations_per_s"] for row in rows}
+    assert rates["IO500 / ior-easy-write"] is None and rates["IO500 / ior-hard-write"] > 10_000
+    assert "1.6 GB/s  not reported" in assay(tmp_path, "show", "last", "c1").stdout
+    for words in (
+        ("report", "last", "-o", "x.html"),
+        ("export", "last", "-f", "csv", "-o", "-"),
+        ("compare", "last", "last"),
+    ):
+        assert assay(tmp_path, *words).returncode in (0, 2)
 
 
 def test_it_is_not_run_again(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ _ORDERS = ("sequential", "random")
 
 
 def command(
-    files: list[str] = typer.Argument(..., metavar="FILE", help="Outputs of other tools: fio's JSON, iozone's text."),
+    files: list[str] = typer.Argument(
+        ..., metavar="FILE", help="Outputs of other tools, such as fio's JSON, IOR's text or mdtest's."
+    ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
     ),
@@ -23,14 +25,14 @@ def command(
         "",
         "--order",
         metavar="ORDER",
-        help="`sequential` or `random`: order of offsets, for results that do not say it (fio before 2.3).",
+        help="`sequential` or `random`: order of offsets, for results that do not say it (fio before 2.3, IOR's CSV).",
     ),
     out: Path = RUNS,
 ) -> None:
     """Make a run of what another tool measured, from its output.
 
-    Files are known by what is in them. Results of the same work in several files are its repeats. What a file does not
-    say is missing in the run, and rules that need it are not evaluated.
+    Files are known by what is in them. Results of the same work, in one file or several, are its repeats. What a file
+    does not say is missing in the run, and rules that need it are not evaluated.
 
     Example: `assay import fio-1.json fio-2.json --study disk`
     """

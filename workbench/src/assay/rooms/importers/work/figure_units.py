@@ -22,6 +22,8 @@ class FigureUnit(NamedTuple):
 
 _JSON = "fio, stat.c, add_ddir_status_json"
 _IOZONE = "iozone.c"
+_IOR = "IOR, ior-output.c and IOR.c"
+_IO500 = "IO500, main.c"
 UNITS: dict[str, FigureUnit] = {
     "bytes": FigureUnit("bytes", Decimal(1), f"{_JSON}: io_bytes since fio 2.21, which prints io_kbytes, too"),
     "KiB": FigureUnit("bytes", Decimal(1024), f"{_JSON}: `io_bytes >> 10`, as io_bytes before fio 2.21"),
@@ -40,6 +42,13 @@ UNITS: dict[str, FigureUnit] = {
     "KB": FigureUnit("bytes", Decimal(1024), f"{_IOZONE}, the same as versions up to 3.420 print it"),
     "ops": FigureUnit("1", Decimal(1), f"{_IOZONE}, throughput_test with OPS_flag: records"),
     "s": FigureUnit("ns", Decimal(10**9), f"{_IOZONE}, throughput_test: wall and CPU time"),
+    "MiB/s": FigureUnit("bytes/s", Decimal(2**20), f"{_IOR}: bw / MEBIBYTE"),
+    "MB/s": FigureUnit("bytes/s", Decimal(10**6), f"{_IOR}: bw / MEGABYTE, of the maximum in parentheses"),
+    "MiB": FigureUnit("bytes", Decimal(2**20), f"{_IOR}: aggFileSizeForBW / MEBIBYTE"),
+    "GiB": FigureUnit("bytes", Decimal(2**30), "IOR, ior.c, stonewalling: data / 1024^3"),
+    "GiB/s": FigureUnit("bytes/s", Decimal(2**30), f"{_IO500}: bytes / time / GIBIBYTE"),
+    "GB/s of 2^30": FigureUnit("bytes/s", Decimal(2**30), "IO500 to 2019, io500_fixed.sh: IOR's MiB/s / 1024, as GB/s"),
+    "kIOPS": FigureUnit("1/s", Decimal(1000), f"{_IO500}: rate / 1000"),
 }
 """Unit -> what it is; a figure without a unit is a count."""
 
