@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -112,7 +113,14 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "above-network": lambda: rules_of(log(), clients=2, link="1Gb/s"),
     "above-devices": lambda: rules_of(log(), device_read="800MB/s"),
     "data-within-memory": lambda: rules_of(log(), clients=8, memory="64GiB"),
-    "rate-from-bytes": lambda: rules_of(fio_with({"bw_bytes": 999_999_999})),
+    "rate-from-bytes": lambda: rules_of(fio_with({"runtime": 2000})),
+    "rate-of-operations": lambda: rules_of(fio_with({"bw_bytes": 5_452_595_200}, "3.33-jobs-grouped", "write")),
+    "share-of-reads": lambda: rules_of(fio_text("3.33-randrw-plus", '"rwmixread" : "70"', '"rwmixread" : "30"')),
+    "mean-of-bins": lambda: rules_of(fio_text("3.33-randread-plus", '"20096" : 3755', '"20096" : 13755')),
+    "directions-alike": lambda: rules_of(alike()),
+    "excel-report": lambda: rules_of(iozone_text("3.489-microseconds", '"64"   3  33', '"64"   3  34')),
+    "rounded-figures": lambda: rules_of(rounded()),
+    "weekday": lambda: rules_of(log(began="Wed May 4 16:18:20 2026")),
     "percentiles-in-order": lambda: rules_of(fio_with({"clat_ns/percentile/30.000000": 10**9})),
     "bytes-of-operations": lambda: rules_of(fio_text("3.42-unified", '"bs" : "8k"', '"bs" : "4k"')),
     "amount-of-data": lambda: rules_of(fio_text("2.21-jobs-grouped", '"numjobs" : "3"', '"numjobs" : "4"')),
@@ -124,12 +132,12 @@ FALSE: dict[str, Callable[[], set[str]]] = {
 """Rule -> what is found in an output that was made false for it."""
 
 
-def fio_with(values: dict[str, float]) -> ToolOutput:
-    """A sample of fio with other values in the part of its reads."""
-    document = json.loads(text_of("3.33-read"))
+def fio_with(values: dict[str, float], name: str = "3.33-read", part: str = "read") -> ToolOutput:
+    """A sample of fio with other values in the part of its reads, or of its writes."""
+    document = json.loads(text_of(name))
     for path, value in values.items():
         *names, last = path.split("/")
-        place = document["jobs"][0]["read"]
+        place = document["jobs"][0][part]
         for name in names:
             place = place[name]
         place[last] = value
@@ -147,6 +155,20 @@ def iozone_text(name: str, old: str, new: str) -> ToolOutput:
     text = (FOLDER / f"{name}.txt").read_text()
     assert old in text
     return iozone.read(text.replace(old, new, 1), named("x.txt"))[0]
+
+
+def alike() -> ToolOutput:
+    """A mix whose writes have the mean and the deviation of its reads."""
+    document = json.loads(text_of("3.33-rw"))
+    part = document["jobs"][0]
+    part["write"]["clat_ns"] |= {name: part["read"]["clat_ns"][name] for name in ("mean", "stddev")}
+    return fio.read(json.dumps(document, indent=1), named("x.json"))[0]
+
+
+def rounded() -> ToolOutput:
+    """A table whose rates are rounded to thousands, as wide as they were."""
+    text = (FOLDER / "3.444-auto.txt").read_text()
+    return iozone.read(re.sub(r"(?<= )([0-9]{4,})[0-9]{3}\b", r"\g<1>000", text), named("x.txt"))[0]
 
 
 @pytest.mark.parametrize("rule", FALSE)

@@ -64,7 +64,11 @@ def rates_of(text: str) -> list[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_printed_number_comes_back(name: str) -> None:
     text = text_of(name)
-    found = [one.text for result in results_of(name) for one in result.figures if one.name not in ("kB", "reclen")]
+    others = ("kB", "reclen", "report")
+    found = [one.text for result in results_of(name) for one in result.figures if one.name not in others]
+    reports = [one.text for result in results_of(name) for one in result.figures if one.name == "report"]
+    excel = [word for row in re.findall(r'^"[0-9]+"( .*)$', text, re.M) for word in row.split()]
+    assert sorted(reports) == (sorted(excel) if "microseconds" in name else [])
     rows = re.findall(r"^ {8,}[0-9]+ +[0-9]+ [ 0-9]+$", text, re.M)
     printed = [word for row in rows for word in row.split()[2:]]
     lines = [line for line in text.splitlines() if "Resolution" not in line]

@@ -109,6 +109,15 @@ class RuleFinding(NamedTuple):
     others: tuple[Item, ...] = ()
 
 
+def first_of_outputs(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the first result of each output."""
+    known = set()
+    for item in items:
+        if id(item.output) not in known:
+            known.add(id(item.output))
+            yield item
+
+
 RuleFunction = Callable[[Sequence[Item], MachineFacts], Iterator[RuleFinding]]
 
 

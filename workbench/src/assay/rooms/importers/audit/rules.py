@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.rooms.importers.audit import ceilings, method, one_result, several
+from assay.rooms.importers.audit import ceilings, fio_rules, iozone_rules, method, one_result, several
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Item, Rule, RuleFinding
 from assay.rooms.importers.work.results import ToolOutput
@@ -18,9 +18,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "percentiles-in-order",
         "error",
-        "A higher percentile is smaller than a lower one.",
-        "order statistics",
-        one_result.percentiles_in_order,
+        "A higher percentile is smaller than a lower one, or differs from it where one latency is both.",
+        "order statistics: the percentile p of N latencies is that of rank p x N / 100, rounded up",
+        fio_rules.percentiles_in_order,
     ),
     Rule(
         "rate-from-bytes",
@@ -32,65 +32,114 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "operations-in-flight",
         "error",
-        "More operations were in flight than were asked for.",
+        "More operations of a fio job were in flight than were asked for.",
         "Little's law: rate x mean latency is at most queue depth x processes; 5 % are allowed",
-        one_result.operations_in_flight,
+        fio_rules.operations_in_flight,
     ),
     Rule(
         "whole-records",
         "error",
         "What a process of iozone moved is no whole number of records.",
         "iozone.c counts records and multiplies by their size",
-        one_result.whole_records,
+        iozone_rules.whole_records,
     ),
     Rule(
         "sum-of-processes",
         "error",
         "Sum, mean, least and greatest rate of iozone's processes do not fit each other.",
         "arithmetic, within the printed rounding",
-        one_result.sum_of_processes,
+        iozone_rules.sum_of_processes,
     ),
     Rule(
         "stop-of-the-fastest",
         "error",
         "In a reading test of iozone the least amount does not follow from the rates.",
         "iozone.c, stop_flag: all stop when the first has read its file; without `-x`, from 5 s on, within 1 %",
-        one_result.stop_of_the_fastest,
+        iozone_rules.stop_of_the_fastest,
     ),
     Rule(
         "label-of-iozone",
         "warning",
         "A test has a label that iozone does not print.",
         "iozone.c, multi_throughput_test",
-        one_result.label_of_iozone,
+        iozone_rules.label_of_iozone,
     ),
     Rule(
         "test-that-was-chosen",
         "error",
         "The command line of iozone did not ask for this test.",
         "iozone's usage text: `-i` chooses the tests",
-        one_result.test_that_was_chosen,
+        iozone_rules.test_that_was_chosen,
     ),
     Rule(
         "unit-of-rates",
         "error",
         "The command line of iozone asks for another unit than the output says.",
         "iozone's usage text: `-O` are operations, `-N` microseconds",
-        one_result.unit_of_rates,
+        iozone_rules.unit_of_rates,
+    ),
+    Rule(
+        "excel-report",
+        "error",
+        "A cell of iozone's table is another number in the report below it (`-R`).",
+        "iozone prints both from the same numbers",
+        iozone_rules.excel_report,
+    ),
+    Rule(
+        "rate-of-operations",
+        "error",
+        "Bytes a second of a fio job are not operations a second times the size of an operation.",
+        "both rates are over the same time; 2 % are allowed",
+        fio_rules.rate_of_operations,
+    ),
+    Rule(
+        "share-of-reads",
+        "warning",
+        "A fio job read another share than `rwmixread` says.",
+        "binomial distribution: 5 standard deviations, and 5 % at least",
+        fio_rules.share_of_reads,
+    ),
+    Rule(
+        "mean-of-bins",
+        "error",
+        "The bins of latencies (`json+`) hold another number, or have another mean, than fio prints.",
+        "one latency for each operation; bins are up to 1/64 wide",
+        fio_rules.mean_of_bins,
+    ),
+    Rule(
+        "directions-alike",
+        "error",
+        "Reads and writes of a fio job have the same mean and deviation of latency, digit by digit.",
+        "two measurements do not agree so",
+        fio_rules.directions_alike,
     ),
     Rule(
         "bytes-of-operations",
         "error",
         "Operations of a fio job moved another size each than its `bs`.",
         "bytes = operations x bs; not where fio printed the options of one of several jobs",
-        one_result.bytes_of_operations,
+        fio_rules.bytes_of_operations,
     ),
     Rule(
         "amount-of-data",
         "warning",
         "A fio job moved another amount than its `size`, though no option ends it otherwise.",
         "fio's documentation of size: the job moves so many bytes in total",
-        one_result.amount_of_data,
+        fio_rules.amount_of_data,
+    ),
+    Rule(
+        "rounded-figures",
+        "warning",
+        "All rates of an output are multiples of a hundred.",
+        "tools print what they computed; eight such rates by chance: 1e-16",
+        one_result.rounded_figures,
+    ),
+    Rule(
+        "weekday",
+        "error",
+        "The date of an output has another day of the week than the calendar.",
+        "ctime prints both from one number",
+        iozone_rules.weekday,
     ),
     Rule(
         "record-above-file",

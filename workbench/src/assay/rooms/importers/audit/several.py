@@ -3,14 +3,13 @@
 import math
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from decimal import Decimal
 from itertools import combinations
 
 from assay.model.units import about_duration, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import THROUGHPUT_FIGURES, Item, RuleFinding, number
-from assay.rooms.importers.audit.one_result import min_seconds
+from assay.rooms.importers.audit.findings import THROUGHPUT_FIGURES, Item, RuleFinding, first_of_outputs, number
+from assay.rooms.importers.audit.iozone_rules import began_at, min_seconds
 
 MAX_ITEMS = 2_000
 """Most results that are compared in pairs."""
@@ -22,8 +21,6 @@ LEADING = 2
 """Digits that figures of like size share anyway."""
 CHANCE = 1e-5
 """Chance below which matching digits are no coincidence, over all pairs that are compared."""
-DATE = "%a %b %d %H:%M:%S %Y"
-"""Of iozone and of fio's `time` (ctime)."""
 
 
 def same_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -95,7 +92,7 @@ def rows_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
 def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield distributed runs of iozone in several files that state the same second as their beginning."""
     seen: dict[str, Item] = {}
-    for item in _first_of_outputs(items):
+    for item in first_of_outputs(items):
         file = item.output.file
         if not file.date or "-+m" not in file.command:
             continue
@@ -111,8 +108,8 @@ def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
     A test takes at least the size of a file over the greatest rate of a process.
     """
     runs = []
-    for item in _first_of_outputs(items):
-        began, hosts = _began(item), _clients(item)
+    for item in first_of_outputs(items):
+        began, hosts = began_at(item), _clients(item)
         if began is not None and hosts:
             lasted = sum(min_seconds(one) for one in items if one.output is item.output)
             runs.append((began, lasted, hosts, item))
@@ -156,21 +153,6 @@ def _tail(count: int, least: int) -> float:
 
 def _name(item: Item) -> str:
     return f"{item.result.name} ({item.place})"
-
-
-def _first_of_outputs(items: Sequence[Item]) -> Iterator[Item]:
-    known = set()
-    for item in items:
-        if id(item.output) not in known:
-            known.add(id(item.output))
-            yield item
-
-
-def _began(item: Item) -> datetime | None:
-    try:
-        return datetime.strptime(" ".join(item.output.file.date.split()), DATE)
-    except ValueError:
-        return None
 
 
 def _clients(item: Item) -> str:

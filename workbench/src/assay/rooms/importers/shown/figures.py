@@ -56,9 +56,7 @@ def options_words(result: ImportedResult) -> str:
 
 
 def _result_blocks(output: ToolOutput, result: ImportedResult) -> list[Block]:
-    title = (
-        f"repeat {result.repeat}, as {output.file.program} prints it: {result.name}, {place_words(output, result)}"
-    )
+    title = f"repeat {result.repeat}, as {output.file.program} prints it: {result.name}, {place_words(output, result)}"
     facts = (
         ("options", options_words(result) or "the output does not say"),
         ("latency", f"{result.latency_of}, as {output.file.tool} calls it" if result.latency_of else "none"),

@@ -16,6 +16,7 @@ from assay.model.study.axis import AxisValue
 from assay.model.study.names import WORK
 from assay.rooms.importers.work.figure_units import UNITS, convert
 from assay.rooms.importers.work.iozone_columns import HEADER, RateTable
+from assay.rooms.importers.work.iozone_excel import with_reports
 from assay.rooms.importers.work.iozone_head import HINT, MAX_KB, Head, read_head
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -114,7 +115,8 @@ def _output(lines: Sequence[str], start: int, end: int, file: ImportedFile) -> T
         "date": head.date,
         "command": redact(escape_line(" ".join(head.arguments))),
     }
-    results = (*_table_results(lines, start, end, head), *_throughput_results(lines, start, end, head))
+    cells = with_reports(tuple(_table_results(lines, start, end, head)), lines, start, end)
+    results = (*cells, *_throughput_results(lines, start, end, head))
     if not results:
         raise OutputError(start + 1, "no results in this output of iozone", HINT)
     return ToolOutput(file=file.model_copy(update=known), results=results)

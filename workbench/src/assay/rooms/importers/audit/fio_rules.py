@@ -1,0 +1,269 @@
+"""Rules about jobs of fio: what was done against what was asked for, and its figures against each other."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_CEILING, Decimal
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from assay.model.units import about_latency, about_number, format_size
+from assay.rooms.importers.audit.facts import MachineFacts
+from assay.rooms.importers.audit.findings import Item, RuleFinding, number
+from assay.rooms.importers.work import fio_options
+from assay.rooms.importers.work.figure_units import convert
+
+DIRECTIONS = ("read", "write", "trim", "mixed")
+QUEUE_SHARE = 1.05
+"""By how much operations in flight may be more than were asked for, by roundings and by time outside of operations."""
+BIN_SHARE = Decimal("0.02")
+"""Width of fio's bins of latencies: up to 1/64 of the value (stat.h, FIO_IO_U_PLAT_BITS)."""
+SAME_RATE = 0.02
+MIX_DEVIATIONS, MIX_SHARE = 5, 0.05
+"""By how many standard deviations, and by how much at least, the share of reads may differ from what was asked for."""
+MIN_SAME = 5
+_OTHER_AMOUNTS = frozenset(
+    (
+        *("time_based", "io_size", "io_limit", "loops", "number_ios", "nrfiles", "filesize", "offset"),
+        *(
+            "offset_increment",
+            "size_percent",
+            "fill_device",
+            "fill_fs",
+            "verify",
+            "zonemode",
+            "zonesize",
+            "replay_redirect",
+        ),
+        *(
+            "read_iolog",
+            "bsrange",
+            "bssplit",
+            "bs_unaligned",
+            "ramp_time",
+            "file_append",
+            "trim_percentage",
+            "steadystate",
+        ),
+    )
+)
+"""Options of fio with which a job does not move its size once."""
+
+
+class Direction(NamedTuple):
+    """What fio prints of the reads, writes or trims of a job.
+
+    Attributes:
+        name: One of `DIRECTIONS`.
+        ops: Operations.
+        iops: Operations per second.
+        rate: Bytes per second; None if it is not printed.
+        mean_ns: Mean completion latency; None if it is not printed, or zero.
+    """
+
+    name: str
+    ops: int
+    iops: float
+    rate: float | None
+    mean_ns: float | None
+
+
+def directions(item: Item) -> list[Direction]:
+    """Return the parts of a job of fio in which something was done; empty for other tools."""
+    found = []
+    for name in DIRECTIONS if item.output.file.tool == "fio" else ():
+        ops, iops = (item.figures.get(f"{name}.{what}") for what in ("total_ios", "iops"))
+        if ops is None or iops is None or not number(ops.text):
+            continue
+        means = [item.figures.get(f"{name}.{what}.mean") for what in ("clat_ns", "clat")]
+        mean = next((float(convert(one.text, one.unit)) for one in means if one is not None), None)
+        rates = [item.figures.get(f"{name}.{what}") for what in ("bw_bytes", "bw")]
+        rate = next((float(convert(one.text, one.unit)) for one in rates if one is not None), None)
+        found.append(Direction(name, int(number(ops.text)), float(number(iops.text)), rate, mean or None))
+    return found
+
+
+def operations_in_flight(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield results with more operations in flight than were asked for (Little's law: rate x mean latency)."""
+    for item in items:
+        rate, flying = _in_flight(item)
+        asked = _requested_in_flight(item)
+        if asked and flying > QUEUE_SHARE * asked:
+            text = f"{about_number(rate)} operations a second of {about_latency(flying / rate * 1e9)} each are"
+            text += f" {about_number(flying)} in flight, and {asked:,} {'was' if asked == 1 else 'were'} asked for"
+            yield RuleFinding(item, text, {"in_flight": about_number(flying), "asked": asked})
+
+
+def _in_flight(item: Item) -> tuple[float, float]:
+    """Return operations a second, and how many were in flight on average."""
+    known = [(part.iops, part.mean_ns) for part in directions(item) if part.mean_ns is not None]
+    measured = item.measured
+    if not known and measured is not None and measured.iops:
+        known = [(measured.iops, measured.latency.get("mean", 0.0))]
+    return sum(iops for iops, _ in known), sum(iops * mean for iops, mean in known) / 1e9
+
+
+def _requested_in_flight(item: Item) -> int:
+    """Return how many operations were asked for at once; 0 if that is not known, or fio printed one of several jobs."""
+    if _is_of_several_jobs(item):
+        return 0
+    depth, lanes = item.parameter("queue_depth"), item.parameter("lanes")
+    if depth and lanes:
+        return depth * lanes
+    options = item.result.options
+    depth_text, jobs = options.get("iodepth", "1"), options.get("numjobs", "1")
+    # A job that trims has no parameters.
+    if item.measured is not None or item.output.file.tool != "fio" or not (depth_text.isdigit() and jobs.isdigit()):
+        return 0
+    return int(depth_text) * int(jobs) if options else 0
+
+
+def rate_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs whose bytes a second are not their operations a second times the size of an operation."""
+    for item in items:
+        for part in directions(item):
+            sizes = [item.figures.get(f"{part.name}.{what}") for what in ("io_bytes", "io_kbytes")]
+            size = next((float(convert(one.text, one.unit or "KiB")) for one in sizes if one is not None), None)
+            if not size or not part.rate or not part.iops:
+                continue
+            each, shown = size / part.ops, part.rate / part.iops
+            if abs(each - shown) > SAME_RATE * max(each, shown):
+                text = f"{part.name}: operations moved {about_number(each, 5)} bytes each, and bytes a second over "
+                text += f"operations a second are {about_number(shown, 5)}"
+                yield RuleFinding(item, text, {"each": about_number(each, 5), "shown": about_number(shown, 5)})
+                break
+
+
+def share_of_reads(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield mixes whose share of reads is not what was asked for, beyond what chance gives (binomial distribution)."""
+    for item in items:
+        parts = {part.name: part.ops for part in directions(item)}
+        asked = item.parameter("read_percent")
+        if not {"read", "write"} <= parts.keys() or not asked or "rate_iops" in item.result.options:
+            continue
+        count = parts["read"] + parts["write"]
+        share, wanted = parts["read"] / count, asked / 100
+        deviation = (wanted * (1 - wanted) / count) ** 0.5
+        if abs(share - wanted) > max(MIX_DEVIATIONS * deviation, MIX_SHARE):
+            text = f"{share * 100:.1f} % of the operations are reads, and {asked} % were asked for"
+            yield RuleFinding(item, text, {"share": f"{share:.4f}", "asked": f"{wanted:.2f}"})
+
+
+def mean_of_bins(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs whose histogram of latencies has another count, or another mean, than is printed."""
+    from assay.analyse import histograms
+
+    for item in items:
+        measured = item.measured
+        if measured is None or measured.histogram is None or len(measured.kinds) > 1 or item.output.file.tool != "fio":
+            continue
+        found = histograms.decode(measured.histogram)
+        mean, stated = histograms.summary(found).get("mean"), measured.latency.get("mean")
+        if found.total != measured.ops:
+            text = f"its bins hold {found.total:,} latencies, and it did {measured.ops:,} operations"
+            yield RuleFinding(item, text, {"bins": found.total, "operations": measured.ops})
+        elif mean and stated and abs(mean - stated) > float(BIN_SHARE) * max(mean, stated):
+            text = f"the mean of its bins is {about_latency(mean)}, and {about_latency(stated)} is stated"
+            yield RuleFinding(item, text, {"bins": about_latency(mean), "stated": about_latency(stated)})
+
+
+def percentiles_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield printed percentiles of which a higher one is smaller, or that differ where one latency is both."""
+    for item in items:
+        groups: dict[str, list[tuple[Decimal, Decimal, str]]] = defaultdict(list)
+        for name, figure in item.figures.items():
+            what, _, percent = name.partition(".percentile.")
+            if percent:
+                groups[what].append((number(percent), number(figure.text), figure.text))
+        for what, values in groups.items():
+            counted = item.figures.get(f"{what}.N")
+            for lower, upper in pairwise(sorted(values)):
+                names = [f"{each[0].normalize():f}" for each in (lower, upper)]
+                if lower[1] > upper[1]:
+                    text = f"percentile {names[1]} of {what}, {upper[2]}, is below percentile {names[0]}, {lower[2]}"
+                    yield RuleFinding(item, text, {"lower": lower[2], "upper": upper[2]})
+                    break
+                if (
+                    counted is not None
+                    and lower[1] != upper[1]
+                    and _rank(lower, counted.text) == _rank(upper, counted.text)
+                ):
+                    text = (
+                        f"percentiles {names[0]} and {names[1]} of {counted.text} latencies ({what}) are the same one, "
+                    )
+                    text += f"and {lower[2]} and {upper[2]} are stated"
+                    yield RuleFinding(item, text, {"lower": lower[2], "upper": upper[2]})
+                    break
+
+
+def _rank(value: tuple[Decimal, Decimal, str], count: str) -> Decimal:
+    return (value[0] * number(count) / 100).to_integral_value(ROUND_CEILING)
+
+
+def directions_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs whose reads and writes have the same latencies, digit by digit."""
+    for item in items:
+        groups: dict[str, dict[str, str]] = defaultdict(dict)
+        for name, figure in item.figures.items():
+            part, _, rest = name.partition(".")
+            if (
+                part in DIRECTIONS
+                and rest.split(".")[0] in ("clat_ns", "clat")
+                and len(figure.text.strip("0.")) >= MIN_SAME
+            ):
+                groups[part][rest] = figure.text
+        for one, two in combinations(groups, 2):
+            shared = [name for name in groups[one] if name.endswith((".mean", ".stddev"))]
+            if len(shared) == 2 and all(groups[one][name] == groups[two].get(name) for name in shared):
+                text = (
+                    f"mean and standard deviation of the latencies of {one} and of {two} are the same, digit by digit"
+                )
+                yield RuleFinding(item, text, {name: groups[one][name] for name in shared})
+
+
+def bytes_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs of fio whose operations moved another size each than `bs` says."""
+    for item in items:
+        measured, size = item.measured, _single_size(item, "bs")
+        if measured is None or not measured.ops or not size or measured.errors or _is_of_several_jobs(item):
+            continue
+        each, rest = divmod(measured.bytes, measured.ops)
+        if each and not rest and each != size and each & (each - 1) == 0:
+            text = f"{measured.ops:,} operations moved {format_size(each)} each, and bs is {item.result.options['bs']}"
+            yield RuleFinding(item, text, {"each": str(each), "bs": str(size)})
+
+
+def amount_of_data(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs of fio that moved another amount than their size, where nothing else ends them."""
+    for item in items:
+        measured, size, options = item.measured, _single_size(item, "size"), item.result.options
+        processes = options.get("numjobs", "1")
+        if measured is None or not size or measured.status != "done" or not processes.isdigit():
+            continue
+        if any(name in options for name in _OTHER_AMOUNTS) or ":" in options.get("filename", ""):
+            continue
+        # Without group_reporting, which fio does not print, each process is a result of its own.
+        if item.output.file.tool != "fio" or item.result.workload != item.result.name:
+            continue
+        wanted = size * int(processes)
+        if measured.has_counts and measured.bytes != wanted and not _is_of_several_jobs(item):
+            jobs = f"{processes} jobs of " if processes != "1" else ""
+            text = (
+                f"{format_size(measured.bytes)} were moved, and {jobs}size={options['size']} are {format_size(wanted)}"
+            )
+            yield RuleFinding(item, text, {"moved": str(measured.bytes), "asked": str(wanted)})
+
+
+def _single_size(item: Item, name: str) -> int:
+    """Return an option of fio that is one size; 0 if it is not printed, or is none."""
+    options = item.result.options
+    return fio_options.size_of(options.get(name, ""), options.get("kb_base", "1024")) or 0
+
+
+def _is_of_several_jobs(item: Item) -> bool:
+    """Return whether fio counted other jobs with this one: `job_runtime` is the sum over all processes."""
+    total = item.figures.get("job_runtime")
+    times = [number(figure.text) for name, figure in item.figures.items() if name.endswith(".runtime")]
+    asked = item.result.options.get("numjobs", "1")
+    if total is None or not any(times) or not asked.isdigit():
+        return False
+    return number(total.text) >= (int(asked) + Decimal("0.5")) * max(times)
