@@ -9,6 +9,7 @@ from fio_samples import FILE, SAMPLES, changed, text_of
 
 from assay.model.base import AssayError
 from assay.rooms.importers.work import fio
+from assay.rooms.importers.work.fio_measured import MAX_JOBS
 from assay.rooms.importers.work.registry import IMPORTERS, read_outputs, recognised_words
 from assay.rooms.importers.work.results import ImportOptions, OutputError
 
@@ -72,7 +73,7 @@ def test_bins_and_latencies_are_checked() -> None:
 
 def test_sizes_are_bounded() -> None:
     jobs = json.loads(text_of("3.33-read"))["jobs"]
-    many = json.dumps({"fio version": "fio-3.33", "jobs": [{"jobname": "x"}] * (fio.MAX_JOBS + 1)})
+    many = json.dumps({"fio version": "fio-3.33", "jobs": [{"jobname": "x"}] * (MAX_JOBS + 1)})
     assert "more than 20,000" in refused(many).message
     jobs[0]["other"] = {str(number): number for number in range(6000)}
     assert "figures" in refused(json.dumps({"fio version": "fio-3.33", "jobs": jobs})).message

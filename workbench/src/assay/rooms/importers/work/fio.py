@@ -4,9 +4,7 @@ Names, units and nesting are those of fio's stat.c, `add_ddir_status_json` and `
 """
 
 import bisect
-import errno
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,13 +14,26 @@ from typing import Any
 
 from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
-from assay.model.result.sample import ErrorTally, KindCounts
+from assay.model.result.sample import ErrorTally
 from assay.model.secret import redact_word
 from assay.model.study.axis import AxisValue
 from assay.report.formats.fio import EXPORTED
 from assay.rooms.importers.work import fio_options
 from assay.rooms.importers.work.figure_units import UNITS, convert
-from assay.rooms.importers.work.fio_latency import Latency, latency_of, pooled
+from assay.rooms.importers.work.fio_latency import Latency, latency_of
+from assay.rooms.importers.work.fio_measured import (
+    HINT,
+    MAX_FIGURES,
+    MAX_JOBS,
+    MAX_NAME,
+    NAME,
+    SNAPSHOT,
+    Direction,
+    JobOutcome,
+    directions_of,
+    error_tallies,
+    measurement_of,
+)
 from assay.rooms.importers.work.json_text import Number, decode_json, line_of
 from assay.rooms.importers.work.results import (
     STATED_NOTHING,
@@ -35,19 +46,12 @@ from assay.rooms.importers.work.results import (
     ToolOutput,
 )
 
-NAME = "fio"
-MAX_JOBS = 20_000
-"""Most jobs of one output."""
-MAX_NAME = 80
 _MAX_OPTIONS, _MAX_OPTION = 300, 300
-_MAX_FIGURES = 5_000
-"""Most figures of one job, without bins; fio prints some hundred."""
 _MAX_DEPTH = 8
 _MAX_VALUE = Decimal(2**62)
 _START = re.compile(r'^[ \t]*\{\s*"fio version"\s*:', re.MULTILINE)
 _JOB = re.compile(r'(?<!\\)"jobname"\s*:')
 _DIRECTIONS = ("read", "write", "trim", "mixed")
-_HINT = "give the file as fio wrote it"
 _ONE_SECOND_MS = 1000
 _UNITS = {
     "io_kbytes": "KiB",
@@ -71,7 +75,6 @@ _UNITS = {
 """Name of a figure -> its unit; names that are not here are counts, unless they are below a latency."""
 _LATENCY_UNITS = {"slat": "us", "clat": "us", "lat": "us", "slat_ns": "ns", "clat_ns": "ns", "lat_ns": "ns"}
 _COUNTS = ("N", "bins")
-_SNAPSHOT = "a later output in this file has the same job with the same start (--status-interval)"
 _SAME_START_SECONDS = 1.0
 """fio prints times in whole seconds, before 3.0 in these only."""
 _COMMANDS = ("exec_prerun", "exec_postrun")
@@ -116,7 +119,7 @@ def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
             if result.measured is not None and begin is not None:
                 start, ops = later.get(key, (math.inf, 0))
                 if abs(start - begin) <= _SAME_START_SECONDS and result.measured.ops <= ops:
-                    update = {"measured": None, "operation": None, "left_out": _SNAPSHOT}
+                    update = {"measured": None, "operation": None, "left_out": SNAPSHOT}
                     results.append(result.model_copy(update=update))
                     continue
                 later[key] = begin, result.measured.ops
@@ -183,7 +186,7 @@ class _Job:
             return None
         if not isinstance(value, Number) or not 0 <= value.value <= _MAX_VALUE:
             shown = escape_line(str(value), 40)
-            raise OutputError(self.line, f"job {self.name}: {name} cannot be {shown}", _HINT)
+            raise OutputError(self.line, f"job {self.name}: {name} cannot be {shown}", HINT)
         return value.value
 
 
@@ -193,7 +196,7 @@ def _output(document: Any, place: _Place, file: ImportedFile, order: Order | Non
         if "client_stats" in document:
             message = "results of `fio --client` are not read yet"
             raise OutputError(place.line, message, "run fio on each host, and give all files")
-        raise OutputError(place.line, "no list `jobs` in fio's output", _HINT)
+        raise OutputError(place.line, "no list `jobs` in fio's output", HINT)
     if str(document["fio version"]).startswith(EXPORTED):
         hint = "use the run itself, or what it was imported from"
         raise OutputError(place.line, "exported by Assay, so that fio has not measured it", hint)
@@ -225,7 +228,7 @@ def _jobs(document: Mapping[str, Any], place: _Place) -> Iterator[_Job]:
     shared = document.get("global options")
     for entry in entries:
         if not isinstance(entry, dict):
-            raise OutputError(place.line, "an entry of `jobs` is not a job", _HINT)
+            raise OutputError(place.line, "an entry of `jobs` is not a job", HINT)
     groups = Counter(_text(entry.get("groupid")) for entry in entries)
     same = Counter((_text(entry.get("groupid")), _text(entry.get("jobname"))) for entry in entries)
     numbers: Counter[tuple[str, str]] = Counter()
@@ -302,21 +305,9 @@ def _operation(job: _Job, used: tuple[str, ...], order: Order | None) -> tuple[s
     if not used and not job.amount("error"):
         return None, "no operation was done"
     if job.options is None:
-        plain = tuple(name for name in used if name != "mixed")
-        if order is None:
-            return None, "it does not say whether offsets were sequential or random: add --order sequential or random"
-        operation = fio_options.BY_DIRECTIONS.get((plain, order))
-        return operation, "" if operation else f"it has operations of {' and '.join(used) or 'no kind'}"
-    pattern = fio_options.pattern_of(job.options)
+        return fio_options.stated_operation(used, order)
     written = job.options.get("rw", fio_options.DEFAULTS["rw"])
-    if pattern is None:
-        return None, f"rw={written} has no counterpart"
-    if pattern.operation is None:
-        return None, f"rw={written} trims, which Assay does not measure"
-    checks = ("read",) if "verify" in job.options else ()
-    if other := [name for name in used if name not in (*pattern.directions, *checks, "mixed")]:
-        return None, f"it is the sum of several jobs (group_reporting): rw={written}, but also operations of {other[0]}"
-    return pattern.operation, ""
+    return fio_options.pattern_operation(written, used, may_check="verify" in job.options)
 
 
 def _has_more_processes(job: _Job, parts: Mapping[str, Mapping[str, Any]]) -> bool:
@@ -341,68 +332,34 @@ def _fits(parameters: Mapping[str, AxisValue], measured: Measurement) -> bool:
 
 def _measurement(job: _Job, operation: str, parts: Mapping[str, Mapping[str, Any]]) -> tuple[Measurement, str]:
     """Return what a job measured, in Assay's units, and which of fio's times its latencies are."""
-    if _count(job, parts.get("mixed"), "total_ios"):
-        directions = ["mixed"]
-    else:
-        directions = [name for name in ("read", "write") if name in operation or "mix" in operation]
-    kinds = [_Direction(job, name, parts.get(name, {})) for name in directions]
-    sizes = {one.name: one.bytes for one in kinds}
-    if "mixed" in sizes and "mix" not in operation:
-        # With unified_rw_reporting also what only reads or only writes is called so.
-        sizes = {"read" if "read" in operation else "write": sizes["mixed"]}
-    total, latency = sum(one.ops for one in kinds), pooled([one.latency for one in kinds if one.ops])
-    size = sum(one.bytes for one in kinds)
-    runtime = max((one.runtime_ms for one in kinds), default=Decimal(0))
-    errors, started = _errors(job), job.amount("job_start")
-    options = job.options or {}
-    limit = fio_options.time_of(options.get("runtime", ""))
-    elapsed = int(runtime * 10**6)
-    measured = Measurement(
-        status="failed" if job.amount("error") else "time_limit" if limit and elapsed >= limit else "done",
-        ops=total,
-        bytes=size,
-        read_bytes=sizes.get("read", 0),
-        write_bytes=sizes.get("write", 0),
-        throughput=float(sum(one.bytes_per_s for one in kinds)),
-        iops=float(sum(one.iops for one in kinds)),
-        started_at=float(started / 1000) if started else None,
-        elapsed_ns=elapsed or None,
-        latency=latency.values,
-        histogram=latency.histogram,
-        kinds=tuple(one.kind() for one in kinds if one.ops and len(kinds) > 1),
+    names = directions_of(operation, bool(_count(job, parts.get("mixed"), "total_ios")))
+    options, started = job.options or {}, job.amount("job_start")
+    known = JobOutcome(
+        is_failed=bool(job.amount("error")),
+        errors=_errors(job),
         method=options.get("ioengine", ""),
-        errors=errors,
+        started_at=float(started / 1000) if started else None,
+        limit_ns=fio_options.time_of(options.get("runtime", "")),
     )
-    names = dict.fromkeys(one.latency.name for one in kinds if one.latency.name)
-    return measured, " and ".join(names)
+    return measurement_of([_direction(job, name, parts.get(name, {})) for name in names], operation, known)
 
 
 def _count(job: _Job, part: Mapping[str, Any] | None, name: str) -> int:
     return int(job.amount(name, part) or 0) if part else 0
 
 
-class _Direction:
-    """The part of a job that is about reads, writes, or both together."""
-
-    def __init__(self, job: _Job, name: str, part: Mapping[str, Any]) -> None:
-        self.name = name
-        self.ops = _count(job, part, "total_ios")
-        self.bytes = int(convert(str(job.amount("io_bytes", part) or 0), _bytes_unit(part)))
-        self.runtime_ms = job.amount("runtime", part) or Decimal(0)
-        self.iops = job.amount("iops", part) or Decimal(0)
-        exact = job.amount("bw_bytes", part)
-        self.bytes_per_s = convert(str(job.amount("bw", part) or 0), "KiB/s") if exact is None else exact
-        self.latency = latency_of(part, job.line) if self.ops else Latency()
-
-    def kind(self) -> KindCounts:
-        """Return its counts and latencies."""
-        return KindCounts(
-            kind=self.name,
-            ops=self.ops,
-            bytes=self.bytes,
-            latency=self.latency.values,
-            histogram=self.latency.histogram,
-        )
+def _direction(job: _Job, name: str, part: Mapping[str, Any]) -> Direction:
+    """Return the part of a job that is about reads, writes, or both together."""
+    ops, exact = _count(job, part, "total_ios"), job.amount("bw_bytes", part)
+    return Direction(
+        name=name,
+        ops=ops,
+        bytes=int(convert(str(job.amount("io_bytes", part) or 0), _bytes_unit(part))),
+        bytes_per_s=convert(str(job.amount("bw", part) or 0), "KiB/s") if exact is None else exact,
+        iops=job.amount("iops", part) or Decimal(0),
+        runtime_ms=job.amount("runtime", part) or Decimal(0),
+        latency=latency_of(part, job.line) if ops else Latency(),
+    )
 
 
 def _bytes_unit(part: Mapping[str, Any]) -> str:
@@ -413,29 +370,20 @@ def _bytes_unit(part: Mapping[str, Any]) -> str:
 def _errors(job: _Job) -> tuple[ErrorTally, ...]:
     """Return the failures of a job; `total_err` and `first_error` are printed with `continue_on_error` only."""
     code = int(job.amount("error") or job.amount("first_error") or 0)
-    count = int(job.amount("total_err") or (1 if code else 0))
-    if not count:
-        return ()
-    name = errno.errorcode.get(code)
-    words = f"fio reports error {code}" + (f", {os.strerror(code)}" if name else "")
-    return (
-        ErrorTally(
-            kind="fault", name=name, count=count, example=words, domain="os" if code else None, code=code or None
-        ),
-    )
+    return error_tallies(code, int(job.amount("total_err") or (1 if code else 0)))
 
 
 def _figures(job: _Job) -> Iterator[Figure]:
     """Yield every number of a job as printed, in order, without bins."""
     for count, (name, value) in enumerate(_numbers(job.document, "", 0, job.line)):
-        if count == _MAX_FIGURES:
-            raise OutputError(job.line, f"job {job.name} has more than {_MAX_FIGURES:,} figures", _HINT)
+        if count == MAX_FIGURES:
+            raise OutputError(job.line, f"job {job.name} has more than {MAX_FIGURES:,} figures", HINT)
         yield Figure(name=name, text=value, unit=_unit(name, job.document))
 
 
 def _numbers(part: Mapping[str, Any], before: str, depth: int, line: int) -> Iterator[tuple[str, str]]:
     if depth > _MAX_DEPTH:
-        raise OutputError(line, "a job is nested too deeply", _HINT)
+        raise OutputError(line, "a job is nested too deeply", HINT)
     for key, value in part.items():
         name = before + escape_line(key, MAX_NAME)
         if isinstance(value, Number):

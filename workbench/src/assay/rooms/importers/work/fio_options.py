@@ -5,7 +5,7 @@ stat.c, `json_add_job_opts`). So an option that must have a value has its defaul
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assay.model.study.axis import AxisValue
@@ -91,9 +91,36 @@ def time_of(text: str) -> int | None:
     return int(match[1]) * _NS[match[2]] if match and match[2] in _NS else None
 
 
-def pattern_of(options: Mapping[str, str]) -> Pattern | None:
-    """Return what the options ask for; None if it has a modifier of the order of offsets, or is unknown."""
-    return PATTERNS.get(options.get("rw", DEFAULTS["rw"]))
+def stated_operation(used: Sequence[str], order: Order | None) -> tuple[str | None, str]:
+    """Return the operation of a job of which fio does not print `rw`, or None and why there is none.
+
+    Args:
+        used: Directions with operations.
+        order: Order of offsets that the user states.
+    """
+    if order is None:
+        return None, "it does not say whether offsets were sequential or random: add --order sequential or random"
+    operation = BY_DIRECTIONS.get((tuple(name for name in used if name != "mixed"), order))
+    return operation, "" if operation else f"it has operations of {' and '.join(used) or 'no kind'}"
+
+
+def pattern_operation(written: str, used: Sequence[str], may_check: bool) -> tuple[str | None, str]:
+    """Return the operation that `rw` asks for, or None and why there is none.
+
+    Args:
+        written: Value of `rw`.
+        used: Directions with operations.
+        may_check: What was written may have been read again (verify).
+    """
+    pattern = PATTERNS.get(written)
+    if pattern is None:
+        return None, f"rw={written} has no counterpart"
+    if pattern.operation is None:
+        return None, f"rw={written} trims, which Assay does not measure"
+    checks = ("read",) if may_check else ()
+    if other := [name for name in used if name not in (*pattern.directions, *checks, "mixed")]:
+        return None, f"it is the sum of several jobs (group_reporting): rw={written}, but also operations of {other[0]}"
+    return pattern.operation, ""
 
 
 def parameters_of(options: Mapping[str, str], operation: str, lanes_are_known: bool) -> dict[str, AxisValue]:
