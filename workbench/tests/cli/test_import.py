@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from fio_samples import SAMPLES, document_of, path_of, text_of
+from fio_samples import FOLDER, SAMPLES, document_of, path_of, text_of
 from in_process import run_here
 from paths import GOLDEN
 
@@ -202,6 +202,21 @@ def test_a_failed_job_is_no_result(tmp_path: Path) -> None:
     imported(tmp_path, "3.33-full-device")
     shown = assay(tmp_path, "show", "last").stdout
     assert "complete with errors" in shown and "error 28, No space left on device" in shown and "incomplete" in shown
+
+
+def test_text_and_terse_output_are_imported(tmp_path: Path) -> None:
+    text, terse = (FOLDER / f"{name}.txt" for name in ("2.2.10-groups", "3.33-terse-status-interval"))
+    assert "add --order sequential or random" in refused(tmp_path, terse)
+    done = assay(tmp_path, "import", text, terse, "--order", "random", "--study", "old")
+    assert f"{text}: fio 2.2.10, text: 2 results\n" in done.stderr
+    assert f"{terse}: fio 3.33, terse output (version 3): 2 results" in done.stderr
+    shown = assay(tmp_path, "show", "old").stdout
+    assert "text of fio 2.2.10" in shown and "fio / w " in shown and "fio / n (2 of 2)" in shown
+    case = re.sub(r"  +", " ", assay(tmp_path, "show", "old", "c1").stdout)
+    assert "\nwrite.io_bytes 24576 KB (2^10 B)\n" in case and "bs=64K-64K/64K-64K/64K-64K" in case
+    assert assay(tmp_path, "report", "old", "-o", "x.html").returncode == 0
+    (tmp_path / "short.txt").write_text(text.read_text()[:900])
+    assert re.search(r"error: short\.txt:\d+: job w: ", refused(tmp_path, text, "short.txt"))
 
 
 def test_bad_files_are_named_and_nothing_is_written(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ _ORDERS = ("sequential", "random")
 
 def command(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="Outputs of other tools, such as fio's JSON, IOR's text or mdtest's."
+        ..., metavar="FILE", help="Outputs of other tools: fio, iozone, IOR, mdtest, IO500."
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
@@ -25,7 +25,7 @@ def command(
         "",
         "--order",
         metavar="ORDER",
-        help="`sequential` or `random`: order of offsets, for results that do not say it (fio before 2.3, IOR's CSV).",
+        help="`sequential` or `random`: order of offsets, for results that do not say it (fio's terse output, IOR's CSV).",
     ),
     out: Path = RUNS,
 ) -> None:

@@ -24,7 +24,37 @@ _JSON = "fio, stat.c, add_ddir_status_json"
 _IOZONE = "iozone.c"
 _IOR = "IOR, ior-output.c and IOR.c"
 _IO500 = "IO500, main.c"
+_NUM2STR = "fio, lib/num2str.c"
+_OLD_NUM2STR = f"{_NUM2STR} before fio 2.17, which writes powers of 1024 without an i"
+_POWERS = "KMGTPE"
+
+
+def _fio_text_units() -> dict[str, FigureUnit]:
+    """Return the units with prefixes of fio's text. `kB` and `MB` alone are 1024 in other outputs."""
+    found = {}
+    for power, letter in enumerate(_POWERS, start=1):
+        decimal, binary = Decimal(1000) ** power, Decimal(1024) ** power
+        small = letter.lower() if letter == "K" else letter
+        mark = " (1000 B)" if letter == "K" else ""
+        for per, quantity, bits in (("", "bytes", "bit"), ("/s", "bytes/s", "bit/s")):
+            kind: Quantity = "bytes/s" if quantity == "bytes/s" else "bytes"
+            found[f"{letter}iB{per}"] = FigureUnit(kind, binary, _NUM2STR)
+            found[f"{small}B{per}{mark}"] = FigureUnit(kind, decimal, _NUM2STR)
+            found[f"{letter}i{bits}"] = FigureUnit(kind, binary / 8, f"{_NUM2STR}, unit_base=1")
+            found[f"{small}{bits}"] = FigureUnit(kind, decimal / 8, f"{_NUM2STR}, unit_base=1")
+            found[f"{letter}B{per} (2^{10 * power} B)"] = FigureUnit(kind, binary, _OLD_NUM2STR)
+            found[f"{letter}{bits} (2^{10 * power} bit)"] = FigureUnit(kind, binary / 8, _OLD_NUM2STR)
+        found[f"{small}/s"] = FigureUnit("1/s", decimal, f"{_NUM2STR}: IOPS")
+        for time, factor in (("ns", 1), ("us", 1000), ("ms", 10**6)):
+            found[f"{small} {time}"] = FigureUnit("ns", decimal * factor, f"{_NUM2STR}: min and max of latencies")
+    return found
+
+
 UNITS: dict[str, FigureUnit] = {
+    **_fio_text_units(),
+    "B": FigureUnit("bytes", Decimal(1), _NUM2STR),
+    "bit": FigureUnit("bytes", Decimal(1) / 8, f"{_NUM2STR}, unit_base=1"),
+    "bit/s": FigureUnit("bytes/s", Decimal(1) / 8, f"{_NUM2STR}, unit_base=1"),
     "bytes": FigureUnit("bytes", Decimal(1), f"{_JSON}: io_bytes since fio 2.21, which prints io_kbytes, too"),
     "KiB": FigureUnit("bytes", Decimal(1024), f"{_JSON}: `io_bytes >> 10`, as io_bytes before fio 2.21"),
     "B/s": FigureUnit("bytes/s", Decimal(1), f"{_JSON}: bw_bytes, since fio 3.2"),

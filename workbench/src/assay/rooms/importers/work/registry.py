@@ -9,6 +9,7 @@ from assay.model.escape import escape_line
 from assay.model.result.imported import ImportedFile
 from assay.model.user_files import read_user_file
 from assay.rooms.importers.work import fio, fio_measured, io500, ior, iozone, mdtest
+from assay.rooms.importers.work.fio_text import importer as fio_text
 from assay.rooms.importers.work.results import STATED_NOTHING, ImportOptions, OutputError, ToolOutput
 
 MAX_BYTES = 32 << 20
@@ -36,6 +37,7 @@ class Importer(NamedTuple):
 
 IMPORTERS = (
     Importer(fio_measured.NAME, "fio's JSON (--output-format=json or json+)", fio.recognise, fio.read),
+    Importer(fio_measured.NAME, "fio's normal or terse output", fio_text.recognise, fio_text.read),
     Importer(iozone.NAME, "iozone's text", iozone.recognise, iozone.read),
     Importer(ior.NAME, "IOR's text, JSON or CSV", ior.recognise, ior.read),
     Importer(mdtest.NAME, "mdtest's text", mdtest.recognise, mdtest.read),

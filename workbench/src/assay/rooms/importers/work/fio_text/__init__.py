@@ -1,0 +1,1 @@
+"""fio's normal output, as it prints it for people, and its terse output."""
