@@ -341,6 +341,12 @@ def test_damaged_text_is_refused(name: str, old: str, new: str, message: str) ->
     assert message in refused(changed(name, old, new)).message
 
 
+def test_what_old_versions_lack_is_not_needed() -> None:
+    text = split("2.2.10-randread")[0].replace(", drop=r=0/w=0/d=0", "")
+    assert measured_of(read(text).results[0]).bytes == 8 << 20
+    assert "before 2.1" in refused(re.sub(r"pid=([0-9]+): .*", r"pid=\1", text)).message
+
+
 def test_an_output_that_ends_too_early_is_refused() -> None:
     text = split("3.33-progress")[0]
     assert "without results" in refused(text[: text.index("Jobs: 1")]).message

@@ -228,7 +228,7 @@ def _direction(job: TextJob, name: str, size: int | None) -> Direction:
     _check(job, name, part, ops)
     moved = ops * size if size else 0
     rate = moved * 1000 // part.runtime_ms
-    is_whole = not any(any(job.counts[one][:3]) for one in ("short_ios", "drop_ios")) and not job.error
+    is_whole = not any(any(job.counts.get(one, ())[:3]) for one in ("short_ios", "drop_ios")) and not job.error
     is_exact = bool(moved) and is_whole and part.io.fits(moved) and all(one.fits(rate) for one in part.rates)
     if not is_exact:
         moved = int(part.io.value)

@@ -13,6 +13,7 @@ from assay.rooms.importers.work.fio_text.terse import LIKE_TERSE, TERSE, TerseJo
 from assay.rooms.importers.work.results import Figure, OutputError
 
 _LIKE_RESULT = re.compile(r".{0,300}: \(groupid=")
+_OLD_RESULT = re.compile(r".{0,300}: \(groupid=[0-9]+, jobs=[0-9]+\): err=.{0,300}: pid=[0-9]+\s*")
 _VERSION = re.compile(r"fio-([0-9][\w.+~-]{0,40})\s*")
 _STARTING = re.compile(r"Starting [0-9]+ (?:thread|process)")
 _CLIENT = re.compile(r"hostname=\S+, be=[01], |<[^>]{1,200}> .{0,300}: \(groupid=|All clients: \(groupid=")
@@ -166,6 +167,8 @@ class _Reader:
             output = self._current(number)
             self._check_count(len(output.terse), number)
             output.terse.append(terse_job(line, number))
+        elif _OLD_RESULT.fullmatch(line):
+            raise OutputError(number, "a result of fio before 2.1, which is not read", "measure with fio 2.2 or later")
         elif LIKE_HEADER.match(line) or _LIKE_RESULT.match(line):
             raise OutputError(number, f"not a line that fio prints: {escape_line(line.strip(), MAX_NAME)}", HINT)
         else:

@@ -285,8 +285,6 @@ def _issued_line(job: TextJob, match: re.Match[str]) -> None:
         job.counts[_COUNTS[word]] = tuple(map(int, numbers))
         for kind, number in zip(_KINDS, numbers, strict=False):
             job.add(f"{kind}.{_COUNTS[word]}", number)
-    if len(job.counts) != 3:
-        raise ValueError("not all three counts")
 
 
 def _errors_line(job: TextJob, match: re.Match[str]) -> None:
@@ -351,7 +349,10 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[TextJob, re.Match[str]], None]], 
         (rf"\s+IO depths +: {_SHARES}", _shares_line("IO depths", "iodepth_level")),
         (rf"\s+submit +: {_SHARES}", _shares_line("submit", "iodepth_submit")),
         (rf"\s+complete +: {_SHARES}", _shares_line("complete", "iodepth_complete")),
-        (r"\s+issued(?: rwts?)? *: (total=[rwd0-9=/,]+ short=[rwd0-9=/,]+ drop(?:ped)?=[rwd0-9=/,]+)\s*", _issued_line),
+        (
+            r"\s+issued(?: rwts?)? *: (total=[rwd0-9=/,]+ short=[rwd0-9=/,]+(?: drop(?:ped)?=[rwd0-9=/,]+)?)\s*",
+            _issued_line,
+        ),
         (r"\s+errors +: total=([0-9]{1,18}), first_error=([0-9]{1,9})/<.*>\s*", _errors_line),
         (
             rf"\s+latency +: target={_F}((?:[num]?s)?), window={_F}((?:[num]?s)?), percentile={_F}%, depth={_N}\s*",
