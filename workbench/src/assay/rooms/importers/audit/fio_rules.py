@@ -78,8 +78,10 @@ def directions(item: Item) -> list[Direction]:
         mean = next((float(convert(one.text, one.unit)) for one in means if one is not None), None)
         rates = [item.figures.get(f"{name}.{what}") for what in ("bw_bytes", "bw")]
         rate = next((float(convert(one.text, one.unit)) for one in rates if one is not None), None)
-        found.append(Direction(name, int(number(ops.text)), float(number(iops.text)), rate, mean or None))
-    return found
+        per_s = float(convert(iops.text, iops.unit) if iops.unit else number(iops.text))
+        found.append(Direction(name, int(number(ops.text)), per_s, rate, mean or None))
+    # With unified_rw_reporting=both the sum stands beside its parts.
+    return found if len(found) == 1 else [part for part in found if part.name != "mixed"]
 
 
 def operations_in_flight(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -239,7 +241,8 @@ def amount_of_data(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rule
         processes = options.get("numjobs", "1")
         if measured is None or not size or measured.status != "done" or not processes.isdigit():
             continue
-        if any(name in options for name in _OTHER_AMOUNTS) or ":" in options.get("filename", ""):
+        several = ":" in options.get("filename", "") or "," in options.get("bs", "")
+        if several or any(name in options for name in _OTHER_AMOUNTS):
             continue
         # Without group_reporting, which fio does not print, each process is a result of its own.
         if item.output.file.tool != "fio" or item.result.workload != item.result.name:

@@ -25,7 +25,7 @@ def command(
         "",
         "--order",
         metavar="ORDER",
-        help="`sequential` or `random`: order of offsets, for results that do not say it (fio's terse output, IOR's CSV).",
+        help="`sequential` or `random`: order of offsets, where outputs do not say it (fio's terse one, IOR's CSV).",
     ),
     out: Path = RUNS,
 ) -> None:
