@@ -331,3 +331,23 @@ def test_an_import_that_was_cut_short_is_imported_again(tmp_path: Path, monkeypa
     monkeypatch.undo()
     shown = assay(tmp_path, "show", "last").stdout
     assert "The import was cut short: 1 of 2 results are missing." in shown and "--resume" not in shown
+
+
+def test_a_table_is_imported_once_its_roles_are_confirmed(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("disk,test,MB/s\nsda,read,150\nsda,write,140\n")
+    first = assay(tmp_path, "import", "t.csv")
+    assert first.returncode == 2 and not (tmp_path / "assay-runs").exists()
+    assert first.stdout.startswith("# A guess") and "disk: {role: target}" in first.stdout
+    assert "not sure: MB/s is taken as 10^6" in first.stderr
+    assert "assay import t.csv --roles t.roles.yaml" in first.stderr
+    written = assay(tmp_path, "import", "t.csv", "--write-roles", "t.roles.yaml")
+    assert written.returncode == 2 and written.stdout == "" and (tmp_path / "t.roles.yaml").read_text() == first.stdout
+    assert "--force" in assay(tmp_path, "import", "t.csv", "--write-roles", "t.roles.yaml").stderr
+    done = assay(tmp_path, "import", "t.csv", "--roles", "t.roles.yaml")
+    assert done.returncode == 0 and "t.csv: a table, CSV, roles from t.roles.yaml: 2 results" in done.stderr
+    assert "150 MB/s" in assay(tmp_path, "show", "last", "c1").stdout
+    shown = assay(tmp_path, "show", "last").stdout
+    assert "imported from a table, t.csv" in shown and "sda" in shown
+    assert assay(tmp_path, "report", "last", "-o", "x.html").returncode == 0
+    (tmp_path / "t.roles.yaml").write_text("columns: {disk: target}\n")
+    assert "t.csv:1: the column `test` has no role" in refused(tmp_path, "t.csv", "--roles", "t.roles.yaml")

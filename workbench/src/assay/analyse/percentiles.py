@@ -26,7 +26,7 @@ def repeat_percentiles(samples: Iterable[Sample], name: str) -> dict[int, float]
     """
     found: dict[int, float] = {}
     for sample in samples:
-        if name not in sample.latency or sample.ops < MIN_OPS[name]:
+        if name not in sample.latency or sample.get_value("ops", 0) < MIN_OPS[name]:
             return {}
         found[sample.repeat] = sample.latency[name]
     return found
@@ -39,7 +39,7 @@ def percentiles(samples: Sequence[Sample], pooled: Mapping[str, float]) -> tuple
         samples: Usable samples.
         pooled: Name -> nanoseconds, from all operations together, without percentiles that have too few operations.
     """
-    counts = [sample.ops for sample in samples if sample.latency]
+    counts = [sample.ops for sample in samples if sample.latency and sample.has("ops")]
     if not counts:
         return ()
     return tuple(_percentile(samples, name, counts, pooled.get(name)) for name in MIN_OPS)

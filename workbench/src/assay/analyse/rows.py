@@ -141,8 +141,8 @@ class RowMaker:
         counted = usable(samples)
         moved = [sample.throughput for sample in counted if sample.moves_data]
         throughput = estimate(moved, self._likeness) if moved else None
-        rates = [sample.iops for sample in counted if sample.has("iops")]
-        iops = estimate(rates, self._likeness) if rates else None
+        is_known = bool(counted) and all(sample.has("iops") for sample in counted)
+        iops = estimate([sample.iops for sample in counted], self._likeness) if is_known else None
         operation, place = label.split(" ", 1)[0], self.places.get(case.target)
         ceilings = self._ceilings.bindings(case, operation, place, throughput, iops)
         planned = len(jobs) if case.id in self._settled else self._repeats

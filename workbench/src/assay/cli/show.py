@@ -325,7 +325,9 @@ def _print_samples(samples: "list[Sample]") -> None:
     from assay.model.partial import MISSING_TEXT
 
     def percentile(name: str) -> "Callable[[Sample], str]":
-        return lambda sample: _latency(sample.reliable_latency.get(name), _TOO_FEW if sample.latency else "")
+        return lambda sample: _latency(
+            sample.reliable_latency.get(name), _TOO_FEW if sample.latency and sample.has("ops") else ""
+        )
 
     per_second = "ops/s" if any(sample.is_counted for sample in samples) else "IOPS"
     columns: dict[str, Callable[[Sample], str]] = {

@@ -113,7 +113,7 @@ def _known(location: tuple[int | str, ...], model: type[BaseModel]) -> list[str]
         field = model.model_fields.get(str(part))
         inner = _inner(field.annotation) if field else None
         model = inner or model
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _inner(annotation: Any) -> type[BaseModel] | None:

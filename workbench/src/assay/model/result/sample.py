@@ -182,6 +182,7 @@ class Sample(Partial):
         "started_at": "when it began",
         "elapsed_ns": "how long it took",
         "ops": "how many operations there were",
+        "iops": "how many operations there were per second",
         "bytes": "how much was read and written",
         "read_bytes": "how much was read",
         "write_bytes": "how much was written",

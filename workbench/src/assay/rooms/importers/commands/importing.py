@@ -1,22 +1,26 @@
 """`assay import`."""
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import typer
 
 from assay.model.base import AssayError
+from assay.terminal.output_file import FORCE
 from assay.terminal.settings import RUNS
 
 if TYPE_CHECKING:
+    from assay.rooms.importers.work.registry import UnknownColumnsError
     from assay.rooms.importers.work.results import ImportOptions, Order, ToolOutput
+    from assay.terminal.output_file import OutputFile
 
 _ORDERS = ("sequential", "random")
 
 
 def command(
     files: list[str] = typer.Argument(
-        ..., metavar="FILE", help="Outputs of other tools: fio, iozone, IOR, mdtest, IO500."
+        ..., metavar="FILE", help="Outputs of fio, iozone, IOR, mdtest, IO500; tables: CSV, Markdown."
     ),
     study: str = typer.Option(
         "", "--study", metavar="NAME", help="Name of the study.  [default: that of the first file]"
@@ -27,6 +31,14 @@ def command(
         metavar="ORDER",
         help="`sequential` or `random`: order of offsets, where outputs do not say it (fio's terse one, IOR's CSV).",
     ),
+    roles: str = typer.Option("", "--roles", metavar="FILE", help="What the columns of tables are: a roles file."),
+    write_roles: Path | None = typer.Option(
+        None,
+        "--write-roles",
+        metavar="FILE",
+        help="Write the guess at a table's roles to FILE, such as table.roles.yaml, and not to standard output.",
+    ),
+    force: bool = FORCE,
     out: Path = RUNS,
 ) -> None:
     """Make a run of what another tool measured, from its output.
@@ -34,7 +46,12 @@ def command(
     Files are known by what is in them. Results of the same work, in one file or several, are its repeats. What a file
     does not say is missing in the run, and rules that need it are not evaluated.
 
+    Of a table, a roles file says what each column is. Without one, a guess is printed as such a file, and nothing is
+    imported.
+
     Example: `assay import fio-1.json fio-2.json --study disk`
+
+    Example: `assay import table.csv --write-roles table.roles.yaml`
     """
     import sys
 
@@ -42,11 +59,14 @@ def command(
     from assay.rooms.importers.work.registry import recognised_words
     from assay.rooms.importers.work.results import ImportOptions
     from assay.rooms.importers.work.runs import make_run
+    from assay.rooms.importers.work.table_roles import read_roles
     from assay.terminal.output import note, print_line
+    from assay.terminal.output_file import OutputFile, never_marked
 
-    stated = ImportOptions(_order(order))
+    place = None if write_roles is None else OutputFile(write_roles, never_marked, force, "--write-roles")
+    stated = ImportOptions(_order(order), read_roles(roles) if roles else None)
     outputs: list[ToolOutput] = []
-    for file, found in _read(files, stated):
+    for file, found in _read(files, stated, place):
         note(recognised_words(file, found))
         outputs += found
     folder = make_run(outputs, out, study, redact_command(["assay", *sys.argv[1:]]))
@@ -70,18 +90,23 @@ def _order(written: str) -> "Order | None":
     return "random" if written == "random" else "sequential"
 
 
-def _read(files: list[str], stated: "ImportOptions") -> "list[tuple[str, list[ToolOutput]]]":
-    """Return each file with its outputs.
+def _read(
+    files: list[str], stated: "ImportOptions", place: "OutputFile | None"
+) -> "list[tuple[str, list[ToolOutput]]]":
+    """Return each file with its outputs; write or print the guess at the roles of the first table without roles.
 
     Raises:
         AssayError: Some cannot be read; all of these are named, and no run is made.
     """
-    from assay.rooms.importers.work.registry import read_outputs
+    from assay.rooms.importers.work.registry import UnknownColumnsError, read_outputs
 
-    found, problems = [], []
+    found, problems, has_guess = [], [], False
     for file in files:
         try:
             found.append((file, read_outputs(file, stated)))
+        except UnknownColumnsError as error:
+            problems.append(error if has_guess else _with_guess(error, place))
+            has_guess = True
         except AssayError as error:
             problems.append(error)
     if problems:
@@ -89,3 +114,17 @@ def _read(files: list[str], stated: "ImportOptions") -> "list[tuple[str, list[To
         others = tuple((error.message, error.hint) for error in problems[:-1])
         raise AssayError(last.message, last.hint, last.exit_code, others)
     return found
+
+
+def _with_guess(error: "UnknownColumnsError", place: "OutputFile | None") -> AssayError:
+    """Write or print the guess at the roles of a table, and what is unsure; return the error to report."""
+    from assay.terminal.output import note
+
+    for doubt in error.doubts:
+        note(f"not sure: {doubt}")
+    if place is None or place.prints:
+        typer.echo(error.roles, nl=False)
+        return error
+    place.write(error.roles)
+    hint = f"check {place.path}, then: assay import {quote(error.file)} --roles {quote(str(place.path))}"
+    return AssayError(error.message, hint)

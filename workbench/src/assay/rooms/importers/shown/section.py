@@ -99,6 +99,7 @@ def _short(result: ImportedResult) -> str:
     """Return the main figures of a result that are not zero: `read.bw=475333 KiB/s, read.iops=118833.333333`."""
     wanted = [figure for figure in result.figures if figure.name.count(".") == 1 and _is_main(figure)]
     wanted = wanted or [figure for figure in result.figures if "." not in figure.name][:MAX_SHORT]
+    wanted = wanted or list(result.figures[:MAX_SHORT])
     return ", ".join(f"{figure.name}={figure.text} {figure.unit}".strip() for figure in wanted)
 
 

@@ -22,8 +22,8 @@ class FigureUnit(NamedTuple):
 
 _JSON = "fio, stat.c, add_ddir_status_json"
 _IOZONE = "iozone.c"
-_IOR = "IOR, ior-output.c and IOR.c"
-_IO500 = "IO500, main.c"
+_SI = "The International System of Units, 9th edition, tables 7 and 8"
+_IEC = "IEC 80000-13, clause 4"
 _NUM2STR = "fio, lib/num2str.c"
 _OLD_NUM2STR = f"{_NUM2STR} before fio 2.17, which writes powers of 1024 without an i"
 _POWERS = "KMGTPE"
@@ -72,13 +72,27 @@ UNITS: dict[str, FigureUnit] = {
     "KB": FigureUnit("bytes", Decimal(1024), f"{_IOZONE}, the same as versions up to 3.420 print it"),
     "ops": FigureUnit("1", Decimal(1), f"{_IOZONE}, throughput_test with OPS_flag: records"),
     "s": FigureUnit("ns", Decimal(10**9), f"{_IOZONE}, throughput_test: wall and CPU time"),
-    "MiB/s": FigureUnit("bytes/s", Decimal(2**20), f"{_IOR}: bw / MEBIBYTE"),
-    "MB/s": FigureUnit("bytes/s", Decimal(10**6), f"{_IOR}: bw / MEGABYTE, of the maximum in parentheses"),
-    "MiB": FigureUnit("bytes", Decimal(2**20), f"{_IOR}: aggFileSizeForBW / MEBIBYTE"),
-    "GiB": FigureUnit("bytes", Decimal(2**30), "IOR, ior.c, stonewalling: data / 1024^3"),
-    "GiB/s": FigureUnit("bytes/s", Decimal(2**30), f"{_IO500}: bytes / time / GIBIBYTE"),
     "GB/s of 2^30": FigureUnit("bytes/s", Decimal(2**30), "IO500 to 2019, io500_fixed.sh: IOR's MiB/s / 1024, as GB/s"),
-    "kIOPS": FigureUnit("1/s", Decimal(1000), f"{_IO500}: rate / 1000"),
+    "min": FigureUnit("ns", Decimal(60 * 10**9), _SI),
+    "h": FigureUnit("ns", Decimal(3600 * 10**9), _SI),
+    "kB/s": FigureUnit("bytes/s", Decimal(10**3), _SI),
+    "MB/s": FigureUnit("bytes/s", Decimal(10**6), _SI),
+    "GB/s": FigureUnit("bytes/s", Decimal(10**9), _SI),
+    "TB/s": FigureUnit("bytes/s", Decimal(10**12), _SI),
+    "MiB/s": FigureUnit("bytes/s", Decimal(2**20), _IEC),
+    "GiB/s": FigureUnit("bytes/s", Decimal(2**30), _IEC),
+    "TiB/s": FigureUnit("bytes/s", Decimal(2**40), _IEC),
+    "kbit/s": FigureUnit("bytes/s", Decimal(10**3) / 8, f"{_SI}; a byte has 8 bits"),
+    "Mbit/s": FigureUnit("bytes/s", Decimal(10**6) / 8, f"{_SI}; a byte has 8 bits"),
+    "Gbit/s": FigureUnit("bytes/s", Decimal(10**9) / 8, f"{_SI}; a byte has 8 bits"),
+    "MB": FigureUnit("bytes", Decimal(10**6), _SI),
+    "GB": FigureUnit("bytes", Decimal(10**9), _SI),
+    "TB": FigureUnit("bytes", Decimal(10**12), _SI),
+    "MiB": FigureUnit("bytes", Decimal(2**20), _IEC),
+    "GiB": FigureUnit("bytes", Decimal(2**30), _IEC),
+    "TiB": FigureUnit("bytes", Decimal(2**40), _IEC),
+    "kIOPS": FigureUnit("1/s", Decimal(10**3), f"{_SI}, k; fio prints IOPS so in its text"),
+    "MIOPS": FigureUnit("1/s", Decimal(10**6), f"{_SI}, M; fio prints IOPS so in its text"),
 }
 """Unit -> what it is; a figure without a unit is a count."""
 

@@ -1,6 +1,6 @@
 """What the output of any tool says, before it becomes a run."""
 
-from typing import Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -8,6 +8,9 @@ from assay.model.frozen import Frozen
 from assay.model.result.imported import ImportedFile
 from assay.model.result.sample import ErrorTally, KindCounts
 from assay.model.study.axis import AxisValue
+
+if TYPE_CHECKING:
+    from assay.rooms.importers.work.table_roles import RolesFile
 
 MAX_BYTES = 256 << 20
 """Largest `imported.json`."""
@@ -21,9 +24,11 @@ class ImportOptions(NamedTuple):
 
     Attributes:
         order: Order of offsets; None if the user does not state it.
+        roles: What the columns of tables are; None if the user does not state it.
     """
 
     order: Order | None = None
+    roles: "RolesFile | None" = None
 
 
 STATED_NOTHING = ImportOptions()
@@ -41,6 +46,19 @@ class OutputError(Exception):
     def __init__(self, line: int, message: str, hint: str) -> None:
         super().__init__(message)
         self.line, self.message, self.hint = line, message, hint
+
+
+class RolesNeeded(Exception):  # noqa: N818
+    """A table whose columns have no roles yet.
+
+    Attributes:
+        text: A guess: a complete roles file.
+        doubts: What is unsure in it, one line each.
+    """
+
+    def __init__(self, text: str, doubts: tuple[str, ...]) -> None:
+        super().__init__("the columns of a table have no roles")
+        self.text, self.doubts = text, doubts
 
 
 class Figure(NamedTuple):
@@ -63,7 +81,7 @@ class Measurement(Frozen):
     Attributes:
         started_at: Seconds since 1970; None if the output does not say.
         elapsed_ns: How long it took; None if the output does not say.
-        iops: Operations per second; None if the output does not say how large they were.
+        iops: Operations per second; None if the output does not say, which only operations on data may lack.
         has_counts: The output says how many operations and bytes there were; if not, `ops` and the numbers of bytes
             are 0 here and missing in the run.
     """

@@ -55,7 +55,7 @@ def make_run(outputs: Sequence[ToolOutput], root: Path, study: str, command: str
         id=new_run_id(name, now),
         study=name,
         question=f"{imported_words(files)[0].upper()}{imported_words(files)[1:]}",
-        description=f"{programs(files)} measured. Assay has read the output, and measured nothing of it.",
+        description=f"Measured by other means: {programs(files)}. Assay measured nothing of it.",
         created_at=now,
         seed=0,
         order="sequential",

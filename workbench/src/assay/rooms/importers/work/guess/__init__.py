@@ -1,0 +1,1 @@
+"""A guess at what the columns of a table are."""

@@ -1,0 +1,109 @@
+"""The guess at what the columns of a table are: always a whole roles file, and never imported as it is."""
+
+import random
+from pathlib import Path
+
+import pytest
+from table_samples import FILE, PAPERS, PASTED, roles_of
+
+from assay.model.base import AssayError
+from assay.rooms.importers.work import table
+from assay.rooms.importers.work.guess.roles import guess_roles
+from assay.rooms.importers.work.guess.words import extras_of, operation_of, size_of, split_heading
+from assay.rooms.importers.work.results import OutputError, RolesNeeded
+from assay.rooms.importers.work.table_roles import parse_roles
+from assay.rooms.importers.work.table_text import read_table
+
+
+@pytest.mark.parametrize("path", PASTED, ids=lambda path: path.stem)
+def test_pasted_tables_are_guessed_as_a_reader_would(path: Path) -> None:
+    guess = guess_roles(path.read_text())
+    assert parse_roles(guess.text.encode(), "guess") == parse_roles(roles_of(path).read_bytes(), "wanted")
+    assert all(f"# Not sure: {doubt}\n" in guess.text for doubt in guess.doubts)
+
+
+def test_a_table_without_roles_is_not_read() -> None:
+    with pytest.raises(RolesNeeded) as needed:
+        table.read(PASTED[0].read_text(), FILE)
+    assert "MB/s is taken as 10^6" in " ".join(needed.value.doubts)
+
+
+def test_what_a_table_does_not_say_must_be_filled_in() -> None:
+    guess = guess_roles("IO Size | Read | Write\n--|--|--\n4096 | 100 | 90\n")
+    assert guess.text.count('unit: "?"') == 2 and "it has no unit" in " ".join(guess.doubts)
+    with pytest.raises(AssayError, match="`\\?` is no unit"):
+        parse_roles(guess.text.encode(), "guess")
+    assert 'operation: "?"' in guess_roles("disk,MB/s\nsda,5\n").text
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+def test_every_column_of_a_guess_has_a_role(path: Path) -> None:
+    guess = guess_roles(path.read_text())
+    text = guess.text.replace('unit: "?"', "unit: MB/s").replace('operation: "?"', "operation: read")
+    assert set(parse_roles(text.encode(), "guess").columns) == set(read_table(path.read_text()).headings)
+
+
+@pytest.mark.parametrize(
+    ("heading", "unit"),
+    [
+        ("BW (MB/s)", "MB/s"),
+        ("bw_mib", "MiB/s"),
+        ("kb_per_s", "KiB/s"),
+        ("Durchsatz [kB/s]", "kB/s"),
+        ("10 GbE Mbit/s", "Mbit/s"),
+        ("Mbps", "Mbit/s"),
+        ("MBps", "MB/s"),
+        ("IOPS (k)", "kIOPS"),
+        ("Requests/sec", "1/s"),
+        ("lat avg [us]", "us"),
+        ("p99 (µs)", "us"),
+        ("wall_clock_min", "min"),
+        ("Size (GB)", "GB"),
+        ("file_kb", "KiB"),
+        ("nodes", ""),
+    ],
+)
+def test_units_of_headings(heading: str, unit: str) -> None:
+    assert split_heading(heading).unit == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "operation"),
+    [
+        ("Seq. Read", "read"),
+        ("zufällig schreiben", "random_write"),
+        ("randrw", "random_mix"),
+        ("re-read", "reread"),
+        ("bkwd read", "backward_read"),
+        ("File removal", "unlink"),
+        ("PUT", "put"),
+        ("threads", ""),
+        ("formatted", ""),
+        ("columns", ""),
+    ],
+)
+def test_words_for_operations(text: str, operation: str) -> None:
+    assert operation_of(text) == operation
+
+
+def test_words_for_sizes() -> None:
+    assert [size_of(one) for one in ("4k", "1M", "64 KB", "128KiB", "4 GB", "mb", "x4k9")] == [
+        *("4KiB", "1MiB", "64KiB", "128KiB", "4GB"),
+        *("", ""),
+    ]
+    assert extras_of("4k-randread-qd32") == {"record_size": "4KiB", "queue_depth": 32}
+
+
+def test_no_damage_raises_anything_else() -> None:
+    chance = random.Random(43)
+    for path in PASTED[::5]:
+        text = path.read_text()
+        for _ in range(20):
+            at, length = chance.randrange(len(text)), chance.choice((1, 1, 5, 40, len(text)))
+            damaged = text[:at] + "".join(chance.choices('0,;|"\n\t.-*', k=chance.randrange(4))) + text[at + length :]
+            try:
+                guess = guess_roles(damaged)
+            except OutputError as error:
+                assert error.hint
+            else:
+                assert "columns:" in guess.text
