@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from paths import REPOSITORY
 from table_samples import FILE, FOLDER, PAPERS, PASTED, columns, read, read_sample, roles_of, stated
 
 from assay.model.base import AssayError
@@ -167,6 +168,17 @@ def test_rates_whose_operations_are_not_known_have_no_iops(tmp_path: Path) -> No
 def test_damaged_rows_are_refused_with_their_line(row: str, words: str) -> None:
     error = refused(f"op,bs,rate\nwrite,4,1\n\n{row}\n")
     assert words in error.message and error.line == 4
+
+
+def test_lines_count_the_breaks_inside_of_cells() -> None:
+    error = refused('op,bs,rate,note\nread,4,1,"two\nlines"\nwrite,4,x,\n', PLAIN + "  note: comment\n")
+    assert error.line == 4 and "`x` is not a number" in error.message
+
+
+def test_the_example_of_the_guide_is_a_roles_file() -> None:
+    text = (REPOSITORY / "docs" / "guides" / "import.md").read_text()
+    roles = parse_roles(text.split("```yaml\n")[1].split("```")[0].encode(), "guide")
+    assert roles.columns["test"].values["4k rnd read"] == {"operation": "random_read", "record_size": 4096}
 
 
 def test_a_table_of_very_many_columns_is_refused() -> None:
