@@ -145,9 +145,9 @@ def audit_reference() -> str:
     lines = [
         "# Rules of the audit",
         "",
-        "Generated from their definitions by `make generate`. [Audit](../guides/audit.md) says how to use them. An *error*",
-        "cannot be true as it stands, a *warning* can hardly be or is not what it seems, a *note* is what a reader should",
-        "know before using the number.",
+        "Generated from their definitions by `make generate`. [Audit](../guides/audit.md) says how to use them. An",
+        "*error* cannot be true as it stands, a *warning* can hardly be or is not what it seems, a *note* is what a",
+        "reader should know before using the number.",
         "",
         "| rule | severity | what it finds | why that speaks against a result |",
         "|---|---|---|---|",

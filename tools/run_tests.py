@@ -36,6 +36,8 @@ COSTLIEST = 10
 UNWANTED = frozenset(
     (
         *("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTHONOPTIMIZE", "ASSAY_FAULTFS"),
+        # Each process would compile all that it imports.
+        "PYTHONDONTWRITEBYTECODE",
         *("FORCE_COLOR", "PY_COLORS", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TYPER_USE_RICH", "COLUMNS"),
     )
 )

@@ -186,7 +186,6 @@ class Sample(Partial):
         "bytes": "how much was read and written",
         "read_bytes": "how much was read",
         "write_bytes": "how much was written",
-        "iops": "how many operations there were per second",
         "skew_ns": "how far apart the lanes started",
         "finish_spread_ns": "how far apart the lanes ended",
         "cache_done": "what was done to the cache before the phase",

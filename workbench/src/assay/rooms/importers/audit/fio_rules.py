@@ -49,7 +49,7 @@ _OTHER_AMOUNTS = frozenset(
 """Options of fio with which a job does not move its size once."""
 
 
-class Direction(NamedTuple):
+class JobDirection(NamedTuple):
     """What fio prints of the reads, writes or trims of a job.
 
     Attributes:
@@ -67,7 +67,7 @@ class Direction(NamedTuple):
     mean_ns: float | None
 
 
-def directions(item: Item) -> list[Direction]:
+def directions(item: Item) -> list[JobDirection]:
     """Return the parts of a job of fio in which something was done; empty for other tools."""
     found = []
     for name in DIRECTIONS if item.output.file.tool == "fio" else ():
@@ -79,7 +79,7 @@ def directions(item: Item) -> list[Direction]:
         rates = [item.figures.get(f"{name}.{what}") for what in ("bw_bytes", "bw")]
         rate = next((float(convert(one.text, one.unit)) for one in rates if one is not None), None)
         per_s = float(convert(iops.text, iops.unit) if iops.unit else number(iops.text))
-        found.append(Direction(name, int(number(ops.text)), per_s, rate, mean or None))
+        found.append(JobDirection(name, int(number(ops.text)), per_s, rate, mean or None))
     # With unified_rw_reporting=both the sum stands beside its parts.
     return found if len(found) == 1 else [part for part in found if part.name != "mixed"]
 

@@ -7,6 +7,9 @@ import typer
 from assay.model.base import EXIT_INCOMPLETE, AssayError
 from assay.terminal.settings import RUNS
 
+MAX_UNREAD = 10
+"""Most files of folders that are named because they could not be read."""
+
 
 def command(
     refs: list[str] = typer.Argument(..., metavar="FILE|FOLDER|RUN", help="Outputs of other tools, or runs."),
@@ -36,8 +39,10 @@ def command(
         found, unread = outputs_of(ref, out)
         outputs += found
         problems += unread
-    for problem in problems:
+    for problem in problems[:MAX_UNREAD]:
         note(f"not read: {problem.message}")
+    if len(problems) > MAX_UNREAD:
+        note(f"not read: {len(problems) - MAX_UNREAD} files more")
     findings = audit(outputs, known)
     results = sum(len(output.results) for output in outputs)
     files = len({output.file.file for output in outputs})
