@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from assay.model.frozen import Frozen
-from assay.model.units import about_size
+from assay.model.units import about_duration, about_latency, about_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.work.results import Figure, ImportedResult, Measurement, ToolOutput
 
+MINUTE_NS = 60 * 10**9
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """Of findings, the worst first.
@@ -148,6 +149,11 @@ def half_digit(text: str) -> Decimal:
     """Return half of the last printed digit's place: `12.50` -> 0.005."""
     exponent = Decimal(text).as_tuple().exponent
     return Decimal(5).scaleb((exponent if isinstance(exponent, int) else 0) - 1)
+
+
+def time_words(nanoseconds: float) -> str:
+    """Return a time for display: `1.2 ms`, `3 min 20 s`."""
+    return about_latency(nanoseconds) if nanoseconds < MINUTE_NS else about_duration(nanoseconds / 1e9)
 
 
 def rate_words(bytes_per_s: float) -> str:
