@@ -82,7 +82,7 @@ def test_facts_find_what_the_output_alone_does_not_show(tmp_path: Path) -> None:
         (("a.json", "--facts", "none.yaml"), "", "cannot read the facts none.yaml"),
         (("a.json", "--facts", "facts.yaml"), "link: fast\n", "facts.yaml:1: link: `fast` is not a throughput"),
         (("a.json", "--facts", "facts.yaml"), "link: 10\n", "facts.yaml:1: link: 10 is not a throughput"),
-        (("a.json", "--facts", "facts.yaml"), "clients: 0\n", "facts.yaml:1: clients: 0 clients"),
+        (("a.json", "--facts", "facts.yaml"), "clients: 0\n", "facts.yaml:1: clients: 0 is no number of hosts"),
         (("a.json", "--facts", "facts.yaml"), "lnk: 1Gb/s\n", "facts.yaml:1: unknown key `lnk`"),
         (("a.json", "--facts", "facts.yaml"), "client: m99.huge\n", "m99.huge"),
     ],

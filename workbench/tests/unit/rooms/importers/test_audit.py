@@ -30,7 +30,7 @@ GOOD = {"children": "800000.00", "min": "80000.00", "max": "120000.00", "avg": "
 
 
 def named(name: str) -> ImportedFile:
-    return ImportedFile(tool="", version="", form="", file=name, line=1, sha256="0" * 64, size_bytes=1)
+    return ImportedFile(tool="", version="", form="", file=name, line=1, sha256=name, size_bytes=1)
 
 
 @cache
@@ -62,7 +62,7 @@ def rules_of(*outputs: ToolOutput, **facts: object) -> set[str]:
 def test_honest_outputs_have_notes_at_most() -> None:
     found = audit(honest(), MachineFacts())
     assert [finding for finding in found if finding.severity != "note"] == []
-    assert {finding.rule for finding in found} == {"writes-unflushed", "short-time", "few-repeats"} | {
+    assert {finding.rule for finding in found} == {"writes-unflushed", "short-time", "few-repeats", "failed"} | {
         "asynchronous-without-direct"
     }
 
@@ -109,6 +109,7 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "test-that-was-chosen": lambda: rules_of(log(command="-i 0")),
     "record-above-file": lambda: rules_of(log(sizes=(512, 1024), min_xfer="1024.00")),
     "same-figures": lambda: rules_of(log(), log(name="b.txt", began="Wed May 4 23:18:20 2016")),
+    "same-file": lambda: rules_of(log(), log().model_copy(update={"results": log().results})),
     "same-second": lambda: rules_of(log(), log(name="b.txt", **{**READERS, "min_xfer": "83887104.00"})),
     "above-network": lambda: rules_of(log(), clients=2, link="1Gb/s"),
     "above-devices": lambda: rules_of(log(), device_read="800MB/s"),
@@ -127,7 +128,11 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "unit-of-rates": lambda: rules_of(iozone_text("3.471-ops", "OPS Mode. Output is in operations per second.", "")),
     "rows-in-order": lambda: rules_of(iozone_text("3.414-auto", "128      64", "128       8")),
     "latency-order": lambda: rules_of(fio_with({"clat_ns/mean": 1.0})),
-    "operations-in-flight": lambda: rules_of(fio_with({"clat_ns/mean": 9e8, "clat_ns/max": 1e9})),
+    "operations-in-flight": lambda: rules_of(
+        fio_with(
+            {f"{what}/{name}": value for what in ("clat_ns", "lat_ns") for name, value in (("mean", 9e8), ("max", 1e9))}
+        )
+    ),
 }
 """Rule -> what is found in an output that was made false for it."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from assay.model.study.names import WORK
-from assay.model.units import about_size
+from assay.model.units import format_size
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, rate_words
 
@@ -13,22 +13,27 @@ MEMORY_TIMES = 2
 
 def above_network(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield rates above the links of all clients, or of the servers."""
-    links = [
-        (facts.link * facts.clients if facts.link else None, "the clients' links"),
-        (facts.server_link, "the servers' links"),
-    ]
     for item in items:
-        measured = item.measured
+        measured, clients = item.measured, _clients(item, facts)
         if measured is None:
             continue
         # Both ways of a link carry data at once.
-        rate = max(measured.read_bytes, measured.write_bytes) / measured.bytes if measured.bytes else 1.0
-        rate *= measured.throughput
+        share = max(measured.read_bytes, measured.write_bytes) / measured.bytes if measured.bytes else 1.0
+        rate = share * measured.throughput
+        links = [(facts.server_link, "the servers' links carry")]
+        if facts.link and clients:
+            each = f"{clients} clients" if clients > 1 else "one client"
+            links.insert(0, (facts.link * clients, f"the links of {each} carry"))
         for limit, words in links:
             if limit and rate > limit:
-                text = f"{rate_words(rate)} are more than {words} carry, {rate_words(limit)}"
+                text = f"{rate_words(rate)} are more than {words}, {rate_words(limit)}"
                 yield RuleFinding(item, text, {"rate": rate_words(rate), "limit": rate_words(limit)})
                 break
+
+
+def _clients(item: Item, facts: MachineFacts) -> int:
+    """Return on how many hosts the tool ran; 0 if neither the facts nor the output say it."""
+    return facts.clients or (1 if item.parameter("hosts") == 1 else 0)
 
 
 def above_devices(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -45,8 +50,8 @@ def above_devices(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFi
 
 def data_within_memory(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield reads through the page cache of less data than twice the memory."""
-    memory = (facts.memory or 0) * facts.clients
     for item in items:
+        memory = (facts.memory or 0) * _clients(item, facts)
         operation, size = item.result.operation, item.parameter("file_size")
         lanes = item.parameter("lanes") or item.parameter("streams")
         if not memory or operation is None or not WORK[operation].reads or not size or not lanes:
@@ -55,5 +60,5 @@ def data_within_memory(items: Sequence[Item], facts: MachineFacts) -> Iterator[R
             continue
         data = size * (lanes if item.result.parameters.get("layout") != "shared" else 1)
         if data < MEMORY_TIMES * memory:
-            text = f"{about_size(data)} of data are less than twice the clients' memory, {about_size(memory)}"
+            text = f"{format_size(data)} of data are less than twice the clients' memory, {format_size(memory)}"
             yield RuleFinding(item, f"{text}: reads may come from it", {"data": str(data), "memory": str(memory)})

@@ -1,18 +1,27 @@
 """Rules about jobs of fio: what was done against what was asked for, and its figures against each other."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from assay.model.units import about_latency, about_number, format_size
+from assay.model.units import about_latency, about_number
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, number
 from assay.rooms.importers.work import fio_options
 from assay.rooms.importers.work.figure_units import convert
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
+MILLISECOND_NS = 10**6
+_SHARES = frozenset(
+    ("verify", "rate", "rate_iops", "rate_min", "rwmixcycle", "flow", "bssplit", "bsrange", "rw_sequencer")
+)
+"""Options with which a mix has another share of reads: what is verified is read, and rates are limits of each."""
+WITHOUT_DATA = frozenset(("null", "cpuio", "filecreate", "filestat", "filedelete", "ftruncate", "falloc", "dircreate"))
+"""Engines of fio that write no data to storage."""
+WHOLE_SIZES = frozenset(("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"))
+"""Engines whose jobs move their size: others end earlier, or count otherwise."""
 QUEUE_SHARE = 1.05
 """By how much operations in flight may be more than were asked for, by roundings and by time outside of operations."""
 BIN_SHARE = Decimal("0.02")
@@ -42,6 +51,9 @@ _OTHER_AMOUNTS = frozenset(
             "ramp_time",
             "file_append",
             "trim_percentage",
+            "percentage_random",
+            "latency_target",
+            "rw_sequencer",
             "steadystate",
         ),
     )
@@ -57,7 +69,9 @@ class JobDirection(NamedTuple):
         ops: Operations.
         iops: Operations per second.
         rate: Bytes per second; None if it is not printed.
-        mean_ns: Mean completion latency; None if it is not printed, or zero.
+        mean_ns: Mean latency, the lower one of `clat` and `lat`, since some engines make `clat` wrong; None if it is
+            not printed, or zero.
+        runtime_ns: How long it ran, rounded to a millisecond; 0 if it is not printed.
     """
 
     name: str
@@ -65,6 +79,7 @@ class JobDirection(NamedTuple):
     iops: float
     rate: float | None
     mean_ns: float | None
+    runtime_ns: float
 
 
 def directions(item: Item) -> list[JobDirection]:
@@ -74,12 +89,15 @@ def directions(item: Item) -> list[JobDirection]:
         ops, iops = (item.figures.get(f"{name}.{what}") for what in ("total_ios", "iops"))
         if ops is None or iops is None or not number(ops.text):
             continue
-        means = [item.figures.get(f"{name}.{what}.mean") for what in ("clat_ns", "clat")]
-        mean = next((float(convert(one.text, one.unit)) for one in means if one is not None), None)
+        means = [item.figures.get(f"{name}.{what}.mean") for what in ("clat_ns", "clat", "lat_ns", "lat")]
+        values = [float(convert(one.text, one.unit)) for one in means if one is not None]
+        mean = min((value for value in values if value), default=None)
+        time = item.figures.get(f"{name}.runtime")
+        runtime = float(convert(time.text, time.unit or "ms")) if time is not None else 0.0
         rates = [item.figures.get(f"{name}.{what}") for what in ("bw_bytes", "bw")]
         rate = next((float(convert(one.text, one.unit)) for one in rates if one is not None), None)
         per_s = float(convert(iops.text, iops.unit) if iops.unit else number(iops.text))
-        found.append(JobDirection(name, int(number(ops.text)), per_s, rate, mean or None))
+        found.append(JobDirection(name, int(number(ops.text)), per_s, rate, mean, runtime))
     # With unified_rw_reporting=both the sum stands beside its parts.
     return found if len(found) == 1 else [part for part in found if part.name != "mixed"]
 
@@ -96,12 +114,17 @@ def operations_in_flight(items: Sequence[Item], _facts: MachineFacts) -> Iterato
 
 
 def _in_flight(item: Item) -> tuple[float, float]:
-    """Return operations a second, and how many were in flight on average."""
-    known = [(part.iops, part.mean_ns) for part in directions(item) if part.mean_ns is not None]
-    measured = item.measured
-    if not known and measured is not None and measured.iops:
-        known = [(measured.iops, measured.latency.get("mean", 0.0))]
-    return sum(iops for iops, _ in known), sum(iops * mean for iops, mean in known) / 1e9
+    """Return operations a second, and how many were in flight on average: the sum of their times over the time."""
+    parts, measured = [part for part in directions(item) if part.mean_ns is not None], item.measured
+    longest = max((part.runtime_ns for part in parts), default=0.0)
+    if longest:
+        # The time is rounded to a millisecond.
+        time = longest + MILLISECOND_NS / 2
+        busy = sum(part.ops * (part.mean_ns or 0.0) for part in parts)
+        return sum(part.ops for part in parts) / time * 1e9, busy / time
+    if measured is not None and measured.iops:
+        return measured.iops, measured.iops * measured.latency.get("mean", 0.0) / 1e9
+    return 0.0, 0.0
 
 
 def _requested_in_flight(item: Item) -> int:
@@ -140,7 +163,7 @@ def share_of_reads(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rule
     for item in items:
         parts = {part.name: part.ops for part in directions(item)}
         asked = item.parameter("read_percent")
-        if not {"read", "write"} <= parts.keys() or not asked or "rate_iops" in item.result.options:
+        if not {"read", "write"} <= parts.keys() or not asked or _SHARES & item.result.options.keys():
             continue
         count = parts["read"] + parts["write"]
         share, wanted = parts["read"] / count, asked / 100
@@ -148,6 +171,27 @@ def share_of_reads(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rule
         if abs(share - wanted) > max(MIX_DEVIATIONS * deviation, MIX_SHARE):
             text = f"{share * 100:.1f} % of the operations are reads, and {asked} % were asked for"
             yield RuleFinding(item, text, {"share": f"{share:.4f}", "asked": f"{wanted:.2f}"})
+
+
+def _counted(item: Item) -> int:
+    """Return how many latencies fio says that it has; before it prints that, as many as operations. 0: not known."""
+    parts = directions(item)
+    if len(parts) != 1:
+        return 0
+    counted = item.figures.get(f"{parts[0].name}.{measured_name(item)}.N")
+    if counted is not None:
+        return int(number(counted.text))
+    return parts[0].ops if _moves_its_size(item) else 0
+
+
+def measured_name(item: Item) -> str:
+    """Return the part of the output that latencies of the run are from: `clat_ns`, `lat_ns`."""
+    return next((f"{item.result.latency_of}{end}" for end in ("_ns", "") if _has_part(item, end)), "")
+
+
+def _has_part(item: Item, end: str) -> bool:
+    part = f".{item.result.latency_of}{end}.mean"
+    return any(name.endswith(part) for name in item.figures)
 
 
 def mean_of_bins(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
@@ -159,10 +203,11 @@ def mean_of_bins(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFi
         if measured is None or measured.histogram is None or len(measured.kinds) > 1 or item.output.file.tool != "fio":
             continue
         found = histograms.decode(measured.histogram)
-        mean, stated = histograms.summary(found).get("mean"), measured.latency.get("mean")
-        if found.total != measured.ops:
-            text = f"its bins hold {found.total:,} latencies, and it did {measured.ops:,} operations"
-            yield RuleFinding(item, text, {"bins": found.total, "operations": measured.ops})
+        count = _counted(item)
+        mean, stated = histograms.moments(found)[0] if found.total else 0.0, measured.latency.get("mean")
+        if count and found.total != count:
+            text = f"its bins hold {found.total:,} latencies, and {count:,} are stated"
+            yield RuleFinding(item, text, {"bins": found.total, "stated": count})
         elif mean and stated and abs(mean - stated) > float(BIN_SHARE) * max(mean, stated):
             text = f"the mean of its bins is {about_latency(mean)}, and {about_latency(stated)} is stated"
             yield RuleFinding(item, text, {"bins": about_latency(mean), "stated": about_latency(stated)})
@@ -208,7 +253,7 @@ def directions_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Ru
         for name, figure in item.figures.items():
             part, _, rest = name.partition(".")
             if (
-                part in DIRECTIONS
+                part in DIRECTIONS[:3]
                 and rest.split(".")[0] in ("clat_ns", "clat")
                 and len(figure.text.strip("0.")) >= MIN_SAME
             ):
@@ -230,36 +275,47 @@ def bytes_of_operations(items: Sequence[Item], _facts: MachineFacts) -> Iterator
             continue
         each, rest = divmod(measured.bytes, measured.ops)
         if each and not rest and each != size and each & (each - 1) == 0:
-            text = f"{measured.ops:,} operations moved {format_size(each)} each, and bs is {item.result.options['bs']}"
+            text = (
+                f"{measured.ops:,} operations moved {each:,} bytes each, and bs={item.result.options['bs']} is {size:,}"
+            )
             yield RuleFinding(item, text, {"each": str(each), "bs": str(size)})
 
 
 def amount_of_data(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield jobs of fio that moved another amount than their size, where nothing else ends them."""
+    """Yield jobs of fio that moved another amount than their size, where nothing else ends them.
+
+    Only of outputs with one result: fio does not print options without a value, such as `exitall`.
+    """
+    counts = Counter(id(item.output) for item in items)
     for item in items:
         measured, size, options = item.measured, _single_size(item, "size"), item.result.options
-        processes = options.get("numjobs", "1")
-        if measured is None or not size or measured.status != "done" or not processes.isdigit():
+        if counts[id(item.output)] > 1 or measured is None or not size or not _moves_its_size(item):
             continue
-        several = ":" in options.get("filename", "") or "," in options.get("bs", "")
-        if several or any(name in options for name in _OTHER_AMOUNTS):
-            continue
-        # Without group_reporting, which fio does not print, each process is a result of its own.
-        if item.output.file.tool != "fio" or item.result.workload != item.result.name:
-            continue
-        wanted = size * int(processes)
-        if measured.has_counts and measured.bytes != wanted and not _is_of_several_jobs(item):
-            jobs = f"{processes} jobs of " if processes != "1" else ""
-            text = (
-                f"{format_size(measured.bytes)} were moved, and {jobs}size={options['size']} are {format_size(wanted)}"
-            )
-            yield RuleFinding(item, text, {"moved": str(measured.bytes), "asked": str(wanted)})
+        jobs = int(options.get("numjobs", "1"))
+        block = fio_options.size_of(options.get("bs", "4k")) or 0
+        wanted = size * jobs
+        if abs(measured.bytes - wanted) >= max(block, 1) * jobs and not _is_of_several_jobs(item):
+            of = f"{jobs} jobs of " if jobs > 1 else ""
+            text = f"{measured.bytes:,} bytes were moved, and {of}size={options['size']} are {wanted:,}"
+            yield RuleFinding(item, text, {"moved": measured.bytes, "size": wanted})
+
+
+def _moves_its_size(item: Item) -> bool:
+    """Return whether a job of fio has no option, and no fate, with which it moves another amount than its size."""
+    measured, options = item.measured, item.result.options
+    if measured is None or item.output.file.tool != "fio" or measured.status != "done" or not measured.has_counts:
+        return False
+    if options.get("ioengine", "psync") not in WHOLE_SIZES or not options.get("numjobs", "1").isdigit():
+        return False
+    several = ":" in options.get("filename", "") or "," in options.get("bs", "")
+    return not several and not any(name in options for name in _OTHER_AMOUNTS)
 
 
 def _single_size(item: Item, name: str) -> int:
     """Return an option of fio that is one size; 0 if it is not printed, or is none."""
     options = item.result.options
-    return fio_options.size_of(options.get(name, ""), options.get("kb_base", "1024")) or 0
+    # Which options `kb_base` applies to depends on their order, which fio does not print.
+    return 0 if "kb_base" in options else fio_options.size_of(options.get(name, "")) or 0
 
 
 def _is_of_several_jobs(item: Item) -> bool:

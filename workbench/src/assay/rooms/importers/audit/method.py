@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.model.study.names import WORK
-from assay.model.units import about_duration
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import Item, RuleFinding
+from assay.rooms.importers.audit.findings import Item, RuleFinding, time_words
+from assay.rooms.importers.audit.fio_rules import WITHOUT_DATA
 
 MIN_SECONDS = 10
 """Shorter than this, a start or a hiccup weighs in the mean."""
@@ -14,19 +14,15 @@ MIN_REPEATS = 3
 """Fewest repeats that give an interval."""
 
 
-def _of_outputs(
+def _of_all(
     items: Sequence[Item], applies: Callable[[Item], bool], text: Callable[[list[Item], int], str]
 ) -> Iterator[RuleFinding]:
-    """Yield one finding for each output that has such results."""
-    outputs: dict[int, list[Item]] = defaultdict(list)
-    for item in items:
-        if item.measured is not None:
-            outputs[id(item.output)].append(item)
-    for members in outputs.values():
-        found = [item for item in members if applies(item)]
-        if found:
-            words = text(found, len(members))
-            yield RuleFinding(found[0], words, {"results": len(found), "of": len(members)}, tuple(found[1:]))
+    """Yield one finding if there are such results."""
+    members = [item for item in items if item.measured is not None]
+    found = [item for item in members if applies(item)]
+    if found:
+        words = text(found, len(members))
+        yield RuleFinding(found[0], words, {"results": len(found), "of": len(members)}, tuple(found[1:]))
 
 
 def _share(found: list[Item], count: int) -> str:
@@ -34,15 +30,18 @@ def _share(found: list[Item], count: int) -> str:
 
 
 def writes_unflushed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield outputs with writes through the page cache without a flush in the time."""
+    """Yield whether there are writes through the page cache without a flush in the time."""
 
     def applies(item: Item) -> bool:
         operation = item.result.operation
+        measured, engine = item.measured, item.result.options.get("ioengine")
         if operation is None or not WORK[operation].writes or item.result.parameters.get("cache") == "direct":
+            return False
+        if engine in WITHOUT_DATA or (measured is not None and measured.has_counts and not measured.write_bytes):
             return False
         return item.result.parameters.get("sync") == "none"
 
-    yield from _of_outputs(
+    yield from _of_all(
         items,
         applies,
         lambda found, count: f"{_share(found, count)} may be writes into memory: buffered, and without a flush",
@@ -50,13 +49,13 @@ def writes_unflushed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Ru
 
 
 def asynchronous_without_direct(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield outputs of fio's libaio with a queue but without direct I/O."""
+    """Yield whether there are jobs of fio's libaio with a queue but without direct I/O."""
 
     def applies(item: Item) -> bool:
         is_direct = item.result.parameters.get("cache") == "direct"
         return item.result.options.get("ioengine") == "libaio" and item.parameter("queue_depth") > 1 and not is_direct
 
-    yield from _of_outputs(
+    yield from _of_all(
         items,
         applies,
         lambda found, count: (
@@ -67,17 +66,17 @@ def asynchronous_without_direct(items: Sequence[Item], _facts: MachineFacts) -> 
 
 
 def short_time(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
-    """Yield outputs with results that took little time."""
+    """Yield whether there are results that took little time."""
 
     def seconds(item: Item) -> float:
         return (item.measured.elapsed_ns or 0) / 1e9 if item.measured else 0.0
 
-    yield from _of_outputs(
+    yield from _of_all(
         items,
         lambda item: 0 < seconds(item) < MIN_SECONDS,
         lambda found, count: (
-            f"{_share(found, count)} took less than {MIN_SECONDS} s, the shortest "
-            f"{about_duration(min(map(seconds, found)))}"
+            f"{_share(found, count)} took less than {MIN_SECONDS} s"
+            f"{',' if count == 1 else ', the shortest'} {time_words(min(map(seconds, found)) * 1e9)}"
         ),
     )
 
@@ -92,5 +91,16 @@ def few_repeats(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFin
             groups[result.target, result.workload, result.name, result.operation or "", values].append(item)
     few = [members for members in groups.values() if len(members) < MIN_REPEATS]
     if few:
-        text = f"{len(few)} of {len(groups)} different results have fewer than {MIN_REPEATS} repeats"
+        which = "the result has" if len(groups) == 1 else f"{len(few)} of {len(groups)} different results have"
+        text = f"{which} fewer than {MIN_REPEATS} repeats"
         yield RuleFinding(few[0][0], f"{text}: differences between them may be chance", {"results": len(few)})
+
+
+def failed(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield results that the tool itself says have failed."""
+    for item in items:
+        measured = item.measured
+        if measured is not None and measured.errors:
+            first = measured.errors[0]
+            text = f"{first.count:,} {'operation' if first.count == 1 else 'operations'} failed: {first.example}"
+            yield RuleFinding(item, text, {"errors": first.count})

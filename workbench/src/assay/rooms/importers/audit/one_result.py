@@ -53,7 +53,7 @@ def rate_from_bytes(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
             ("operations", measured.ops, measured.iops or 0.0, lambda rate: f"{about_number(rate)}/s"),
         ):
             rate = amount / measured.elapsed_ns * 1e9
-            if max(rate, stated) > 0 and abs(rate - stated) > slack * max(rate, stated):
+            if stated > 0 and abs(rate - stated) > slack * max(rate, stated):
                 time = about_duration(measured.elapsed_ns / 1e9)
                 count = about_size(amount) if what == "bytes" else f"{amount:,} operations"
                 text = f"{count} in {time} are {words(rate)}, and {words(stated)} are stated"

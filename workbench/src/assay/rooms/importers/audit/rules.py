@@ -149,6 +149,13 @@ RULES: tuple[Rule, ...] = (
         one_result.record_above_file,
     ),
     Rule(
+        "same-file",
+        "error",
+        "Two files are the same, byte by byte.",
+        "two measurements do not print the same",
+        several.same_file,
+    ),
+    Rule(
         "same-figures",
         "error",
         "All figures of two results are the same, digit by digit.",
@@ -212,6 +219,13 @@ RULES: tuple[Rule, ...] = (
         ceilings.data_within_memory,
     ),
     Rule(
+        "failed",
+        "note",
+        "The tool reports errors.",
+        "a rate with failed operations is none of the storage",
+        method.failed,
+    ),
+    Rule(
         "writes-unflushed",
         "note",
         "Writes through the page cache without a flush in the time.",
@@ -251,7 +265,13 @@ def audit(outputs: Sequence[ToolOutput], facts: MachineFacts) -> list[AuditFindi
         facts: What is known of the machines.
     """
     items = [Item(output, result) for output in outputs for result in output.results]
-    found = [_finding(rule, each) for rule in RULES for each in rule.find(items, facts)]
+    copies = several.copies(items)
+    found = [
+        _finding(rule, each)
+        for rule in RULES
+        for each in rule.find(items, facts)
+        if rule.id == "same-file" or id(each.item.output) not in copies
+    ]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
@@ -262,7 +282,7 @@ def _finding(rule: Rule, found: RuleFinding) -> AuditFinding:
         severity=rule.severity,
         file=found.item.output.file.file,
         line=found.item.line,
-        result=found.item.result.name,
+        result="" if rule.severity == "note" and found.others else found.item.result.name,
         text=found.text,
         numbers={name: str(value) for name, value in found.numbers.items()},
         others=others,

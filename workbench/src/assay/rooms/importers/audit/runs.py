@@ -11,8 +11,9 @@ from assay.model.study.parameters import DEFINITIONS
 from assay.rooms.importers.shown.figures import imported_run
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ImportedResult, Measurement, ToolOutput
-from assay.store import RunStore, find_run
+from assay.store import RunStore, find_run, list_runs
 
+MAX_NAME = 80
 MAX_FILES = 1_000
 """Most files of a folder."""
 
@@ -28,6 +29,8 @@ def outputs_of(ref: str, runs: Path) -> tuple[list[ToolOutput], list[AssayError]
         AssayError: It is neither, or a named file cannot be read, or no file of a folder can.
     """
     path = Path(ref)
+    if not ref or not _is_short(path):
+        raise AssayError(f"`{ref[:MAX_NAME]}` is no name of a file, a folder or a run", "name one")
     if path.exists() and not path.is_dir():
         return read_outputs(ref), []
     try:
@@ -39,7 +42,18 @@ def outputs_of(ref: str, runs: Path) -> tuple[list[ToolOutput], list[AssayError]
     return outputs_of_run(folder), []
 
 
+def _is_short(path: Path) -> bool:
+    """Return whether the system takes so long a name."""
+    try:
+        path.exists()
+    except OSError:
+        return False
+    return True
+
+
 def _of_folder(folder: Path) -> tuple[list[ToolOutput], list[AssayError]]:
+    if runs := list_runs(folder):
+        return [output for run in runs for output in outputs_of_run(Path(run.folder))], []
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     if len(files) > MAX_FILES:
         raise AssayError(f"{folder}: {len(files):,} files, more than {MAX_FILES:,}", "name a smaller folder")

@@ -23,10 +23,35 @@ CHANCE = 1e-5
 """Chance below which matching digits are no coincidence, over all pairs that are compared."""
 
 
+def copies(items: Sequence[Item]) -> dict[int, Item]:
+    """Return the outputs that stand in an earlier file, too: id of each -> first result of the earlier one."""
+    first: dict[tuple[str, int], Item] = {}
+    found = {}
+    for item in first_of_outputs(items):
+        file = item.output.file
+        earlier = first.setdefault((file.sha256, file.line), item) if file.sha256 else item
+        if earlier is not item:
+            found[id(item.output)] = earlier
+    return found
+
+
+def same_file(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield files that are an earlier one byte by byte."""
+    found, seen = copies(items), set()
+    for item in first_of_outputs(items):
+        earlier = found.get(id(item.output))
+        if earlier is not None and item.output.file.file not in seen:
+            seen.add(item.output.file.file)
+            yield RuleFinding(item, f"the file is {earlier.output.file.file}, byte by byte", {}, (earlier,))
+
+
 def same_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield results all of whose figures are those of another one, digit by digit."""
     seen: dict[tuple[str, ...], Item] = {}
+    repeated = copies(items)
     for item in items:
+        if id(item.output) in repeated:
+            continue
         key = _vector(item)
         if key is None:
             continue
@@ -92,8 +117,11 @@ def rows_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleF
 def same_second(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield distributed runs of iozone in several files that state the same second as their beginning."""
     seen: dict[str, Item] = {}
+    repeated = copies(items)
     for item in first_of_outputs(items):
         file = item.output.file
+        if id(item.output) in repeated:
+            continue
         if not file.date or "-+m" not in file.command:
             continue
         first = seen.setdefault(file.date, item)
@@ -138,7 +166,8 @@ def _vector(item: Item) -> tuple[str, ...] | None:
 
 def _pairs(items: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
     """Yield pairs of tests of iozone's throughput mode."""
-    tests = [item for item in items if item.is_throughput_test()][:MAX_ITEMS]
+    repeated = copies(items)
+    tests = [item for item in items if item.is_throughput_test() and id(item.output) not in repeated][:MAX_ITEMS]
     yield from combinations(tests, 2)
 
 

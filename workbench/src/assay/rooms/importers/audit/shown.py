@@ -15,15 +15,16 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 MAX_OTHERS = 3
 
 
-def text_lines(findings: Sequence[AuditFinding], results: int, files: int) -> Iterator[str]:
-    """Yield the findings and their count."""
+def text_lines(findings: Sequence[AuditFinding], results: int, without: int, files: int) -> Iterator[str]:
+    """Yield the findings and their count; `without` results have no counterpart in a run."""
     for finding in findings:
         name = f" {finding.result}:" if finding.result else ""
         yield f"{finding.severity}: {finding.place}:{name} {finding.text} [{finding.rule}]"
     counts = Counter(finding.severity for finding in findings)
     words = [f"{counts[severity]} {severity}{'' if counts[severity] == 1 else 's'}" for severity in SEVERITIES]
+    left_out = f", {without:,} of them without a counterpart in a run" if without else ""
     results_words = f"{results:,} result{'' if results == 1 else 's'} in {files:,} file{'' if files == 1 else 's'}"
-    yield f"{results_words}: {', '.join(words)}"
+    yield f"{results_words}{left_out}: {', '.join(words)}"
 
 
 def as_json(findings: Sequence[AuditFinding], results: int, files: int) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import typer
 
-from assay.model.base import EXIT_INCOMPLETE, AssayError
+from assay.model.base import EXIT_INCOMPLETE, EXIT_USAGE, AssayError, LineError
 from assay.terminal.settings import RUNS
 
 MAX_UNREAD = 10
@@ -35,7 +35,7 @@ def command(
         raise AssayError("--json and --sarif: one form at a time", "give one of the two")
     known = read_facts(facts)
     outputs, problems = [], []
-    for ref in refs:
+    for ref in dict.fromkeys(refs):
         found, unread = outputs_of(ref, out)
         outputs += found
         problems += unread
@@ -51,7 +51,11 @@ def command(
     elif as_json:
         print_line(shown.as_json(findings, results, files))
     else:
-        for line in shown.text_lines(findings, results, files):
+        without = sum(result.measured is None for output in outputs for result in output.results)
+        for line in shown.text_lines(findings, results, without, files):
             print_line(line)
+    # What is the output of a tool, but damaged, was not audited.
+    if any(isinstance(problem, LineError) for problem in problems):
+        raise typer.Exit(EXIT_USAGE)
     if any(finding.severity != "note" for finding in findings):
         raise typer.Exit(EXIT_INCOMPLETE)

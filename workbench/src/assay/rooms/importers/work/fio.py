@@ -113,7 +113,7 @@ def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
     later: dict[tuple[str, str], tuple[float, int]] = {}
     kept = []
     for output in reversed(outputs):
-        results = []
+        results, here = [], dict(later)
         for result in output.results:
             key, begin = (result.target, result.workload), _begin(result, output.file)
             if result.measured is not None and begin is not None:
@@ -122,8 +122,10 @@ def _without_snapshots(outputs: list[ToolOutput]) -> list[ToolOutput]:
                     update = {"measured": None, "operation": None, "left_out": SNAPSHOT}
                     results.append(result.model_copy(update=update))
                     continue
-                later[key] = begin, result.measured.ops
+                here[key] = begin, result.measured.ops
             results.append(result)
+        # Jobs of one output with one name are several jobs.
+        later = here
         kept.append(output.model_copy(update={"results": tuple(results)}))
     return kept[::-1]
 
@@ -306,6 +308,8 @@ def _operation(job: _Job, used: tuple[str, ...], order: Order | None) -> tuple[s
         return None, "no operation was done"
     if job.options is None:
         return fio_options.stated_operation(used, order)
+    if (engine := job.options.get("ioengine", "")) in fio_options.WITHOUT_READS_AND_WRITES:
+        return None, f"ioengine={engine} reads and writes no data"
     written = job.options.get("rw", fio_options.DEFAULTS["rw"])
     return fio_options.pattern_operation(written, used, may_check="verify" in job.options)
 

@@ -51,6 +51,10 @@ BY_DIRECTIONS: dict[tuple[tuple[str, ...], Order], str] = {
 """Directions with operations, and the order that the user states -> operation."""
 DEFAULTS = {"rw": "read", "bs": "4k", "iodepth": "1", "numjobs": "1", "rwmixread": "50", "direct": "0"}
 """Option -> its default (fio, options.c)."""
+WITHOUT_READS_AND_WRITES = frozenset(
+    ("cpuio", "filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete")
+)
+"""Engines that count other things as operations (fio, HOWTO, "ioengine")."""
 _FLUSHES = ("fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync_file_range", "sync")
 _RATES = ("rate", "rate_iops", "rate_min", "rate_iops_min", "rate_cycle", "thinktime")
 _SHAPES = ("nrfiles", "filesize", "io_size", "offset", "offset_increment", "size_percent", "file_append", "zonemode")
