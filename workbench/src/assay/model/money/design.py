@@ -373,6 +373,8 @@ class Design(Frozen):
         conditions: What the user accepts by choosing it, one sentence each.
         survives: What may fail without any loss of data; empty: the failure domain says all.
         failure_domain: What fails as one, and takes its data with it.
+        copy_lag_minutes: By how much the copy in another place is behind for the most part, which no provider promises;
+            None: a write ends when all copies have it.
     """
 
     design: str = Field(min_length=1)
@@ -400,6 +402,7 @@ class Design(Frozen):
     durability: Durability
     survives: str = ""
     failure_domain: str = Field(min_length=1)
+    copy_lag_minutes: Count | None = None
     limits: tuple[StatedLimit, ...] = ()
     sources: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

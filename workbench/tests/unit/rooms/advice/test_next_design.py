@@ -67,3 +67,20 @@ def test_leaving_a_cloud_costs_money_whatever_books_the_need_is_priced_by() -> N
         assert any(text.endswith("leaving azure costs 1,028.64 USD once") for text in conditions)
     at_home = advised("aws-eu-west-1", **{**moved, "migration": {"from": "own", "link": "1Gb/s"}}).choice.conditions
     assert "moving 12 TB from own over 125 MB/s takes 1.39 days" in at_home
+
+
+def test_a_copy_that_is_behind_may_lose_the_newest_writes() -> None:
+    """15 minutes of S3's replication, an hour of a bucket in two regions; neither is promised."""
+    bucket = {"access": "object", "durability": "multi-region", "profile": {"record": "1MB"}}
+    volume = {"access": "block", "clients": 1}
+
+    def outcome(design: str, lost: str, asked: dict[str, object]) -> str:
+        found = advised("aws-us-east-1 gcp-us-central1", capacity="12TB", **asked, rpo=lost, candidates=[design])
+        checks = [check for option in (*found.options, *found.unproven) for check in option.checks]
+        checks += [check for each in found.rejected for check in each.failed_checks]
+        return next(check.outcome for check in checks if check.requirement == "rpo")
+
+    expected = {"5min": ("failed", "failed"), "30min": ("unproven", "failed"), "2h": ("unproven", "unproven")}
+    for lost, outcomes in expected.items():
+        assert tuple(outcome(name, lost, bucket) for name in ("s3-replicated", "gcs-dual-region")) == outcomes
+    assert outcome("direct-volumes", "1s", volume) == "met"

@@ -33,6 +33,8 @@ HEADS = {
 }
 FIXED_REQUIREMENTS = ("profile", "where", "term")
 """Requirements that are not given up for a lower price: a design that fails one serves another purpose."""
+PROMISED = ("availability", "rpo")
+"""Requirements that no measurement proves."""
 SHORT_CHARS = 110
 """Characters to which a longer text is shortened."""
 MANY_TIMES = 2
@@ -256,6 +258,9 @@ def _measure_lines(advice: Advice, best: AdviceOption) -> Iterator[str]:
         low, high = (amount(figure.metric, min(end, figure.value or end)) for end in figure.plausible)
         wanted = getattr(advice.need, figure.metric, None) or advice.need.p99
         text = f"plausible is {low} to {high}" + (f", {amount(figure.metric, wanted)} needed" if wanted else "")
+    if check.requirement in PROMISED:
+        yield f"Ask first: {name}{more}{check.requirement}: {text} (what does the provider promise?)"
+        return
     yield f"Measure first: {name}{more}{check.requirement}: {text} (`assay measure`, then --evidence RUN)"
 
 

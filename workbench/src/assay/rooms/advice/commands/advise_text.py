@@ -121,6 +121,8 @@ def _more_words(need: Need) -> Iterator[str]:
         yield f"available {need.availability:g} % of the time"
     if need.max_loss is not None:
         yield f"at most a {percent(need.max_loss)} chance of losing data in a year"
+    if need.rpo is not None:
+        yield f"at most {about_duration(need.rpo)} of writes lost"
     if need.recovery is not None:
         yield f"recovery within {about_duration(need.recovery)}"
     if need.burst is not None:

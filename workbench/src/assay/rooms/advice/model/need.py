@@ -350,6 +350,7 @@ class Need(Frozen):
         active: Share of the data used in a month; None: derived from `monthly.read` if given, else all.
         availability: Percent of the time that the data must be available.
         max_loss: Acceptable chance of losing the data in a year; None: 1 % if `durability` is required.
+        rpo: Seconds of the newest writes that may be lost when what `durability` names fails; recovery point objective.
         recovery: Seconds within which the data must be readable after a loss, or at all.
         where: Where the data may lie.
         burst: A higher rate for some hours of each day.
@@ -396,6 +397,7 @@ class Need(Frozen):
     active: Share | None = None
     availability: Annotated[float, Field(gt=0, le=100)] | None = None
     max_loss: Share | None = None
+    rpo: Recovery | None = None
     recovery: Recovery | None = None
     where: DataLocation = DataLocation()
     burst: DailyBurst | None = None

@@ -249,6 +249,28 @@ def recovery(facts: RuleInput) -> Iterator[RuleResult]:
     yield RequirementCheck(requirement="recovery", outcome=outcome, share=share, text=f"{how}; {needed}", source=source)
 
 
+def rpo(facts: RuleInput) -> Iterator[RuleResult]:
+    """Check how much of what was written last may be lost: nothing if a write ends when all copies have it.
+
+    Source: the design: `copy_lag_minutes`.
+    """
+    wanted, lag = facts.need.rpo, facts.design.copy_lag_minutes
+    if wanted is None:
+        return
+    source, needed = f"design {facts.variant.template}", f"at most {about_duration(wanted)} may be lost"
+    if facts.design.durability == "scratch":
+        text, outcome, share = f"nothing of it survives a failure; {needed}", "failed", 0.0
+    elif lag is None:
+        text, outcome, share = f"a write ends when all copies have it; {needed}", "met", 1.0
+    elif lag * 60 > wanted:
+        text = f"the copy is {lag} minutes behind; {needed}"
+        outcome, share = "failed", wanted / (lag * 60)
+    else:
+        text = f"the copy is up to {lag} minutes behind for the most part, and nothing promises that; {needed}"
+        outcome, share = "unproven", 1.0
+    yield RequirementCheck(requirement="rpo", outcome=outcome, share=share, text=text, source=source)
+
+
 def _tape_recovery(wanted: float, needed: str, source: str) -> RequirementCheck:
     """Return the check of tape: as from an archive class, reading begins when a cartridge is in the drive."""
     text = f"reading begins when a cartridge was fetched, within {about_duration(TAPE_SECONDS)} where people do it; "
@@ -279,4 +301,10 @@ def zones_of(facts: RuleInput) -> int | None:
     return catalog().filesystem(service.type).zones if isinstance(service, FsxLustre) else None
 
 
-REQUIREMENT_RULES: tuple[Callable[[RuleInput], Iterator[RuleResult]], ...] = (availability, location, burst, recovery)
+REQUIREMENT_RULES: tuple[Callable[[RuleInput], Iterator[RuleResult]], ...] = (
+    availability,
+    location,
+    burst,
+    rpo,
+    recovery,
+)

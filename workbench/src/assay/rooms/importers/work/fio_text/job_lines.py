@@ -36,7 +36,7 @@ class Header(NamedTuple):
         group: Number of its group.
         line: Line of the file, from 1.
         options: `rw`, `bs`, `ioengine` and `iodepth`, as printed.
-        sizes: Direction -> bytes of a record; without those that vary, and that cannot be told from four digits.
+        sizes: Direction -> bytes of a record; without those that vary, and that four digits do not show.
     """
 
     name: str
