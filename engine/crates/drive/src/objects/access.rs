@@ -122,7 +122,8 @@ mod tests {
             for (rank, found) in (0..).zip(found) {
                 let share = weight(rank) / sum;
                 let (wanted, spread) = (share * DRAWS as f64, (share * (1.0 - share) * DRAWS as f64).sqrt());
-                prop_assert!((found as f64 - wanted).abs() <= 5.0 * spread + 1.0, "{rank}: {found}, {wanted}");
+                // Rare ranks are Poisson distributed: 5 of 0.46 expected draws come once in 10,000 times.
+                prop_assert!((found as f64 - wanted).abs() <= 6.0 * spread + 6.0, "{rank}: {found}, {wanted}");
             }
         }
 
