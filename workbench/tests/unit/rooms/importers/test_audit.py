@@ -115,9 +115,14 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "above-devices": lambda: rules_of(log(), device_read="800MB/s"),
     "data-within-memory": lambda: rules_of(log(), clients=8, memory="64GiB"),
     "rate-from-bytes": lambda: rules_of(fio_with({"runtime": 2000})),
-    "rate-of-operations": lambda: rules_of(fio_with({"bw_bytes": 5_452_595_200}, "3.33-jobs-grouped", "write")),
+    "rate-of-operations": lambda: rules_of(
+        fio_with({"bw_bytes": 5_452_595_200, "bw": 5_324_800}, "3.33-jobs-grouped", "write")
+    ),
     "share-of-reads": lambda: rules_of(fio_text("3.33-randrw-plus", '"rwmixread" : "70"', '"rwmixread" : "30"')),
-    "mean-of-bins": lambda: rules_of(fio_text("3.33-randread-plus", '"20096" : 3755', '"20096" : 13755')),
+    "mean-of-bins": lambda: rules_of(fio_with({"clat_ns/mean": 20_000.0}, "3.33-randread-plus")),
+    "percentiles-of-bins": lambda: rules_of(fio_with({"clat_ns/percentile/99.900000": 100_000}, "3.33-randread-plus")),
+    "one-rate-in-two-units": lambda: rules_of(fio_with({"bw": 999_999})),
+    "jobs-of-a-group": lambda: rules_of(fio_text("3.33-jobs", '"numjobs" : "2"', '"numjobs" : "3"')),
     "directions-alike": lambda: rules_of(alike()),
     "excel-report": lambda: rules_of(iozone_text("3.489-microseconds", '"64"   3  33', '"64"   3  34')),
     "rounded-figures": lambda: rules_of(rounded()),

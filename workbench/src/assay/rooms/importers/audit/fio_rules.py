@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, Decimal
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from assay.model.result.percentile import PERCENTILES
 from assay.model.units import about_latency, about_number
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, number
@@ -14,6 +15,7 @@ from assay.rooms.importers.work.figure_units import convert
 
 DIRECTIONS = ("read", "write", "trim", "mixed")
 MILLISECOND_NS = 10**6
+KIBIBYTE = 1024
 _SHARES = frozenset(
     ("verify", "rate", "rate_iops", "rate_min", "rwmixcycle", "flow", "bssplit", "bsrange", "rw_sequencer")
 )
@@ -244,6 +246,55 @@ def percentiles_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterato
 
 def _rank(value: tuple[Decimal, Decimal, str], count: str) -> Decimal:
     return (value[0] * number(count) / 100).to_integral_value(ROUND_CEILING)
+
+
+def percentiles_of_bins(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs with a percentile that is not that of their histogram of latencies, nor a neighbour of it."""
+    from assay.analyse import histograms
+
+    for item in items:
+        measured = item.measured
+        if measured is None or measured.histogram is None or len(measured.kinds) > 1 or not directions(item):
+            continue
+        found = histograms.decode(measured.histogram)
+        for name, value in histograms.summary(found).items():
+            # 99.9 % of 1,000 is the 999th or the 1,000th, by the last bit of 99.9.
+            ends = [min(100.0, max(0.0, PERCENTILES[name] + 100 * step / found.total)) for step in (-1, 1)]
+            low, high = (float(end) for end in histograms.percentiles(found, ends))
+            stated, width = measured.latency.get(name), float(BIN_SHARE)
+            if stated is not None and not low * (1 - width) <= stated <= high * (1 + width):
+                text = f"{name} of its bins is {about_latency(value)}, and {about_latency(stated)} is stated"
+                yield RuleFinding(item, text, {"bins": about_latency(value), "stated": about_latency(stated)})
+                break
+
+
+def one_rate_in_two_units(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs whose `bw`, in KiB a second, is not their `bw_bytes`."""
+    for item in items:
+        for part in directions(item):
+            both = [item.figures.get(f"{part.name}.{what}") for what in ("bw", "bw_bytes")]
+            printed = [one for one in both if one is not None and one.unit in ("KiB/s", "B/s")]
+            if len(printed) < len(both):
+                continue
+            small, exact = (convert(one.text, one.unit) for one in printed)
+            if abs(small - exact) > KIBIBYTE:
+                text = f"{part.name}: bw={printed[0].text} KiB/s is {small:,f} B/s, and bw_bytes is {exact:,f}"
+                yield RuleFinding(item, text, {"bw": str(small), "bw_bytes": str(exact)})
+                break
+
+
+def jobs_of_a_group(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
+    """Yield jobs of which fio lists some processes, each by itself, but not as many as `numjobs` says."""
+    counts = Counter((id(item.output), item.result.name) for item in items if item.output.file.tool == "fio")
+    seen = set()
+    for item in items:
+        key, jobs = (id(item.output), item.result.name), item.result.options.get("numjobs", "1")
+        if item.output.file.tool != "fio" or key in seen or not jobs.isdigit():
+            continue
+        seen.add(key)
+        if 1 < counts[key] != int(jobs) > 1 and counts[key] % int(jobs):
+            text = f"numjobs={jobs}, and {counts[key]} jobs of this name are listed"
+            yield RuleFinding(item, text, {"numjobs": jobs, "listed": counts[key]})
 
 
 def directions_alike(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

@@ -107,6 +107,27 @@ RULES: tuple[Rule, ...] = (
         fio_rules.mean_of_bins,
     ),
     Rule(
+        "percentiles-of-bins",
+        "error",
+        "A percentile is not that of the bins of latencies (`json+`).",
+        "fio computes both from one table",
+        fio_rules.percentiles_of_bins,
+    ),
+    Rule(
+        "one-rate-in-two-units",
+        "error",
+        "`bw` of a fio job is not its `bw_bytes`.",
+        "fio prints one rate twice, in KiB and in bytes",
+        fio_rules.one_rate_in_two_units,
+    ),
+    Rule(
+        "jobs-of-a-group",
+        "warning",
+        "fio lists some processes of a job by themselves, but not as many as `numjobs` says.",
+        "without group_reporting each process is listed",
+        fio_rules.jobs_of_a_group,
+    ),
+    Rule(
         "directions-alike",
         "error",
         "Reads and writes of a fio job have the same mean and deviation of latency, digit by digit.",
