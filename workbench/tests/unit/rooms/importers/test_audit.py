@@ -17,7 +17,7 @@ from iozone_samples import FIGURES, FOLDER, SAMPLES, throughput_log
 from assay.model.result.imported import ImportedFile
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.rules import RULES, audit
-from assay.rooms.importers.work import fio, iozone
+from assay.rooms.importers.work import fio, ior, iozone
 from assay.rooms.importers.work.registry import read_outputs
 from assay.rooms.importers.work.results import ToolOutput
 
@@ -123,6 +123,11 @@ FALSE: dict[str, Callable[[], set[str]]] = {
     "percentiles-of-bins": lambda: rules_of(fio_with({"clat_ns/percentile/99.900000": 100_000}, "3.33-randread-plus")),
     "one-rate-in-two-units": lambda: rules_of(fio_with({"bw": 999_999})),
     "jobs-of-a-group": lambda: rules_of(fio_text("3.33-jobs", '"numjobs" : "2"', '"numjobs" : "3"')),
+    "missing-iteration": lambda: (
+        rules_of(ior_text("4.0.0-repeats", lambda lines: drop_row(lines, "read", "1"))) - {"summary-of-rows"}
+    ),
+    "summary-of-rows": lambda: rules_of(ior_text("4.0.0-repeats", raise_mean)),
+    "one-size-of-all": lambda: rules_of(ior_text("2.10.3-once", raise_write)),
     "directions-alike": lambda: rules_of(alike()),
     "excel-report": lambda: rules_of(iozone_text("3.489-microseconds", '"64"   3  33', '"64"   3  34')),
     "rounded-figures": lambda: rules_of(rounded()),
@@ -165,6 +170,31 @@ def iozone_text(name: str, old: str, new: str) -> ToolOutput:
     text = (FOLDER / f"{name}.txt").read_text()
     assert old in text
     return iozone.read(text.replace(old, new, 1), named("x.txt"))[0]
+
+
+def ior_text(name: str, change: Callable[[list[str]], list[str]]) -> ToolOutput:
+    lines = (FOLDER.parent / "ior" / f"{name}.txt").read_text().splitlines()
+    text = "\n".join(change(lines)) + "\n"
+    assert text.splitlines() != lines
+    return ior.read(text, named("x.txt"))[0]
+
+
+def drop_row(lines: list[str], operation: str, iteration: str) -> list[str]:
+    return [line for line in lines if line.split()[:1] != [operation] or line.split()[-1] != iteration]
+
+
+def raise_mean(lines: list[str]) -> list[str]:
+    """A summary of writing whose mean is 1 MiB/s higher."""
+    (row,) = (line for line in lines if line.startswith("write ") and len(line.split()) > 15)
+    cells = row.split()
+    return [line.replace(cells[3], f"{float(cells[3]) + 1:.2f}", 1) if line == row else line for line in lines]
+
+
+def raise_write(lines: list[str]) -> list[str]:
+    """A log of IOR 2.10 whose rate of writing is 200 MiB/s higher wherever it stands."""
+    (row,) = (line for line in lines if line.startswith("write "))
+    old = row.split()[1]
+    return [line.replace(old, f"{float(old) + 200:.2f}") for line in lines]
 
 
 def alike() -> ToolOutput:

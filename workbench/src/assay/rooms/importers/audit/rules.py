@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assay.rooms.importers.audit import ceilings, fio_rules, iozone_rules, method, one_result, several
+from assay.rooms.importers.audit import ceilings, fio_rules, ior_rules, iozone_rules, method, one_result, several
 from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding, Item, Rule, RuleFinding
 from assay.rooms.importers.work.results import ToolOutput
@@ -147,6 +147,27 @@ RULES: tuple[Rule, ...] = (
         "A fio job moved another amount than its `size`, though no option ends it otherwise.",
         "fio's documentation of size: the job moves so many bytes in total",
         fio_rules.amount_of_data,
+    ),
+    Rule(
+        "missing-iteration",
+        "error",
+        "An operation of IOR lacks an iteration that another one of the same output has.",
+        "IOR runs all operations in each iteration",
+        ior_rules.missing_iteration,
+    ),
+    Rule(
+        "summary-of-rows",
+        "error",
+        "IOR's summary is not the greatest, least or mean rate of its rows.",
+        "arithmetic, within the printed rounding",
+        ior_rules.summary_of_rows,
+    ),
+    Rule(
+        "one-size-of-all",
+        "error",
+        "Bytes and operations a second of IOR's summary are of other sizes in writing and in reading.",
+        "both move the same file in the same operations; 1 % is allowed",
+        ior_rules.one_size_of_all,
     ),
     Rule(
         "rounded-figures",
