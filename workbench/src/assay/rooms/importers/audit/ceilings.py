@@ -8,7 +8,7 @@ from assay.rooms.importers.audit.facts import MachineFacts
 from assay.rooms.importers.audit.findings import Item, RuleFinding, rate_words
 
 MEMORY_TIMES = 2
-"""SNIA and iozone's documentation ask for data of at least twice the memory."""
+"""iozone's documentation asks for files larger than memory; twice is what benchmarks of file systems use."""
 
 
 def above_network(items: Sequence[Item], facts: MachineFacts) -> Iterator[RuleFinding]:

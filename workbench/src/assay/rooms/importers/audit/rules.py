@@ -257,7 +257,7 @@ RULES: tuple[Rule, ...] = (
         "data-within-memory",
         "warning",
         "Buffered reads of less data than twice the clients' memory (facts: `memory`, `clients`, `client`).",
-        "iozone's documentation asks for larger files; SNIA likewise",
+        "iozone's documentation asks for files larger than memory; twice is usual",
         ceilings.data_within_memory,
     ),
     Rule(
@@ -278,7 +278,7 @@ RULES: tuple[Rule, ...] = (
         "asynchronous-without-direct",
         "note",
         "fio's libaio with a queue and without direct I/O.",
-        "fio's documentation of ioengine: Linux may only support queued behaviour with non-buffered I/O",
+        "fio's documentation of libaio: a queue may work without the page cache only",
         method.asynchronous_without_direct,
     ),
     Rule(
