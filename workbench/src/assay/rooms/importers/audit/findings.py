@@ -110,13 +110,17 @@ class RuleFinding(NamedTuple):
     others: tuple[Item, ...] = ()
 
 
+def by_output(items: Sequence[Item]) -> list[list[Item]]:
+    """Return the results of each output, in order."""
+    found: dict[int, list[Item]] = {}
+    for item in items:
+        found.setdefault(id(item.output), []).append(item)
+    return list(found.values())
+
+
 def first_of_outputs(items: Sequence[Item]) -> Iterator[Item]:
     """Yield the first result of each output."""
-    known = set()
-    for item in items:
-        if id(item.output) not in known:
-            known.add(id(item.output))
-            yield item
+    return (members[0] for members in by_output(items))
 
 
 RuleFunction = Callable[[Sequence[Item], MachineFacts], Iterator[RuleFinding]]

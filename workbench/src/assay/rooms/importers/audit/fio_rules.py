@@ -20,7 +20,7 @@ _SHARES = frozenset(
     ("verify", "rate", "rate_iops", "rate_min", "rwmixcycle", "flow", "bssplit", "bsrange", "rw_sequencer")
 )
 """Options with which a mix has another share of reads: what is verified is read, and rates are limits of each."""
-WITHOUT_DATA = frozenset(("null", "cpuio", "filecreate", "filestat", "filedelete", "ftruncate", "falloc", "dircreate"))
+WITHOUT_DATA = fio_options.WITHOUT_READS_AND_WRITES | {"null", "ftruncate", "falloc"}
 """Engines of fio that write no data to storage."""
 WHOLE_SIZES = frozenset(("psync", "sync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap"))
 """Engines whose jobs move their size: others end earlier, or count otherwise."""
@@ -35,29 +35,9 @@ MIN_SAME = 5
 _OTHER_AMOUNTS = frozenset(
     (
         *("time_based", "io_size", "io_limit", "loops", "number_ios", "nrfiles", "filesize", "offset"),
-        *(
-            "offset_increment",
-            "size_percent",
-            "fill_device",
-            "fill_fs",
-            "verify",
-            "zonemode",
-            "zonesize",
-            "replay_redirect",
-        ),
-        *(
-            "read_iolog",
-            "bsrange",
-            "bssplit",
-            "bs_unaligned",
-            "ramp_time",
-            "file_append",
-            "trim_percentage",
-            "percentage_random",
-            "latency_target",
-            "rw_sequencer",
-            "steadystate",
-        ),
+        *("offset_increment", "size_percent", "fill_device", "fill_fs", "verify", "zonemode", "zonesize"),
+        *("replay_redirect", "read_iolog", "bsrange", "bssplit", "bs_unaligned", "ramp_time", "file_append"),
+        *("trim_percentage", "percentage_random", "latency_target", "rw_sequencer", "steadystate"),
     )
 )
 """Options of fio with which a job does not move its size once."""
@@ -180,13 +160,13 @@ def _counted(item: Item) -> int:
     parts = directions(item)
     if len(parts) != 1:
         return 0
-    counted = item.figures.get(f"{parts[0].name}.{measured_name(item)}.N")
+    counted = item.figures.get(f"{parts[0].name}.{_measured_name(item)}.N")
     if counted is not None:
         return int(number(counted.text))
     return parts[0].ops if _moves_its_size(item) else 0
 
 
-def measured_name(item: Item) -> str:
+def _measured_name(item: Item) -> str:
     """Return the part of the output that latencies of the run are from: `clat_ns`, `lat_ns`."""
     return next((f"{item.result.latency_of}{end}" for end in ("_ns", "") if _has_part(item, end)), "")
 

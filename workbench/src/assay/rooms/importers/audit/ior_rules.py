@@ -6,7 +6,7 @@ from decimal import Decimal
 from statistics import mean
 
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import Item, RuleFinding, half_digit, number
+from assay.rooms.importers.audit.findings import Item, RuleFinding, by_output, half_digit, number
 
 SAME_SIZE = Decimal("0.01")
 SUMMARY: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {"Max": max, "Min": min, "Mean": mean}
@@ -15,11 +15,11 @@ SUMMARY: dict[str, Callable[[Sequence[Decimal]], Decimal]] = {"Max": max, "Min":
 
 def _by_operation(items: Sequence[Item]) -> Iterator[dict[str, list[Item]]]:
     """Yield, for each output of IOR, operation -> its results in order."""
-    outputs: dict[int, dict[str, list[Item]]] = {}
-    for item in items:
-        if item.output.file.tool == "IOR":
-            outputs.setdefault(id(item.output), defaultdict(list))[item.result.name].append(item)
-    yield from outputs.values()
+    for members in by_output([item for item in items if item.output.file.tool == "IOR"]):
+        operations = defaultdict[str, list[Item]](list)
+        for item in members:
+            operations[item.result.name].append(item)
+        yield operations
 
 
 def missing_iteration(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:

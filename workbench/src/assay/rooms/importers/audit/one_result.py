@@ -6,7 +6,7 @@ from itertools import pairwise
 from assay.model.result.percentile import PERCENTILES
 from assay.model.units import about_duration, about_latency, about_number, about_size, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import Item, RuleFinding, first_of_outputs, number, rate_words
+from assay.rooms.importers.audit.findings import Item, RuleFinding, by_output, number, rate_words
 
 BIN_SHARE = 0.02
 """By how much a percentile may be beyond the extremes: fio's bins are up to 1/64 wide (stat.h, FIO_IO_U_PLAT_BITS)."""
@@ -72,9 +72,9 @@ def record_above_file(items: Sequence[Item], _facts: MachineFacts) -> Iterator[R
 
 def rounded_figures(items: Sequence[Item], _facts: MachineFacts) -> Iterator[RuleFinding]:
     """Yield outputs all of whose rates are multiples of a hundred."""
-    for first in first_of_outputs(items):
-        rates = [item.result.figures[-1] for item in items if item.output is first.output and item.result.figures]
+    for members in by_output(items):
+        rates = [item.result.figures[-1] for item in members if item.result.figures]
         rates = [one for one in rates if one.unit.endswith(("/sec", "/s")) and number(one.text) >= 10 * ROUND]
         if len(rates) >= MIN_ROUNDED and all(number(one.text) % ROUND == 0 for one in rates):
             text = f"all {len(rates)} rates are multiples of {ROUND}: they are not as the tool prints them"
-            yield RuleFinding(first, text, {"rates": len(rates)})
+            yield RuleFinding(members[0], text, {"rates": len(rates)})

@@ -8,14 +8,20 @@ from itertools import combinations
 
 from assay.model.units import about_duration, format_size
 from assay.rooms.importers.audit.facts import MachineFacts
-from assay.rooms.importers.audit.findings import THROUGHPUT_FIGURES, Item, RuleFinding, first_of_outputs, number
+from assay.rooms.importers.audit.findings import (
+    THROUGHPUT_FIGURES,
+    Item,
+    RuleFinding,
+    by_output,
+    first_of_outputs,
+    number,
+)
 from assay.rooms.importers.audit.iozone_rules import began_at, min_seconds
 
 MAX_ITEMS = 2_000
 """Most results that are compared in pairs."""
 PROPORTION = Decimal("0.0002")
 """By how much ratios of rounded figures of one multiple may differ."""
-SAME = Decimal("1e-9")
 SIGNIFICANT = 5
 LEADING = 2
 """Digits that figures of like size share anyway."""
@@ -136,10 +142,11 @@ def began_too_early(items: Sequence[Item], _facts: MachineFacts) -> Iterator[Rul
     A test takes at least the size of a file over the greatest rate of a process.
     """
     runs = []
-    for item in first_of_outputs(items):
+    for members in by_output(items):
+        item = members[0]
         began, hosts = began_at(item), _clients(item)
         if began is not None and hosts:
-            lasted = sum(min_seconds(one) for one in items if one.output is item.output)
+            lasted = sum(min_seconds(one) for one in members)
             runs.append((began, lasted, hosts, item))
     runs.sort(key=lambda run: run[0])
     for (began, lasted, hosts, item), (later, _, other_hosts, other) in combinations(runs, 2):

@@ -10,9 +10,7 @@ from assay.rooms.importers.audit.findings import SEVERITIES, AuditFinding
 from assay.rooms.importers.audit.rules import RULES
 
 SCHEMA_VERSION = 1
-REFERENCE = "docs/reference/audit.md"
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
-MAX_OTHERS = 3
 
 
 def text_lines(findings: Sequence[AuditFinding], results: int, without: int, files: int) -> Iterator[str]:
