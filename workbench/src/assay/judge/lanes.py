@@ -58,7 +58,8 @@ def skewed(evidence: Evidence) -> Answer:
 def _remedy(evidence: Evidence) -> str:
     if evidence.case.parameters.runtime is not None:
         return "Find out what keeps a thread from starting or ending with the others; compare the steady rate."
-    files = {"data": "larger files", "names": "more files", "objects": "more objects"}[evidence.case.group]
+    group = evidence.case.group
+    files = {"data": "larger files", "names": "more files", "objects": "more objects", "other": "more requests"}[group]
     together = "so that all lanes work together for most of the time"
     return f"Use {files} or a runtime, {together}; compare the steady rate."
 

@@ -28,6 +28,7 @@ from assay.model.study.names import (
     READS,
     STDIO,
     VISIBILITY,
+    IMPORTED,
     WORK,
     WRITES,
     group_of,
@@ -276,9 +277,10 @@ def test_a_workload_may_be_optional_as_a_whole():
 def test_operations_are_those_of_the_contract():
     from assay.contract._generated import Operation, OpKind
 
-    assert set(WORK) == set(Operation) - {"prepare"}
+    assert set(WORK) - set(IMPORTED) == set(Operation) - {"prepare"}
     assert set(OP_KINDS) == set(OpKind)
-    assert set(OPERATIONS) == set(WORK) and len(OPERATIONS) == len(DATA + METADATA + OBJECTS) == len(WORK)
+    assert {*OPERATIONS, *IMPORTED} == set(WORK)
+    assert len(OPERATIONS + IMPORTED) == len(DATA + METADATA + OBJECTS + IMPORTED) == len(WORK)
     assert (CREATES | STDIO).issubset(OPERATIONS)
     assert set(OPERATIONS) == READS | WRITES | set(METADATA) | set(OBJECTS)
     assert not (READS | WRITES).intersection(METADATA + OBJECTS)
@@ -296,7 +298,8 @@ def test_what_engines_can_do_is_placed_in_the_table_of_operations():
         assert group_of(operation) == group_of(f"{operation} (2)") == work.group
         assert is_metadata(operation) == (work.group == "names")
         moves = work.reads or work.writes
-        assert is_counted(operation) == (work.group == "names" or operation in VISIBILITY or not moves)
+        counted = work.group == "names" or operation in VISIBILITY or not moves
+        assert is_counted(operation) == (counted and operation != "transfer")
         assert (operation in READS, operation in WRITES) == (
             (work.reads, work.writes) if work.group == "data" else (False, False)
         )

@@ -6,8 +6,9 @@ all its properties: a missing definition is an error, never replaced by another.
 
 from typing import Literal, NamedTuple
 
-Group = Literal["data", "names", "objects"]
-"""What an operation works on: bytes of files and devices, names and attributes of files, or objects."""
+Group = Literal["data", "names", "objects", "other"]
+"""What an operation works on: bytes of files and devices, names and attributes of files, objects, or no storage alone:
+networks and applications."""
 
 Moves = Literal["in", "out", ""]
 """Direction of the bytes of a kind of operation: from the storage, to it, or none are moved."""
@@ -67,8 +68,12 @@ WORK: dict[str, Work] = {
     "read_after_put": Work("objects", writes=True),
     "list_after_put": Work("objects", writes=True),
     "object_mix": Work("objects", reads=True, writes=True),
+    "transfer": Work("other"),
+    "round_trip": Work("other"),
+    "transaction": Work("other"),
 }
-"""Every operation that can be measured: iozone's thirteen in iozone's order, the mixes, names, objects."""
+"""Every operation with a result: iozone's thirteen in iozone's order, the mixes, names, objects; and what only other
+tools measure: bytes over a network, requests with their answers, transactions of an application."""
 
 OP_KINDS: dict[str, tuple[Group, Moves]] = {
     "read": ("data", "in"),
@@ -118,6 +123,9 @@ OBJECTS = _of("objects")
 
 OPERATIONS = DATA + METADATA + OBJECTS
 """Operations that a study can name."""
+
+IMPORTED = _of("other")
+"""Operations that only imported runs have."""
 
 VISIBILITY = frozenset({"read_after_put", "list_after_put"})
 """Operations that put objects and poll with another client until each is visible."""
@@ -204,7 +212,13 @@ OBJECT_WRITES = frozenset(name for name in OBJECTS if WORK[name].writes)
 """Operations that write contents of objects."""
 
 _COUNTED = frozenset(
-    (*METADATA, *VISIBILITY, *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes)))
+    (
+        *METADATA,
+        *VISIBILITY,
+        "round_trip",
+        "transaction",
+        *(name for name in OBJECTS if not (WORK[name].reads or WORK[name].writes)),
+    )
 )
 
 
@@ -219,7 +233,8 @@ def is_metadata(operation: str) -> bool:
 
 
 def is_counted(operation: str) -> bool:
-    """Whether results are in operations per second: operations on names, and requests without contents of objects.
+    """Whether results are in operations per second: operations on names, requests without contents of objects, round
+    trips and transactions.
 
     `VISIBILITY` are counted too, since their time matters. All others are in bytes per second. It may be a label as in
     `group_of`.

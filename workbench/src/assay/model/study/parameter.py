@@ -72,4 +72,4 @@ class Parameter:
 
     def own_default(self, group: Group) -> tuple[AxisValue, ...]:
         """Return the group's default, if not that of data operations, as a tuple of one value; else empty."""
-        return {"data": (), "names": self.names_default, "objects": self.objects_default}[group]
+        return {"names": self.names_default, "objects": self.objects_default}.get(group, ())
