@@ -125,5 +125,9 @@ OPERATIONS: dict[str, PeerWord] = {
     "readwrite": PeerWord("fio", "sequential_mix", "with read_percent: 50, as fio has it"),
     "trim": PeerWord("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
     "randtrim": PeerWord("fio", "", "nothing is trimmed; operations are write, read, random_read and others"),
+    "mixed": PeerWord("warp", "object_mix", "with mix: {get: 45, put: 15, head: 30, delete: 10}, as warp has it"),
+    "multipart": PeerWord("warp", "put", "with part_size: 5MiB"),
+    "insert": PeerWord("YCSB", "put", "write operations: [put]"),
+    "remove": PeerWord("mdtest", "unlink", "write operations: [create, unlink]"),
 }
 """Words in place of an operation."""
