@@ -11,8 +11,10 @@ install() {
     fi
     if [ "$(id -u)" = 0 ]; then as_root=""; elif sudo -n true 2>/dev/null; then as_root="sudo"; else return 1; fi
     echo "installing $*" >&2
-    $as_root apt-get -qq update >/dev/null 2>&1 || true
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+    # A machine that has just started may be installing its updates: wait for these instead of failing.
+    wait='-o DPkg::Lock::Timeout=600'
+    $as_root apt-get -qq $wait update >/dev/null 2>&1 || true
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get -qq $wait install -y --no-install-recommends "$@" >/dev/null
 }
 
 # What the cluster in a box runs. The packages' daemons must not start on the machine itself: policy-rc.d forbids it
