@@ -8,6 +8,8 @@ import pytest
 from fio_samples import FILE, SAMPLES, changed, text_of
 
 from assay.model.base import AssayError
+from assay.rooms.importers.audit.facts import read_facts
+from assay.rooms.importers.audit.rules import audit
 from assay.rooms.importers.work import fio
 from assay.rooms.importers.work.fio_measured import MAX_JOBS
 from assay.rooms.importers.work.registry import IMPORTERS, read_outputs, recognised_words
@@ -146,3 +148,10 @@ def test_unknown_files_are_named(tmp_path: Path, data: bytes, word: str) -> None
         read_outputs(str(file))
     assert word in error.value.message and str(file) in error.value.message
     assert all(one.forms in error.value.hint for one in IMPORTERS)
+
+
+def test_damage_that_readers_let_pass_does_not_stop_the_audit() -> None:
+    text = text_of("3.33-read").replace('"99.000000"', '"99 %"')
+    outputs = fio.read(text, FILE)
+    assert any("99 %" in figure.name for figure in outputs[0].results[0].figures)
+    assert {finding.severity for finding in audit(outputs, read_facts(""))} == {"note"}

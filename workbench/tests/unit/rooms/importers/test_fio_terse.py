@@ -107,6 +107,10 @@ def test_lines_that_count_the_same_again_are_snapshots() -> None:
     assert kept == list(results[-2:]) and all("--status-interval" in one.left_out for one in results[:-2])
     one = split("3.33-terse-status-interval")[2].splitlines()[-1]
     assert [result.workload for result in read(f"{one}\n{one}\n", "random").results] == ["n (1 of 2)", "n (2 of 2)"]
+    fields = one.split(";")
+    # Nothing was read: without the 41 fields of writing, the line is that of a job of unified_rw_reporting.
+    idle = ";".join(fields[:46] + fields[87:])
+    assert [result.workload for result in read(f"{idle}\n{one}\n", "random").results] == ["n (1 of 2)", "n (2 of 2)"]
 
 
 @pytest.mark.parametrize(

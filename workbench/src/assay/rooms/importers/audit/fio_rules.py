@@ -1,5 +1,6 @@
 """Rules about jobs of fio: what was done against what was asked for, and its figures against each other."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
@@ -16,6 +17,7 @@ from assay.rooms.importers.work.figure_units import convert
 DIRECTIONS = ("read", "write", "trim", "mixed")
 MILLISECOND_NS = 10**6
 KIBIBYTE = 1024
+_PERCENT = re.compile(r"\d{1,3}(?:\.\d{1,20})?", re.ASCII)
 _SHARES = frozenset(
     ("verify", "rate", "rate_iops", "rate_min", "rwmixcycle", "flow", "bssplit", "bsrange", "rw_sequencer")
 )
@@ -201,7 +203,7 @@ def percentiles_in_order(items: Sequence[Item], _facts: MachineFacts) -> Iterato
         groups: dict[str, list[tuple[Decimal, Decimal, str]]] = defaultdict(list)
         for name, figure in item.figures.items():
             what, _, percent = name.partition(".percentile.")
-            if percent:
+            if _PERCENT.fullmatch(percent):
                 groups[what].append((number(percent), number(figure.text), figure.text))
         for what, values in groups.items():
             counted = item.figures.get(f"{what}.N")

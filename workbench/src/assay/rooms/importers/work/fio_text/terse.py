@@ -272,7 +272,8 @@ def snapshots(jobs: Sequence[TerseJob]) -> set[int]:
 def _grows(jobs: Sequence[TerseJob]) -> bool:
     """Whether each line counts all that the one before it counts."""
     return _runtime(jobs[-1]) - _runtime(jobs[0]) >= _MIN_INTERVAL_MS and all(
-        one <= other for before, after in pairwise(map(_sums, jobs)) for one, other in zip(before, after, strict=True)
+        len(before) == len(after) and all(one <= other for one, other in zip(before, after, strict=True))
+        for before, after in pairwise(map(_sums, jobs))
     )
 
 
