@@ -1,1 +1,1 @@
-"""Room `foreign`: studies from command lines of IOR and mdtest."""
+"""Room `foreign`: studies from command lines and files of other programs."""

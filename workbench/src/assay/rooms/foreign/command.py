@@ -8,6 +8,7 @@ import typer
 
 from assay.model.base import AssayError
 from assay.model.user_files import read_user_file
+from assay.rooms.foreign.tools import TOOLS, Tool
 from assay.terminal.command_group import Group, group
 from assay.terminal.output import note
 from assay.terminal.output_file import FORCE, OutputFile, never_marked, output_option
@@ -16,20 +17,8 @@ _MAX_SCRIPT = 1 << 20
 """Bytes of a script at most."""
 
 _OTHER_PROGRAMS = (
-    *(
-        "fio",
-        "iozone",
-        "vdbench",
-        "elbencho",
-        "warp",
-        "cosbench",
-        "hsbench",
-        "ycsb",
-        "sysbench",
-        "smallfile",
-        "filebench",
-    ),
-    *("bonnie", "bonnie++", "dbench", "diskspd", "dd"),
+    *("fio", "iozone", "vdbench", "elbencho", "warp", "cosbench", "hsbench", "ycsb", "sysbench", "smallfile"),
+    *("filebench", "bonnie", "bonnie++", "dbench", "diskspd", "dd"),
 )
 """Other programs that measure storage, whose command lines are not converted."""
 
@@ -39,14 +28,14 @@ class _Sources(Group):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Resolve a command as any group does, but for a program in `_OTHER_PROGRAMS` suggest no similar name."""
-        if args and args[0].lower() in _OTHER_PROGRAMS:
+        if args and args[0].lower() in set(_OTHER_PROGRAMS) - set(self.list_commands(ctx)):
             read = ", ".join(self.list_commands(ctx))
             words = "`assay check` suggests our names for options of fio, iozone or vdbench in a study"
             ctx.fail(f"command lines of {args[0]} cannot be converted, only those of {read}; {words}")
         return super().resolve_command(ctx, args)
 
 
-app = group("Make study files from command lines of IOR and mdtest.")
+app = group("Make study files from command lines of other programs.")
 source = group("Make a study file from the command line of another program.", _Sources)
 app.add_typer(source, name="from")
 
@@ -104,6 +93,21 @@ def from_io500(
         output,
         force,
     )
+
+
+def _add(tool: Tool) -> None:
+    def from_tool(
+        text: str = typer.Argument(help=tool.help, metavar=tool.metavar),
+        output: Path | None = _OUTPUT,
+        force: bool = FORCE,
+    ) -> None:
+        _write_study(lambda: tool.make(text, lambda path: _text(path, path, tool.file_hint)), output, force)
+
+    source.command(tool.name, help=tool.description)(from_tool)
+
+
+for _tool in TOOLS:
+    _add(_tool)
 
 
 def _script(path: str) -> str:

@@ -5,7 +5,7 @@ from assay.model.room import Command, Room
 ROOM = Room(
     commands={
         "study": Command(
-            "assay.rooms.foreign.command", "Make study files from command lines of IOR and mdtest.", after="init"
+            "assay.rooms.foreign.command", "Make study files from command lines of other programs.", after="init"
         ),
     },
 )
