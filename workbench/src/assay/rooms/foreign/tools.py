@@ -24,5 +24,29 @@ class Tool(NamedTuple):
     make: Callable[[str, Callable[[str], str]], str]
 
 
-TOOLS: tuple[Tool, ...] = ()
+Reader = Callable[[str], str]
+
+
+def _fio(text: str, read: Reader) -> str:
+    from assay.rooms.foreign.work.fio.study import fio_study
+
+    return fio_study(text, read)
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "fio",
+        "JOBFILE|COMMAND",
+        "The job file, or the whole command line in quotes.",
+        """Convert a job file or command line of fio to a study.
+
+        Each job becomes a workload; jobs that run at the same time and do the same work are lanes of one. Sizes and
+        defaults are fio's. The study begins with a line for each option that has no counterpart, and the reason.
+
+        Example: `assay study from fio "fio --name=a --rw=randread --bs=4k --size=1g --direct=1" --output fio.yaml`
+        """,
+        "name a job file of fio, or write the command in quotes",
+        _fio,
+    ),
+)
 """The tools, in the order of the help. `make` imports its module when it is called, since commands start faster so."""

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.model.base import AssayError
 from assay.rooms.foreign.work.launcher import Launch, launch_of
@@ -31,6 +32,20 @@ class Line:
     words: tuple[str, ...]
 
 
+class Parts(NamedTuple):
+    """A command line in its parts.
+
+    Attributes:
+        before: The words before the program.
+        program: The word that names the program.
+        words: The words after it.
+    """
+
+    before: tuple[str, ...]
+    program: str
+    words: tuple[str, ...]
+
+
 def join_lines(text: str) -> str:
     """Join a command line that continues over several lines, and strip what ends it in a script."""
     return _CONTINUED.sub(" ", text).rstrip("; \t\r\n")
@@ -38,6 +53,20 @@ def join_lines(text: str) -> str:
 
 def read_line(text: str, names: Sequence[str]) -> Line:
     """Find the program in a command line, and read the launcher before it.
+
+    Args:
+        text: The command line, as it was typed in a shell.
+        names: Possible names of the program.
+
+    Raises:
+        AssayError: The text cannot be split into words, has shell syntax, or does not name the program.
+    """
+    parts = split_line(text, names)
+    return Line(parts.program, launch_of(parts.before) if parts.before else Launch(), parts.words)
+
+
+def split_line(text: str, names: Sequence[str]) -> Parts:
+    """Split a command line at the program in it.
 
     Args:
         text: The command line, as it was typed in a shell.
@@ -62,8 +91,8 @@ def read_line(text: str, names: Sequence[str]) -> Line:
         if not words or not words[0].startswith("-"):
             message = f"no {names[0]} in the command line {text!r}"
             raise AssayError(message, f"write it as it is run, such as: mpirun -np 4 {names[0]} ...")
-        return Line(names[0], Launch(), tuple(words))
-    return Line(words[place], launch_of(words[:place]), tuple(words[place + 1 :]))
+        return Parts((), names[0], tuple(words))
+    return Parts(tuple(words[:place]), words[place], tuple(words[place + 1 :]))
 
 
 def _is_program(word: str, names: Sequence[str]) -> bool:

@@ -1,0 +1,1 @@
+"""Converts job files and command lines of fio to studies."""

@@ -1,0 +1,80 @@
+"""Sizes and layout of jobs of fio that run together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from assay.model.units import about_size, format_size
+from assay.rooms.foreign.work.fio.amount import Amount
+from assay.rooms.foreign.work.fio.values import percent_of
+from assay.rooms.foreign.work.fio.work import Work
+from assay.rooms.foreign.work.notes import Notes
+
+
+def sizes_of(works: Sequence[Work], amount: Amount, lanes: int, notes: Notes) -> dict[str, Any]:
+    """Return the fields for sizes, files and layout.
+
+    Args:
+        works: What the jobs do, which is the same.
+        amount: How much each of their processes does.
+        lanes: Number of their processes.
+        notes: Receives a line for each difference.
+
+    Raises:
+        AssayError: Their parts of a file have no counterpart.
+    """
+    first = works[0]
+    names = [name for work in works for name in work.place.names]
+    all_share = lanes > 1 and first.place.is_shared and len(set(names)) <= first.place.files
+    if not all_share and first.place.is_shared and any(work.lanes > 1 for work in works):
+        raise works[-1].job.error("filename", "several files that several jobs work on each", "write one file")
+    _note_offset(first, lanes, notes)
+    if all_share:
+        return {"layout": "shared", "file_size": format_size(_shared(first, amount, lanes, notes))}
+    layout = {"layout": "shared" if first.place.is_device else "separate"}
+    if amount.files > 1 or amount.sizes:
+        order = first.job.text("file_service_type", "roundrobin").partition(":")[0]
+        if order != "sequential":
+            notes.add(f"nrfiles={amount.files}", "one file after the other, each opened and closed; fio has all open, "
+                      "and takes a block of each in turn")  # fmt: skip
+        if order in ("random", "zipf", "pareto", "normal", "gauss"):
+            layout["file_order"] = "random"
+        size = {"file_sizes": amount.sizes} if amount.sizes else {"file_size": format_size(amount.file_size)}
+        return {**layout, "files": amount.files, **size}
+    return {**layout, "file_size": format_size(amount.file_size)}
+
+
+def _note_offset(first: Work, lanes: int, notes: Notes) -> None:
+    job = first.job
+    if job.has("offset") and job.text("offset").strip() not in ("0", "0%"):
+        if first.place.is_device:
+            hint = "leave offset out, or make a partition or a loop device of the part"
+            raise job.error("offset", "a device is worked on from its beginning", hint)
+        notes.add(
+            job.values["offset"].written, "files are worked on from their beginning, as far as fio's part is long"
+        )
+    if job.has("offset_increment") and (lanes == 1 or not first.place.is_shared):
+        notes.add(job.values["offset_increment"].written, "files are worked on from their beginning")
+
+
+def _shared(first: Work, amount: Amount, lanes: int, notes: Notes) -> int:
+    """Return the bytes of a file that all lanes share."""
+    job = first.job
+    size = amount.file_size
+    if amount.files > 1:
+        raise job.error("filename", "several files that several jobs share", "write one file, or a directory")
+    if job.has("offset_increment"):
+        same_share = percent_of(job.text("offset_increment"))
+        is_whole = same_share is not None and same_share == percent_of(job.text("size"))
+        if is_whole or job.size("offset_increment") == size:
+            return size * lanes
+        if "runtime" not in first.fields:
+            raise job.error("offset_increment", "parts of jobs overlap or have holes", "write the same as size")
+        notes.add(job.values["offset_increment"].written, f"{lanes} lanes have a part each, one after the other")
+        return size
+    if not first.fields.keys() & {"runtime", "time_limit"}:
+        why = f"{lanes} jobs each go over the whole of one file, {about_size(size * lanes)} in all; lanes share it out"
+        raise job.error("numjobs", why, "write time_based with a runtime, or offset_increment and size of a part")
+    what = "each record of it comes as often" if "random" in first.fields["operations"][0] else (
+        "fio's go through the same places side by side, and may find them in a cache")  # fmt: skip
+    notes.add(f"{lanes} jobs on one file", f"lanes have a part of it each; {what}")
+    return size

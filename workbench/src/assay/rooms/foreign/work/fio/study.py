@@ -1,0 +1,164 @@
+"""Converts job files and command lines of fio to an equivalent study."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.plan.text import study_text
+from assay.rooms.foreign.work.fio.amount import Amount
+from assay.rooms.foreign.work.fio.command_line import Command, read_command
+from assay.rooms.foreign.work.fio.jobs import Job, Reader
+from assay.rooms.foreign.work.fio.options import SECRETS
+from assay.rooms.foreign.work.fio.shared import sizes_of
+from assay.rooms.foreign.work.fio.work import Work, rate_fields, work_of
+from assay.rooms.foreign.work.ior import head_comments
+from assay.rooms.foreign.work.notes import Notes
+
+_MAX_LANES = 1024
+_UNUSUAL = re.compile(r"[^A-Za-z0-9._-]+")
+_SECRET = re.compile(rf"((?:{'|'.join(sorted(SECRETS))})[= ]\s*)(\"[^\"]*\"|'[^']*'|\S+)")
+
+
+def fio_study(text: str, read: Reader) -> str:
+    """Return the text of a study file equivalent to a job file or command line of fio.
+
+    Args:
+        text: Path of a job file, or a command line.
+        read: Returns the text of a file.
+
+    Returns:
+        The study, with a comment at its head for each option that has no counterpart or a different meaning.
+
+    Raises:
+        AssayError: fio would refuse it, or its work has no counterpart.
+    """
+    notes = Notes()
+    command = read_command(text, read)
+    targets: dict[str, dict[str, Any]] = {}
+    workloads: dict[str, Any] = {}
+    used: list[str] = []
+    for group in _groups(command.jobs):
+        name = _unique(group[0].text("name") or group[0].name, workloads)
+        target, fields = _workload(group, command, notes)
+        key = next((key for key, other in targets.items() if other == target), None)
+        key = key or ("place" if not targets else f"place-{len(targets) + 1}")
+        targets.setdefault(key, target)
+        workloads[name] = fields
+        used.append(key)
+    if len(targets) > 1:
+        workloads = {name: {"targets": [key], **workloads[name]} for name, key in zip(workloads, used, strict=True)}
+    _note_places(command, targets, notes)
+    study = {"study": "from-fio", "targets": targets, "workloads": workloads, **_study_fields(command, notes)}
+    return study_text(study, head_comments(_SECRET.sub(r"\1(not shown)", text), notes))
+
+
+def _groups(jobs: Sequence[Job]) -> Iterator[list[Job]]:
+    """Yield the jobs that run at the same time."""
+    group: list[Job] = []
+    for job in jobs:
+        after = job.text("wait_for")
+        if after and [other.name for other in group] not in ([], [after]):
+            message = "only some of the jobs before it are waited for, and the others run at the same time"
+            raise job.error("wait_for", message, "write stonewall")
+        if group and (job.has("stonewall") or after):
+            yield group
+            group = []
+        group.append(job)
+    yield group
+
+
+def _workload(group: Sequence[Job], command: Command, notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the target and the workload of jobs that run at the same time."""
+    works = [work_of(job, notes) for job in group]
+    first = works[0]
+    for work in works[1:]:
+        if _kind_of_work(work) != _kind_of_work(first):
+            why = f"it runs at the same time as job {first.job.name} and does other work"
+            hint = "write stonewall, and Assay measures one after the other; mixes of reads and writes are rw=randrw"
+            raise AssayError(f"{work.job.where}: job {work.job.name}: {why}", hint)
+        if work.job.text("startdelay", "0") != first.job.text("startdelay", "0"):
+            raise work.job.error("startdelay", "lanes begin together", "write the same startdelay in all jobs")
+    if first.job.has("startdelay"):
+        notes.add(f"startdelay={first.job.text('startdelay')}", "phases follow each other at once")
+    lanes = sum(work.lanes for work in works)
+    if lanes > _MAX_LANES:
+        raise first.job.error("numjobs", f"{lanes} jobs: a host has {_MAX_LANES} lanes", "write fewer")
+    fields = dict(first.fields)
+    if first.amount is not None:
+        fields |= sizes_of(works, first.amount, lanes, notes)
+        fields |= rate_fields(first, lanes, notes)
+    fields["lanes"] = lanes
+    if command.cpus and "cpus" not in fields:
+        fields["cpus"] = command.cpus
+    if command.numa_node is not None:
+        fields.setdefault("numa_node", command.numa_node)
+    if command.hosts:
+        fields["hosts"] = len(command.hosts)
+    return _target(works), fields
+
+
+def _kind_of_work(work: Work) -> tuple[Any, ...]:
+    amount: Amount | None = work.amount
+    return (work.fields, amount, work.place.kind, work.place.fields, work.rate)
+
+
+def _target(works: Sequence[Work]) -> dict[str, Any]:
+    place = works[0].place
+    folders = list(dict.fromkeys(folder for work in works for folder in work.place.folders))
+    if place.is_device and len(folders) > 1:
+        job = works[1].job
+        raise job.error("filename", "jobs on several devices at once have no counterpart", "write stonewall")
+    counts = dict.fromkeys(folders, 0)
+    for work in works:
+        for at in range(work.lanes):
+            if work.place.folders:
+                counts[work.place.folders[at % len(work.place.folders)]] += 1
+    if len(set(counts.values())) > 1:
+        folders = [folder for folder in folders if counts[folder]]
+        if len({counts[folder] for folder in folders}) > 1:
+            raise works[0].job.error("directory", "lanes are shared out evenly among directories", "write as many jobs")
+    found: dict[str, Any] = {"kind": place.kind}
+    if folders:
+        found["path"] = folders[0]
+    if len(folders) > 1:
+        found["shares"] = folders[1:]
+    return found | dict(place.fields)
+
+
+def _unique(name: str, taken: dict[str, Any]) -> str:
+    base = _UNUSUAL.sub("-", name).strip("-.")[:60] or "job"
+    number = 1
+    found = base
+    while found in taken:
+        number += 1
+        found = f"{base}-{number}"
+    return found
+
+
+def _note_places(command: Command, targets: dict[str, dict[str, Any]], notes: Notes) -> None:
+    for target in targets.values():
+        if target["kind"] == "file":
+            places = " and ".join([target["path"], *target.get("shares", [])])
+            written = {
+                value.written
+                for job in command.jobs
+                for name, value in job.values.items()
+                if name in ("filename", "directory")
+            }
+            notes.add(", ".join(sorted(written)) or "no directory",
+                      f"files go to {places}, which Assay makes and removes")  # fmt: skip
+    if len({job.where for job in command.jobs}) > 1 and any(job.text("filename") for job in command.jobs):
+        notes.add("several jobs", "each workload makes its data itself, and reads no other's")
+
+
+def _study_fields(command: Command, notes: Notes) -> dict[str, Any]:
+    notes.add("repeats: 1", "as fio; an interval needs 3 repeats at least: change repeats")
+    found: dict[str, Any] = {"repeats": 1, "order": "sequential"}
+    seeds = [job for job in command.jobs if "randseed" in job.values]
+    if seeds:
+        found["seed"] = seeds[0].number("randseed", 1) % 2**32
+        notes.add("randseed", "the same each time, but not fio's numbers")
+    if command.hosts:
+        found["hosts"] = command.hosts
+    return found
