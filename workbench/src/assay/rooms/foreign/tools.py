@@ -33,6 +33,12 @@ def _fio(text: str, read: Reader) -> str:
     return fio_study(text, read)
 
 
+def _iozone(text: str, read: Reader) -> str:
+    from assay.rooms.foreign.work.iozone.study import iozone_study
+
+    return iozone_study(text, read)
+
+
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "fio",
@@ -47,6 +53,20 @@ TOOLS: tuple[Tool, ...] = (
         """,
         "name a job file of fio, or write the command in quotes",
         _fio,
+    ),
+    Tool(
+        "iozone",
+        "COMMAND",
+        "The whole command line in quotes.",
+        """Convert a command line of iozone to a study.
+
+        Sizes without a letter are in KiB, as iozone reads them; -a becomes ranges of sizes. The study begins with a
+        line for each option that has no counterpart, and the reason.
+
+        Example: `assay study from iozone "iozone -a -i 0 -i 1 -g 64m -e -f /mnt/x/f" --output iozone.yaml`
+        """,
+        "name a file of clients",
+        _iozone,
     ),
 )
 """The tools, in the order of the help. `make` imports its module when it is called, since commands start faster so."""

@@ -116,6 +116,12 @@ _FREE: _Rows = (
     ("unlink unlink_each_loop", "files are removed after each case", ""),
     ("percentage_sequential", "fio ignores it", ""),
     ("http_verbose", "messages", ""),
+    (
+        "threads block numruns dir test-duration threads-per-queue num-read-queues num-write-queues device-names load "
+        "prep",
+        "an option of a profile, without which fio ignores it",
+        "",
+    ),
 )
 _NOTED: _Rows = (
     ("ramp_time ramp_size", "nothing is left out at the beginning but the time until all lanes are at work", "0"),

@@ -1,0 +1,1 @@
+"""Converts command lines of iozone to studies."""

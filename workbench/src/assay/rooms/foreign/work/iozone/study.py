@@ -1,0 +1,117 @@
+"""Converts a command line of iozone to an equivalent study."""
+
+from collections.abc import Callable
+from typing import Any
+
+from assay.model.base import AssayError
+from assay.plan.text import study_text
+from assay.rooms.foreign.work.ior import head_comments
+from assay.rooms.foreign.work.iozone.command_line import Words, read_words
+from assay.rooms.foreign.work.iozone.work import operations_of, settings_of, sizes_of
+from assay.rooms.foreign.work.line import directory_path, split_line
+from assay.rooms.foreign.work.notes import Notes
+
+NAMES = ("iozone", "iozone3")
+_FOLDER = "assay-iozone"
+_MAX_LANES = 1024
+
+
+def iozone_study(text: str, read: Callable[[str], str]) -> str:
+    """Return the text of a study file equivalent to a command line of iozone.
+
+    Args:
+        text: The command line.
+        read: Returns the text of a file (`-+m`).
+
+    Returns:
+        The study, with a comment at its head for each option that has no counterpart or a different meaning.
+
+    Raises:
+        AssayError: iozone would refuse it, or its work has no counterpart.
+    """
+    notes = Notes()
+    words = read_words(split_line(text, NAMES).words, notes)
+    plain, stdio = operations_of(words, notes)
+    lanes, hosts = _lanes(words), _hosts(words, read)
+    shared = sizes_of(words) | _lane_fields(lanes, hosts)
+    if words.has("+O"):
+        shared["rate"] = f"{words.number('+O', 1) * (max(lanes) if lanes else 1)}/s"
+    if words.has("P"):
+        first = words.number("P", 0)
+        shared["cpus"] = str(first) if max(lanes or [1]) == 1 else f"{first}-{first + max(lanes) - 1}"
+    workloads = {
+        name: {"operations": operations, **shared, **settings_of(words, operations, notes)}
+        for name, operations in (("iozone", plain), ("stdio", stdio))
+        if operations
+    }
+    if lanes and not words.has("x"):
+        notes.add("-t", "each lane does all of its work; iozone stops the others when the first is ready, without -x")
+    notes.add("repeats: 1", "as iozone; an interval needs 3 repeats at least: change repeats")
+    study: dict[str, Any] = {
+        "study": "from-iozone",
+        "targets": {"place": _target(words, lanes, notes)},
+        "workloads": workloads,
+        "repeats": 1,
+        "order": "sequential",
+    }
+    if hosts:
+        study["hosts"] = list(dict.fromkeys(hosts))
+    if words.has("w"):
+        study["output"] = {"keep_files": True}
+    return study_text(study, head_comments(text, notes))
+
+
+def _lanes(words: Words) -> list[int]:
+    """Return the numbers of processes that are tried, none in the mode without -t."""
+    if words.has("l") or words.has("u"):
+        least = max(1, words.number("l", 1))
+        most = max(1, words.number("u", least))
+        found = list(range(least, most + 1))
+    else:
+        found = sorted({number or 8 for number in words.numbers("t")})
+    if words.has("l") and not found:
+        raise AssayError("iozone: -l is above -u", "write -l below -u")
+    if found and found[-1] > _MAX_LANES:
+        raise AssayError(f"iozone: {found[-1]} processes are more than {_MAX_LANES}", "write fewer")
+    return found
+
+
+def _hosts(words: Words, read: Callable[[str], str]) -> list[str]:
+    """Return the host of each process in a file of clients (`-+m`), one a line before blanks and paths."""
+    if not words.has("+m"):
+        return []
+    lines = read(words.values["+m"][-1]).splitlines()
+    return [line.split()[0] for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def _lane_fields(lanes: list[int], hosts: list[str]) -> dict[str, Any]:
+    if hosts:
+        count = (lanes or [len(hosts)])[-1]
+        used = hosts[:count]
+        names = list(dict.fromkeys(used))
+        each = {name: used.count(name) for name in names}
+        if len(used) < count or len(set(each.values())) > 1 or len(lanes) > 1:
+            raise AssayError(f"iozone -t {count}: hosts do not have equally many processes", "write as many for each")
+        return {"hosts": len(names), "lanes": count // len(names)}
+    if not lanes:
+        return {"lanes": 1}
+    if len(lanes) > 2 and lanes == list(range(lanes[0], lanes[-1] + 1)):
+        return {"lanes": {"from": lanes[0], "to": lanes[-1], "step": 1}}
+    return {"lanes": lanes[0] if len(lanes) == 1 else lanes}
+
+
+def _target(words: Words, lanes: list[int], notes: Notes) -> dict[str, Any]:
+    names = words.files or words.values.get("f", ["iozone.tmp"])
+    folders = [_folder(name) for name in (names[: max(lanes)] if words.files and lanes else names[:1])]
+    paths = list(dict.fromkeys(folders))
+    if len({folders.count(path) for path in paths}) > 1:
+        raise AssayError("iozone -F: directories do not have equally many files", "write as many files in each")
+    if any(name.startswith("/dev/") for name in names) and not names[0].startswith("/dev/shm/"):
+        raise AssayError(f"iozone: {names[0]} is a device, which iozone does not make", "name a file")
+    notes.add(" ".join(names[:4]), f"files go to {' and '.join(paths)}, which Assay makes and removes")
+    return {"kind": "file", "path": paths[0], **({"shares": paths[1:]} if len(paths) > 1 else {})}
+
+
+def _folder(name: str) -> str:
+    above, slash, _ = name.rpartition("/")
+    return directory_path(above or slash, _FOLDER, "iozone -f")
