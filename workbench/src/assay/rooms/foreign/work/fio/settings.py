@@ -33,7 +33,7 @@ def settings_of(job: Job, place: Place, engine: Engine, operation: str, is_set: 
         if is_set and found["cache"] == "evict":
             found["cache"] = _cache_of_set(operation, notes)
     found["sync"] = _sync(job, operation, notes)
-    if operation == "write" and place.kind == "file" and _preallocates(job, notes):
+    if operation == "write" and place.kind == "file" and not is_set and _preallocates(job, notes):
         found["preallocate"] = True
     if job.has("verify"):
         found |= _verify(job, operation, notes)
