@@ -85,7 +85,7 @@ EXAMPLES = {
     "o-dsync": Example("iozone -+D -i 0 -s 10m -r 4k", {"sync": "o_dsync"}, (ALL[:2],)),
     "stride": Example("iozone -i 5 -j 5 -s 10m -r 4k", {"stride": 5}, (["stride_read"],)),
     "verify": Example("iozone -V 7 -i 0 -i 1 -s 10m -r 4k -P 1", {"verify": True, "cpus": "1"}, (ALL[:4],)),
-    "unit-of-record": Example("iozone -i 0 -i 10 -i 1 -s1g -r1m", {"record_size": "1MiB"}, (ALL[:4],), ("-i 10",)),
+    "unit-of-record": Example("iozone -E -i 0 -i 10 -i 1 -s1g -r1m", {"record_size": "1MiB"}, (ALL[:4],), ("-i 10",)),
     "auto2": Example("iozone -A -g 1m", {"exclude": None}, (ALL[:4],)),
     "factor": Example("iozone -a -+x 4 -n 1m -g 16m -y 64k -q 64k -i 0",
                       {"file_size": {"from": "1MiB", "to": "16MiB", "factor": 4}, "record_size": "64KiB"}, (ALL[:2],)),

@@ -145,7 +145,10 @@ def _operation(job: Job, place: Place, notes: Notes) -> str:
         step = -(size_of(suffix.removeprefix("-"), job.kb_base) or 0) if suffix.startswith("-") else size_of(suffix)
         if operation != "read" or step != -2 * record_size(job, "read"):
             raise job.error("rw", "holes between blocks have no counterpart", f"write rw={written}")
-        notes.add(job.values["rw"].written, "backward_read: from the end to the start; fio begins with the first block, and leaves out the last")
+        notes.add(
+            job.values["rw"].written,
+            "backward_read: from the end to the start; fio begins with the first block, and leaves out the last",
+        )
         return "backward_read"
     if random and job.text("percentage_random", "100").strip() not in ("100", "100,100", "100,100,100"):
         raise job.error("percentage_random", "records come in sequence or at random, not both", "write 100")

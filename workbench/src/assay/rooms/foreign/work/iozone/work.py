@@ -45,7 +45,7 @@ def operations_of(words: Words, notes: Notes) -> tuple[list[str], list[str]]:
         raise AssayError(f"iozone has no test {unknown}", "write -i with 0 to 12")
     if not tests:
         tests = [0, 1, 2, 3, 4, 5, 6, 7, *([8] if is_throughput else [])]
-    tests = _without_doubles(tests, notes)
+    tests = _without_extended(words, _without_doubles(tests, notes), is_throughput, notes)
     names = [name for test in tests for name in _TESTS[test]]
     if is_throughput:
         names = _of_throughput(names, notes)
@@ -69,6 +69,17 @@ def _without_doubles(tests: list[int], notes: Notes) -> list[int]:
             notes.add(f"-i {test}", f"the same as -i {same}: method: sync is pread and pwrite")
             found.remove(test)
     return found
+
+
+def _without_extended(words: Words, tests: list[int], is_throughput: bool, notes: Notes) -> list[int]:
+    """Leave out pwrite and pread, which iozone does with -E only, or in the throughput mode."""
+    if words.has("E") and not words.has("i"):
+        notes.add("-E", "pwrite and pread are what method: sync does anyway; pwritev and preadv are left out")
+    if words.has("E") or is_throughput:
+        return tests
+    for test in set(tests) & {9, 10}:
+        notes.add(f"-i {test}", "left out: iozone does it with -E only")
+    return [test for test in tests if test not in (9, 10)]
 
 
 def _of_throughput(names: list[str], notes: Notes) -> list[str]:
@@ -161,6 +172,7 @@ def settings_of(words: Words, operations: list[str], notes: Notes) -> dict[str, 
     found["cache"] = _cache(words, is_stdio, "method" in found and found["method"] == "mmap", notes)
     found["sync"] = _sync(words, is_stdio, notes)
     if "stride_read" in operations:
+        notes.add("-i 5", "each record once; iozone leaves out the last ones, and reads others twice")
         found["stride"] = words.number("j", 17)
     if any("mix" in name for name in operations):
         found["read_percent"] = min(100, max(1, words.number("+p", 50)))
